@@ -81,7 +81,7 @@ let package = Package(
     .target(
       name: "FeedStreamMetrics",
       dependencies: [
-        "FeedHTTP", "FeedHTTPServer", "FeedStream",
+        "FeedHTTP", "FeedHTTPServer", "FeedRedis", "FeedStream",
         .product(name: "CoreMetrics", package: "swift-metrics", condition: metrics),
       ]),
     // Nothing without the trait NIO.
@@ -92,7 +92,7 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio", condition: nio),
         .product(name: "NIOPosix", package: "swift-nio", condition: nio),
       ]),
-    // Nothing without the trait Tracing.
+    // Only the header field without the trait Tracing.
     .target(
       name: "FeedStreamTracing",
       dependencies: [
@@ -153,7 +153,7 @@ let package = Package(
       name: "feed",
       dependencies: [
         "CZlib", "FeedFleet", "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedRedis", "FeedStream",
-        "FeedStreamMetrics", "ImageFeed", "PlainText",
+        "FeedStreamMetrics", "FeedStreamTracing", "ImageFeed", "PlainText",
         "Samples", "TerminalPictures",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
         .product(name: "Logging", package: "swift-log", condition: everything),

@@ -1,4 +1,4 @@
-"""What Scripts/pictures and Scripts/architecture draw with: SVG in the style of the marble diagrams, light and dark."""
+"""Drawing functions for Scripts/pictures and Scripts/architecture: SVG in the style of the marble diagrams, light and dark."""
 import os
 from xml.sax.saxutils import escape
 

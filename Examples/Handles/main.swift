@@ -9,7 +9,8 @@ let examples: [String: @MainActor ([String], EventLoop) throws -> AnyCancellable
 
 let arguments = CommandLine.arguments.dropFirst()
 guard let name = arguments.first, let example = examples[name] else {
-  print("Handles: one of \(examples.keys.sorted().joined(separator: ", "))")
+  print(
+    "usage: Handles <sample> [argument]…, where the sample is one of \(examples.keys.sorted().joined(separator: ", "))")
   exit(64)
 }
 let loop = EventLoop()

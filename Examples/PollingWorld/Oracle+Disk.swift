@@ -40,7 +40,7 @@ extension Oracle {
     if case .failed = outcome { hasFailed = true }
     lastLook = (time.now, clock.now, hasFailed, isValidation)
     if case .retrieved(let feed) = outcome {
-      require(feed == saved, "the store gave \(describe(feed)) and should have given \(describe(saved))")
+      require(feed == saved, "the store returned \(describe(feed)) instead of \(describe(saved))")
       if isValidation || !isGiven, let feed, !isFresh(feed.timestamp, at: clock.now) {
         deletionDue = "\(describe(feed)), which has expired,"
       }
@@ -52,7 +52,7 @@ extension Oracle {
       // The server has sent the saved feed again, so the saved one is shown; if it can't be read, the whole feed is
       // requested.
       require(
-        version.images == saved?.images || saved == nil, "another feed was looked for than feed \(version.number)")
+        version.images == saved?.images || saved == nil, "a feed other than feed \(version.number) was read")
       if case .retrieved(_?) = outcome { return }
       isAskingAgain = true
       return
@@ -78,7 +78,7 @@ extension Oracle {
       return require(false, "a feed was deleted that had not been read")
     }
     switch condition {
-    case .always: require(false, "something was deleted without a condition")
+    case .always: require(false, "a feed was deleted without a condition")
     case .unreadable: require(look.hasFailed, "a feed that can be read was deleted as unreadable")
     case .timestamp(let timestamp):
       require(!isFresh(timestamp, at: look.wall), "a feed that had not expired was deleted")
@@ -111,12 +111,12 @@ extension Oracle {
 
   private func replaced(by feed: CachedFeed, _ outcome: DiskEvent.Outcome) {
     guard case .given(let version, let asked, isSaved: false) = phase else {
-      return require(false, "a feed was saved that the server had not just given")
+      return require(false, "a feed was saved that the server had not just sent")
     }
-    require(feed.images == version.images, "what is saved is not feed \(version.number)")
+    require(feed.images == version.images, "the saved feed is not feed \(version.number)")
     require(
       feed.timestamp == asked,
-      "feed \(version.number) was asked for at \(exact(asked)) but saved as of \(exact(feed.timestamp))")
+      "feed \(version.number) was requested at \(exact(asked)) but saved as of \(exact(feed.timestamp))")
     require(isShown(.remote(version)), "feed \(version.number) is saved before it is shown")
     phase = .given(version, asked: asked, isSaved: true)
     wrote(feed, asked: asked, outcome)
@@ -125,11 +125,11 @@ extension Oracle {
   /// Checks the renewal of a saved feed that the server has sent again.
   private func renewed(with renewal: FeedRenewal, _ outcome: DiskEvent.Outcome) {
     guard case .given(let version, let asked, isSaved: false) = phase, let saved, version.images == saved.images else {
-      return require(false, "a feed was renewed that the server had not just given")
+      return require(false, "a feed was renewed that the server had not just sent")
     }
     require(
       renewal.timestamp == asked,
-      "feed \(version.number) was asked for at \(exact(asked)) but renewed as of \(exact(renewal.timestamp))")
+      "feed \(version.number) was requested at \(exact(asked)) but renewed as of \(exact(renewal.timestamp))")
     require(isShown(.remote(version)), "feed \(version.number) is renewed before it is shown")
     phase = .given(version, asked: asked, isSaved: true)
     wrote(CachedFeed(saved.images, timestamp: renewal.timestamp, validators: renewal.validators), asked: asked, outcome)
@@ -140,7 +140,7 @@ extension Oracle {
     case .replaced(.superseded(by: let other)), .renewed(.superseded(by: let other)?):
       report.superseded += 1
       let lead = other.timeIntervalSince(clock.now)
-      require(other == saved?.timestamp && other > asked && lead <= 300, "a newer feed gave way to an older one")
+      require(other == saved?.timestamp && other > asked && lead <= 300, "a newer feed was superseded by an older one")
     case .renewed(nil): require(false, "there was no feed to renew")
     case .replaced, .renewed:
       report.saves += 1
@@ -153,7 +153,7 @@ extension Oracle {
 
   /// The pipeline reported a save that failed.
   func reported(_ error: FeedStoreError) {
-    require(unreported > 0, "a failed save was reported that had not failed: \(error)")
+    require(unreported > 0, "a save was reported as failed, but did not fail: \(error)")
     unreported -= 1
   }
 }

@@ -6,7 +6,7 @@ import ImageFeedTesting
 
 /// Knows the expected results, because it watches the network and the disk from outside and keeps its own record.
 ///
-/// After every event it checks the pipeline for this:
+/// After every event, it checks these rules:
 /// 1. A feed shown as the server's is the newest that the server gave; it is shown before it is saved.
 /// 2. A feed shown as saved is the newest one whose save was committed. The newest is the one requested last; see
 ///    `FeedCachePolicy.isSuperseded` for a clock that was set back.
@@ -114,7 +114,7 @@ final class Oracle {
   func processBegan(finding committed: CachedFeed?, isDamaged: Bool) {
     require(
       isDamaged ? committed == nil : committed == saved,
-      "what was saved is not there after the crash: \(describe(committed)) instead of \(describe(saved))")
+      "the saved feed is missing after the crash: \(describe(committed)) instead of \(describe(saved))")
     isRunning = true
     validationsDue = 2
     began = time.now
@@ -126,11 +126,11 @@ final class Oracle {
   }
 
   func processEnded() {
-    require(openRequests == 0, "a request is open after its subscriber went away")
+    require(openRequests == 0, "a request is open after its subscriber was released")
     if case .given(let version, _, isSaved: false) = phase, let shownAt {
       require(
         shownAt.distance(to: time.now) <= .milliseconds(20),
-        "feed \(version.number) had been shown for \(shownAt.distance(to: time.now)) and was not saved when the crash came"
+        "feed \(version.number) had been shown for \(shownAt.distance(to: time.now)) and was not saved before the crash"
       )
     }
     isRunning = false
@@ -204,7 +204,7 @@ final class Oracle {
       require(isShown(.remote(version)), "feed \(version.number) is the newest but \(describe(shown)) is shown")
     case .looked(let outcome):
       require(isShown(outcome), "\(outcome) should be shown instead of \(describe(shown))")
-    case .idle, .asking, .refused: require(false, "a load began before the last one ended")
+    case .idle, .asking, .refused: require(false, "a load began before the previous one completed")
     }
   }
 

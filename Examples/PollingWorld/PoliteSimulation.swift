@@ -177,7 +177,7 @@ public final class PoliteSimulation {
     guard case .success(let feed) = polled.result else { return }
     // A process must show a server's response only once.
     if feed.source.isRemote, shown[polled.address] == feed.images, isSettled(polled.address) {
-      report.violation = "an answer of \(polled.address) was shown twice"
+      report.violation = "a response from \(polled.address) was shown twice"
     }
     shown[polled.address] = feed.images
   }

@@ -25,7 +25,7 @@ public struct PolitenessTable {
     }
     let total = row("all", ours, others)
     return """
-      | A server that | Requests | of | Bytes | of |
+      | A server that | Requests | Naive | Bytes | Naive |
       | --- | ---: | ---: | ---: | ---: |
       \((rows + [total]).joined(separator: "\n"))
       """
@@ -50,18 +50,18 @@ extension TemperedServer.Temper {
   /// The server's behavior, to follow "a server that".
   fileprivate var summary: String {
     switch self {
-    case .tagged: "gives an `ETag`"
-    case .dated: "gives `Last-Modified` in a form of its own"
+    case .tagged: "sends an `ETag`"
+    case .dated: "sends `Last-Modified` in an unusual form"
     case .restless: "changes its `ETag` with each 304"
-    case .fresh: "says `max-age=14400`"
-    case .expiring: "says `Expires`, in two hours"
+    case .fresh: "sends `max-age=14400`"
+    case .expiring: "sends `Expires`, in two hours"
     case .scheduled: "has `ttl`, `skipHours` and `skipDays` in its feed"
-    case .strict: "wants pauses (429)"
-    case .overloaded: "is overloaded now and then (503)"
-    case .flaky: "fails, drops connections, challenges robots"
-    case .plain: "gives no validators"
-    case .stubborn: "says 304 forever unless asked for all"
-    case .leaving: "goes: 404 from day 150, 410 from day 200"
+    case .strict: "requests pauses (429)"
+    case .overloaded: "is sometimes overloaded (503)"
+    case .flaky: "fails, drops connections, sends challenges"
+    case .plain: "sends no validators"
+    case .stubborn: "responds 304 to every conditional request"
+    case .leaving: "disappears: 404 from day 150, 410 from day 200"
     }
   }
 }

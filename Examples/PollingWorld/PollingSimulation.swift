@@ -217,7 +217,7 @@ public final class PollingSimulation {
 
   private func restart() {
     guard time.now < end else { return }
-    oracle.require(processClock == nil, "something of the crashed process is still alive")
+    oracle.require(processClock == nil, "an object of the crashed process is still alive")
     disk = disk.restarted()
     if sabotage == .forgetsAtCrash { try? disk.deleteAll() }
     start()
@@ -232,6 +232,6 @@ public final class PollingSimulation {
     time.advance(by: 3600)
     oracle.require(time.pending.isEmpty, "work is left at the end: \(time.pending)")
     oracle.require(network.open.isEmpty, "a request is open at the end")
-    oracle.require(processClock == nil, "something of the last process is still alive")
+    oracle.require(processClock == nil, "an object of the last process is still alive")
   }
 }

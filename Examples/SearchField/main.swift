@@ -9,7 +9,7 @@ let field = PassthroughSubject<String, Never>()
 
 /// A server that is slow, and slower for shorter texts.
 func search(for text: String) -> AnyPublisher<String, Never> {
-  print("asked for \"\(text)\"")
+  print("requested \"\(text)\"")
   return Just("\(text.count * 100) images of \"\(text)\"")
     .delay(for: .milliseconds(text.count < 4 ? 1000 : 50), scheduler: loop)
     .eraseToAnyPublisher()

@@ -21,9 +21,9 @@ let subscription = loads[0]
   .zip(loads[1]) { first, second in Array(first) + second }
   .sink { completion in
     // If one load fails, the other's request is closed immediately.
-    if case .failure(let error) = completion { print("not both: \(error)") }
+    if case .failure(let error) = completion { print("could not load both: \(error)") }
   } receiveValue: { images in
-    print("\(images.count) images, \(Set(images.map(\.id)).count) of them different")
+    print("\(images.count) images, \(Set(images.map(\.id)).count) of them distinct")
   }
 
 loop.run()

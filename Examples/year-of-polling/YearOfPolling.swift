@@ -13,14 +13,15 @@ struct YearOfPolling: ParsableCommand {
   @Option(help: "The days to simulate for each seed.") var days = 365
   @Option(help: "The hours to simulate for each seed, instead of days.") var hours: Int?
   @Option(help: "The age at which saved feeds expire, in seconds.") var maxAge = 604_800
-  @Option(help: "How many times more often than usual faults occur.") var haste = 1
+  @Option(help: "The factor by which faults are more frequent than usual.") var haste = 1
 
   @Flag(help: "Poll feeds of servers of every profile instead, and judge each request.") var polite = false
   @Flag(help: "With --polite, poll without validators, for comparison.") var unconditional = false
-  @Flag(help: "With --polite, print what each server sends, and to a client that always requests everything.")
+  @Flag(help: "With --polite, print a table of each server's requests and bytes, next to those of a naive client.")
   var table = false
   @Flag(
-    help: "Poll sixty feeds of a host that takes one request in 61 seconds instead, with and without a learned pace.")
+    help: "Poll sixty feeds of a host that takes one request every 61 seconds instead, with and without a learned pace."
+  )
   var paced = false
   @Option(help: "With --paced, the minutes between two polls of a feed.") var every = 60
 
@@ -111,7 +112,7 @@ extension PollingReport {
     let days = Double(hours) / 24
     let rate = Int(days / seconds)
     return """
-      seed \(seed): \(days) days in \((seconds * 100).rounded() / 100) s, \(rate) simulated days a second
+      seed \(seed): \(days) days in \((seconds * 100).rounded() / 100) s, \(rate) simulated days per second
         \(polls) polls, \(feeds) feeds from the server, \(saves) saved, \(superseded) superseded, \(changes) changes
         \(deliveries) deliveries: \(savedFeeds) saved feeds, \(errors) errors; \(deletions) deletions
         \(crashes) crashes, \(outages) outages, \(clockJumps) clock jumps, \(diskFailures) disk failures

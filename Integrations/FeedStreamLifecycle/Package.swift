@@ -1,7 +1,8 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// The tests of FeedStreamLifecycle, in a package of their own, so that FeedStream's don't need ServiceLifecycle.
+// The tests of FeedStreamLifecycle, in a package of their own, so that FeedStream's own tests don't need
+// ServiceLifecycle.
 let package = Package(
   name: "FeedStreamLifecycleTests",
   platforms: [.macOS(.v15)],
@@ -11,7 +12,7 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
-    // Served, and stopped, by the tests and by Scripts/test-stop.
+    // Started and stopped by Scripts/test-stop.
     .executableTarget(
       name: "GracefulServer",
       dependencies: [

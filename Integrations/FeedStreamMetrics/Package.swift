@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// The tests of FeedStreamMetrics, in a package of their own, so that FeedStream's don't need swift-metrics.
+// The tests of FeedStreamMetrics, in a package of their own, so that FeedStream's own tests don't need swift-metrics.
 let package = Package(
   name: "FeedStreamMetricsTests",
   platforms: [.macOS(.v15)],
@@ -14,6 +14,7 @@ let package = Package(
       name: "FeedStreamMetricsTests",
       dependencies: [
         .product(name: "FeedHTTP", package: "FeedStream"), .product(name: "FeedHTTPServer", package: "FeedStream"),
+        .product(name: "FeedRedis", package: "FeedStream"),
         .product(name: "FeedStream", package: "FeedStream"), .product(name: "FeedStreamMetrics", package: "FeedStream"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "MetricsTestKit", package: "swift-metrics"),

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// The tests of FeedStreamNIO, in a package of their own: without it, whoever tests FeedStream would download SwiftNIO.
+// The tests of FeedStreamNIO, in a package of their own, so that FeedStream's own tests don't need SwiftNIO.
 let package = Package(
   name: "FeedStreamNIOTests",
   platforms: [.macOS(.v15)],

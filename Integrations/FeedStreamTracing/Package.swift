@@ -1,7 +1,8 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// The tests of FeedStreamTracing, in a package of their own, so that FeedStream's don't need swift-distributed-tracing.
+// The tests of FeedStreamTracing, in a package of their own, so that FeedStream's own tests don't need
+// swift-distributed-tracing.
 let package = Package(
   name: "FeedStreamTracingTests",
   platforms: [.macOS(.v15)],

@@ -1,4 +1,4 @@
-"""Visits the page of `feed serve` as people do."""
+"""Tests the page of `feed serve` in a browser, as a person uses it."""
 
 import gzip
 import json
@@ -62,7 +62,7 @@ def first_visit(people, gallery, origin):
     until(page, "[...document.querySelectorAll('.picture img')].slice(0, 12).every(one => one.complete)")
     # An image can be complete a moment before its load event, which gives its tile the proportions.
     until(page, f"{tile} < 0.1")
-    print("   no more than a tenth of an image is cut off", flush=True)
+    print("   at most a tenth of each image is cut off", flush=True)
     page.wait_for_timeout(300)
     measured = page.evaluate("seen")
     print(f"   largest paint {measured['largest']:.0f} ms, layout shift {measured['moved']:.4f}", flush=True)
@@ -86,21 +86,21 @@ def early_visit(people, folder, origin):
     origin.lates = [origin.dated(80_000 + number, number, f"Late and new {number}") for number in range(12)]
     origin.late.set()
     page.wait_for_selector("#news:has-text('new image')")
-    expect("what arrives on a first visit waits", page.locator("text=Late and new").count(), 0)
+    expect("new images on a first visit wait", page.locator("text=Late and new").count(), 0)
     people.accessible(page, "news on a first visit")
     page.wait_for_selector("text=Late and new")
     until(page, "document.getAnimations().length === 0")
     page.wait_for_timeout(300)
     moved = page.evaluate("seen.moved")
     print(f"   layout shift of a visit during which 12 images arrive: {moved:.4f}", flush=True)
-    expect("until the page has been at rest, and then moves less than is noticed", moved < 0.1)
+    expect("when they appear, the layout shifts by less than 0.1", moved < 0.1)
     # Where there are no animations, only the reader moves the page.
     calm = people.visit(gallery.address, reduced_motion="reduce")
     until(calm, "events?.readyState === EventSource.OPEN")
     origin.lates.append(origin.dated(79_000, 0, "For calm readers"))
     calm.wait_for_selector("#news:has-text('1 new image')")
     calm.wait_for_timeout(6_000)
-    expect("a page without motion waits until it is told", calm.locator("text=For calm readers").count(), 0)
+    expect("with reduced motion, new images wait until the button is clicked", calm.locator("text=For calm readers").count(), 0)
     calm.click("#news")
     calm.wait_for_selector("text=For calm readers")
     people.leave(calm)
@@ -120,8 +120,8 @@ def arrivals(people, gallery, origin, page):
     first = page.locator("#gallery > li").first
     page.wait_for_selector("text=Just arrived")
     words = first.locator(".description").inner_text()
-    expect("a new image comes first, without a reload, and has a mark", words.lower(), "new just arrived")
-    expect("a screen reader says so", page.locator("#said").inner_text(), "1 new image")
+    expect("a new image comes first, without a reload, and is marked", words.lower(), "new just arrived")
+    expect("a screen reader announces the new image", page.locator("#said").inner_text(), "1 new image")
     # Further down what is looked at stays where it is.
     page.mouse.wheel(0, 2000)
     until(page, "scrollY > 1000 && document.getAnimations().length === 0")
@@ -131,18 +131,18 @@ def arrivals(people, gallery, origin, page):
     before = page.evaluate(where)
     origin.add("Arrived above", "Faro")
     page.wait_for_selector("#news:visible")
-    expect("what is looked at stays in its place", page.evaluate(where)[: len(before)], before)
+    expect("visible images stay in place when a new image arrives above them", page.evaluate(where)[: len(before)], before)
     people.accessible(page, "news")
     page.click("#news")
     page.wait_for_selector("text=Arrived above")
     until(page, "document.activeElement.closest('li')?.querySelector('.description').innerText.toLowerCase() === 'new arrived above'")
-    expect("a button leads to what is new", page.evaluate("scrollY"), 0)
+    expect("a button leads to the new images", page.evaluate("scrollY"), 0)
     # More at a time than a page has.
     for number in range(70):
         origin.items.insert(0, origin.item(len(origin.items), f"Flood {number}", None, None))
     page.wait_for_selector("text=Flood 69")
     order = page.evaluate("[...document.querySelectorAll('.description')].map(one => one.innerText.slice(4))")
-    expect("many at a time leave no gap", order[:60], [f"Flood {number}" for number in range(69, 9, -1)])
+    expect("seventy new images at once leave no gap", order[:60], [f"Flood {number}" for number in range(69, 9, -1)])
 
 
 def changes(people, gallery, origin, page):
@@ -156,8 +156,8 @@ def changes(people, gallery, origin, page):
     origin.items[0]["description"] = "In other words"
     page.wait_for_selector(".description:has-text('In other words')")
     first = page.locator("#gallery img").first
-    expect("words that change do so in place", (cards(page), first.get_attribute("alt")), (count + 1, "In other words"))
-    expect("where they were", page.locator("text=The same picture again").count(), 0)
+    expect("a changed description is replaced in place", (cards(page), first.get_attribute("alt")), (count + 1, "In other words"))
+    expect("the former description is gone", page.locator("text=The same picture again").count(), 0)
 
 
 def losses(people, gallery, origin, page):
@@ -166,24 +166,24 @@ def losses(people, gallery, origin, page):
     page.evaluate("scrollTo(0, 0)")
     origin.stop()
     page.wait_for_selector("#bar:has-text('are unreachable')")
-    expect("unreachable servers are counted", page.locator("#bar a").get_attribute("href"), "/health")
-    expect("that is said once, and on no image", "unreachable" in page.locator("#gallery").inner_text(), False)
+    expect("the bar counts unreachable servers and links to their health", page.locator("#bar a").get_attribute("href"), "/health")
+    expect("the images do not repeat that a server is unreachable", "unreachable" in page.locator("#gallery").inner_text(), False)
     page.reload()
     page.wait_for_selector("#gallery > li")
     until(page, "[...document.querySelectorAll('.picture img')].slice(0, 12).every(one => one.complete)")
-    expect("the images are there all the same", page.locator("#gallery li:nth-child(-n+12) .missing").count(), 0)
+    expect("saved images are shown while the servers are unreachable", page.locator("#gallery li:nth-child(-n+12) .missing").count(), 0)
     people.keep(page, "away")
     people.accessible(page, "away")
     origin.start()
     page.wait_for_selector("#bar", state="hidden")
-    expect("servers that are back are not named", page.locator("#bar").is_visible(), False)
+    expect("the bar disappears when the servers are reachable again", page.locator("#bar").is_visible(), False)
 
     gallery.stop()
     page.wait_for_selector("#bar:has-text('has lost its connection')")
     origin.add("Arrived meanwhile", "Porto")
     gallery.start()
     page.wait_for_selector("text=Arrived meanwhile", timeout=60_000)
-    expect("a page that was alone catches up with a new server", page.locator("#bar").is_visible(), False)
+    expect("an open page catches up after the server has restarted", page.locator("#bar").is_visible(), False)
 
 
 def reconnection(people, gallery, origin):
@@ -194,14 +194,14 @@ def reconnection(people, gallery, origin):
     page.wait_for_selector("text=While the wire was whole")
     wire.cut()
     page.wait_for_selector("#bar:has-text('has lost its connection')")
-    expect("nobody has asked for what was missed", wire.said.count(b"Last-Event-ID"), 0)
+    expect("no request has a Last-Event-ID before the connection is cut", wire.said.count(b"Last-Event-ID"), 0)
     origin.add("While the wire was cut", "Évora")
     while "While the wire was cut" not in gallery.text(""):
         page.wait_for_timeout(50)
     wire.mend()
     page.wait_for_selector("text=While the wire was cut", timeout=20_000)
-    expect("a browser that comes back says what it saw last", len(re.findall(rb"Last-Event-ID: \w+-\d+\r\n", wire.said)) >= 1)
-    expect("and has a page that is up to date", page.locator("#bar").is_visible(), False)
+    expect("a browser that reconnects sends its last event's id", len(re.findall(rb"Last-Event-ID: \w+-\d+\r\n", wire.said)) >= 1)
+    expect("after reconnecting, the bar disappears", page.locator("#bar").is_visible(), False)
     people.leave(page)
     wire.cut()
 
@@ -216,10 +216,10 @@ def many_tabs(people, gallery):
         page.evaluate(
             "Object.defineProperty(document, 'hidden', { value: true, configurable: true });"
             "document.dispatchEvent(new Event('visibilitychange'))")
-    expect("a browser may have more pages open than connections", len(context.pages), 8)
+    expect("a browser can have more pages open than connections", len(context.pages), 8)
     page.evaluate("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
     until(page, "events && events.readyState === EventSource.OPEN")
-    expect("a page that is seen again listens again", gallery.text("metrics").count("feed_serve_event_clients 0"), 0)
+    expect("a page that becomes visible again reconnects to the events", gallery.text("metrics").count("feed_serve_event_clients 0"), 0)
     people.leave(page)
     people.pages = [one for one in people.pages if not one.is_closed()]
 
@@ -231,11 +231,11 @@ def scrolling(people, gallery, page):
     expect("there are more than a thousand images", total > 1000)
     until(page, f"scrollTo(0, document.body.scrollHeight), document.querySelectorAll('#gallery > li').length >= {total}")
     ids = "[...document.querySelectorAll('#gallery > li')].map(one => one.id)"
-    expect("all are scrolled through, each once", page.evaluate(f"new Set({ids}).size"), total)
+    expect("scrolling shows every current image once", page.evaluate(f"new Set({ids}).size"), total)
     print(f"   the longest task of a thousand images: {page.evaluate('seen.longest'):.0f} ms", flush=True)
     # What the feeds had before comes next.
     until(page, "scrollTo(0, document.body.scrollHeight), !document.getElementById('more')")
-    expect("and what the feeds had, each once", page.evaluate(f"new Set({ids}).size === {ids}.length"))
+    expect("scrolling on shows every former item once", page.evaluate(f"new Set({ids}).size === {ids}.length"))
 
 
 def keyboard(people, gallery):
@@ -243,39 +243,39 @@ def keyboard(people, gallery):
     focused = "document.activeElement"
     place = f"[...document.querySelectorAll('#gallery > li')].indexOf({focused}.closest('li'))"
     page.keyboard.press("Tab")
-    expect("the keyboard begins with a way past the header", page.evaluate(f"{focused}.className"), "skip")
+    expect("the first Tab focuses the link past the header", page.evaluate(f"{focused}.className"), "skip")
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
-    expect("after which comes the first image", page.evaluate(place), 0)
+    expect("the Tab after that link focuses the first image", page.evaluate(place), 0)
     tops = "[...document.querySelectorAll('#gallery > li')].map(one => Math.round(one.offsetTop))"
     page.keyboard.press("ArrowRight")
-    expect("arrow keys lead from image to image", page.evaluate(place), 1)
+    expect("the right arrow focuses the next image", page.evaluate(place), 1)
     page.keyboard.press("ArrowDown")
     rows = page.evaluate(tops)
     here = page.evaluate(place)
-    expect("and from row to row", (rows[1], sorted(set(rows)).index(rows[here])), (rows[0], 1))
+    expect("the down arrow focuses an image in the next row", (rows[1], sorted(set(rows)).index(rows[here])), (rows[0], 1))
     page.keyboard.press("k")
-    expect("as j and k do", rows[page.evaluate(place)], rows[0])
+    expect("k focuses an image in the previous row", rows[page.evaluate(place)], rows[0])
     page.keyboard.press("j")
     here = page.evaluate(place)
     page.keyboard.press("Enter")
     page.wait_for_selector("#large[open]")
     until(page, "document.querySelector('#large img').naturalWidth > 0")
     people.keep(page, "large")
-    people.accessible(page, "one picture")
+    people.accessible(page, "one image")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Escape")
     # A browser says that a dialog is closed only after it has given the focus back itself.
     until(page, f"{place} === {here + 1}")
-    expect("an image is enlarged, and so is the next", page.evaluate(place), here + 1)
+    expect("after closing, the image that was enlarged last has the focus", page.evaluate(place), here + 1)
     until(page, "!location.hash.startsWith('#p')")
-    expect("and the page is as it was", (page.url, page.locator("#large").is_visible()), (gallery.address + "#main", False))
+    expect("closing an enlarged image restores the page's URL", (page.url, page.locator("#large").is_visible()), (gallery.address + "#main", False))
     page.keyboard.press("End")
     until(page, "document.querySelectorAll('#gallery > li').length > 60")
-    expect("the end of the list brings more", cards(page) > 60)
+    expect("the End key loads more images", cards(page) > 60)
     page.goto(gallery.address)
     page.keyboard.press("l")
-    expect("keys work from the start", page.evaluate(place), 0)
+    expect("the first key press focuses the first image", page.evaluate(place), 0)
     page.keyboard.press("s")
     page.wait_for_selector("#gallery > li:first-child .star[aria-pressed=true]")
     page.keyboard.press("s")
@@ -286,13 +286,13 @@ def keyboard(people, gallery):
     people.accessible(page, "the help")
     page.keyboard.press("Escape")
     page.keyboard.press("/")
-    expect("a star, the help and the search have keys", page.evaluate(f"{focused}.id"), "words")
+    expect("the slash key focuses the search", page.evaluate(f"{focused}.id"), "words")
     page.goto(gallery.address)
     for _ in range(6):
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.wait_for_selector("table")
-    expect("the keyboard leads to the feeds' health", page.url, gallery.address + "health")
+    expect("the health page can be reached with the keyboard", page.url, gallery.address + "health")
     people.leave(page)
 
 
@@ -311,11 +311,11 @@ def looks(people, gallery, origin, page):
             people.keep(page, f"{name}-{theme}")
             if width in (390, 820, 1440):
                 people.same(page, f"{name}-{theme}")
-            expect(f"{name}, {theme}: nothing is cut off", page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+            expect(f"{name}, {theme}: the page is no wider than the window", page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
             if width < 576:
-                expect(f"{name}, {theme}: two columns", page.evaluate(lefts), 2)
+                expect(f"{name}, {theme}: there are two columns", page.evaluate(lefts), 2)
             else:
-                expect(f"{name}, {theme}: rows as wide as the window", page.evaluate(rows))
+                expect(f"{name}, {theme}: the rows are as wide as the window", page.evaluate(rows))
             people.accessible(page, f"{name}, {theme}")
             people.leave(page)
     health = people.visit(gallery.address)
@@ -325,8 +325,8 @@ def looks(people, gallery, origin, page):
     before = health.locator("tbody tr").first.inner_text()
     origin.stop()
     until(health, "document.querySelectorAll('td.failing').length === 3")
-    expect("the feeds' health is live", health.locator("tbody tr").first.inner_text() != before)
-    expect("and says since when", re.search(r"unreachable since \d\d:\d\d; saved", health.locator("td.failing").first.inner_text()) is not None)
+    expect("the health page updates itself", health.locator("tbody tr").first.inner_text() != before)
+    expect("the health page says since when a feed has been unreachable", re.search(r"unreachable since \d\d:\d\d; saved", health.locator("td.failing").first.inner_text()) is not None)
     health.screenshot(path=f"{pictures}/health-away.png")
     origin.start()
     health.wait_for_selector("td.failing", state="detached")
@@ -339,20 +339,20 @@ def filters(people, gallery):
     page.click("#filter a:has-text('Walks')")
     page.wait_for_url("**folder=Walks**")
     sources = "[...new Set([...document.querySelectorAll('#gallery .source')].map(one => one.innerText))]"
-    expect("a folder shows its feeds alone", page.evaluate(sources), ["Mountain diary"])
+    expect("a folder shows only its own feeds", page.evaluate(sources), ["Mountain diary"])
     people.keep(page, "folder")
     people.accessible(page, "a folder")
     page.fill("#words", "moon")
     until(page, "document.querySelectorAll('#gallery > li').length === 1")
-    expect("words are looked for in it", "folder=Walks" in page.url and "q=moon" in page.url)
+    expect("a search in a folder stays in that folder", "folder=Walks" in page.url and "q=moon" in page.url)
     page.locator("#gallery > li").first.hover()
     page.locator(".star").first.click()
     page.wait_for_selector(".star[aria-pressed=true]")
     page.click("nav a:has-text('Starred')")
     page.wait_for_url("**starred=1**")
-    expect("what is starred has a page", cards(page), 1)
+    expect("the Starred page shows the starred item", cards(page), 1)
     page.goto(gallery.address + "?new=1")
-    expect("what is new has a page", cards(page) == page.locator("#gallery .fresh").count())
+    expect("the New page shows only new items", cards(page) == page.locator("#gallery .fresh").count())
     people.keep(page, "new")
 
     page.goto(gallery.address)
@@ -363,17 +363,17 @@ def filters(people, gallery):
     page.keyboard.press("ArrowRight")
     page.go_back()
     page.wait_for_selector("#large", state="hidden")
-    expect("the way back leads to the page", page.url, gallery.address)
+    expect("the browser's Back closes an enlarged image", page.url, gallery.address)
     page.goto(gallery.address + "#" + name)
     page.wait_for_selector("#large[open]")
     page.keyboard.press("Escape")
     page.wait_for_selector("#large", state="hidden")
-    expect("a URL of an image opens it, and is left by closing that", page.url, gallery.address)
+    expect("an image's URL opens the image, and closing it restores the page's URL", page.url, gallery.address)
     page.fill("#words", "Not a picture")
     until(page, "document.querySelectorAll('#gallery > li').length === 1")
     page.locator(".picture").first.click()
     page.wait_for_selector("#large .reason:has-text('web page where a')")
-    expect("an enlarged image that cannot be shown says why", page.locator("#large img").is_visible(), False)
+    expect("if an enlarged image cannot be shown, the page says why", page.locator("#large img").is_visible(), False)
     people.keep(page, "large-missing")
     people.leave(page)
 
@@ -382,32 +382,32 @@ def without_script(people, gallery):
     plain = people.visit(gallery.address, java_script_enabled=False)
     plain.click("#more")
     plain.wait_for_url("**from=60*")
-    expect("without a script there are further pages", (cards(plain), "from=60" in plain.url), (60, True))
+    expect("without JavaScript, a link leads to the next page", (cards(plain), "from=60" in plain.url), (60, True))
     plain.click("text=The latest")
     plain.wait_for_url(gallery.address)
-    expect("and a way back", plain.url, gallery.address)
+    expect("without JavaScript, a link leads back to the latest images", plain.url, gallery.address)
     plain.fill("#words", "Four days")
     plain.keyboard.press("Enter")
     plain.wait_for_url("**q=Four*")
     plain.locator("#gallery > li").first.hover()
     plain.locator(".star").first.click()
     plain.wait_for_selector(".star[aria-pressed=true]")
-    expect("words and stars are forms", "q=Four" in plain.url)
+    expect("without JavaScript, search and stars work as forms", "q=Four" in plain.url)
     plain.locator(".star").first.click()
     plain.wait_for_selector(".star[aria-pressed=false]")
     plain.click(".set summary")
     plain.click(".set a:has-text('The hut')")
     plain.wait_for_url("**/image/**")
-    expect("and each image of a post has a link", "/image/" in plain.url)
+    expect("without JavaScript, each image of a post has a link", "/image/" in plain.url)
     plain.goto(gallery.address + "slideshow?every=2s&feed=mountain-diary")
     first = plain.locator("figcaption").inner_text()
     plain.wait_for_url("**at=**")
-    expect("even the slideshow goes on", plain.locator("figcaption").inner_text() != first)
+    expect("without JavaScript, the slideshow advances", plain.locator("figcaption").inner_text() != first)
     people.leave(plain)
 
 
 def viewer(people, gallery, origin):
-    """One image, and what can be done with it."""
+    """The enlarged view of an image, and its controls."""
     page = people.visit(gallery.address)
     name = page.evaluate("[...document.querySelectorAll('#gallery > li')].findIndex(one => one.innerText.includes('Four days'))")
     tile = page.locator("#gallery > li").nth(name)
@@ -416,24 +416,24 @@ def viewer(people, gallery, origin):
     page.wait_for_selector("#large[open]")
     until(page, "document.querySelector('#stage img:not(.thumb)')?.naturalWidth > 0 && !document.querySelector('#stage .thumb')")
     said = lambda: page.locator("#about .meta").inner_text()
-    expect("it says which of how many it shows", "image 1 of 4" in said())
-    expect("and leads to the post", page.locator("#about .tools .post").get_attribute("href").endswith("/posts/60012"))
+    expect("the enlarged view shows the image's number within its post", "image 1 of 4" in said())
+    expect("the enlarged view links to the post", page.locator("#about .tools .post").get_attribute("href").endswith("/posts/60012"))
     seen = []
     for _ in range(3):
         page.keyboard.press("ArrowRight")
         seen.append(page.locator("#stage img:not(.thumb)").get_attribute("alt"))
-    expect("its images follow each other, with their alternative texts", seen, ["The pass", "The hut", "Rain"])
-    expect("each has a URL", page.url.endswith(".4"))
+    expect("the images of a post follow one another, with their alternative texts", seen, ["The pass", "The hut", "Rain"])
+    expect("each image of a post has a URL", page.url.endswith(".4"))
     page.reload()
     page.wait_for_selector("#large[open]")
-    expect("which leads back to it", "image 4 of 4" in said())
+    expect("the URL of a post's fourth image opens that image", "image 4 of 4" in said())
     people.keep(page, "large-set")
     people.same(page, "large-set", "#about .meta")
     people.accessible(page, "one of several images")
     page.keyboard.press("ArrowRight")
-    expect("after the last comes the next post", "image" in said(), False)
+    expect("the next post follows the last image of a post", "image" in said(), False)
     page.keyboard.press("k")
-    expect("and k is the way back to the first", "image 1 of 4" in said())
+    expect("k leads back to the first image of the previous post", "image 1 of 4" in said())
 
     until(page, "document.querySelector('#stage img:not(.thumb)').naturalWidth > 0")
     size = "document.querySelector('#stage > div').getBoundingClientRect().width / innerWidth"
@@ -445,22 +445,22 @@ def viewer(people, gallery, origin):
     page.mouse.down()
     page.mouse.move(500, 320, steps=4)
     page.mouse.up()
-    expect("a wheel zooms, and what is near can be dragged", page.evaluate(where) > before)
+    expect("the wheel zooms, and a zoomed image can be dragged", page.evaluate(where) > before)
     people.keep(page, "large-near")
     page.keyboard.press("ArrowRight")
-    expect("or moved by keys", (page.evaluate(where) < before, "image 1 of 4" in said()), (True, True))
+    expect("the arrow keys move a zoomed image", (page.evaluate(where) < before, "image 1 of 4" in said()), (True, True))
     page.keyboard.press("0")
-    expect("and seen as a whole again", page.evaluate(size), 1)
+    expect("the 0 key shows the whole image", page.evaluate(size), 1)
     page.keyboard.press("+")
     until(page, f"{size} > 1.2")
     page.dblclick("#stage")
     until(page, f"{size} === 1")
     with page.expect_download() as download:
         page.click("#about .download")
-    expect("it can be downloaded", download.value.failure(), None)
+    expect("an enlarged image can be downloaded", download.value.failure(), None)
     page.click("#about [value=star]")
     page.wait_for_selector("#about [value=star][aria-pressed=true]")
-    expect("and starred", tile.locator(".star").get_attribute("aria-pressed"), "true")
+    expect("an enlarged image can be starred", tile.locator(".star").get_attribute("aria-pressed"), "true")
     page.click("#about [value=star]")
     page.wait_for_selector("#about [value=star][aria-pressed=false]")
     page.keyboard.press("Escape")
@@ -475,10 +475,10 @@ def viewer(people, gallery, origin):
     page.locator(".picture").first.click()
     page.wait_for_selector("#large .reason:has-text('Loading')")
     page.screenshot(path=f"{pictures}/large-waiting.png")
-    expect("what does not come says that it is waited for", page.locator("#large .reason").inner_text(), "Loading…")
+    expect("a slow image shows Loading…", page.locator("#large .reason").inner_text(), "Loading…")
     origin.gate.set()
     until(page, "document.querySelector('#stage img:not(.thumb)')?.naturalWidth > 0")
-    expect("until it is there", page.locator("#large .reason").inner_text(), "")
+    expect("Loading… disappears when the image has arrived", page.locator("#large .reason").inner_text(), "")
     people.leave(page)
 
     phone = people.visit(gallery.address, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
@@ -494,12 +494,12 @@ def viewer(people, gallery, origin):
         "at('pointerup', 200 + x, 400 + y); }"
     phone.evaluate("document.getElementById('stage').setPointerCapture = () => {}")
     phone.evaluate(swipe, [-120, 5])
-    expect("a finger leads to the next", phone.url != first)
+    expect("a swipe to the left shows the next image", phone.url != first)
     phone.evaluate(swipe, [130, 5])
-    expect("and back", phone.url, first)
+    expect("a swipe to the right shows the previous image", phone.url, first)
     phone.go_back()
     phone.wait_for_selector("#large", state="hidden")
-    expect("a phone's way back stays on the page", phone.url, gallery.address)
+    expect("Back on a phone closes the image and stays on the page", phone.url, gallery.address)
     people.leave(phone)
 
 
@@ -514,17 +514,17 @@ def shows(people, gallery):
     people.accessible(page, "the slideshow")
     first = page.locator("figcaption").first.inner_text()
     until(page, f"document.querySelector('main').lastElementChild.innerText !== {json.dumps(first)}")
-    expect("a slideshow goes on without a new page", "at=" in page.url, False)
-    expect("and shows the time", re.fullmatch(r"\d\d:\d\d", page.locator("#clock").inner_text()) is not None)
+    expect("the slideshow advances without loading another page", "at=" in page.url, False)
+    expect("the slideshow shows the time", re.fullmatch(r"\d\d:\d\d", page.locator("#clock").inner_text()) is not None)
     page.keyboard.press("Escape")
     page.wait_for_selector("#gallery > li")
-    expect("Escape leaves it", "feed=" in page.url)
+    expect("Escape leaves the slideshow", "feed=" in page.url)
     people.leave(page)
     frame = gallery.address + "frame.png?w=800&h=480&palette=gray4&feed=mountain-diary"
     answer = urllib.request.urlopen(frame)
     with open(f"{pictures}/frame.png", "wb") as file:
         file.write(answer.read())
-    expect("a frame is the same until there is another image", status(frame, **{"If-None-Match": answer.headers["ETag"]}), 304)
+    expect("a frame has the same ETag until there is another image", status(frame, **{"If-None-Match": answer.headers["ETag"]}), 304)
     sizes = [len(gzip.compress(gallery.text(path).encode())) for path in ("", "style.css", "script.js")]
     print(f"   page, style and script: {sizes}, {sum(sizes)} bytes compressed", flush=True)
     expect("a first visit takes at most 25 kB", sum(sizes) <= 25_000)
@@ -535,39 +535,39 @@ def hostile(people, gallery, origin):
     page.locator("text=Not a picture").scroll_into_view_if_needed()
     page.wait_for_selector(".missing", state="attached")
     until(page, "[...document.querySelectorAll('#gallery img')].every(one => one.loading === 'lazy' || one.complete)")
-    expect("an image that isn't one says so", page.locator(".missing").count(), 1)
+    expect("a file that isn't an image is marked as missing", page.locator(".missing").count(), 1)
     page.wait_for_selector(".missing .reason")
     reason = page.locator(".missing .reason").inner_text().strip()
-    expect("and why", reason.startswith("The server sent a web page where an image"), True)
+    expect("the tile of a missing image says why", reason.startswith("The server sent a web page where an image"), True)
     texts = page.evaluate("[...document.querySelectorAll('.description')].map(one => one.innerText)")
     for text in ["<img src=x", "</title></bdi><script>", "'\" onfocus=", "{{1+1}} ${alert(1)} &lt;b&gt;"]:
-        expect(f"a description is text: {text}", any(one.startswith(text) for one in texts))
-    expect("a long one is cut", max(map(len, texts)) < 600)
-    expect("a name is text", page.locator(".source", has_text="<b>Evil</b>").count() > 0)
+        expect(f"a description is shown as text: {text}", any(one.startswith(text) for one in texts))
+    expect("a long description is cut", max(map(len, texts)) < 600)
+    expect("a feed's name is shown as text", page.locator(".source", has_text="<b>Evil</b>").count() > 0)
     sources = page.evaluate(
         "[...document.querySelectorAll('img, a:not([href*=\"/posts/\"])')].map(one => one.src || one.href).filter(Boolean)")
-    expect("no address leads elsewhere", [one for one in sources if not one.startswith(gallery.address)], [])
+    expect("every URL of an image or a link is the server's own", [one for one in sources if not one.startswith(gallery.address)], [])
     people.leave(page)
     for place in ["image/..%2f..%2fetc%2fpasswd", "image/http:%2f%2f127.0.0.1%2f", "image/?url=http://127.0.0.1/", "image/x"]:
-        expect(f"nothing else is fetched: {place}", status(gallery.address + place), 404)
+        expect(f"the server fetches nothing for an invalid path: {place}", status(gallery.address + place), 404)
 
 
 def elsewhere(people, gallery, origin):
     page = people.browser.new_context().new_page()
     answer = page.goto(f"http://rebind.example:{gallery.port}/")
-    expect("a name of somebody else does not lead here", (answer.status, cards(page)), (421, 0))
+    expect("a request for an unknown host name is refused", (answer.status, cards(page)), (421, 0))
     page.goto(f"http://127.0.0.1:{origin.port}/elsewhere")
     ask = "address => fetch(address).then(answer => answer.text(), () => 'refused')"
     for path in ["", "feed.json", "metrics"]:
-        expect(f"a page elsewhere cannot read /{path}", page.evaluate(ask, gallery.address + path), "refused")
+        expect(f"a page of another site cannot read /{path}", page.evaluate(ask, gallery.address + path), "refused")
     image = re.search(r"/(image/[^\"?]+)", gallery.text("feed.json"))[1]
     show = ("address => new Promise(done => { const image = new Image(); image.onload = () => done('shown');"
             "image.onerror = () => done('refused'); image.src = address; })")
-    expect("nor show its images", page.evaluate(show, gallery.address + image), "refused")
+    expect("a page of another site cannot show the images", page.evaluate(show, gallery.address + image), "refused")
     frame = "address => { const frame = document.createElement('iframe'); frame.src = address; document.body.append(frame); }"
     page.evaluate(frame, gallery.address)
     page.wait_for_timeout(300)
-    expect("nor be a frame around it", [one.url for one in page.frames if one.url.startswith(gallery.address)], [])
+    expect("a page of another site cannot embed the page in a frame", [one.url for one in page.frames if one.url.startswith(gallery.address)], [])
     page.context.close()
 
 
@@ -577,16 +577,16 @@ def tokens(people, folder, origin):
     page = people.page(gallery.address)
     page.goto(gallery.printed)
     page.wait_for_selector("#gallery > li")
-    expect("a token does not stay in the address", page.url, gallery.address)
+    expect("the token is removed from the page's URL", page.url, gallery.address)
     until(page, "events.readyState === EventSource.OPEN && document.querySelector('#gallery img').naturalWidth > 0")
     origin.write(0, "With a token")
     page.wait_for_selector("text=With a token")
-    expect("and all else comes with it", page.locator(".missing").count(), 0)
+    expect("images load with the token", page.locator(".missing").count(), 0)
     people.leave(page)
     for path in ["", "feed.json", "events", "metrics", "script.js", "image/x"]:
-        expect(f"without it there is nothing: /{path}", status(gallery.address + path), 401)
+        expect(f"a request without the token is refused: /{path}", status(gallery.address + path), 401)
     token = gallery.printed.split("token=")[1]
-    expect("a reader of feeds sends it", status(gallery.address + "feed.atom", Authorization=f"Bearer {token}"), 200)
+    expect("a feed reader can send the token", status(gallery.address + "feed.atom", Authorization=f"Bearer {token}"), 200)
     gallery.stop()
 
 
@@ -634,10 +634,10 @@ def everything(browser, folder):
         without_script(people, gallery)
         elsewhere(people, gallery, origin)
         tokens(people, folder, origin)
-        expect("looks were compared", looked.compared, 0 if renews else 9)
-        expect("nothing was run, and nobody else was asked", people.complaints, [])
+        expect("every screenshot was compared with its stored copy", looked.compared, 0 if renews else 9)
+        expect("no foreign script ran, and no other server was requested", people.complaints, [])
         for address in ADDRESSES:
-            expect(f"nor is it asked by the server: {address}", address in origin.asked, False)
+            expect(f"the server does not request an unsafe URL: {address}", address in origin.asked, False)
     except Exception:
         people.failed()
         raise

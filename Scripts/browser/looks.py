@@ -1,4 +1,4 @@
-"""Small copies of screenshots, which later ones are compared with: where the page has come to look otherwise, a test fails."""
+"""Small copies of screenshots. Later screenshots are compared with them; with --looks, a visible difference fails the test."""
 
 import base64
 import os
@@ -69,8 +69,8 @@ class Looks:
             found = self.page.evaluate(COMPARED, [small, inline(file.read())])
         self.compared += 1
         if found["sizes"][0] != found["sizes"][1]:
-            return f"{name} has the size {found['sizes'][0]}, and is stored with {found['sizes'][1]}"
+            return f"{name} has the size {found['sizes'][0]}, but its stored copy has {found['sizes'][1]}"
         share = sum(1 for one in found["differences"] if one > MOST) / len(found["differences"])
         worst = max(found["differences"])
         print(f"   {name} differs in {share:.2%} of its blocks, by {worst:.0f} at most", flush=True)
-        return f"{name} looks otherwise in {share:.1%} of its blocks" if share > SHARE else None
+        return f"{name} differs visibly from its stored copy in {share:.1%} of its blocks" if share > SHARE else None

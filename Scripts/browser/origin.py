@@ -1,4 +1,4 @@
-"""A server of feeds and of pictures that it draws, which can be stopped and started again; and a wire that can be cut."""
+"""A server of feeds and of images that it draws, which can be restarted, and a connection that can be cut."""
 
 import datetime
 import http.server

@@ -1,4 +1,4 @@
-"""What visits of `feed serve` have in common."""
+"""Functions shared by the tests of the page of `feed serve`."""
 
 import re
 import signal
@@ -16,7 +16,7 @@ began = time.monotonic()
 
 def expect(what, value, wanted=True):
     if value != wanted:
-        raise AssertionError(f"{what}: {value!r}, and {wanted!r} was expected")
+        raise AssertionError(f"{what}: expected {wanted!r}, but found {value!r}")
     print(f"ok {time.monotonic() - began:5.1f} s: {what}", flush=True)
 
 
@@ -25,7 +25,7 @@ def until(page, expression):
     deadline = time.monotonic() + 30
     while not page.evaluate(expression):
         if time.monotonic() > deadline:
-            raise AssertionError(f"not within 30 s: {expression}")
+            raise AssertionError(f"not true within 30 s: {expression}")
         page.wait_for_timeout(30)
 
 
@@ -37,7 +37,7 @@ def at_rest(page, expression):
         value = page.evaluate(expression)
         before, same = value, same + 1 if value == before else 0
         if time.monotonic() > deadline:
-            raise AssertionError(f"not at rest within 30 s: {expression}")
+            raise AssertionError(f"still changing after 30 s: {expression}")
         page.wait_for_timeout(40)
 
 
@@ -53,7 +53,7 @@ class Gallery:
         self.process = subprocess.Popen([*self.command, "--port", str(self.port)], stdout=subprocess.PIPE, text=True)
         self.printed = self.process.stdout.readline().strip()
         if not self.printed:
-            raise AssertionError(f"no page's address from {' '.join(self.process.args)}")
+            raise AssertionError(f"no URL was printed by {' '.join(self.process.args)}")
         self.address = self.printed.split("?")[0]
         self.port = int(self.address.rstrip("/").rsplit(":", 1)[1])
 
@@ -120,13 +120,13 @@ class People:
         picture = page.screenshot(mask=hidden, animations="disabled")
         difference = self.looks.compare(name, picture)
         if "--looks" in sys.argv:
-            expect(f"looks as it is stored: {name}", difference, None)
+            expect(f"the page looks like its stored copy: {name}", difference, None)
         elif difference:
             print(f"   {difference}", flush=True)
 
     def accessible(self, page, name):
         found = Axe().run(page).response["violations"]
-        expect(f"axe-core finds nothing: {name}", [(one["id"], one["nodes"][0]["html"]) for one in found], [])
+        expect(f"axe-core finds no violations: {name}", [(one["id"], one["nodes"][0]["html"]) for one in found], [])
 
     def failed(self):
         """The last page that was looked at."""

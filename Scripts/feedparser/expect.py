@@ -1,7 +1,7 @@
 """Runs the `Expect:` comments of feedparser's own documents through FeedFormats.
 
-Only plain comparisons are run: one field of the feed, or of an entry, with a literal. A field that a feed does not have
-here (authors, categories, rights) is counted apart.
+Only plain comparisons are run: one field of the feed, or of an entry, with a literal. Fields that FeedFormats doesn't
+read (authors, categories, rights) are counted separately.
 """
 import ast
 import collections
@@ -94,10 +94,10 @@ def same(expected, found):
 def why(path, field, expected, found, document):
     """The class of a comparison that does not hold."""
     if "error" in document:
-        return "the document is refused: " + document["error"]
+        return "FeedFormats rejects the document: " + document["error"]
     folder = os.path.relpath(path, tests).split(os.sep)
     if "sanitize" in folder or "sanitize" in path:
-        return "feedparser sanitizes HTML; texts are as they came here"
+        return "feedparser sanitizes HTML; FeedFormats keeps texts unchanged"
     if field == "encoding":
         return "the encoding's name"
     if field == "version":
@@ -105,12 +105,12 @@ def why(path, field, expected, found, document):
     if isinstance(expected, str) and isinstance(found, str):
         bare = lambda text: re.sub(r"[\s/'\"]+", "", re.sub(r"&(?:amp|lt|gt|quot|apos|#\w+);", "", text)).lower()
         if "base" in folder:
-            return "feedparser resolves addresses inside of HTML"
+            return "feedparser resolves URLs in HTML"
         if bare(expected) == bare(found):
-            return "the same HTML, written in another way"
+            return "the same HTML, written differently"
         if "<" in found or "<" in expected:
-            return "feedparser sanitizes HTML; texts are as they came here"
-    return "another value"
+            return "feedparser sanitizes HTML; FeedFormats keeps texts unchanged"
+    return "a different value"
 
 
 total = plain = fields = held = 0
@@ -148,11 +148,11 @@ for path in sorted(glob.glob(os.path.join(tests, "**", "*.xml"), recursive=True)
     else:
         classes[why(path, field, expected, found, document)].append((path, field, expected, found))
 
-print(f"{total} documents of feedparser's tests")
-print(f"{plain} of them are plain comparisons, {fields} of these of what a feed has here")
-print(f"{held} of these hold")
+print(f"{total} documents in feedparser's tests")
+print(f"{plain} of them have a plain comparison; in {fields}, it is of a field that FeedFormats reads")
+print(f"{held} of these comparisons are true")
 for name, cases in sorted(classes.items(), key=lambda entry: -len(entry[1])):
-    print(f"{len(cases):5} do not: {name}")
+    print(f"{len(cases):5} are false: {name}")
     if shown in ("all", name.split()[0]):
         for path, field, expected, found in cases:
             print(f"        {os.path.relpath(path, tests)}: {field}\n          expected {expected!r}\n          found    {found!r}")

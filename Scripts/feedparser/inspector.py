@@ -1,4 +1,4 @@
-"""The process that says what a document is as a feed (Tests/InspectFeeds)."""
+"""The process that reads documents with FeedFormats (Tests/InspectFeeds)."""
 import json
 import subprocess
 

@@ -1,7 +1,7 @@
-"""Mutates documents and compares what FeedFormats and feedparser read: the number of items, and their addresses.
+"""Mutates documents, and compares the number of items and their URLs as read by FeedFormats and by feedparser.
 
-feedparser isn't a specification: where it differs for a reason that is known (see `excuse`), the document counts as such and
-not as a difference. Same seed, same documents.
+feedparser isn't a specification: a document that differs for a known reason (see `excuse`) is counted under that reason,
+not as a difference. A seed always makes the same documents.
 """
 import collections
 import glob
@@ -132,9 +132,9 @@ def verdict(one, other):
     right = lambda items: sum(address in GENUINE for address in addresses(items))
     mine, their = (len(one), right(one), -wrong(one)), (len(other), right(other), -wrong(other))
     if mine[0] >= their[0] and mine[1] >= their[1] and mine[2] >= their[2]:
-        return "more, or more of it unaltered, here"
+        return "FeedFormats reads more, or more of it unaltered"
     if mine[0] <= their[0] and mine[1] <= their[1] and mine[2] <= their[2]:
-        return "LESS here"
+        return "FeedFormats reads LESS"
     return "different"
 
 
@@ -157,7 +157,7 @@ with tempfile.TemporaryDirectory() as folder:
         one = ours(path)
         result = verdict(one, other)
         counts[result] += 1
-        if result in ("LESS here", "different"):
+        if result in ("FeedFormats reads LESS", "different"):
             by_fault[tuple(names)] += 1
             if kept:
                 os.makedirs(kept, exist_ok=True)

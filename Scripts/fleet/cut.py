@@ -1,6 +1,6 @@
-"""A worker and a gateway in a network of their own, whose cable is pulled: nothing says that they are gone, no packet comes.
+"""Disconnects a worker and a gateway in a network namespace of their own: their connections end without any packet.
 
-Usage: cut.py FEED, the path of the command. Needs the rights of root, for `ip netns`. Takes about two minutes.
+Usage: cut.py FEED, the path of the command. Needs root privileges, for `ip netns`. Takes about two minutes.
 """
 import os, subprocess, sys, time
 from world import World, free_port, say, server
@@ -67,14 +67,14 @@ try:
     near = world.clients(10, [here_port])
     far = world.clients(10, [there_port], host="10.213.77.100", token="cut")
     world.until_polled("began", 20)
-    until_it_polls("the worker within polls", 20)
+    until_it_polls("the worker in the namespace polls", 20)
 
     pull("s")
     world.until_polled("the worker is cut off from the store", 20)
     time.sleep(8)
     plug("s")
     world.mute(3)
-    until_it_polls("the store is back, and the worker within polls", 30)
+    until_it_polls("the store is reachable again, and the worker in the namespace polls", 30)
 
     pull("s", "o")
     world.until_polled("the worker is cut off from everything", 20)
@@ -82,7 +82,7 @@ try:
     plug("s", "o")
     # A pulled cable loses the addresses of its end, but for the first.
     world.mute(3)
-    until_it_polls("everything is back, and the worker within polls", 30)
+    until_it_polls("everything is reachable again, and the worker in the namespace polls", 30)
     time.sleep(10)
     world.check([*near, *far], late=8)
 
@@ -92,16 +92,16 @@ try:
     before = [client.events for client in far]
     plug("s")
     start = time.time()
-    world.wait_for("clients of the gateway within have news", 30, lambda: all(
+    world.wait_for("the clients of the gateway in the namespace receive updates", 30, lambda: all(
         client.events > count for client, count in zip(far, before)))
-    say(f"the store is back after 25 s, and each client of the gateway within has news: after {time.time() - start:.1f} s")
+    say(f"the store is reachable again after 25 s; each client of the gateway in the namespace has an update after {time.time() - start:.1f} s")
     time.sleep(10)
     world.check([*near, *far], late=8)
     if any(client.resets for client in [*near, *far]):
-        world.problems.append("needless resets")
+        world.problems.append("clients were reset unnecessarily")
     say(world.quiet_down([*near, *far]))
     world.finish([here, gateway, there, cut_off], [*near, *far])
-    say(f"lost: {world.lost}, set back: {world.set_back}")
+    say(f"lost updates: {world.lost}; feeds set back to an older version: {world.set_back}")
 finally:
     status = world.end()
     subprocess.run(["ip", "netns", "delete", name])

@@ -1,4 +1,4 @@
-"""What the engine's own part of a fleet costs: claims and completions by the real scripts, on a real server, without requests.
+"""Measures the store's share of a fleet's cost: claims and completions by the real scripts, on a real server, without requests.
 
 Usage: engine.py SOCKET SECONDS, after feed subscriptions import FILE --store unix://SOCKET
 """
@@ -102,7 +102,7 @@ while time.time() - begun < float(sys.argv[2]):
 elapsed, used = time.time() - begun, processor() - used
 memory = int(info("memory", "used_memory")) - memory
 print(f"{feeds} feeds; {claims} claims of 100 and {done} completions ({changed} changed) in {elapsed:.1f} s")
-print(f"engine: {used / max(done, 1) * 1e6:.1f} us of processor a poll, {done / max(used, 1e-9):.0f} polls a second of processor")
-print(f"a million feeds hourly are 278 a second: {278 * used / max(done, 1) * 100:.2f} % of a processor")
-print(f"memory: {(memory - images) / max(done, 1):.0f} bytes a polled feed beside its images; "
+print(f"engine: {used / max(done, 1) * 1e6:.1f} us of processor time per poll, {done / max(used, 1e-9):.0f} polls per second of processor time")
+print(f"a million feeds polled hourly are 278 polls per second: {278 * used / max(done, 1) * 100:.2f} % of a processor")
+print(f"memory: {(memory - images) / max(done, 1):.0f} bytes per polled feed, besides its images; "
       f"{int(info('memory', 'used_memory')) >> 20} MiB in all")

@@ -1,4 +1,4 @@
-"""A primary, its replica and a Sentinel: the primary is killed, and its successor is frozen, and polls go on.
+"""Starts a primary, its replica and a Sentinel, kills the primary, freezes its successor, and checks that polls continue.
 
 Usage: failover.py FEED, the path of the command. Takes about a minute.
 """
@@ -33,7 +33,7 @@ def until_replicated(number):
         if "master_link_status:up" in cli(number, "info", "replication"):
             return
         time.sleep(0.1)
-    world.problems.append("the replica does not follow")
+    world.problems.append("the replica does not replicate the primary")
 
 
 def until_failed_over(old):
@@ -75,7 +75,7 @@ try:
     servers[1].send_signal(signal.SIGSTOP)
     until_failed_over(1)
     servers[1].send_signal(signal.SIGCONT)
-    world.until_polled("the primary was frozen, and woke up as no longer one", 60)
+    world.until_polled("the primary was frozen, and was no longer primary when it resumed", 60)
     time.sleep(3)
     world.finish([*workers, gateway], clients)
 finally:

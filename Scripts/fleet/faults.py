@@ -1,9 +1,9 @@
-"""Workers, gateways and clients on a real server, and what happens to them: killed, stopped, frozen, emptied, set back.
+"""Runs workers, gateways and clients on a real server, and kills, stops, freezes, empties or restores them.
 
-Its commands are refused by chance, its clock is set, hosts are paused and feeds removed while workers are killed.
+The server refuses random commands, its clock is set, hosts are paused, and feeds are removed while workers are killed.
 
-Usage: faults.py FEED [--short] [--server PROGRAM] [--seed NUMBER]. FEED is the path of the command; PROGRAM is redis-server, or
-valkey-server. Takes about three minutes; a third of that with --short.
+Usage: faults.py FEED [--short] [--server PROGRAM] [--seed NUMBER]. FEED is the path of the command; PROGRAM is redis-server or
+valkey-server. Takes about three minutes; with --short, a third of that.
 """
 import mmap, os, random, re, signal, struct, subprocess, sys, time, urllib.request
 from refusing import Refusing
@@ -73,7 +73,7 @@ def refuse(share, seconds, ports):
     # Leases that could not be extended or completed are over first, and pauses after failures.
     world.until_polled(f"the store refused {share} of 100 commands", 40)
     if [client.resets for client in clients] != before:
-        world.problems.append("a refusal was taken for a store that has gone back")
+        world.problems.append("a gateway took a refusal for a store restored from an older file")
 
 
 def set_clock(seconds):
@@ -81,7 +81,7 @@ def set_clock(seconds):
     before = int(cli("TIME").split()[0])
     clock[:8] = struct.pack("q", struct.unpack("q", clock[:8])[0] + seconds)
     if abs(int(cli("TIME").split()[0]) - before - seconds) > 2:
-        sys.exit("the clock of the server is not set")
+        sys.exit("the server's clock did not change")
     # What is left of a gap at that moment, and of those until both clocks agree, is up to a tenth shorter.
     world.mute(3)
     world.least = 0.85
@@ -118,7 +118,7 @@ try:
     if short:
         workers[0] = world.worker()
     else:
-        world.until_polled("as usual", 20)
+        world.until_polled("without a fault", 20)
         workers[1].send_signal(signal.SIGSTOP)
         time.sleep(6)
         world.mute(3)
@@ -130,7 +130,7 @@ try:
     time.sleep(3 if short else 5)
     world.mute(3)
     redis.send_signal(signal.SIGCONT)
-    world.until_polled("the store stood still", 30)
+    world.until_polled("the store was frozen", 30)
     for seconds in (-86_400, 86_400) if short else (-86_400, 60, 86_400, -60):
         set_clock(seconds)
     for _ in range(1 if short else 4):
@@ -139,19 +139,19 @@ try:
         refuse(share, 4 if short else 10, [gateways[1][1]])
     resets = sum(client.resets for client in clients)
     if resets:
-        world.problems.append(f"{resets} needless resets")
+        world.problems.append(f"clients were reset {resets} times unnecessarily")
     if not short:
         cli("SAVE")
         time.sleep(4)
-        restart("the store came back older", lambda: None, 40)
+        restart("the store was restored from an older file", lambda: None, 40)
         time.sleep(6)
         if any(client.resets == 0 for client in clients):
-            world.problems.append("a client was not told that the log went back to an older file")
+            world.problems.append("a client was not reset after the store was restored from an older file")
     before = [client.resets for client in clients]
-    restart("the store came back empty", lambda: os.path.exists(world.folder + "/dump.rdb") and os.remove(world.folder + "/dump.rdb"), 40)
+    restart("the store was restarted empty", lambda: os.path.exists(world.folder + "/dump.rdb") and os.remove(world.folder + "/dump.rdb"), 40)
     time.sleep(6 if short else 8)
     if any(client.resets == count for client, count in zip(clients, before)):
-        world.problems.append("a client was not told that the log is another one")
+        world.problems.append("a client was not reset after the store was restarted empty")
     world.finish([*workers[0 if short else 1:], gateways[1][0]], clients)
 finally:
     status = world.end()

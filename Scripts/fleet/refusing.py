@@ -1,4 +1,4 @@
-"""A proxy between programs and a Redis server on a socket, which refuses commands by chance as such a server may: by seed.
+"""A proxy to a Redis server on a socket that refuses random commands, as a real server might. A seed chooses them.
 
 Used by faults.py; on its own: refusing.py LISTEN SERVER SHARE SEED.
 """

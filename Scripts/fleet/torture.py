@@ -1,5 +1,5 @@
-"""A fleet for minutes or hours, to which something happens every few seconds: workers, gateways and the store are killed, stopped, set
-back and emptied, in any order. Counts what was lost and set back, and how long it took until polls went on.
+"""Runs a fleet for minutes or hours, with a fault every few seconds: workers, gateways and the store are killed, stopped, restored
+and emptied, in any order. Counts lost and restored versions, and the time until polls continue.
 
 Usage: torture.py FEED MINUTES [SEED]. FEED is the path of the command. Four workers, two gateways, 100 clients, 40 feeds every 5 s.
 """
@@ -52,7 +52,7 @@ def a_worker_was_ended():
     index = random.randrange(4)
     workers[index].send_signal(signal.SIGINT)
     if workers[index].wait(20) != 130:
-        world.problems.append("a worker did not end as Ctrl-C ends")
+        world.problems.append("a worker did not exit with the status for Ctrl-C")
     workers[index] = world.worker()
 
 
@@ -91,7 +91,7 @@ def the_store_came_back(older):
     world.mute(8)
     world.add()
     resets += 1
-    world.wait_for("every client was told", 30, lambda: all(client.resets > count for client, count in zip(clients, before)))
+    world.wait_for("every client was reset", 30, lambda: all(client.resets > count for client, count in zip(clients, before)))
 
 
 def the_store_came_back_older():
@@ -130,8 +130,8 @@ try:
     say(f"quiet: {world.quiet_down(clients)}")
     world.finish([*workers, *(process for process, _ in gateways)], clients)
     for what, times in sorted(took.items()):
-        say(f"{what}: {len(times)} times; polls went on after {statistics.median(times):.1f} s, at most {max(times):.1f} s")
-    say(f"{number} faults, {resets} of them made resets; lost: {world.lost}, set back: {world.set_back}")
+        say(f"{what}: {len(times)} times; polls continued after {statistics.median(times):.1f} s (median), {max(times):.1f} s at most")
+    say(f"{number} faults, {resets} of them with resets; lost updates: {world.lost}; feeds set back to an older version: {world.set_back}")
 finally:
     status = world.end()
 sys.exit(status)

@@ -1,4 +1,4 @@
-"""A fleet on servers of its own, and what holds in it: shared by faults.py, failover.py, cut.py and torture.py."""
+"""A fleet on its own servers, and the rules that must hold in it: used by faults.py, failover.py, cut.py and torture.py."""
 import http.client, http.server, json, os, shutil, signal, socket, subprocess, sys, tempfile, threading, time
 
 begun = time.time()
@@ -53,7 +53,7 @@ class Client(threading.Thread):
                     self.events += 1
                     if data["updated"] < self.versions.get(data["feed"], 0):
                         self.world.set_back += 1
-                        self.world.problems.append(f"{data['feed']} went back at a client")
+                        self.world.problems.append(f"a client received an older version of {data['feed']}")
                     self.versions[data["feed"]] = data["updated"]
                     self.seen.setdefault((data["feed"], data["updated"]), time.time())
 
@@ -94,7 +94,7 @@ class World:
     def asked(self, request):
         now, host = time.time(), request.headers["Host"]
         if now > max(self.muted, self.stalled + 4) and now - self.last.get(host, 0) < self.least:
-            self.problems.append(f"{host} was asked again after {now - self.last[host]:.2f} s")
+            self.problems.append(f"{host} was requested again after {now - self.last[host]:.2f} s")
         self.last[host] = now
         caller = request.client_address[0]
         self.callers[caller] = self.callers.get(caller, 0) + 1
@@ -149,11 +149,11 @@ class World:
         while time.time() - start < patience:
             if all(self.polls.get(key, 0) > before.get(key, 0) for key in self.expected):
                 took = time.time() - start
-                say(f"{what}: every feed was asked for again after {took:.1f} s")
+                say(f"{what}: every feed was requested again after {took:.1f} s")
                 return took
             time.sleep(0.1)
         missing = [key for key in self.expected if self.polls.get(key, 0) <= before.get(key, 0)]
-        self.problems.append(f"{what}: {len(missing)} feeds were not asked for within {patience} s")
+        self.problems.append(f"{what}: {len(missing)} feeds were not requested within {patience} s")
 
     def wait_for(self, what, patience, condition):
         start = time.time()
@@ -194,22 +194,22 @@ class World:
         keys = {"http://" + key for key in self.expected}
         self.wait_for("every client has every feed", 60, lambda: all(client.versions.keys() >= keys for client in clients))
         self.wait_for(
-            "every client has the same", 20, lambda: all(client.versions == clients[0].versions for client in clients))
+            "every client has the same versions", 20, lambda: all(client.versions == clients[0].versions for client in clients))
         return f"{len(clients)} clients have the same versions of {len(keys)} feeds"
 
     def finish(self, running, clients):
         """Ends what runs as Ctrl-C does."""
         events, resets = sum(client.events for client in clients), sum(client.resets for client in clients)
-        say(f"{sum(self.polls.values())} polls; {len(clients)} clients had {events} events, {resets} resets")
+        say(f"{sum(self.polls.values())} polls; {len(clients)} clients received {events} events and {resets} resets")
         if any(client.events == 0 for client in clients):
-            self.problems.append("a client had no event")
+            self.problems.append("a client received no event")
         start = time.time()
         for process in running:
             process.send_signal(signal.SIGINT)
         codes = [process.wait(20) for process in running]
-        say(f"ended with {codes} after {time.time() - start:.1f} s")
+        say(f"all processes exited after {time.time() - start:.1f} s, with the statuses {codes}")
         if codes != [130] * len(running):
-            self.problems.append("not ended as Ctrl-C ends")
+            self.problems.append("a process did not exit with the status for Ctrl-C")
 
     def end(self):
         """Ends everything. Returns the status of the script."""

@@ -1,9 +1,10 @@
 """Stops a server under load, and counts what its clients lose.
 
-Starts the program, connects clients of each kind, sends SIGTERM, and waits until the program has ended and each client knows its fate.
-A request is lost if its client gets no complete response, with one exception: a connection that has carried a response may be closed while
-it is idle, and a request that crosses the close gets not a single byte. HTTP clients send such a request again on a new connection (RFC 9112,
-sections 9.3.1 and 9.6), to the server that runs then. The script counts it as repeated. A connection's first request may not be lost either.
+Starts the program, connects clients of each kind, sends SIGTERM, and waits until the program and every client have finished.
+A request is lost if its client gets no complete response, with one exception: a server may close an idle connection that has
+carried a response, and a request sent at that moment gets not a single byte. HTTP clients send such a request again on a new
+connection (RFC 9112, sections 9.3.1 and 9.6), to the next server. The script counts it as repeated. A connection's first request
+must never be lost.
 """
 
 import asyncio
@@ -34,7 +35,7 @@ class Round:
                 if self.stopping.is_set():
                     raise
                 await asyncio.sleep(0.05)
-        raise OSError("nobody listens")
+        raise OSError("no server listens on the port")
 
     async def ask(self, reader, writer, path, is_first):
         """Sends a request. Returns True when the connection may be used again; None when the response is missing."""
@@ -133,7 +134,7 @@ async def one_round():
     took = time.monotonic() - began
     await asyncio.gather(*tasks)
     if status != 0:
-        sys.exit(f"the program ended with status {status}")
+        sys.exit(f"FAILED: the program exited with status {status}")
     return took, self
 
 
@@ -146,7 +147,7 @@ async def main():
         lost += result.lost
         repeated += result.repeated
         gaps += result.gaps + (EVENTS - result.streams) + result.cut
-        print(f"{number + 1}: {took:.3f} s, {result.served} responses, {result.lost} lost, {result.repeated} repeated", flush=True)
+        print(f"{number + 1}: {took:.3f} s, {result.served} responses, {result.lost} requests lost, {result.repeated} repeated", flush=True)
     print(f"{rounds} stops with {BUSY + SLOW + IDLE + EVENTS + NEW} clients: longest {max(times):.3f} s,", end=" ")
     print(f"median {sorted(times)[len(times) // 2]:.3f} s, {served} responses, {lost} requests lost, {repeated} repeated, {gaps} event streams broken")
     if lost or gaps:

@@ -1,4 +1,4 @@
-"""Lets Examples/Fetch ask a server that is h11: every byte of its requests is checked.
+"""Tests Examples/Fetch against a server built on h11, which checks every byte of its requests.
 
 usage: origin.py <Fetch>
 """
@@ -153,40 +153,40 @@ def main():
             file.flush()
             for method in ("POST", "PUT", "PATCH"):
                 status, head, back, errors = run(method, f"{base}/echo", "--body", file.name)
-                check(status == 0 and head.startswith("200 OK") and back == body, f"{method} of {length}: {head} {errors}")
-                check("X-Framing: length" in head, f"the length of a file of {length}")
+                check(status == 0 and head.startswith("200 OK") and back == body, f"{method} with a body of {length} bytes: {head} {errors}")
+                check("X-Framing: length" in head, f"a file of {length} bytes is sent with its length")
             status, _, back, _ = run("POST", f"{base}/303", "--body", file.name)
-            check(status == 0 and back == b"" and seen[-1][:2] == ("GET", "/echo"), "303 becomes GET")
-            check(b"content-type" not in seen[-1][2] and b"content-length" not in seen[-1][2], "and has no body")
+            check(status == 0 and back == b"" and seen[-1][:2] == ("GET", "/echo"), "a 303 redirect becomes GET")
+            check(b"content-type" not in seen[-1][2] and b"content-length" not in seen[-1][2], "the GET after a 303 redirect has no body")
             status, _, back, errors = run("PUT", f"{base}/307", "--body", file.name)
-            check(status == 0 and back == body and seen[-1][:2] == ("PUT", "/echo"), f"307 repeats {length}: {errors}")
+            check(status == 0 and back == body and seen[-1][:2] == ("PUT", "/echo"), f"a 307 redirect repeats a body of {length} bytes: {errors}")
         status, head, back, errors = run("POST", f"{base}/echo", "--body", "-", body=body)
-        check(status == 0 and back == body, f"a stream of {length}: {head} {errors}")
-        check("X-Framing: chunked" in head and seen[-1][2].get(b"expect") == b"100-continue", "it goes out in chunks")
+        check(status == 0 and back == body, f"a stream of {length} bytes: {head} {errors}")
+        check("X-Framing: chunked" in head and seen[-1][2].get(b"expect") == b"100-continue", "a stream is sent in chunks")
         status, head, _, _ = run("POST", f"{base}/refused", "--body", "-", body=body)
-        check(head.startswith("413"), f"a stream of {length} is refused unread: {head}")
+        check(head.startswith("413"), f"a stream of {length} bytes is refused unread: {head}")
     status, _, _, errors = run("POST", f"{base}/307", "--body", "-", body=b"once")
     check(status == 1 and errors, "a stream is not repeated")
 
     for method in ("GET", "DELETE", "OPTIONS"):
         status, head, back, _ = run(method, f"{base}/chunks", "--header", "X-Own: κ")
-        check(status == 0 and back == b"".join(b"%d;" % number for number in range(100)), f"{method}, chunks")
-        check(seen[-1][0] == method and seen[-1][2][b"x-own"] == "κ".encode(), "a field of one's own")
+        check(status == 0 and back == b"".join(b"%d;" % number for number in range(100)), f"a chunked response to {method}")
+        check(seen[-1][0] == method and seen[-1][2][b"x-own"] == "κ".encode(), "a custom header field")
     status, head, back, _ = run("HEAD", f"{base}/echo")
-    check(status == 0 and head.startswith("200 OK") and back == b"", "HEAD")
+    check(status == 0 and head.startswith("200 OK") and back == b"", "a response to HEAD has no body")
     status, head, back, _ = run("GET", f"{base}/hints")
-    check(status == 0 and head.startswith("200 OK") and back == b"after hints", f"103 Early Hints: {head}")
+    check(status == 0 and head.startswith("200 OK") and back == b"after hints", f"a response after 103 Early Hints: {head}")
     status, _, _, errors = run("GET", f"{base}/short")
     check(status == 1 and errors, "a body that is cut short is an error")
     status, _, _, _ = run("POST", f"{base}/echo", "--body", "/nowhere")
-    check(status == 1, "a file that is not there is an error")
+    check(status == 1, "a missing file is an error")
 
     ran = subprocess.run([PROGRAM, "events", f"{base}/events"], capture_output=True, timeout=60, text=True)
     events = [json.loads(line) for line in ran.stdout.splitlines()]
     check(ran.returncode == 0, f"204 ends the events: {ran.stderr}")
-    check([event["id"] for event in events] == [str(number) for number in range(1, 10)], f"cut event streams: {events}")
+    check([event["id"] for event in events] == [str(number) for number in range(1, 10)], f"event streams that are cut off: {events}")
     check(not broken, f"h11 found: {broken}")
-    print(f"{checks} checks with h11 {h11.__version__} as the server: all right")
+    print(f"{checks} checks with h11 {h11.__version__} as the server: all passed")
     sys.stdout.flush()
     os._exit(0)
 

@@ -1,4 +1,4 @@
-"""Talks to Examples/LiveEvents as independent clients do: h11 reads every byte of its answers, httpx-sse its events."""
+"""Tests Examples/LiveEvents with third-party clients: h11 reads every byte of its responses, httpx-sse its events."""
 
 import re
 import socket
@@ -51,22 +51,22 @@ class Client:
 
 def expect(what, value, wanted):
     if value != wanted:
-        sys.exit(f"{what}: {value!r}, and {wanted!r} was expected")
+        sys.exit(f"FAILED: {what}: expected {wanted!r}, but found {value!r}")
     print(f"ok: {what}")
 
 
 client = Client()
 status, page, _ = client.ask("GET", "/")
-expect("a page on a connection that is kept", (status, b"EventSource" in page), (200, True))
-expect("HEAD has no body", client.ask("HEAD", "/")[:2], (200, b""))
-expect("the same, byte by byte", client.ask("GET", "/", cut=1)[:2], (200, page))
+expect("a page on a connection that is kept open", (status, b"EventSource" in page), (200, True))
+expect("a response to HEAD has no body", client.ask("HEAD", "/")[:2], (200, b""))
+expect("the same page for a request that is sent byte by byte", client.ask("GET", "/", cut=1)[:2], (200, page))
 expect("a path without a route", client.ask("GET", "/nothing")[0], 404)
 expect("a method without a route", client.ask("DELETE", "/")[0], 405)
 expect("OPTIONS *", client.ask("OPTIONS", "*")[0], 204)
 expect("a body", client.ask("POST", "/say", b"hello")[0], 204)
 expect("a body in chunks", client.ask("POST", "/say", b"hello", [("Transfer-Encoding", "chunked")])[0], 204)
-expect("a client that waits for leave", client.ask("POST", "/say", b"hello", [("Expect", "100-continue")])[0], 204)
-expect("and on the same connection still", client.ask("GET", "/")[:2], (200, page))
+expect("a client that waits for 100 Continue", client.ask("POST", "/say", b"hello", [("Expect", "100-continue")])[0], 204)
+expect("another request on the same connection", client.ask("GET", "/")[:2], (200, page))
 expect("a body that is too long", Client().ask("POST", "/say", b"x" * (2 << 20))[0], 413)
 
 for raw, wanted in [
@@ -82,13 +82,13 @@ for raw, wanted in [
     answer = b""
     while part := connection.recv(65536):
         answer += part
-    expect(f"{raw[:40]!r} is refused and the connection closed", answer[9:12], wanted)
+    expect(f"{raw[:40]!r} is refused, and the connection is closed", answer[9:12], wanted)
 
 with httpx.Client(timeout=10) as http:
     with httpx_sse.connect_sse(http, "GET", base + "/events") as stream:
         events = stream.iter_sse()
         hello = next(events)
-        expect("an event comes with the connection", (hello.event, hello.id != ""), ("hello", True))
+        expect("a new connection starts with an event", (hello.event, hello.id != ""), ("hello", True))
         client.ask("POST", "/say", b"live")
         said = next(events)
         expect("an event arrives", (said.event, said.data), ("said", "live"))
@@ -96,7 +96,7 @@ with httpx.Client(timeout=10) as http:
     with httpx_sse.connect_sse(http, "GET", base + "/events", headers={"Last-Event-ID": said.id}) as stream:
         events = stream.iter_sse()
         next(events)
-        expect("what was missed comes after", next(events).data, "missed")
+        expect("a client that reconnects receives the events that it missed", next(events).data, "missed")
 
 
 def curl(*words, body=None):
@@ -111,13 +111,13 @@ say = ["--request", "POST", "--header", "Content-Type:", base + "/say"]
 expect("curl: two requests share a connection", curl(base + "/", base + "/"), ["200 1 1.1", "200 0 1.1"])
 expect("curl: HTTP/1.0", curl("--http1.0", base + "/")[0][:3], "200")
 expect("curl: HEAD", curl("--head", base + "/"), ["200 1 1.1"])
-expect("curl: an offer of HTTP/2 is passed over", curl("--http2", base + "/"), ["200 1 1.1"])
+expect("curl: an offer of HTTP/2 is ignored", curl("--http2", base + "/"), ["200 1 1.1"])
 expect("curl: a body with its length", curl("--data-binary", "hello", *say), ["204 1 1.1"])
 expect("curl: a body in chunks", curl("--upload-file", "-", *say, body=b"hello"), ["204 1 1.1"])
 long = b"x" * 300_000
 expect(
-    "curl: a body that waits for leave", curl("--header", "Expect: 100-continue", "--data-binary", "@-", *say, body=long),
+    "curl: a body that waits for 100 Continue", curl("--header", "Expect: 100-continue", "--data-binary", "@-", *say, body=long),
     ["204 1 1.1"])
 expect("curl: a body that is too long", curl("--data-binary", "@-", *say, body=b"x" * (3 << 20))[0][:3], "413")
 expect("curl: a path without a route", curl(base + "/nothing"), ["404 1 1.1"])
-expect("curl: a path as it is", curl("--path-as-is", base + "/../../etc/passwd")[0][:1], "4")
+expect("curl: a path with .. is refused", curl("--path-as-is", base + "/../../etc/passwd")[0][:1], "4")

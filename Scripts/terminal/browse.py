@@ -1,4 +1,4 @@
-"""Looks at `feed browse` in xterm on a screen of its own: browse.py <feed> <picture>."""
+"""Takes a screenshot of `feed browse` in xterm, on a virtual screen: browse.py <feed> <file>."""
 
 import http.server
 import json
@@ -54,7 +54,7 @@ with tempfile.TemporaryDirectory() as folder:
     try:
         while subprocess.run(["xdotool", "getmouselocation"], capture_output=True).returncode != 0:
             if screen.poll() is not None:
-                sys.exit(f"browse.py: the screen {DISPLAY} is taken")
+                sys.exit(f"browse.py: the screen {DISPLAY} is in use")
             time.sleep(0.1)
         look = ["-fa", "DejaVu Sans Mono", "-fs", "11", "-bg", "#16181d", "-fg", "#d8dee9", "-geometry", "100x30"]
         with open(f"{folder}/feeds.opml", "w") as file:

@@ -1,4 +1,4 @@
-"""Speaks with WebSocketEcho through websockets and wsproto, as its client and as its server.
+"""Tests WebSocketEcho with websockets and wsproto, as its client and as its server.
 
 usage: peers.py <WebSocketEcho>
 """
@@ -39,7 +39,7 @@ def messages():
 async def echo_all(peer, label):
     for message in messages():
         await peer.send(message)
-        check(await peer.recv() == message, f"{label}: a message of {len(message)}")
+        check(await peer.recv() == message, f"{label}: a message with a length of {len(message)}")
     pieces = ["frag", "", "ments ", "of κ", "όσμε"] * 20
     await peer.send(pieces)
     check(await peer.recv() == "".join(pieces), f"{label}: fragments")
@@ -52,12 +52,12 @@ async def echo_all(peer, label):
 async def websockets_as_client(url):
     for compression in (None, "deflate"):
         async with connect(url, compression=compression, max_size=None) as peer:
-            check(bool(peer.protocol.extensions) == (compression is not None), "the compression that was offered")
+            check(bool(peer.protocol.extensions) == (compression is not None), "the server accepts the offered compression")
             await echo_all(peer, f"websockets as a client, compression {compression}")
             await asyncio.wait_for(await peer.ping(b"hello"), 5)
-            check(True, "a pong")
+            check(True, "a ping is answered with a pong")
             await peer.close(4000, "done")
-            check(peer.close_code == 4000, "the code of the close frame")
+            check(peer.close_code == 4000, "the close frame has the expected code")
     from websockets.extensions.permessage_deflate import ClientPerMessageDeflateFactory
     for forgets in (False, True):
         for client_forgets in (False, True):
@@ -140,7 +140,7 @@ class Wire:
             event = self.next()
             check(isinstance(event, Pong) and event.payload == b"between", f"{label}: a pong between fragments")
             self.send(kind(data=message[half:], message_finished=True))
-            check(self.message() == message, f"{label}: a message of {len(message)}")
+            check(self.message() == message, f"{label}: a message with a length of {len(message)}")
 
 
 def wsproto_as_client(port):
@@ -180,7 +180,7 @@ def wsproto_as_server():
             wire.next()
             wire.send(RejectConnection(status_code=403))
         said = client.communicate(timeout=15)[1]
-        check(client.returncode == 1 and "403" in said, f"a refusal is said: {said}")
+        check(client.returncode == 1 and "403" in said, f"a refusal is reported: {said}")
 
 
 def main():
@@ -193,7 +193,7 @@ def main():
         server.terminate()
     asyncio.run(websockets_as_server())
     wsproto_as_server()
-    print(f"{checks} checks with websockets {websockets.__version__} and wsproto, on both sides: all right")
+    print(f"{checks} checks with websockets {websockets.__version__} and wsproto, on both sides: all passed")
 
 
 main()

@@ -8,7 +8,7 @@
 /// and read at the end. Document types, and entities other than HTML's, are never evaluated, and no URL is requested.
 /// Parsing takes up to 10 ns per byte: run it off the loop.
 ///
-/// After an error, the parser can't be used any more.
+/// After an error, the parser can't be used anymore.
 public struct FeedParser: Sendable {
   private enum Stage {
     case unknown

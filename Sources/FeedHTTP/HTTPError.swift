@@ -108,7 +108,11 @@ extension HTTPError: CustomStringConvertible {
     case .headersTooLarge: ("the response from \(shownHost) has too many header fields", "")
     case .tooManyRedirects(let limit): ("\(shownHost) redirects more than \(limit) times", "check the URL")
     case .hostIsClosed: ("\(shownHost), the target of a redirect, is paused at the moment", "")
-    case .redirectRefused: ("\(shownHost) redirects to an unsupported scheme", "only http and https are followed")
+    case .redirectRefused:
+      (
+        "\(shownHost) redirects to an unsupported scheme",
+        "only http and https are followed, and http never after https"
+      )
     case .privateNetwork:
       (
         "refused private address \(shownHost), reached through a link or redirect",

@@ -41,9 +41,9 @@ extension HTTPRedirect {
     guard [301, 302, 303, 307, 308].contains(status), let location, !location.isEmpty else { return nil }
     guard let target = Self.target(location, from: request.url), let scheme = target.scheme?.lowercased(),
       scheme == "http" || scheme == "https", target.host()?.isEmpty == false
-    else { throw Refusal(kind: .redirectRefused, cause: "it names \(location)") }
+    else { throw Refusal(kind: .redirectRefused, cause: "the target is \(location)") }
     guard scheme == "https" || request.url.scheme?.lowercased() != "https" else {
-      throw Refusal(kind: .redirectRefused, cause: "from https to http, where others can read and change what is sent")
+      throw Refusal(kind: .redirectRefused, cause: "http after https, where others can read and change what is sent")
     }
     self.init(status: status, from: request.url, to: target)
   }

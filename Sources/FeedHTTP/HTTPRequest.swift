@@ -48,8 +48,8 @@ public struct HTTPRequest: Sendable, Hashable {
   public var method = HTTPMethod.get
   /// The body; `nil`, the default, for none.
   public var body: HTTPBody?
-  /// True to send the body only when the server has said that it wants it, or a second has passed (`Expect:
-  /// 100-continue`). `nil`, the default, for bodies of more than 1 MiB and those of unknown length.
+  /// True to send the body only after the server has agreed, or a second has passed (`Expect: 100-continue`). `nil`,
+  /// the default, for bodies of more than 1 MiB and those of unknown length.
   public var expectsContinue: Bool?
   /// True when sending the request twice has the same effect as sending it once, whatever its method; false if it does
   /// not. `nil`, the default, if the method decides (``HTTPMethod/isIdempotent``). A request that cannot be repeated is

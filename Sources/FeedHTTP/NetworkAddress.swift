@@ -121,7 +121,7 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
   ]
 
   /// The IPv4 address that an IPv6 address represents: mapped (`::ffff:0:0/96`), compatible (`::/96`), translated
-  /// (`64:ff9b::/96`, RFC 6052; `::ffff:0:0:0/96`, RFC 2765), or tunnelled (`2002::/16`, RFC 3056; `::5efe:0:0` or
+  /// (`64:ff9b::/96`, RFC 6052; `::ffff:0:0:0/96`, RFC 2765), or tunneled (`2002::/16`, RFC 3056; `::5efe:0:0` or
   /// `::200:5efe:0:0` after any prefix, RFC 5214).
   private var embedded: NetworkAddress? {
     guard !isVersion4 else { return nil }

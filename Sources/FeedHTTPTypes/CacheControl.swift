@@ -80,7 +80,7 @@ package struct CacheControl: Sendable {
       guard let equals = member.firstIndex(of: "=") else { return (member.lowercased(), .none) }
       let name = member[..<equals].trimmed.lowercased()
       guard !name.isEmpty else { return nil }
-      // Spaces around "=" are not allowed, and what they mean is unclear.
+      // Spaces around "=" are not allowed, and their meaning is unclear.
       guard name.utf8.count == member[..<equals].utf8.count else { return (name, .malformed) }
       return (name, argument(member[member.index(after: equals)...]))
     }

@@ -1,4 +1,4 @@
-// Empty without the trait Lifecycle, which adds the dependency ServiceLifecycle.
+// This file is empty without the trait Lifecycle, which adds ServiceLifecycle as a dependency.
 #if Lifecycle
   public import FeedHTTPServer
   public import FeedStream

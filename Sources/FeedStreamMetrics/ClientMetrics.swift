@@ -69,14 +69,12 @@
             guard let code = status(value) else { return }
             record(String(code), code >= 400 ? String(code) : "")
           },
-          receiveCompletion: { if case .failure(let error) = $0 { record("", error.kind.name) } })
+          receiveCompletion: { if case .failure(let error) = $0 { record("", caseName(of: error.kind)) } })
       }
       .eraseToAnyPublisher()
     }
   }
 
-  extension HTTPError.Kind {
-    /// The kind's name without its details, such as `timedOut`.
-    fileprivate var name: String { String("\(self)".prefix { $0 != "(" }) }
-  }
+  /// The name of an enumeration's case without its details, such as `timedOut`.
+  func caseName<Value>(of value: Value) -> String { String("\(value)".prefix { $0 != "(" }) }
 #endif

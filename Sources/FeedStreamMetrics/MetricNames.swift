@@ -20,6 +20,15 @@ public enum MetricNames {
   /// The number of pieces of work that a loop has offloaded to the thread pool and that have not ended.
   public static let loopOffloads = "feedstream.eventloop.offloads"
 
+  /// The number of decisions of an HTTP cache.
+  public static let cacheEvents = "feedstream.http.cache.events"
+  /// The number of polls of feeds.
+  public static let polls = "feedstream.polls"
+  /// The time between a feed's due time and its poll.
+  public static let pollLateness = "feedstream.poll.lateness"
+  /// The duration of a database's commands, until their reply.
+  public static let databaseOperationDuration = "db.client.operation.duration"
+
   /// The attributes of metrics.
   public enum Attribute {
     public static let method = "http.request.method"
@@ -29,6 +38,10 @@ public enum MetricNames {
     public static let serverPort = "server.port"
     public static let errorType = "error.type"
     public static let loopName = "feedstream.eventloop.name"
+    public static let cacheEvent = "feedstream.http.cache.event"
+    public static let pollOutcome = "feedstream.poll.outcome"
+    public static let databaseSystem = "db.system.name"
+    public static let databaseOperation = "db.operation.name"
   }
 
   /// The upper bounds of histogram buckets that the conventions recommend for durations of requests, in seconds.

@@ -1,4 +1,4 @@
-// Empty without the trait NIO, which adds the dependency SwiftNIO.
+// This file is empty without the trait NIO, which adds SwiftNIO as a dependency.
 #if NIO
   public import FeedStream
   public import NIOCore

@@ -11,7 +11,8 @@
     ///     let client = CurlHTTPClient(on: loop).traced()
     ///
     /// The span ends when the response is complete, or, if its body is streamed, when the response begins. A failure or
-    /// a status of 400 or above is an error.
+    /// a status of 400 or above is an error. What is below sees the context in which the request was made, even if the
+    /// response arrives later: requests that follow from it belong to the same trace.
     ///
     /// - Parameters:
     ///   - context: the parent's context. By default, `ServiceContext.current` at the time of the subscription, or, if
@@ -52,8 +53,9 @@
     ) -> AnyPublisher<Value, HTTPError> {
       let outer = ServiceContext.current
       return Deferred { [context, tracer, instrument] in
+        let context = context ?? ServiceContext.current ?? outer
         let span = (tracer ?? InstrumentationSystem.tracer).startAnySpan(
-          request.method.rawValue, context: context ?? ServiceContext.current ?? outer ?? .topLevel, ofKind: .client)
+          request.method.rawValue, context: context ?? .topLevel, ofKind: .client)
         span.attributes["http.request.method"] = request.method.rawValue
         span.attributes["url.full"] = Self.shown(request.url)
         span.attributes["server.address"] = request.url.host
@@ -65,7 +67,9 @@
           receiveOutput: { if let code = status($0) { open.end(status: code, errorsFrom: 400) } },
           receiveCompletion: {
             if case .failure(let error) = $0 { open.end(error, type: "\(error.kind)") } else { open.end() }
-          }, receiveCancel: { open.end() })
+          }, receiveCancel: { open.end() }
+        )
+        .inContext(context)
       }
       .eraseToAnyPublisher()
     }

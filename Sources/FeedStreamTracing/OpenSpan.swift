@@ -1,5 +1,4 @@
 #if Tracing
-  import FeedStream
   import Tracing
 
   /// A span that ends once: when told to, or when released.
@@ -32,18 +31,5 @@
     }
 
     func end() { span.take()?.end() }
-  }
-
-  /// Subscribes to a publisher with `context` as the current context.
-  struct InContext<Upstream: Publisher>: Publisher {
-    typealias Output = Upstream.Output
-    typealias Failure = Upstream.Failure
-
-    let upstream: Upstream
-    let context: ServiceContext
-
-    func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      ServiceContext.withValue(context) { upstream.receive(subscriber: subscriber) }
-    }
   }
 #endif

@@ -9,8 +9,9 @@
     ///     routes.use(.tracing())
     ///
     /// `ServiceContext.current` is the span's context while the handler runs, and while its response is being
-    /// subscribed to. Events that arrive later, from a timer or a connection, have no context: read the context in the
-    /// handler, and pass it to a client's `traced(in:)`. The span ends when the response begins, or when the client
+    /// subscribed to. Values that a timer, a queue or a connection delivers later have no context: put
+    /// ``FeedStream/Publisher/inContext(_:)`` below `delay`, `receive(on:)` and the like. The responses of a client with
+    /// `traced()` have the context of their request. The span ends when the response begins, or when the client
     /// disconnects. The names of the span and of its attributes follow OpenTelemetry's semantic conventions. The query
     /// is left out, because it may contain secrets.
     ///
@@ -38,7 +39,7 @@
               open.end(status: response.status.code, errorsFrom: 500)
               return .now(response)
             case .later(let publisher):
-              let watched = InContext(upstream: publisher, context: open.context).handleEvents(
+              let watched = publisher.inContext(open.context).handleEvents(
                 receiveOutput: { open.end(status: $0.status.code, errorsFrom: 500) },
                 receiveCompletion: {
                   if case .failure(let error) = $0 { open.end(error, type: "\(type(of: error))") }

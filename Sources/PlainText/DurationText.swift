@@ -70,9 +70,9 @@ extension Duration {
 public enum DurationTextError: Error, Hashable, Sendable {
   /// The text is empty.
   case empty
-  /// It begins with a minus sign.
+  /// The text begins with a minus sign.
   case negative(String)
-  /// It does not begin with a digit.
+  /// The text does not begin with a digit.
   case noNumber(String)
   /// A number without a unit.
   case noUnit(String)

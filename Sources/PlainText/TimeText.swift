@@ -1,7 +1,7 @@
 package import Foundation
 
 extension Date {
-  /// The day, the time of day and the name of the user's time zone: as every text shows it.
+  /// The day, the time of day and the name of the user's time zone, in the form that every text uses.
   package var dayAndTime: String {
     var seconds = time_t(timeIntervalSince1970)
     var parts = tm()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import feed
 
-/// `feed cache images`, and what a process that is killed leaves of the pictures.
+/// `feed cache images`, and the images that remain after a process is killed.
 @Suite(.settled, .timeLimit(.minutes(5))) struct CacheImagesTests {
   private func url(_ number: Int) -> URL { URL(string: "https://pictures.example/\(number).png")! }
 
@@ -61,7 +61,7 @@ import Testing
     #expect(throws: (any Error).self) { try ByteCount(parsing: text) }
   }
 
-  /// A picture whose bytes say whether they are all of one version.
+  /// An image whose bytes show whether all of them are of one version.
   private func picture(_ version: UInt8, count: Int) -> [UInt8] {
     Array(MadePicture.png(width: 9, height: 9).prefix(8)) + [UInt8](repeating: version, count: count)
   }
@@ -75,7 +75,7 @@ import Testing
       let images = folder.appendingPathComponent("images").path
       var found = 0
       for round in 0..<UInt8(6) {
-        // Each of its own length, and others in each round, so that what is there is replaced.
+        // Each image has its own length, and another one in each round, so that saved images are replaced.
         for number in 0..<10 {
           await origin.serve(Chunk(picture(round, count: 30_000 + number * 7_000)), at: "/\(number)", lifetime: 0)
         }
@@ -86,15 +86,20 @@ import Testing
         var sockets: [Int32] = []
         defer { for socket in sockets { close(socket) } }
         for run in runs {
-          let number = try port(of: try #require(await run.output.line()))
+          guard let line = await run.output.line() else {
+            let status = await run.status()
+            Issue.record("round \(round): status \(status), \(await run.errors.line() ?? "nothing said")")
+            return
+          }
+          let number = try port(of: line)
           var paths: [String] = []
           while paths.isEmpty { paths = try await picturePaths(number) }
-          // Nobody waits for the answers: the process is killed while it loads and saves.
+          // Don't wait for the responses: the process is killed while it loads and saves.
           for path in paths.shuffled() {
             sockets.append(try send("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", to: number))
           }
         }
-        // The first kills come when there is something to lose.
+        // Wait until something is saved before the first kill.
         for _ in 0..<2_000 where round == 0 && (FileManager.default.subpaths(atPath: "\(images)/data") ?? []).isEmpty {
           try await Task.sleep(for: .milliseconds(10))
         }
@@ -109,7 +114,7 @@ import Testing
     }
   }
 
-  /// A socket to a server on this machine, on which this was sent.
+  /// Connects to a server on this machine and sends `text`; returns the socket.
   private func send(_ text: String, to port: Int) throws -> Int32 {
     let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     let code = withLoopbackAddress(port: port) { connect(socket, $0, $1) }
@@ -117,7 +122,7 @@ import Testing
     return socket
   }
 
-  /// Looks at what is there as the next process does.
+  /// Examines the saved images as the next process would.
   private func examine(_ folder: String, _ port: Int, round: UInt8) throws -> Int {
     let store = DiskImageStore(folder: folder, limit: 1_000_000)
     let usage = try store.usage()

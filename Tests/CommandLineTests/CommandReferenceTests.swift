@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The page that is written from the declarations.
+/// The reference page that is generated from the commands' declarations.
 @Suite(.settled) struct CommandReferenceTests {
   private static let package = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

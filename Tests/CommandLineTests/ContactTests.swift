@@ -4,7 +4,7 @@ import Testing
 
 @testable import feed
 
-/// The URL by which operators of servers reach the person who polls.
+/// The URL through which server operators can contact the person who polls.
 @Suite(.settled) struct ContactTests {
   @Test func `the contact is sent in User-Agent, and the option overrides the environment`() throws {
     func agent(_ arguments: [String], _ environment: [String: String] = [:]) throws -> String {

@@ -27,7 +27,7 @@ import Testing
       await origin.stop()
       let saved = try await run("LoadAndShow", url, cache)
       #expect(saved.output.hasPrefix("8 images saved "))
-      #expect(saved.output.contains("for could not connect to 127.0.0.1:"))
+      #expect(saved.output.contains(": could not connect to 127.0.0.1:"))
       #expect(remote.status == 0 && saved.status == 0)
     }
   }
@@ -36,8 +36,8 @@ import Testing
     let run = try await run("SearchField")
     #expect(
       run.output == """
-        asked for "sea"
-        asked for "seagull"
+        requested "sea"
+        requested "seagull"
         showing 700 images of "seagull"
 
         """)
@@ -68,7 +68,7 @@ import Testing
     #expect(said.hasPrefix("HTTP/1.1 204"))
     let hello = try await ask(number, "GET /events HTTP/1.1\r\nHost: h\r\n\r\n", upTo: "listening\n\n")
     let id = try #require(hello.firstMatch(of: #/id: (\w+)-1\n/#)?.1)
-    // A client that was away gets what was said meanwhile.
+    // A client that reconnects gets the events that it missed.
     let late = "GET /events HTTP/1.1\r\nHost: h\r\nLast-Event-ID: \(id)-0\r\n\r\n"
     #expect(try await ask(number, late, upTo: "data: hello\n\n").contains("event: said\ndata: hello\n\n"))
     run.send(SIGINT)
@@ -78,10 +78,10 @@ import Testing
   @Test func `ZipTwoLoads shows both feeds or neither`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, _ in
       let both = try await run("ZipTwoLoads", url, url + "?2")
-      #expect(both.output == "16 images, 8 of them different\n")
+      #expect(both.output == "16 images, 8 of them distinct\n")
       await origin.stop()
       let neither = try await run("ZipTwoLoads", url, url + "?2")
-      #expect(neither.output.hasPrefix("not both: could not connect"))
+      #expect(neither.output.hasPrefix("could not load both: could not connect"))
     }
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import feed
 
-/// Arguments of a fleet's commands: hosts, lists, and how many clients there may be.
+/// Arguments of a fleet's commands: hosts, lists, and the maximum number of clients.
 @Suite(.settled, .timeLimit(.minutes(5))) struct FleetArgumentTests {
   @Test(arguments: [
     ("EXAMPLE.com", "example.com"), ("a.example:8080", "a.example:8080"), ("http://a.example:81/feed", "a.example:81"),

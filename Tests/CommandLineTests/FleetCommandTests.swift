@@ -5,18 +5,18 @@ import Testing
 
 @testable import feed
 
-/// The commands of a fleet on a real server of the test's own.
+/// The commands of a fleet, with a real server that the test starts.
 @Suite(.settled, .timeLimit(.minutes(5))) struct FleetCommandTests {
   private static let feed = "http://127.0.0.1:1/feed"
 
-  /// Every command that a store is given to, with what it needs.
+  /// Every command that accepts a store, with its necessary arguments.
   private static let commands = [
     ["fleet", "status"], ["fleet", "pause", "h"], ["fleet", "resume", "h"], ["subscriptions", "list"],
     ["subscriptions", "add", feed], ["subscriptions", "remove", feed], ["explain", feed], ["work"],
     ["serve", "--port", "0"],
   ]
 
-  /// The reply of `redis-cli` about all keys, to see that none was written.
+  /// The reply of `redis-cli` about all keys, to check that none was written.
   private func keys(_ server: RedisServer, in database: Int = 0) throws -> String {
     try server.cli("-a", "secret", "-n", "\(database)", "KEYS", "*")
   }
@@ -141,13 +141,13 @@ import Testing
       let worker = try RunningFeed(["work", "--store", server.text])
       #expect(try #require(await worker.output.line()).contains(url))
       try server.cli("ACL", "SETUSER", "default", "-zrangebyscore")
-      // Other lines may come in between: each part of the worker says what it was refused.
+      // Other lines may come in between, because each part of the worker reports its own refusal.
       #expect(await worker.errors.read(upTo: "does not allow this user to do that") != nil)
       _ = try await FeedBinary.run(["subscriptions", "add", "\(url)?2", "--store", server.text])
       try server.cli("ACL", "SETUSER", "default", "+@all")
-      #expect(await worker.errors.read(upTo: "The store is back") != nil)
+      #expect(await worker.errors.read(upTo: "The store is available again") != nil)
       #expect(try #require(await worker.output.line()).contains(url))
-      // Only its host waits for a key that something else has written.
+      // If another program has written a key, only that key's host waits.
       try server.cli("SET", "fs{0}:h:h.example", "x")
       try server.cli("ZADD", "fs{0}:hosts", "0", "h.example")
       #expect(await worker.errors.read(upTo: "fs{0}:h:h.example") != nil)
@@ -177,7 +177,7 @@ import Testing
       }
       worker.send(SIGINT)
       #expect(await worker.status() == 130)
-      // One by load, two by add, and one poll of each.
+      // Expect one request by load, two by add, and one poll of each.
       let count = await origin.requestCount
       #expect(count == 5)
 
@@ -189,7 +189,7 @@ import Testing
 
       let gateway = try RunningFeed(["serve", "--port", "0", "--store", server.text])
       let port = try port(of: try #require(await gateway.output.line()))
-      // A client that was told something elsewhere is greeted when the gateway has its feeds.
+      // A client that has received events elsewhere is greeted once the gateway has its feeds.
       let events = "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\nLast-Event-ID: 0-0\r\n\r\n"
       #expect(try await ask(port, events, upTo: "event: hello").contains("event: hello"))
       let page = try await get(port, "/feed.json")
@@ -205,6 +205,38 @@ import Testing
     }
   }
 
+  @Test func `one trace leads from a worker's lease to the event that a browser receives`() async throws {
+    struct Line: Decodable {
+      var message: String
+      var metadata: [String: String]?
+    }
+    let server = try RedisServer()
+    try await withOrigin(serving: document("A view")) { _, url, _ in
+      let logging = ["--store", server.text, "--verbose", "--log-format", "json"]
+      _ = try await FeedBinary.run(["subscriptions", "add", url, "--store", server.text])
+      let gateway = try RunningFeed(["serve", "--port", "0"] + logging)
+      let port = try port(of: try #require(await gateway.output.line()))
+      async let events = ask(port, "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n", upTo: "-01\",\"updated\"")
+      let worker = try RunningFeed(["work"] + logging)
+      func trace(_ message: String, _ run: RunningFeed) async throws -> String? {
+        while let text = await run.errors.line() {
+          let line = try? JSONDecoder().decode(Line.self, from: Data(text.utf8))
+          if line?.message == message { return line?.metadata?["trace_id"] }
+        }
+        return nil
+      }
+      let id = try #require(try await trace("polling", worker))
+      #expect(id.count == 32)
+      #expect(try await trace("polled", worker) == id)
+      #expect(try await trace("announced", gateway) == id)
+      #expect(try await events.contains("\"trace\":\"00-\(id)-"))
+      for run in [gateway, worker] {
+        run.send(SIGTERM)
+        _ = await run.status()
+      }
+    }
+  }
+
   @Test func `a starting gateway lets a client with another gateway's event id wait, and greets others`() async throws {
     let server = try RedisServer()
     _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])
@@ -214,7 +246,7 @@ import Testing
     let port = try port(of: try #require(await gateway.output.line()))
     let request = "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\nLast-Event-ID: \(id)\r\n\r\n"
     async let events = ask(port, request, upTo: "event: hello")
-    // One that was told nothing yet is greeted at once; by then the other one waits, too.
+    // A client without earlier events is greeted immediately; by then, the other client is waiting, too.
     let new = try await ask(port, "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n", upTo: "event: hello")
     #expect(new.contains("event: hello"))
     server.thaw()
@@ -248,7 +280,7 @@ import Testing
     _ = try await FeedBinary.run(["subscriptions", "add"] + feeds + ["--store", server.text])
     let worker = try RunningFeed(["work", "--store", server.text, "--concurrency", "8"])
     var held = 0
-    // Another process tells, and it takes that a moment to start; the suite has a limit of time.
+    // Ask another process, which takes a moment to start; the suite's time limit ends an endless wait.
     while held < 8 { held = Int(try server.cli("HLEN", "fs{0}:leases")) ?? 0 }
     #expect(held == 8)
     worker.send(SIGKILL)
@@ -256,7 +288,7 @@ import Testing
   }
 }
 
-/// Connections to every address of this machine are made and never answered.
+/// Accepts connections at every address of this machine, and never responds.
 private struct SilentHosts {
   let port: Int
   private let listener: Int32

@@ -4,11 +4,11 @@ import Testing
 
 @testable import feed
 
-/// Files that are not this program's: refused with status 64, and nothing of them changes.
+/// Files of other programs: they are refused with status 64, and don't change.
 @Suite(.settled) struct ForeignFileTests {
   private static let diary = Data(String(repeating: "Dear diary, no database is in here. ", count: 30).utf8)
 
-  /// The names and contents of a folder, with those of the folders in it.
+  /// The names and contents of a folder and its subfolders.
   private func contents(of folder: URL) throws -> [String: Data?] {
     let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
     return Dictionary(
@@ -48,7 +48,7 @@ import Testing
         #expect(run.status == 64 && run.errors.contains("has files of other programs"))
         #expect(try contents(of: folder) == before)
       }
-      // Text needs no folder of images.
+      // Output without images needs no image folder.
       #expect(try await FeedBinary.run(["load", url, "--cache", cache]).status == 0)
     }
   }

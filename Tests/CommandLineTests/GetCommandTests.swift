@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPTestSupport
 
-/// `feed get`: one process for each request, as a cache is tested from outside.
+/// `feed get`: one process per request, so that the cache is tested from outside.
 @Suite(.settled) struct GetCommandTests {
   /// An origin with numbered requests, and a folder for a cache.
   private final class Place: Sendable {
@@ -79,7 +79,7 @@ import Testing
     defer { place.stop() }
     let run = try RunningFeed(["get", place.origin.url("/feed").absoluteString], readsOutput: false)
     try await wait(while: place.asked.isEmpty)
-    // It stops reading when its output is full, and then needs no more memory.
+    // The program stops reading when its output is full, and then needs no more memory.
     var (needed, before) = (1.0, 0.0)
     while needed > before {
       try await Task.sleep(for: .seconds(1))
@@ -110,7 +110,7 @@ import Testing
 
   @Test func `with --cache, the next process gets the response from the cache, with an Age`() async throws {
     let place = try Place { _, number in
-      // Longer than a busy machine takes.
+      // A lifetime longer than the test takes on a busy machine.
       RawOrigin.answer("200 OK", ["Cache-Control: max-age=3600", "Age: 50"], Data("body \(number)".utf8))
     }
     defer { place.stop() }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.settled) struct HelpScreenTests {
   @Test func `the help fits on one screen and names every command`() {
     let lines = HelpScreen.text.split(separator: "\n", omittingEmptySubsequences: false)
-    // One line is the prompt's that follows.
+    // One line remains for the prompt that follows.
     #expect(lines.count <= 23)
     for line in lines { #expect(line.count <= 80, "\(line)") }
     for command in FeedCommand.configuration.subcommands {

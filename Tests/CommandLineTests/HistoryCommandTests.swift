@@ -4,7 +4,7 @@ import Testing
 
 @testable import feed
 
-/// The history, as the program keeps it, finds in it and stars.
+/// The commands that keep, search and star former items.
 @Suite(.settled) struct HistoryCommandTests {
   private func run(_ words: String..., cache: String) async throws -> FeedBinary.Ending {
     try await FeedBinary.run(words + ["--cache", cache])
@@ -81,7 +81,8 @@ import Testing
       let cleared = try await run("cache", "images", "clear", cache: cache)
       #expect(cleared.output.hasSuffix("1 image of starred items; to delete them too, use --all\n"))
       #expect(try await run("cache", "images", "show", image, cache: cache).output.contains(": gif, "))
-      // The item leaves its feed, which leaves the cache: the image is shown without its server.
+      // The item is dropped from its feed, and the feed is deleted from the cache: the image is still shown, without
+      // its server.
       try await origin.start(["other"])
       await origin.stop()
       #expect(

@@ -4,23 +4,23 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// Pictures of every kind of wrong, decoded by real processes: each has its error in words, or its picture, and costs no more
-/// than a process may. Prints its figures: a line of a table for each row.
+/// Malformed or unusual images, decoded by real processes: each is shown or has a readable error, and stays within a
+/// process's limits. Prints a table with a line for each row.
 @Suite(.settled, .serialized, .timeLimit(.minutes(5))) struct HostilePictureTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
     let make: @Sendable () -> [UInt8]
     let expected: Expectation
-    /// The largest side wanted; 0 for any.
+    /// The maximum side of the result, in pixels; 0 for any.
     var side = 400
 
     var testDescription: String { name }
   }
 
   enum Expectation: Sendable {
-    /// It is shown, in this size, and came in that.
+    /// The image is shown in the first size; the second one is the original's.
     case shown(Picture.Size, of: Picture.Size)
-    /// It is not, and this is what a person reads.
+    /// The image is not shown, and this is the message.
     case refused(String)
   }
 
@@ -159,7 +159,7 @@ import Testing
   private struct Cost {
     var result: Result<Picture, PictureError>?
     var seconds = 0.0
-    /// The most address space that it had, and the most memory, in MiB; 0 when it is gone.
+    /// The maximum address space and memory of the process, in MiB; 0 when it has ended.
     var (space, memory) = (0.0, 0.0)
   }
 
@@ -202,7 +202,7 @@ import Testing
       #expect(said.hasSuffix(reason) || said.hasPrefix(reason), "\(said)")
     default: Issue.record("\(String(describing: cost.result))")
     }
-    // The processor's limit, and what a busy machine adds.
+    // The limit of CPU time, with a margin for a busy machine.
     #expect(cost.seconds < 20)
     #expect(cost.space <= 320)
     print(
@@ -210,7 +210,7 @@ import Testing
   }
 
   @Test func `every EXIF orientation is turned upright`() {
-    // Where red is: left, right, or above, below.
+    // The position of the red part for each orientation.
     let red: [(Int, x: Int, y: Int)] = [
       (1, 0, 0), (2, 15, 0), (3, 15, 7), (4, 0, 7), (5, 0, 0), (6, 0, 0), (7, 0, 15), (8, 0, 15),
     ]

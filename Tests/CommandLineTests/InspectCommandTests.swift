@@ -118,7 +118,7 @@ import Testing
       let list = "<opml><body><outline xmlUrl='http://e.com/'/></body></opml>"
       let uses = "\"feed load --opml FILE\" shows its feeds, and \"feed subscriptions import FILE\" keeps them."
       #expect(try await errors(list).contains("FILE is a list of feeds (OPML), not a feed. \(uses)"))
-      // The one where the other is meant.
+      // A list where a feed is expected, and the reverse.
       #expect(try await errors(list, ["load"]).contains("FILE is a list of feeds: \(uses)"))
       #expect(try await errors(list, ["load"], name: "a.opml").contains("FILE is a list of feeds: \(uses)"))
       #expect(try await errors(Self.rss, ["load"]).contains("FILE is a file: \"feed inspect FILE\" shows"))

@@ -6,22 +6,22 @@ import Testing
 @testable import HTTPTestSupport
 @testable import feed
 
-/// Feeds that want a login, which the list of subscriptions has: `serve` and `work` send it to that feed's server alone.
+/// Feeds whose logins are in the list of subscriptions: `serve` and `work` send a login only to that feed's server.
 @Suite(.settled, .timeLimit(.minutes(3))) struct ListedCredentialsTests {
-  /// The header field that a server of feeds wants at each path.
+  /// The header field that the server requires at each path.
   private static let wanted = [
     "/user": ("Authorization", "Basic bWU6c2VjcmV0"), "/header": ("X-Key", "open sesame"),
     "/netrc": ("Authorization", "Basic aGlzOnNlY3JldA=="),
   ]
 
-  /// A server that shows a feed only to those who log in, a list that has the logins, and what the requests sent.
+  /// Calls `body` with a server that requires logins, a list with the logins, and the header fields of the requests.
   private func withList(
     isolation: isolated (any Actor)? = #isolation,
     _ body: (_ list: String, _ base: String, [String: String]) async throws -> Void
   ) async throws {
     let origin = RawOrigin.answering { request in
       guard request.path != "/open" else {
-        // Nobody wants a login here, and none is to be sent.
+        // This path requires no login, and none must be sent.
         let isPlain = request["Authorization"] == nil && request["X-Key"] == nil
         return RawOrigin.answer("200 OK", [], document(isPlain ? "open" : "told too much"))
       }
@@ -61,7 +61,7 @@ import Testing
       let run = try RunningFeed(["serve", "--port", "0", "--every", "1h", "--opml", list], environment: environment)
       let number = try port(of: try #require(await run.output.line()))
       for text in Self.members { try await wait(while: try await !get(number, "/").contains(text)) }
-      // A port may have the digits 401, too.
+      // A port may contain the digits 401, too.
       try await wait(while: try await !get(number, "/health").contains("class=\"failing\">failing since <time"))
       #expect(try await get(number, "/health").contains("401"))
       run.send(SIGTERM)

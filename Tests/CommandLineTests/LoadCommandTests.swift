@@ -99,7 +99,7 @@ import Testing
       #expect(run.errors.contains("server: could not connect to 127.0.0.1:"))
       #expect(run.errors.contains("has expired (--max-age 1ms)\n"))
       #expect(run.errors.contains("hint: use a longer --max-age"))
-      // Nobody's only copy is lost to one command.
+      // One command must not delete the user's only copy.
       let again = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(again.status == 0)
       #expect(again.output.hasPrefix("8 images saved "))

@@ -46,7 +46,7 @@ import Testing
   @Test func `a quick load shows no progress, and neither does one without a terminal`() async throws {
     let quick = origin(pausing: 10)
     defer { quick.stop() }
-    // On a busy machine a load can take a second, and then it says so.
+    // On a busy machine, a load may take more than a second, and then shows its progress.
     var tries = 0
     while true {
       let begin = ContinuousClock.now

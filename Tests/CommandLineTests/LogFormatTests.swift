@@ -30,7 +30,7 @@ import Testing
       let lines = try Self.lines(run.errors)
       let request = try #require(lines.first { $0.message == "request" }, "\(run.errors)")
       #expect(request.level == "debug" && request.source == "feed" && request.metadata?["url"] == url)
-      // In UTC, as RFC 3339 has it.
+      // The time is in UTC, in the format of RFC 3339.
       for line in lines { #expect(try Date(line.time, strategy: .iso8601FractionalSeconds) <= .now, "\(line.time)") }
       await origin.stop()
       origin.thread.shutdown()
@@ -39,7 +39,7 @@ import Testing
 
   @Test func `errors, hints and --quiet are the same in JSON as in text`() async throws {
     try await withFolder { folder in
-      // Nobody listens at that port.
+      // No server listens at that port.
       let arguments = ["load", "http://127.0.0.1:1/", "--cache", folder.appendingPathComponent("feeds.db").path]
       let text = try await FeedBinary.run(arguments)
       let run = try await FeedBinary.run(arguments + ["--log-format", "json"])
@@ -69,6 +69,7 @@ import Testing
         "# TYPE http_server_request_duration_seconds histogram",
         "http_server_request_duration_seconds_bucket{http_request_method=\"GET\",http_response_status_code=\"200\",le=\"+Inf\"} 1",
         "http_server_request_duration_seconds_count{http_request_method=\"GET\",http_response_status_code=\"404\"} 1",
+        "# TYPE feedstream_polls_total counter", "feedstream_polls_total{feedstream_poll_outcome=\"failed\"} 0",
       ] { #expect(metrics.contains("\(line)\n"), "\(line): \(metrics)") }
       var served: Line?
       while served == nil, let text = await run.errors.line() {

@@ -9,7 +9,7 @@ import Testing
 @testable import HTTPTestSupport
 @testable import feed
 
-/// RSS with a picture for each item; the day of March 2026 on which each was published.
+/// RSS with an image for each item; `day` is the day of March 2026 on which an item was published.
 private func blog(_ name: String, _ items: [(String, day: Int?)]) -> Data {
   let items = items.map { title, day in
     let date = day.map { "<pubDate>2026-03-\($0 < 10 ? "0" : "")\($0)T12:00:00Z</pubDate>" } ?? ""
@@ -19,8 +19,8 @@ private func blog(_ name: String, _ items: [(String, day: Int?)]) -> Data {
   return Data("<rss><channel><title>\(name)</title>\(items.joined())</channel></rss>".utf8)
 }
 
-/// Counts on many threads.
-// @unchecked: the number is touched under the lock alone.
+/// Counts requests from many threads.
+// @unchecked: the number is used only under the lock.
 private final class RequestCount: @unchecked Sendable {
   private let lock = NSLock()
   private var number = 0
@@ -36,7 +36,7 @@ private final class RequestCount: @unchecked Sendable {
 }
 
 @Suite(.settled) struct ManyFeedsCommandTests {
-  /// Two servers, `A` with two items and `B` with one, and a cache file to be.
+  /// Calls `body` with two servers, `A` with two items and `B` with one, and the path of a future cache file.
   private func withTwo(
     isolation: isolated (any Actor)? = #isolation,
     _ body: (LoopbackOrigin, LoopbackOrigin, [String], _ cache: String) async throws -> Void
@@ -169,7 +169,8 @@ private final class RequestCount: @unchecked Sendable {
       #expect(text.output.contains("2 images, 1 new, from A (\(url))\n\n1. [new] a2\n"))
       #expect(text.output.contains("2. a1\n"))
       await origin.setAnswer(body: blog("A", [("a3", 3), ("a2", 2), ("a1", 1)]))
-      // A second request of the watch before may have been closed by its end: then the saved feed is shown until that is due.
+      // The end of the previous watch may have closed a second request: then the saved feed is shown until the next
+      // request is due.
       let json = try watch([url], cache, "--format", "json")
       var line = ""
       repeat { line = try #require(await json.output.line()) } while !line.contains("a3")
@@ -237,7 +238,7 @@ private final class RequestCount: @unchecked Sendable {
       #expect(
         lines.first?.hasPrefix(#"a  $b|\#(url)|A; $(exit 3)|a2|2026-03-02T12:00:00Z|{"version":1,"feed":{"url":""#)
           == true)
-      #expect(run.errors.contains("Warning: \(script) exited with status 3, for http://e.example/a2.jpg\n"))
+      #expect(run.errors.contains("Warning: \(script) exited with status 3 for the image http://e.example/a2.jpg\n"))
       #expect(run.status == 0)
       let shell = await (try watch([url], "\(cache).other", "--exec", "echo $((1+1))", "--shell", "--count", "1"))
         .ending()

@@ -6,7 +6,7 @@ import Testing
 @testable import HTTPTestSupport
 @testable import feed
 
-/// The messages when something is wrong: the first word is its name, and a hint is a line of its own.
+/// Error messages: the first word is the program's name, and a hint has its own line.
 @Suite(.settled) struct MessageTests {
   @Test(arguments: [
     (["laod", "https://e.example/"], "laod", "load"), (["wach"], "wach", "watch"),
@@ -91,7 +91,7 @@ import Testing
   }
 }
 
-/// Servers whose certificates the system does not know, and feeds behind a login.
+/// Servers whose certificates the system does not trust, and feeds that require a login.
 @Suite(.settled) struct PrivateServerTests {
   @Test func `a private authority is trusted by option or environment, and the hint names the option`() async throws {
     let body = String(decoding: document("A view"), as: UTF8.self)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import feed
 
-/// The words of `feed explain` for a host with a pace.
+/// The text of `feed explain` for a host with a pace.
 @Suite(.settled) struct PaceTextTests {
   private static let now = Date(timeIntervalSince1970: 1_750_000_000)
 
@@ -23,7 +23,8 @@ import Testing
   @Test func `explain's text says how often a host may be requested, and why`() {
     let text = ExplanationText(style: .plain, now: Self.now).text(of: Self.explanation)
     #expect(
-      text.contains("  pace:   a.example gets one request in 61 seconds, because it refused faster ones (3 refusals)\n")
+      text.contains(
+        "  pace:   a.example gets one request every 61 seconds, because it refused faster ones (3 refusals)\n")
     )
     #expect(
       text.contains(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import feed
 
-/// A server of a JSON Feed in three pages of two pictures; there is no fourth, to which the third leads.
+/// A server of a JSON Feed in three pages of two images; the third page names a fourth that doesn't exist.
 private actor PagedOrigin {
   nonisolated let thread: EventLoopThread
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.loop.asUnownedSerialExecutor() }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The process that decodes pictures, asked as its users ask it: bytes in, pixels or a reason out.
+/// The process that decodes images, used as programs use it: it receives bytes, and returns pixels or a reason.
 @Suite(.settled) struct PictureDecoderTests {
   private static let gif: [UInt8] =
     Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 0xFF, 0, 0, 0, 0, 0]
@@ -24,7 +24,7 @@ import Testing
     try ChildProcess(FeedBinary.path(of: "picture-decoder"), arguments, input: .pipe, output: .pipe, errors: .inherited)
   }
 
-  /// How a process ends that is told to misbehave.
+  /// The exit status of a process that is made to misbehave.
   private func ending(_ how: String) throws -> ChildProcess.Ending {
     let process = try start(["--misbehave", how])
     close(process.input)
@@ -32,7 +32,7 @@ import Testing
     return process.wait()
   }
 
-  /// The answers of one process to pictures, in the form of pixels.
+  /// The replies of one process to requests for the pixels of images.
   private func answers(to pictures: [[UInt8]]) throws -> [Answer] {
     let process = try start([])
     let input = FileHandle(fileDescriptor: process.input, closeOnDealloc: true)

@@ -18,7 +18,7 @@ import Testing
         if left == 0 { decoder.close() }
       }
     }
-    // Ends when the processes have: nothing else keeps the loop.
+    // The loop returns when the processes have ended, because nothing else keeps it running.
     loop.run()
     withExtendedLifetime(subscriptions) {}
     loop.close()
@@ -63,9 +63,9 @@ import Testing
     let path = FileManager.default.temporaryDirectory.appending(path: "decoder-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: path) }
     try ExecutableFile.write(script: script, to: path)
-    // A picture that fills the pipe: what is not read must not hold anything up.
+    // An image that fills the pipe: unread bytes must not block anything.
     let large = Chunk(joining: [Chunk(SmallPictures.gif), Chunk(repeatElement(0, count: 1 << 20))])
-    // Tests of other errors give a busy machine time.
+    // For other errors, use a long deadline, for busy machines.
     let deadline: Duration = error == .tookTooLong ? .milliseconds(500) : .seconds(30)
     let results = decode([large, large], by: decoder(path, children: 1, deadline: deadline))
     #expect(results == [.failure(error), .failure(error)])

@@ -11,7 +11,7 @@ import Testing
 @Suite(.settled, .timeLimit(.minutes(5))) struct PicturesCommandTests {
   private static let colors = ["TERM": "xterm-256color", "COLORTERM": "truecolor"]
 
-  /// The output of `feed load` for a feed of pictures with these descriptions, of which only the first is a picture.
+  /// The output of `feed load` for a feed with these image descriptions; only the first URL leads to an image.
   private func output(
     _ descriptions: [String], _ arguments: [String], _ environment: [String: String] = colors,
     again: [String]? = nil
@@ -43,14 +43,14 @@ import Testing
       ["first", "second"], ["--pictures", "always"], again: ["--pictures", "always", "--offline"])
     let lines = shown.first.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     #expect(lines[0].hasPrefix("2 images from http://127.0.0.1:"))
-    // A picture of one pixel is the quarter of a character.
+    // An image of one pixel is a quarter of a character.
     let first = try #require(lines.first { $0.hasSuffix("1. first") })
     #expect(first.contains("\u{1B}[0;38;2;0;0;0m▘"))
     let second = try #require(lines.firstIndex { $0.contains("2. second") })
     #expect(lines[second].hasPrefix("┌─────────────┐"))
     #expect(lines[second + 1].hasPrefix("│ a web page, │"))
     #expect(shown.asked.sorted() == ["/0", "/1", "/feed.json"])
-    // Offline, what is saved is shown, and nobody is asked.
+    // Offline, the saved image is shown, and no request is made.
     #expect(shown.again.contains("\u{1B}[0;38;2;0;0;0m▘"))
     #expect(shown.again.contains("not saved"))
   }
@@ -91,7 +91,7 @@ import Testing
     #expect(await run.status() == 64)
   }
 
-  // MARK: - Blocks of text and pictures
+  // MARK: - Blocks of text and images
 
   private func plain(_ bytes: [UInt8]) -> [String] {
     String(decoding: bytes, as: UTF8.self).replacing(/\x{1B}\[[0-9;]*m/, with: "")

@@ -6,15 +6,15 @@ import Testing
 
 @testable import HTTPTestSupport
 
-/// `feed watch` as servers see it: judged by the scorer of the simulated year, behind real sockets, while the program is
-/// killed at any moment and started again.
+/// `feed watch` as servers see it. The scorer of the simulated year judges it behind real sockets, while the program is
+/// killed at random moments and started again.
 @Suite(.settled) struct PoliteWatchTests {
-  /// Servers of several profiles, and the judge of all that they are asked.
+  /// Servers of several profiles, and the scorer that judges all of their requests.
   private final class Servers: Sendable {
     private struct State {
       let scorer = PolitenessScorer()
       var asked: [String: Int] = [:]
-      /// The answers that went out in the last two seconds, which a killed program may not have noted.
+      /// The responses of the last two seconds, which a killed program may not have recorded.
       var recent: [(time: Double, url: String, host: String)] = []
     }
 
@@ -22,19 +22,19 @@ import Testing
     private let began = ContinuousClock.now
     private let origins = Mutex<[RawOrigin]>([])
 
-    // @unchecked: opened under the lock alone.
+    // @unchecked: used only under the lock.
     private final class Guarded: @unchecked Sendable {
       var value: State
       init(_ value: State) { self.value = value }
     }
 
     /// - Parameters:
-    ///   - count: how many hosts there are.
-    ///   - interval: how often an address may be requested, in seconds.
+    ///   - count: the number of hosts.
+    ///   - interval: the minimum time between requests for a URL, in seconds.
     init(hosts count: Int, interval: Double) {
       state.withLock {
         $0.value.scorer.interval = interval
-        // On a busy machine a server reads a request long after it was sent.
+        // On a busy machine, a server may read a request long after it was sent.
         $0.value.scorer.travelTime = 0.5
       }
       origins.withLock { origins in
@@ -56,9 +56,9 @@ import Testing
     var requests: Int { state.withLock { $0.value.scorer.requests } }
     var conditional: Int { state.withLock { $0.value.scorer.conditional } }
 
-    /// The program is about to be started again.
+    /// Call this when the program is about to be started again.
     ///
-    /// - Parameter killed: the time of the kill: on a busy machine its end is noticed long after.
+    /// - Parameter killed: the time of the kill; on a busy machine, the program's end is noticed much later.
     func restarts(after killed: Double) {
       state.withLock { state in
         for answer in state.value.recent where answer.time > killed - 2 {
@@ -87,7 +87,7 @@ import Testing
       return data
     }
 
-    /// How the server at a path answers for the `count`th time.
+    /// The server's `count`th response at a path.
     private static func mood(
       of request: RawOrigin.Request, _ count: Int
     ) -> (answer: PolitenessScorer.Answer, data: Data) {
@@ -95,7 +95,7 @@ import Testing
         let fields = pause.map { ["Retry-After: \($0)"] } ?? []
         return (.init(status: status, pause: pause.map(Double.init)), RawOrigin.answer("\(status) No", fields))
       }
-      // A feed that changes with every third request.
+      // The feed changes with every third request.
       let version = count / 3
       let etag = "W/\"\(request.path)-\(version)\""
       switch request.path {
@@ -122,7 +122,8 @@ import Testing
     }
   }
 
-  /// Watches until killed, again and again: at some moment, and every other time one after a request, of which there are `most`.
+  /// Watches until killed, repeatedly: at a random moment and, every other time, soon after a request; stops after
+  /// `most` requests.
   private func watch(
     _ servers: Servers, _ addresses: [String], every: String, rounds: Int, most: Int = .max
   ) async throws {
@@ -131,14 +132,15 @@ import Testing
       for round in 0..<rounds {
         let before = servers.requests
         let run = try RunningFeed(["watch", "--every", every, "--cache", cache, "--format", "json"] + addresses)
-        // A busy machine takes long to start a program.
+        // A busy machine takes a long time to start a program.
         for _ in 0..<1000 where round.isMultiple(of: 2) && servers.requests == before && before < most {
           try await Task.sleep(for: .milliseconds(10))
         }
         try await Task.sleep(for: .milliseconds(Int.random(in: 100...2500)))
         let killed = servers.now
         run.send(SIGKILL)
-        // Each version of a feed is another line, which one process shows once; after an error it is news again.
+        // Each version of a feed is a different line, which a process shows only once; after an error, the version is
+        // new again.
         let lines = await run.ending().output.split(separator: "\n").filter { line in
           line.contains(#""origin":"remote""#) && !["failing", "strict"].contains { line.contains($0) }
         }

@@ -15,7 +15,7 @@ import Testing
   func `QuickArguments reads a plain command line exactly as the parser does`(_ arguments: [String]) throws {
     let quick = try #require(QuickArguments.command(arguments))
     let parsed = try #require(try FeedCommand.parseAsRoot(arguments) as? LoadCommand)
-    // Each property's value; one that nobody has set says so.
+    // Compare the value of each property; an unset property is described as such.
     #expect("\(quick)" == "\(parsed)")
     #expect("\(quick)".contains("https://e.com/a") == arguments.contains("https://e.com/a"))
     #expect(!"\(quick)".contains("*definition*"))

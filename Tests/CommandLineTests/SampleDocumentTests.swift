@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The documents of the README's picture, shaped as a blog's, a video channel's and a journal's are.
+/// The documents in the README's image, in the forms that a blog, a video channel and a journal use.
 @Suite(.settled) struct SampleDocumentTests {
   @Test(arguments: [
     (
@@ -58,7 +58,7 @@ import Testing
     try await withOrigin(serving: Data(contentsOf: file)) { _, url, cache in
       let run = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(run.status == 0 && run.errors == "")
-      // The time of day is that of the machine.
+      // The time of day depends on the machine's time zone.
       let output = run.output.replacing(/(?m)^   \d{4}-\d\d-\d\d \d\d:\d\d( \S+)?$/, with: "   DATE")
       #expect(output == "2 images from \(title) (\(url))\n\(shown)")
     }

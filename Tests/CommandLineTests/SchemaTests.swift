@@ -7,7 +7,7 @@ import Testing
 
 /// Each command's JSON has the shape that `docs/schema` promises.
 @Suite(.settled) struct SchemaTests {
-  /// A feed with everything: posts, alternative texts, several images, a place, odd characters.
+  /// A feed with every field: posts, alternative texts, several images, a place, and unusual characters.
   static func rich(_ numbers: ClosedRange<Int>) -> Data {
     let items = numbers.map { number in
       """

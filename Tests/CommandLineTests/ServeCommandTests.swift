@@ -9,7 +9,7 @@ import Testing
 @testable import feed
 
 @Suite(.settled, .timeLimit(.minutes(5))) struct ServeCommandTests {
-  /// A gallery of a feed of pictures with these descriptions; both are gone after `body`.
+  /// Calls `body` with a gallery of a feed that has images with these descriptions; removes both afterwards.
   private func withGallery(
     _ descriptions: [String], _ arguments: String...,
     body: (_ port: Int, _ origin: PictureOrigin, _ run: RunningFeed) async throws -> Void
@@ -22,7 +22,7 @@ import Testing
         ["serve", "--port", "0", "--every", "50ms", "--images-ahead", "0", "--cache", cache, url] + arguments)
       let address = try #require(await run.output.line())
       let number = try port(of: address)
-      // The page is there before its feed.
+      // The page is served before its feed has arrived.
       let token = "Authorization: Bearer sesame\r\n"
       while try await get(number, "/metrics", token).contains("feed_checks_total{feed=\"\(url)\"} 0\n") {
         try await Task.sleep(for: .milliseconds(20))
@@ -124,7 +124,7 @@ import Testing
 
   @Test func `without picture-decoder, images are served in their original size`() async throws {
     try await withFolder { folder in
-      // A copy of the command in a folder of its own.
+      // A copy of the command in a separate folder.
       let copy = folder.appendingPathComponent("feed")
       try ExecutableFile.copy(FeedBinary.path, to: copy.path)
       let origin = try PictureOrigin()
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  /// The size that a JPEG's frame says.
+  /// The size in a JPEG's frame header.
   private func jpegSize(_ bytes: Chunk) -> [Int]? {
     var place = 2
     while place + 9 < bytes.count, bytes[place] == 0xFF {
@@ -178,7 +178,7 @@ import Testing
       #expect(await origin.unchanged >= 2)
       await origin.send(withFeed: [("ETag", "\"2\""), ("Cache-Control", "max-age=3600")])
       try await serve { port in try await wait(while: try await checks(port) < 1) }
-      // Its image is requested when no earlier run has saved it.
+      // The image is requested if no earlier run has saved it.
       let before = await origin.asked.count { $0 == "/feed.json" }
       try await serve { port in
         try await wait(while: try await !get(port, "/").contains("alt=\"a\""))
@@ -240,13 +240,14 @@ import Testing
       #expect(try await get(port, "/").contains("alt=\"new\""))
       await origin.stop()
       let away = try await ask(port, events, upTo: "\"reason\"")
-      // A request that was on its way is cut; the next one finds nobody.
+      // A running request is cut off; the next one finds no server.
       #expect(away.contains("could not connect") || away.contains("broke before the response"))
       let page = try await get(port, "/")
       #expect(
-        page.contains(/is unreachable since <time class="clock" datetime="[^"]+">\d\d:\d\d<\/time>; its saved imag/))
+        page.contains(
+          /has been unreachable since <time class="clock" datetime="[^"]+">\d\d:\d\d<\/time>; its saved imag/))
       #expect(page.contains("alt=\"new\""))
-      #expect(page.components(separatedBy: "is unreachable").count == 2, "it is said once, not on every card")
+      #expect(page.components(separatedBy: "been unreachable").count == 2, "it is said once, not on every card")
       #expect(try await get(port, "/metrics").contains("feed_up{feed="))
     }
   }
@@ -264,7 +265,7 @@ import Testing
     try await withGallery((0..<9).map { "\($0)" }) { port, _, _ in
       let cards = try await get(port, "/").components(separatedBy: "<li id=\"p").dropFirst()
       let key = try #require(Array(cards)[4].split(separator: "\"").first)
-      // Three have gone since: its number would leave them out.
+      // Three items have been removed since, so the item's old number would skip three others.
       let page = try await get(port, "/?from=8&after=\(key)")
       #expect(!page.contains("alt=\"4\"") && page.contains("alt=\"5\"") && page.contains("href=\"/\">The latest"))
       let other = try await get(port, "/?from=8&after=gone")
@@ -331,14 +332,14 @@ import Testing
       #expect(pass.hasPrefix("feed-token-") && !pass.contains("sesame"), "it tells nothing of the token")
       let cookie = "Set-Cookie: \(pass); HttpOnly; SameSite=Lax; Path=/\r\n"
       for path in ["/", "/health"] {
-        // As a browser asks.
+        // A request as a browser sends it.
         let first = try await get(port, "\(path)?token=sesame", "Accept: text/html,*/*;q=0.8\r\n")
         #expect(first.hasPrefix("HTTP/1.1 303") && first.contains("Location: \(path)\r\n") && first.contains(cookie))
-        // As a program does, which may have no cookies.
+        // A request as a program sends it, possibly without cookies.
         let page = try await get(port, "\(path)?token=sesame")
         #expect(page.hasPrefix("HTTP/1.1 200") && page.contains(cookie) && page.contains("</html>"))
       }
-      // Another server on the same host may have one, too.
+      // Another server on the same host may have set a cookie, too.
       let cookies = "Cookie: a=b; feed-token-0=other; \(pass)\r\n"
       #expect(try await get(port, "/", cookies).hasPrefix("HTTP/1.1 200"))
       let secure = try await get(port, "/?token=sesame", "X-Forwarded-Proto: https\r\n")
@@ -353,7 +354,7 @@ import Testing
       let first = try await get(port, "/?token=sesame").split(separator: "\r\n").first { $0.hasPrefix("Set-Cookie: ") }
       let pass = try #require(first?.dropFirst(12).split(separator: ";").first)
       var right = ""
-      // A guess comes back every few seconds, perhaps between the last wrong one and the right one.
+      // Another guess is allowed every few seconds, perhaps between the last wrong one and the right one.
       for _ in 0..<20 where !right.hasPrefix("HTTP/1.1 429") {
         var answers: [Substring] = []
         while answers.last?.contains("429") != true, answers.count < 100 {
@@ -382,7 +383,7 @@ import Testing
     #expect(isAllowed("192.0.2.2", isRight: true))
     now = now.advanced(by: .seconds(18))
     #expect((0..<20).count { _ in isAllowed("192.0.2.1") } == 3)
-    // Many clients together.
+    // Many clients together have a limit, too.
     #expect((0..<1_000).count { isAllowed("2001:db8:0:\(String($0, radix: 16))::1") } < 100)
     #expect(!isAllowed("198.51.100.1", isRight: true))
     #expect(isAllowed("192.0.2.2", isRight: true), "it had the right one before")
@@ -441,7 +442,7 @@ import Testing
       #expect(try await FeedBinary.run(["serve", "--opml", "/nowhere.opml"]).status == 64)
       let name = try await FeedBinary.run(["serve", "--host", "no.address", "--cache", cache, "http://127.0.0.1:1/"])
       #expect(name.status == 64 && name.errors.contains("--host needs a local IP address"))
-      // Nobody has this one, which is for documentation (RFC 5737).
+      // No machine has this address, which is reserved for documentation (RFC 5737).
       let other = try await FeedBinary.run(["serve", "--host", "192.0.2.1", "--cache", cache, "http://127.0.0.1:1/"])
       #expect(other.status == 1 && other.errors.contains("(EADDRNOTAVAIL); this machine does not have that address"))
     }

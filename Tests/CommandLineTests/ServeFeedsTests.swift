@@ -8,12 +8,12 @@ import Testing
 
 @testable import feed
 
-/// The feeds of a gallery for programs, of feeds that have the same ids, addresses and pictures.
+/// The feeds that a gallery offers to programs, made from feeds with the same ids, URLs and images.
 @Suite(.settled) struct ServeFeedsTests {
   private let time = VirtualTimeScheduler()
   private let now = Date(timeIntervalSince1970: 1_700_000_000)
 
-  /// A gallery of feeds at these addresses, each of which shows `images`.
+  /// A gallery of feeds at these URLs, each with `images`.
   private func gallery(_ addresses: [String], _ images: [FeedImage]) throws -> Gallery {
     let names = try addresses.map { Gallery.Name(address: try #require(URL(string: $0)), title: nil) }
     let gallery = Gallery(names, every: .seconds(60), on: time, now: { now })
@@ -46,7 +46,7 @@ import Testing
       #expect(Set(names).count == 2)
       return ids
     }
-    // What another feed is called has nothing to do with it.
+    // The name of another feed doesn't affect an id.
     #expect(ids[0] == ids[1])
   }
 
@@ -108,7 +108,7 @@ import Testing
     let gallery = try gallery(["http://h/1", "http://h/2", "http://h/3"], [image(1, "a", at: "http://h/a.png")])
     gallery.put(nil, of: 1, at: now, .saved(now, reason: "gone"))
     let page = GalleryPage.text(gallery, from: 2)
-    let since = "is unreachable since <time class=\"clock\" datetime=\"\(now.stamp)\">\(now.dayAndTime)</time>"
+    let since = "has been unreachable since <time class=\"clock\" datetime=\"\(now.stamp)\">\(now.dayAndTime)</time>"
     #expect(page.contains("<bdi>h</bdi> \(since); its saved images are shown. <a href=\"/health\">Why</a>"))
     #expect(page.components(separatedBy: "unreachable").count == 2 && !page.contains("gone"))
   }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import feed
 
-/// The page of what feeds had, of stars, of words, and of one feed.
+/// The pages of former items, of stars, of search results, and of a single feed.
 @Suite(.settled, .timeLimit(.minutes(5))) struct ServeHistoryTests {
-  /// A page of a feed with the posts 4 to 6, which had 1 to 3 before.
+  /// Calls `body` with a page of a feed that lists the posts 4 to 6, and formerly listed 1 to 3.
   private func withPage(_ body: (_ port: Int, _ origin: LoopbackOrigin, _ cache: String) async throws -> Void)
     async throws
   {

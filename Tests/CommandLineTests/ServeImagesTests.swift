@@ -6,9 +6,9 @@ import Testing
 
 @testable import feed
 
-/// Images that are loaded before somebody looks, and those for frames.
+/// Images that are loaded before the page is opened, and images for e-paper frames.
 @Suite(.settled, .timeLimit(.minutes(5))) struct ServeImagesTests {
-  /// A gallery of one image, 600 by 450.
+  /// Calls `body` with a gallery of one image of 600 by 450 pixels.
   private func withGallery(
     _ arguments: String..., body: (_ port: Int, _ origin: PictureOrigin) async throws -> Void
   ) async throws {
@@ -45,7 +45,7 @@ import Testing
       let frame = try await answer(port, "/frame.png?w=64&h=40&palette=bwr")
       #expect(frame.head.contains("Content-Type: image/png\r\n"))
       let bytes = [UInt8](frame.body)
-      // The header's width, height, depth and kind, and the palette.
+      // The width, height, depth and color type in the header.
       #expect(Array(bytes[16..<26]) == [0, 0, 0, 64, 0, 0, 0, 40, 2, 3])
       #expect(Array(bytes[41..<50]) == [0, 0, 0, 255, 255, 255, 255, 0, 0])
       #expect(decoded(frame.body) == Picture.Size(width: 64, height: 40))
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  /// The size that our own decoder finds.
+  /// The size according to our own decoder.
   private func decoded(_ bytes: Chunk) -> Picture.Size? {
     let loop = EventLoop()
     let decoder = PictureDecoder(program: FeedBinary.path(of: "picture-decoder"), on: loop)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import feed
 
-/// `feed serve --loops`: the system spreads connections over the loops, so each test opens many.
+/// `feed serve --loops`: the system distributes connections among the loops, so each test opens many.
 @Suite(.settled, .timeLimit(.minutes(5))) struct ServeLoopsTests {
   private static let connections = 24
 
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  /// The results of this many connections at the same time.
+  /// The results of ``connections`` simultaneous connections.
   private func together<T: Sendable>(_ ask: @escaping @Sendable () async throws -> T) async throws -> [T] {
     try await withThrowingTaskGroup(of: T.self) { group in
       for _ in 0..<Self.connections { group.addTask { try await ask() } }
@@ -66,7 +66,7 @@ import Testing
     try await withGallery(["old"], "--every", "50ms") { port, origin, _ in
       let events = "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n"
       async let streams = together { try await ask(port, events, upTo: "\"pictures\":2,") }
-      // All are there before there is news.
+      // Wait until all clients are connected before the feed changes.
       while try await !get(port, "/metrics").contains("feed_serve_event_clients \(Self.connections)\n") {
         try await Task.sleep(for: .milliseconds(20))
       }

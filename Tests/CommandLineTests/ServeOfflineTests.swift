@@ -6,11 +6,11 @@ import Testing
 
 @testable import feed
 
-/// Images of a feed whose server is gone.
+/// Images of a feed whose server is unreachable.
 @Suite(.settled, .timeLimit(.minutes(5))) struct ServeOfflineTests {
   private static let count = 1_000
 
-  /// The lifetimes of the images are over at once, as an hour later those of others are.
+  /// The images' lifetimes end immediately, as those of other images do after an hour.
   @Test func `while its server is unreachable, the last 1,000 images are shown on the page and in browse`() async throws
   {
     try await withFolder { folder in
@@ -24,7 +24,7 @@ import Testing
       let run = try RunningFeed(["serve", "--port", "0", "--every", "1h", "--cache", cache, url], patience: 300)
       let number = try port(of: try #require(await run.output.line()))
       let store = DiskImageStore(folder: folder.appendingPathComponent("images").path)
-      // A look takes the processor from the command.
+      // Check rarely, because each check takes CPU time from the command.
       try await wait(while: try store.usage().count < Self.count)
       #expect(await Set(origin.asked).count == Self.count + 1)
       await origin.stop()
@@ -39,7 +39,7 @@ import Testing
       #expect(await run.status() == 143)
       let terminal = try RunningFeed(["load", "--offline", "--pictures", "always", "--cache", cache, url])
       let text = await terminal.ending().output
-      // The first 200 are drawn; a frame would take the place of an image that is missing.
+      // The first 200 images are drawn; a missing image would be replaced by a frame.
       #expect(text.contains("200. image 199") && !text.contains("┌") && !text.contains("not saved"))
       origin.thread.shutdown()
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import feed
 
-/// How the page shows images: their proportions, their sizes, and posts of several.
+/// The page's images: their proportions, their sizes, and posts with several images.
 @Suite(.settled) struct ServePageTests {
   private let time = VirtualTimeScheduler()
 

@@ -7,7 +7,7 @@ import Testing
 
 /// `feed serve` as systemd's socket activation starts it.
 @Suite(.settled, .timeLimit(.minutes(5))) struct ServePassedSocketTests {
-  /// Starts it with a listening socket as descriptor 3.
+  /// Starts `feed serve` with a listening socket as descriptor 3.
   private func serve(at port: ReservedPort, host: String, cache: String) throws -> RunningFeed {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var one: Int32 = 1
@@ -22,7 +22,7 @@ import Testing
       }
     }
     guard code == 0, listen(descriptor, 16) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
-    // The variable has the number of the process, which the shell becomes.
+    // The variable must contain the process id, so the shell sets it and then replaces itself with the program.
     let script = """
       exec 3<&0 </dev/null; export LISTEN_PID=$$ LISTEN_FDS=1
       exec "$FEED" serve --port 1 --cache "$CACHE" http://127.0.0.1:9/

@@ -23,8 +23,8 @@ import Testing
     }
   }
 
-  /// The bytes that 24 clients receive: the half that asks for the health a second time right after `stop`, and the half that
-  /// listens for events. `stop` is called when all have received their first bytes.
+  /// The bytes that 24 clients receive: half of them request the health page again right after `stop`, and the other
+  /// half listen for events. `stop` is called when all have received their first bytes.
   private func clients(
     of port: Int, stop: @escaping @Sendable () -> Void
   ) async -> [(responses: String, events: String)] {

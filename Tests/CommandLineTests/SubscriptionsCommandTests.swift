@@ -14,9 +14,9 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
   return Data("<rss version='2.0'><channel><title>\(name)</title>\(items.joined())</channel></rss>".utf8)
 }
 
-/// The list of a user: where it is, and how it is changed.
+/// A user's list of subscriptions: its location, and the commands that change it.
 @Suite(.settled) struct SubscriptionsCommandTests {
-  /// A user's folders, and a server with a feed `Comics` of two images at any path but those of `pages`.
+  /// A user's folders, and a server with a feed `Comics` of two images at every path except those of `pages`.
   private struct User {
     let folder: URL
     let base: String
@@ -61,7 +61,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       #expect(added.output == "Added Comics, 2 images: \(user.base)/feed\n" && added.errors == "" && added.status == 0)
       #expect(FileManager.default.fileExists(atPath: user.list))
       #expect(try await user.feed("subscriptions").output == "1. \(user.base)/feed  Comics\n")
-      // It is saved, so that it can be shown at once.
+      // The feed was saved, so that it can be shown immediately.
       #expect(try await user.feed("load", "--offline").output.contains("1. c1"))
     }
   }
@@ -198,7 +198,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       let whole = try #require(FileManager.default.contents(atPath: user.list))
       let second = try #require(whole.range(of: Data("/b".utf8)))
       try whole.prefix(upTo: second.lowerBound).write(to: URL(filePath: user.list), options: .atomic)
-      // Either is said: that the list is cut off, or that the first feed alone is left.
+      // Either message may appear: that the list is cut off, or that only the first feed is left.
       var said = ""
       while !said.contains("is cut off"), !said.contains("now has"), let line = await run.errors.line() { said += line }
       #expect(said.contains("is cut off; the feeds aren't changed."), "\(said)")

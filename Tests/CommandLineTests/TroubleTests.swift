@@ -6,11 +6,11 @@ import Testing
 
 @testable import feed
 
-/// Failures around a load do not take the feed from the user.
+/// Failures around a load don't prevent the user from seeing the feed.
 @Suite(.settled) struct TroubleTests {
   @Test func `a feed that can't be saved is shown with a warning and status 0`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
-      // A folder cannot be made where a file is; permissions would not hold back root.
+      // A folder can't be created where a file is. Permissions wouldn't stop root.
       try Data().write(to: URL(fileURLWithPath: cache))
       let run = try await FeedBinary.run(["load", url, "--cache", "\(cache)/feeds.db"])
       #expect(run.status == 0)
@@ -106,7 +106,7 @@ import Testing
     try await withOrigin(serving: document("First")) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       await origin.setAnswer(body: document("Second"))
-      // Keeps the save waiting, until the interrupt has been seen.
+      // Keep the save waiting until the interrupt has been handled.
       var configuration = Configuration()
       configuration.allowsUnsafeTransactions = true
       let other = try DatabaseQueue(path: cache, configuration: configuration)
@@ -129,7 +129,7 @@ import Testing
 }
 
 extension DatabaseQueue {
-  /// Keeps everybody else from writing while `body` runs.
+  /// Keeps other processes from writing while `body` runs.
   fileprivate func inDatabaseHeld(_ body: () async throws -> Void) async throws {
     try await writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
     try await body()
@@ -138,7 +138,7 @@ extension DatabaseQueue {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// A sanitizer writes a file of its own before the program begins, and `ulimit -f 0` ends it there.
+  /// A sanitizer writes its own file before the program begins, and `ulimit -f 0` would end the process there.
   fileprivate static var needsFilesOfNoSize: Self {
     .disabled(if: Sanitizer.current != nil, "a sanitizer cannot run under ulimit -f 0")
   }

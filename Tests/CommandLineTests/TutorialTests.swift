@@ -4,8 +4,8 @@ import Testing
 
 @testable import feed
 
-/// The article "Getting started": its files are those of `Examples/Tutorial`, which are built and tested, and its programs
-/// print what it says.
+/// The article "Getting started": its files are those of `Examples/Tutorial`, which are built and tested, and its
+/// programs print the output that the article shows.
 @Suite(.settled) struct TutorialTests {
   private let project = URL(filePath: #filePath).resolvingSymlinksInPath().appending(path: "../../..").standardized
 
@@ -75,12 +75,12 @@ import Testing
     let port = reserved.number
     let program = try RunningFeed(program: FeedBinary.path(of: "CountVisits"), ["\(port)"])
     defer { program.send(SIGKILL) }
-    let lines = try block(after: "and visit it:").split(separator: "\n")
+    let lines = try block(after: "visit it from another terminal:").split(separator: "\n")
     let address = "http://127.0.0.1:\(port)/gulls"
     let answers = try await FeedBinary.shell(
       "curl -sS --noproxy '*' --retry 50 --retry-delay 1 --retry-connrefused \(address) \(address)")
-    #expect(answers.output == lines[2...3].map { $0 + "\n" }.joined())
-    // From many connections at a time, none is lost.
+    #expect(answers.output == lines[1...2].map { $0 + "\n" }.joined())
+    // With many connections at the same time, no visit is lost.
     let many = "seq 200 | xargs -P 8 -I{} curl -sS --noproxy '*' http://127.0.0.1:\(port)/terns"
     let numbers = try await FeedBinary.shell(many).output.matches(of: /visit (\d+)/).compactMap { Int($0.1) }
     #expect(numbers.sorted() == Array(1...200))

@@ -16,7 +16,7 @@ import Testing
     try await withOrigin(serving: document("First")) { origin, url, cache in
       let run = try watch(url, cache, "--count", "2")
       #expect(try #require(await run.output.line()).contains("First"))
-      // Some polls that find nothing new.
+      // Wait for some polls that find nothing new.
       try await wait(while: await origin.requestCount < 4)
       await origin.setAnswer(body: document("Second"))
       let ending = await run.ending()
@@ -41,8 +41,8 @@ import Testing
     }
   }
 
-  /// An origin that answers its requests in this order, and then as at last: what comes next does not depend on how soon a test
-  /// notices what came before, while pauses double with each failure. `nil` breaks the connection.
+  /// An origin that sends these responses in order, and then repeats the last one. So the next response does not depend
+  /// on how soon a test notices the previous one, while pauses double with each failure. `nil` breaks the connection.
   private func origin(answering answers: [Data?]) -> RawOrigin {
     let count = Atomic(0)
     return RawOrigin { connection in
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test func `a failure that doesn't fall back says so, whatever an earlier load found in the cache`() async throws {
-    // The client may repeat a request once whose connection broke.
+    // The client may repeat a request once if its connection breaks.
     let origin = origin(answering: [Self.view, nil, nil, Self.failure("500 No"), Self.failure("404 No")])
     defer { origin.stop() }
     try await withFolder { folder in
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test func `watch ends on a signal even if its output isn't read`() async throws {
-    // More than a pipe holds.
+    // The text is longer than a pipe's capacity.
     try await withOrigin(serving: document(String(repeating: "long ", count: 100_000))) { _, url, cache in
       let run = try RunningFeed(["watch", url, "--every", "7d", "--cache", cache, "-v"], readsOutput: false)
       _ = await run.errors.read(upTo: "changed, ")
@@ -147,10 +147,10 @@ import Testing
 
   @Test func `a signal ends watch without waiting for a large feed to be decoded`() async throws {
     let item = #"{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "image": "https://a.example/%20"}"#
-    // Seconds of work in a debug build.
+    // Decoding this takes seconds in a debug build.
     let feed = Data("{\"items\": [\([String](repeating: item, count: 400_000).joined(separator: ","))]}".utf8)
     try await withOrigin(serving: feed) { _, url, cache in
-      // On a busy machine the signal may be sent when all is decoded already: that says nothing.
+      // On a busy machine, the signal may arrive after decoding has ended; such an attempt proves nothing.
       for attempt in 1...5 {
         let run = try RunningFeed(["watch", url, "--every", "1h", "--cache", "\(cache)-\(attempt)", "-v"])
         _ = await run.errors.read(upTo: "response\n")
@@ -185,7 +185,7 @@ import Testing
       #expect(try #require(await run.output.read(upTo: "next in ")).contains("checked "))
       run.send(SIGINT)
       #expect(await run.status() == 130)
-      // The status line is taken away.
+      // The status line is removed.
       #expect(await run.output.rest().hasSuffix("\r\u{1B}[K"))
     }
   }
@@ -198,7 +198,7 @@ import Testing
       let shown = await run.output.rest()
       #expect(shown.contains("1 image from"))
       #expect(shown.matches(of: /\u{1B}\[[0-9;]*m/).isEmpty)
-      // A slow load says what it does, on a terminal that can take the line away again.
+      // A slow load shows its progress only on a terminal that can remove the line again.
       if environment["TERM"] == "dumb" { #expect(!shown.contains("\u{1B}")) }
     }
   }

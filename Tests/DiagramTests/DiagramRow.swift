@@ -5,15 +5,15 @@ import Testing
 typealias Numbers = ScriptedPublisher<Int, MarbleFailure>
 typealias Letters = ScriptedPublisher<String, MarbleFailure>
 
-/// An operator, the diagrams of what goes in, and of what must come out; a character takes a second.
+/// An operator, with the diagrams of its inputs and of the expected output; a character takes a second.
 struct DiagramRow: Sendable, CustomTestStringConvertible {
-  /// Names the picture's file, `marbles-name.svg`.
+  /// Names the image file, `marbles-name.svg`.
   let name: String
-  /// The expression, as the box of the picture shows it.
+  /// The expression, as the box in the image shows it.
   let code: String
-  /// Where the row stands.
+  /// The row's position in its source file.
   let site: CallSite
-  /// Runs the operator, checks it against what must come out, and draws what did.
+  /// Runs the operator, compares its output with the expected one, and draws it.
   let draw: @Sendable () -> MarbleDiagram
 
   var testDescription: String { name }
@@ -21,10 +21,10 @@ struct DiagramRow: Sendable, CustomTestStringConvertible {
   /// For an operator with one upstream.
   ///
   /// - Parameters:
-  ///   - values: what the characters of `output` stand for.
-  ///   - failure: what `#` in `output` stands for.
-  ///   - showsTimes: whether the picture says when each event happens.
-  ///   - demand: how the subscriber asks; if said, the picture shows it.
+  ///   - values: the values that the characters of `output` represent.
+  ///   - failure: the error that `#` in `output` represents.
+  ///   - showsTimes: true if the image shows the time of each event.
+  ///   - demand: the subscriber's demand; the image shows it, if given.
   init<Input: MarbleValue & SendableMetatype, P: Publisher & SendableMetatype>(
     _ name: String, _ code: String, _ input: String, _ output: String, values: KeyValuePairs<Character, P.Output> = [:],
     failure: P.Failure? = nil, showsTimes: Bool = false, asking demand: DemandScript? = nil,

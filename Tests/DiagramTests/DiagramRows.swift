@@ -7,7 +7,7 @@ let diagramRows: [(family: String, rows: [DiagramRow])] = [
   ("Combining", combiningRows), ("Failures", failureRows), ("Time", timeRows), ("Demand", demandRows),
 ]
 
-/// For each letter a stream of its own: the letter with each digit in `marbles`.
+/// Returns a stream for each letter, which delivers the letter with each digit in `marbles`.
 private func answering(_ marbles: String, on time: VirtualTimeScheduler) -> (String) -> AnyPublisher<
   String, MarbleFailure
 > {

@@ -18,7 +18,7 @@ import Testing
     var article = """
       # Marble diagrams
 
-      The effect of each operator, recorded from the operator itself.
+      The effects of common operators, recorded from the operators themselves.
 
       ## Overview
 
@@ -35,7 +35,7 @@ import Testing
     try check("Marbles.md", is: article)
   }
 
-  /// The picture that DocC shows next to the operator, or next to the type whose workings the diagram shows.
+  /// The image must be in the documentation of the operator, or of the type that the diagram explains.
   @Test(arguments: rows) func `each operator's documentation shows its diagram`(_ row: DiagramRow) throws {
     let image = "/// ![\(row.code)](marbles-\(row.name).svg)"
     let places = try DiagramTests.sources.filter { $0.contains(image) }
@@ -60,7 +60,7 @@ import Testing
     #expect(Set(DiagramTests.rows.map(\.name)).count == DiagramTests.rows.count, "two rows write one file")
   }
 
-  /// The box says what was run: the row has it a second time, as code.
+  /// The box must show the code that was run, which the row has a second time, as code.
   @Test(arguments: rows) func `a diagram's box shows the row's code`(_ row: DiagramRow) throws {
     let lines = try String(contentsOf: DiagramTests.here.appending(path: "DiagramRows.swift"), encoding: .utf8)
       .split(separator: "\n", omittingEmptySubsequences: false)
@@ -76,7 +76,7 @@ import Testing
       try Data(text.utf8).write(to: file)
     } else {
       let stored = try? String(contentsOf: file, encoding: .utf8)
-      // Not compared within the expectation, which would print both.
+      // Compare outside of the expectation, which would print both texts.
       let isFresh = stored == text
       #expect(isFresh, "\(path) is not what the operators draw now; run Scripts/diagrams and look at it")
     }

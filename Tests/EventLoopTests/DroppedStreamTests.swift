@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The fate of a stream that nobody holds any more, and nobody has cancelled.
+/// Streams that were released without being cancelled.
 @Suite(.settled, .timeLimit(.minutes(5))) struct DroppedStreamTests {
   private let loop = EventLoop()
   private let folder = TemporaryFolder()
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  /// Takes one value, and then forgets its subscription.
+  /// Receives one value, and then releases its subscription.
   private final class Taker<Input, Failure: Error>: Subscriber {
     var subscription: (any Subscription)?
     var count = 0

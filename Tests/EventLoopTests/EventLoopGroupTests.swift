@@ -66,7 +66,7 @@ import Testing
     let gate = Locked(false)
     let outcome = Outcome(
       (0..<100).publisher.parallelMap(on: group, limit: 8, ordering: .asCompleted) { value in
-        // The first waits for all others.
+        // The first value waits for all others.
         while value == 0, !gate.withLock({ $0 }) {}
         if value == 99 { gate.withLock { $0 = true } }
         return value
@@ -306,9 +306,10 @@ import Testing
   }
 }
 
-/// Without a loop of the suite's: while a test is suspended, its thread runs others, whose streams would live on that loop.
+/// This suite has no loop: while a test is suspended, its thread runs other tests, whose streams would live on that
+/// loop.
 @Suite(.settled, .timeLimit(.minutes(5))) struct ClosedGroupTests {
-  /// In a process of its own: the hook is the process's.
+  /// Runs in its own process, because the hook is process-wide.
   @Test func `values for a closed loop are reported as dropped`() async {
     await #expect(processExitsWith: .success) {
       let lost = Locked<[Int]>([])
@@ -320,7 +321,7 @@ import Testing
       loop.run()
       #expect(mapped.values.isEmpty && mapped.isFinished)
       #expect(lost.withLock { $0.count } == 10)
-      // Nothing is asked of upstream where nobody can take it.
+      // Nothing is requested from upstream if it can't be delivered.
       let piped = Outcome((0..<10).publisher.parallel(on: group) { $0 })
       loop.run()
       #expect(piped.values.isEmpty && piped.isFinished)

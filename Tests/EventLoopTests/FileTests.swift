@@ -7,7 +7,7 @@ import Testing
   private let loop = EventLoop()
   private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
 
-  /// A file with `content`, which is gone after `body`.
+  /// Calls `body` with a file that has `content`, and that is removed afterwards.
   private func withFile(_ content: Data, _ body: (File) throws -> Void) throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }

@@ -104,7 +104,7 @@ import Testing
         loop.run()
         let error = outcome.error?.cause as? SystemError
         #expect(error?.subject == path)
-        // The administrator may write anything, and the system's own files refuse differently.
+        // An administrator may write any file, and system files fail with other errors.
         #expect(error?.name == reason || path.hasPrefix("/proc"))
         #expect(outcome.error.map { Chunk(joining: $0.unwritten) } == "abc")
       }
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test func `writing to a full disk fails with exactly the unwritten bytes`() throws {
-    // A limit on the size of files stands in for the disk: in a process of its own, since it is for good.
+    // A limit on file size simulates a full disk. It runs in its own process, because the limit can't be removed.
     try #require(FileManager.default.fileExists(atPath: "/dev/full"))
     let outcome = Outcome(["ab", "c"].map { Chunk($0) }.publisher.write(to: File("/dev/full"), .appending, on: loop))
     loop.run()

@@ -11,7 +11,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: folder(path), withIntermediateDirectories: true)
   }
 
-  /// How many descriptors of this process lead into the folder.
+  /// The number of this process's descriptors for the folder and its contents.
   private var openFolders: Int {
     let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return numbers.count {

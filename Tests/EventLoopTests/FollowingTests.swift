@@ -56,7 +56,7 @@ import Testing
     let outcome = follow(from: .beginning)
     loop.run { outcome.text == old }
     let new = (0..<40).map { "line \($0) of another file\n" }.joined()
-    // Both within one turn of the loop: nobody sees a file that is shorter.
+    // Do both within one turn of the loop, so that the stream never sees a shorter file.
     let file = try #require(FileHandle(forWritingAtPath: folder("log")))
     try file.truncate(atOffset: 0)
     file.write(Data(new.utf8))

@@ -8,7 +8,7 @@ import Testing
   import Darwin
 #endif
 
-// Serialized: signals and descriptors are the process's.
+// Serialized, because signals and descriptors are process-wide.
 @Suite(.settled, .serialized) struct HandleTests {
   @Test func `a poll handle reports when its descriptor is readable`() throws {
     try withLoop { loop in
@@ -126,7 +126,7 @@ import Testing
       }
       let first = try loop.signal(SIGUSR1) { note("first") }
       let second = try loop.signal(SIGUSR1, keepsLoopAlive: true) { note("second") }
-      // To the process: this thread may have the signal blocked.
+      // Signal the process, because this thread may have blocked the signal.
       kill(getpid(), SIGUSR1)
       loop.run()
       #expect(log.entries.sorted() == ["first", "second"])
@@ -183,7 +183,7 @@ import Testing
     #expect(!timer.isActive)
   }
 
-  // In a process of its own, where no other test opens descriptors.
+  // Runs in its own process, where no other test opens descriptors.
   @Test func `closed loops with all kinds of handles leave no descriptor open`() async {
     await #expect(processExitsWith: .success) {
       func useLoop() throws {
@@ -204,7 +204,7 @@ import Testing
         thread.loop.execute {}
         thread.shutdown()
       }
-      // The first use opens what libuv keeps for the process: its signal pipe and its thread pool.
+      // The first use opens libuv's process-wide signal pipe and thread pool.
       try useLoop()
       let before = openDescriptors()
       for _ in 0..<200 { try useLoop() }

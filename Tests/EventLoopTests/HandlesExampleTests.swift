@@ -28,14 +28,14 @@ import Testing
     return outcome
   }
 
-  /// Connects to the server that an example says it is.
+  /// The port that an example prints for its server.
   private func port(of outcome: Outcome<Chunk, SubprocessError>) throws -> Int {
     loop.run { outcome.text.contains("\n") }
     let line = try #require(outcome.text.split(separator: "\n").first)
     return try #require(Int(line.split(separator: ":").last!))
   }
 
-  /// A client that writes these texts, and what it has read.
+  /// The bytes that a client receives after it has written these texts.
   private func client(_ port: Int, _ texts: [String]) -> Outcome<Chunk, any Error> {
     Outcome(
       Connection.connect(to: "127.0.0.1:\(port)", on: loop).eraseFailureType()
@@ -137,7 +137,7 @@ import Testing
     let started = outcome.text.split(separator: "\n")
     #expect(started.count == 2)
     end(outcome)
-    // Nobody's children by now: the system cleans up after them in its own time.
+    // These processes have no parent here by now, so the system may take a while to clean them up.
     func runs(_ number: Substring) -> Bool {
       (try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8))?.contains(") S") == true
     }
@@ -156,14 +156,14 @@ import Testing
 
   @Test(.timeLimit(.minutes(5)))
   func `standard input may be a named pipe without a writer, but not a folder or a write end`() {
-    // The writer is gone when the program begins to look.
+    // The writer has ended before the program begins to read.
     let command = "mkfifo '\(folder("fifo"))'; (printf '%b' '\(lines)' > '\(folder("fifo"))' &)"
     let named = run("\(command); exec 3< '\(folder("fifo"))'; sleep 0.2; \"$H\" json-filter error <&3")
     #expect(messages(named) == ["a", "c"])
     #expect(named.error == nil)
     let directory = run("\"$H\" json-filter error < '\(folder.path)' 2>&1")
     #expect(directory.text == "cannot read standard input: illegal operation on a directory (EISDIR)\n")
-    // Its standard input is the end of a pipe that its standard output is as well.
+    // The program's standard input and standard output are the same end of a pipe.
     let written = run("{ \"$H\" json-filter error <&1 2>&3 | cat; } 3>&1")
     #expect(written.text == "cannot read standard input: bad file descriptor (EBADF)\n")
   }
@@ -193,12 +193,12 @@ import Testing
     #expect(
       run("printf '%b' '\(lines)' | \"$H\" json-filter info > /dev/full").error?.description.contains("ENOSPC") == true)
     #expect(run("printf '%b' '\(lines)' | \"$H\" json-filter info >&-").error?.description.contains("EBADF") == true)
-    // Whoever reads leaves: an error, and not the end by a signal.
+    // When the reader ends, the program reports an error, and no signal kills it.
     let left = run("(sleep 0.3; printf '%b' '\(lines)') | { \"$H\" json-filter info; echo $? >&2; } | true")
     #expect(left.isFinished)
   }
 
-  /// A terminal: what is typed into it, and its path.
+  /// A terminal with its path, and functions that type into it.
   private final class Typist {
     private(set) var keyboard: Int32 = -1
     private(set) var screen: Int32 = -1
@@ -277,7 +277,7 @@ import Testing
     let client = client(place, [content])
     loop.run { client.completion != nil }
     #expect(client.text == content)
-    // Three thousand bytes at ten thousand a second, of which the first and the last chunk need not wait.
+    // Three thousand bytes at ten thousand per second; the first and the last chunk need not wait.
     #expect(begun.distance(to: loop.now) > .milliseconds(200))
     end(server, proxy)
   }

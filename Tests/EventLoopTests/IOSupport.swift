@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// The values that a stream delivered, and how it ended.
+/// The values that a stream delivered, and its completion.
 final class Outcome<Output, Failure: Error> {
   var values: [Output] = []
   var completion: Subscribers.Completion<Failure>?
@@ -26,7 +26,7 @@ extension Outcome where Output == Chunk {
   var text: String { Chunk(joining: values).text }
 }
 
-/// Asks for values as a test says.
+/// A subscriber that requests values as its test decides.
 final class Puller<Output, Failure: Error> {
   var values: [Output] = []
   var completion: Subscribers.Completion<Failure>?
@@ -47,7 +47,7 @@ final class Puller<Output, Failure: Error> {
   func cancel() { subscription?.cancel() }
 }
 
-/// A folder for one test, gone with it.
+/// A folder for one test, removed when this object is released.
 final class TemporaryFolder {
   let path: String
 
@@ -60,7 +60,7 @@ final class TemporaryFolder {
 
   func callAsFunction(_ name: String) -> String { path + "/" + name }
 
-  /// The text of a file; `nil` when it is not there.
+  /// The text of a file; `nil` when there is no such file.
   func text(_ name: String) -> String? { try? String(contentsOfFile: self(name), encoding: .utf8) }
 
   func write(_ text: String, to name: String) { try! Data(text.utf8).write(to: URL(filePath: self(name))) }
@@ -76,7 +76,7 @@ final class TemporaryFolder {
 }
 
 extension EventLoop {
-  /// Runs for a while, for what does not end by itself.
+  /// Runs for a given time, for streams that don't complete by themselves.
   func run(for time: StreamInstant.Stride) {
     let timer = LoopTimer(on: self) { self.stop() }
     timer.start(after: time)
@@ -84,7 +84,7 @@ extension EventLoop {
     timer.close()
   }
 
-  /// Runs until something holds, at most for ten seconds.
+  /// Runs until a condition holds, for at most ten seconds.
   func run(until isDone: @escaping () -> Bool) {
     let deadline = now.advanced(by: .seconds(10))
     let look = schedule(after: now, interval: .milliseconds(2), tolerance: .zero, options: nil) {

@@ -4,14 +4,14 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The drops that `StreamDiagnostics` reports, as text. The hook is the process's, so each test has a process of its own.
+/// The drops that `StreamDiagnostics` reports, as text. The hook is process-wide, so each test has its own process.
 private func drops() -> AsyncStream<String> {
   let (drops, report) = AsyncStream<String>.makeStream()
   StreamDiagnostics.onDrop { report.yield("\($0.source) \($0.value)") }
   return drops
 }
 
-/// Waits until `loop` has run what others have posted.
+/// Waits until `loop` has run all work posted so far.
 private func turn(of loop: EventLoop) async {
   await withCheckedContinuation { continuation in loop.execute { continuation.resume() } }
 }

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each runs in a process of its own, because the map is the process's.
+/// Each test runs in its own process, because the map is process-wide.
 @Suite("the live map shows the streams of all loops", .settled) struct LoopMapTests {
   @Test func `the map lists the streams of each loop, and marks a blocked loop`() async {
     await #expect(processExitsWith: .success) {
@@ -37,7 +37,7 @@ import Testing
   }
 
   private enum Kept {
-    // Written by one loop after the other, before the test looks at them.
+    // Written by one loop after another, before the test reads them.
     nonisolated(unsafe) static var here: Set<AnyCancellable> = []
   }
 

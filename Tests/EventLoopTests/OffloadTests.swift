@@ -62,7 +62,7 @@ import Testing
       let gate = Gate()
       let begun = Atomic<Int>(0)
       let completed = Log<Int>()
-      // More than the pool has threads, each waiting for the gate.
+      // More work than the pool has threads; each piece waits for the gate.
       let works = (0..<64).map { number in
         loop.offload {
           begun.wrappingAdd(1, ordering: .relaxed)
@@ -143,16 +143,16 @@ import Testing
   }
 
   #if os(Linux)
-    // In a process of its own, which loses the right to start threads.
+    // Runs in its own process, which loses the right to start threads.
     @Test func `offloaded work waits while no thread can be started, and runs later`() async {
       await #expect(processExitsWith: .success) {
-        // The limit does not hold for root.
+        // The limit doesn't apply to root.
         if getuid() == 0 { precondition(setuid(54_321) == 0, "the user stays root") }
         let loop = EventLoop()
         let log = Log<String>()
         let unlimited = limitThreads(to: 1)
         do {
-          // Otherwise what follows would show nothing.
+          // If this fails, the rest of the test would prove nothing.
           _ = try EventLoopThread()
           fatalError("a thread could be started")
         } catch let error as EventLoopError {
@@ -182,9 +182,9 @@ import Testing
 }
 
 #if os(Linux)
-  /// Limits how many threads this user may have.
+  /// Limits the number of threads of this user.
   ///
-  /// - Returns: the limit before.
+  /// - Returns: the previous limit.
   private func limitThreads(to count: rlim_t) -> rlim_t {
     let resource = __rlimit_resource_t(__RLIMIT_NPROC.rawValue)
     var limit = rlimit()
@@ -196,7 +196,7 @@ import Testing
   }
 #endif
 
-/// Holds threads until it is opened.
+/// Blocks threads until it is opened.
 // @unchecked: the semaphore is made for several threads, and never moves.
 final class Gate: @unchecked Sendable {
   private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("OnLoop makes, uses and releases its state on its loop", .settled) struct OnLoopTests {
-  /// Notes where it is made, used and released.
+  /// Records the threads on which it is created, used and released.
   private final class Counter {
     let loop: EventLoop
     let log: Confined<[String]>
@@ -41,7 +41,7 @@ import Testing
   @Test func `releasing the handle releases the state and its subscriptions`() async throws {
     let log = Confined<[String]>([])
     do {
-      // The handle keeps the thread.
+      // The handle keeps the thread alive.
       let counter = try EventLoopThread().run { loop in Counter(on: loop, log) }
       #expect(await counter.get { $0.sum } == 0)
     }
@@ -85,7 +85,7 @@ import Testing
       // Released on the next turn.
       #expect(state.sum == 0)
     }
-    // Before that turn or after it; the next is after it.
+    // This call may come before or after that turn; the next one comes after it.
     _ = await counter.get { $0.sum }
     #expect(await counter.get { $0.sum } == nil)
     thread.shutdown()

@@ -10,7 +10,7 @@ import Testing
     try PassedSockets.read(process: 42) { variables[$0] }
   }
 
-  /// Connects to a listener, and returns what its first connection is greeted with.
+  /// Connects to a listener, and returns the greeting that it sends.
   private func greeting(of listener: Listener) -> String {
     let greeting = listener.connections.prefix(1)
       .flatMap { Just(Chunk("hello")).write(to: $0, atEnd: .endsWriting).catch { _ in Empty<Never, Never>() } }
@@ -54,7 +54,7 @@ import Testing
       listener.close()
       loop.run()
     }
-    // A program that this one starts does not get it.
+    // Child processes must not inherit the socket.
     #expect(fcntl(socket.descriptor, F_GETFD) & FD_CLOEXEC != 0)
   }
 
@@ -85,7 +85,7 @@ import Testing
   }
 }
 
-/// A socket as a service manager makes one.
+/// A socket like one that a service manager passes.
 private final class PassedSocket {
   let descriptor: Int32
 

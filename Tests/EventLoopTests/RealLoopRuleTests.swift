@@ -3,8 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The rules of a stream over what has to do with the operating system, on a real loop: demand of every kind, cancelled at
-/// every point, and nothing left that keeps the loop running.
+/// The rules of streams, for publishers that use the operating system, on a real loop: with every kind of demand,
+/// cancelled at every point, and with nothing left that keeps the loop running.
 @Suite(.settled, .timeLimit(.minutes(5))) struct RealLoopRuleTests {
   @Test(arguments: RealRow.all) func `each system stream keeps the rules on a real loop`(_ row: RealRow) throws {
     for cancelAt in [nil, 0, 1] as [Int?] {
@@ -19,7 +19,7 @@ import Testing
     let greedy = RealRow("greedy", []) { _, _ in Greedy().eraseToAnyPublisher() }
     withKnownIssue { try greedy.check(demand: 1, oneByOne: false, cancelAt: nil) }
     let leaving = RealRow("leaving", .isEndless) { loop, _ in
-      // Closed when the loop is, which is too late.
+      // This timer is closed only with the loop, which is too late.
       let timer = LoopTimer(on: loop) {}
       timer.start(after: .seconds(20))
       return Empty<Any, any Error>(completeImmediately: false)
@@ -30,7 +30,7 @@ import Testing
   }
 }
 
-// Unsafe but right: one test uses it.
+// Safe, because only one test uses it.
 nonisolated(unsafe) private var leftOpen: AnyObject?
 
 /// Delivers more than is requested.
@@ -67,18 +67,18 @@ struct RealRow: CustomTestStringConvertible, Sendable {
   }
 
   /// - Parameters:
-  ///   - demand: how many values are requested in all; `Int.max` for any number.
-  ///   - oneByOne: true to ask for one at a time.
+  ///   - demand: the total number of values to request; `Int.max` for unlimited demand.
+  ///   - oneByOne: true to request one value at a time.
   ///   - cancelAt: cancels after this many values.
-  ///   - patience: how many seconds it has to leave the loop idle.
+  ///   - patience: the number of seconds within which the loop must become idle.
   func check(demand: Int, oneByOne: Bool, cancelAt: Int?, patience: Double = 5) throws {
     let loop = EventLoop()
     let folder = TemporaryFolder()
     let subscriber = StrictSubscriber(loop, demand: demand, oneByOne: oneByOne, cancelAt: cancelAt)
     try make(loop, folder).subscribe(subscriber)
-    // Only what is asked for all of it has to end.
+    // Only a stream from which everything is requested has to complete.
     let waits = traits.contains(.isEndless) || demand != .max || cancelAt != nil
-    // What does not end by itself has a moment to do what it should not.
+    // Give a stream that doesn't complete by itself time to misbehave.
     let pause = LoopTimer(on: loop) { loop.stop() }
     pause.start(after: waits ? .milliseconds(10) : .seconds(5))
     subscriber.onEnding = { loop.stop() }
@@ -100,7 +100,7 @@ struct RealRow: CustomTestStringConvertible, Sendable {
 
   /// Runs until nothing keeps the loop running.
   ///
-  /// - Returns: false when it had to be stopped.
+  /// - Returns: false if the loop had to be stopped.
   private func runsDry(_ loop: EventLoop, within patience: Double) -> Bool {
     let start = loop.now
     let stop = DispatchWorkItem { loop.stop() }
@@ -111,13 +111,13 @@ struct RealRow: CustomTestStringConvertible, Sendable {
   }
 }
 
-/// A subscriber that counts what it has asked for, and notes what breaks the rules.
+/// A subscriber that counts its demand, and records violations of the rules.
 private final class StrictSubscriber: Subscriber {
   typealias Input = Any
   typealias Failure = any Error
 
   private let loop: EventLoop
-  /// The loop's: it is run by the test.
+  /// The loop's thread: the test runs the loop.
   private let thread = Thread.current
   private let limit: Int
   private let oneByOne: Bool
@@ -165,7 +165,7 @@ private final class StrictSubscriber: Subscriber {
       return .none
     }
     guard oneByOne, asked < limit else { return .none }
-    // By turns as what this returns, and later.
+    // Alternate between returning demand and requesting it later.
     if received % 2 == 0 {
       asked += 1
       return .max(1)
@@ -190,7 +190,7 @@ private final class StrictSubscriber: Subscriber {
     let subscription = self.subscription
     self.subscription = nil
     subscription?.cancel()
-    // What comes from now on has no subscription to miss.
+    // A later event must not be reported as missing a subscription.
     self.subscription = isOver ? nil : Subscriptions.empty
   }
 }
@@ -207,7 +207,7 @@ extension RealRow {
   /// A connection whose other side reads everything, and sends four lines.
   private static func connected(_ loop: EventLoop) throws -> AnyPublisher<Connection, any Error> {
     let listener = try Listener(at: .internet("127.0.0.1", port: 0), on: loop)
-    // Held by nobody: it ends with its connection, or with the listener.
+    // No code retains this stream: it ends with its connection, or with the listener.
     listener.connections.prefix(1)
       .flatMap { connection in
         lines.publisher.write(to: connection, atEnd: .endsWriting).map { (_: Never) -> Chunk in }

@@ -32,7 +32,7 @@ import Testing
           }
         }
       }
-      // Returns when the ending has arrived.
+      // The loop returns when the completion has arrived.
       loop.run()
       #expect(seen.entries == [Int](repeating: each, count: 8))
       subscription.cancel()
@@ -59,7 +59,7 @@ import Testing
     try withLoop { loop in
       let subject = PassthroughSubject<Int, Never>()
       var sender: StreamSender<Int, Never>? = subject.sender(on: loop)
-      // Nobody is subscribed.
+      // There is no subscriber.
       loop.run()
       let log = Log<Int>()
       let subscription = subject.sink { log.note($0) }
@@ -69,7 +69,7 @@ import Testing
         sender?.send(1)
       }
       sender = nil
-      // The last copy goes with the closure.
+      // The last copy is released with the closure.
       loop.run()
       #expect(log.entries == [1])
       other.shutdown()
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  /// In a process of its own: the hook is the process's.
+  /// Runs in its own process, because the hook is process-wide.
   @Test func `a sender refuses and reports values when its loop is closed or its stream has completed`() async {
     await #expect(processExitsWith: .success) {
       func check() {
@@ -103,7 +103,7 @@ import Testing
         #expect(!ended.send(completion: .finished))
         loop.run()
         let closed = subject.sender(on: loop)
-        // On its way when the loop closes.
+        // This value is in transit when the loop closes.
         #expect(closed.send(3))
         loop.close()
         #expect(!closed.send(4))
@@ -165,7 +165,7 @@ import Testing
     waiting.cancel()
     #expect(await waiting.value == .cancelled)
     let abandoned = Task { await sender.send(2) }
-    // Behind it in the loop's mail, or before it: both are told.
+    // The work may be queued before or after the value: the drop is reported in either case.
     await withCheckedContinuation { continuation in thread.loop.execute { continuation.resume() } }
     thread.shutdown()
     #expect(await abandoned.value == .closed)

@@ -102,12 +102,12 @@ import Testing
   }
 
   @Test func `a program inherits no descriptors except the standard streams`() throws {
-    // Opened as careless libraries do.
+    // Opened without close-on-exec, as careless libraries do.
     let careless = open("/dev/null", O_RDONLY)
     defer { close(careless) }
     var subprocess = shell("ls /proc/self/fd")
     subprocess.standardErrors = .null
-    // `ls` itself opens the folder as the next one.
+    // `ls` itself opens the folder with the next number, 3.
     #expect(run(subprocess).text == "0\n1\n2\n3\n")
   }
 
@@ -171,7 +171,7 @@ import Testing
     #expect(kill(below, 0) == 0)
     outcome.cancel()
     loop.run()
-    // It is nobody's child here: the system cleans up after it in its own time.
+    // The process has no parent here, so the system may take a while to clean it up.
     loop.run {
       kill(below, 0) == -1
         || (try? String(contentsOfFile: "/proc/\(below)/stat", encoding: .utf8))?.contains(") Z") != false
@@ -199,7 +199,7 @@ import Testing
   }
 
   @Test func `a program may exit before or after its output ends`() {
-    // The program that it leaves behind keeps the output open.
+    // The background program keeps the output open.
     let late = run(shell("(sleep 0.2; echo late) & echo early"))
     #expect(late.text == "early\nlate\n")
     #expect(late.isFinished)

@@ -7,7 +7,7 @@ import Testing
   import Darwin
 #endif
 
-/// Runs `body` with a new loop and closes it; the descriptors open afterwards are those open before.
+/// Runs `body` with a new loop and closes it; checks that the same descriptors are open before and afterwards.
 func withLoop<R>(_ body: (EventLoop) throws -> R) rethrows -> R {
   let loop = EventLoop()
   defer { loop.close() }
@@ -50,7 +50,7 @@ final class SocketPair {
   }
 }
 
-/// How many descriptors this process has open.
+/// The number of open descriptors of this process.
 func openDescriptors() -> Int {
   (0..<1024).count { fcntl(Int32($0), F_GETFD) != -1 }
 }
@@ -58,5 +58,5 @@ func openDescriptors() -> Int {
 /// Blocks the calling thread, as a callback that takes too long does.
 func stall(milliseconds: UInt32) { stall(microseconds: milliseconds * 1000) }
 
-/// Blocks the calling thread for less.
+/// Blocks the calling thread for a shorter time.
 func stall(microseconds: UInt32) { usleep(microseconds) }

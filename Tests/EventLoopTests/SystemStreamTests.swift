@@ -7,7 +7,8 @@ import Testing
   private let loop = EventLoop()
 
   @Test func `a signal is delivered once per request`() {
-    // Other tests of this process send other signals. One that is sent again before it has arrived arrives once.
+    // Other tests of this process send other signals. A signal that is sent again before it has arrived arrives only
+    // once.
     let puller = Puller(Signals.received(SIGWINCH, SIGCONT, on: loop))
     let heard = Outcome(Signals.received(SIGWINCH, SIGCONT, on: loop))
     puller.request(1)
@@ -42,7 +43,7 @@ import Testing
   }
 
   @Test func `opening a missing terminal throws an error that says so`() throws {
-    // Where the tests have a terminal, it is opened.
+    // If the tests have a terminal, it is opened.
     do throws(SystemError) {
       _ = try Terminal(on: loop)
     } catch {

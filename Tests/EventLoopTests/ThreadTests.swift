@@ -156,7 +156,7 @@ actor Counter {
     count += 1
   }
 
-  /// Counts in a callback of the loop's, which is the actor's own isolation.
+  /// Counts in a callback of the loop, which is in the actor's isolation.
   func countAfterTimer() async -> Int {
     await withCheckedContinuation { continuation in
       loop.schedule(after: loop.now.advanced(by: .milliseconds(1))) {
@@ -176,7 +176,7 @@ actor Counter {
 }
 
 /// A value that one loop's callbacks share.
-// @unchecked: only touched on one loop, or when that loop does not run.
+// @unchecked: used only on one loop, or while that loop does not run.
 final class Confined<Value>: @unchecked Sendable {
   var value: Value
   init(_ value: Value) { self.value = value }

@@ -66,7 +66,7 @@ import Testing
       let start = loop.now
       loop.run()
       #expect(log.entries.count == 2_000)
-      // At a millisecond each it would take two seconds.
+      // At a millisecond each, the timers would take two seconds.
       #expect(start.distance(to: loop.now) < .seconds(1))
     }
   }
@@ -104,8 +104,8 @@ import Testing
       loop.run()
       #expect(log.entries.count == 10)
       for (index, elapsed) in log.entries.enumerated() { #expect(elapsed >= Int64(index + 1) * 5_000_000) }
-      // Without drift the tenth tick is due at 50 ms; with it, at 60 ms or more. A stalled machine skips ticks, and then
-      // the last one is later, but still in rhythm.
+      // Without drift the tenth tick is due at 50 ms; with it, at 60 ms or more. A stalled machine skips ticks; the
+      // last one is then later, but still in rhythm.
       let late = log.entries.map { $0 % 5_000_000 }.sorted()
       #expect(late[2] < 3_000_000)
     }
@@ -123,7 +123,7 @@ import Testing
       }
       loop.run()
       #expect(log.entries.count == 4)
-      // One late tick, then the rhythm of before: no two ticks in one interval.
+      // After one late tick, the rhythm continues as before: no two ticks are in one interval.
       #expect(log.entries[1] - log.entries[0] >= 10)
       #expect(Set(log.entries).count == 4)
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Asynchronous work of a stream keeps its loop running", .settled) struct WaitingTests {
   struct Boom: Error {}
 
-  /// Runs the loop until it is idle, with what `subscribe` makes subscribed before that.
+  /// Calls `subscribe`, and then runs the loop until it is idle.
   private func entries<T: Sendable>(
     _ subscribe: @escaping @Sendable (EventLoop, Log<T>) -> any Cancellable
   ) async -> [T] {
@@ -21,7 +21,8 @@ import Testing
     }
   }
 
-  /// Runs `body` on a thread of its own: tasks, which it waits for, have as many threads as there are processors.
+  /// Runs `body` on its own thread, because it waits for tasks, which have only as many threads as there are
+  /// processors.
   private func onThread<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
     await withCheckedContinuation { continuation in
       Foundation.Thread.detachNewThread { continuation.resume(returning: body()) }
@@ -47,7 +48,7 @@ import Testing
           let values = [1, 2, 3].publisher.values
           let mayBegin = Mutex(false)
           Foundation.Thread.detachNewThread {
-            // Long after the loop has nothing else to do.
+            // Stall until long after the loop has nothing else to do.
             stall(milliseconds: 50)
             mayBegin.withLock { $0 = true }
           }
@@ -163,7 +164,7 @@ import Testing
 
   @Test func `a future keeps its typed error, and releasing a future cancels its task`() async {
     let future = Future { () async throws(Boom) -> Int in throw Boom() }
-    // Compiles: the type is kept.
+    // This compiles, because the type is preserved.
     let typed: Future<Int, Boom> = future
     await #expect(throws: Boom.self) { try await typed.value }
 
@@ -210,7 +211,7 @@ import Testing
     let (gate, opening) = AsyncStream<Void>.makeStream()
     let (ends, end) = AsyncStream<Void>.makeStream()
     thread.loop.execute {
-      // Holds itself until the task has ended.
+      // This stream retains itself until the task has ended.
       Just(1)
         .mapAsync(limit: 1) { _ in
           for await _ in gate { break }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension FaultTests {
-  /// The real `feed` under clocks that jump, and put to sleep.
+  /// The real `feed` with clocks that jump, and suspended.
   @Suite struct ClockTests {
     private static let year = Duration.seconds(365 * 86_400)
 
@@ -24,12 +24,12 @@ extension FaultTests {
         let after = await origin.requests
         // No burst: at most one load for each interval that has passed, and one for each of its ends.
         #expect(Duration.milliseconds(50 * (after - before - 2)) <= .now - began)
-        // No wait either: they came at all, while this test still had the patience.
+        // No wait either: the requests arrived before this test's time limit.
         let line = try #require(await run.output.line())
         run.send(SIGINT)
         #expect(await run.status() == 130)
         #expect(await run.errors.rest() == "")
-        // What was saved after the jump has replaced what was saved before.
+        // The feed saved after the jump has replaced the one saved before.
         let saved = try #require(try cache.saved())
         #expect(saved >= Generation.number(ofLine: line)!)
         let age = try cache.age()
@@ -45,7 +45,7 @@ extension FaultTests {
         defer { clocks.remove() }
         clocks.set(wall: Self.year)
         _ = try await FeedBinary.run(["load", url, "--cache", cache.path], environment: clocks.environment)
-        // The clock is put right.
+        // The clock has been corrected.
         #expect(try cache.age() < .zero - Self.year / 2)
         let shown = try await FeedBinary.run(["cache", "show", "--cache", cache.path])
         #expect(shown.output.contains("expired"))
@@ -53,7 +53,7 @@ extension FaultTests {
         #expect(load.errors == "")
         #expect(try cache.saved() == Generation.number(ofLine: load.output))
         #expect(try cache.age() >= .zero)
-        // And offline, a year later, what was saved has expired.
+        // Offline, a year later, the saved feed has expired.
         await origin.stop()
         let offline = try await FeedBinary.run(["load", url, "--cache", cache.path], environment: clocks.environment)
         #expect(offline.status == 1)
@@ -67,18 +67,18 @@ extension FaultTests {
         let cache = CacheUnderTest(folder, url)
         let clocks = try Clocks("\(folder)-clocks")
         defer { clocks.remove() }
-        // On a terminal it wakes every second to count down, and so finds out. One that only waits does when its wait is
-        // over: the kernel's timers stand still while the machine sleeps.
+        // On a terminal, watch wakes every second for its countdown, and so detects the sleep. Without a terminal, it
+        // detects the sleep only after its wait, because the kernel's timers stop while the machine sleeps.
         let run = try RunningFeed(
           ["watch", url, "--every", "1h", "--cache", cache.path, "--format", "json"],
           environment: clocks.environment.merging(["TERM": "xterm"]) { $1 }, terminal: true)
         _ = try #require(await run.output.read(upTo: "]}"))
-        // A load lasts until what it has shown is saved; a tick that comes before is left out.
+        // A load lasts until the feed that it has shown is saved; an earlier tick is skipped.
         while try cache.saved() == nil { try await Task.sleep(for: .milliseconds(5)) }
         for _ in 1...2 { _ = try #require(await run.output.read(upTo: "next in")) }
         clocks.set(wall: sleep, monotonic: sleep)
         _ = try #require(await run.output.read(upTo: "]}"))
-        // And then it waits for an hour again.
+        // Then watch waits for an hour again.
         _ = try #require(await run.output.read(upTo: "next in 59m5"))
         run.send(SIGINT)
         #expect(await run.status() == 130)
@@ -98,7 +98,7 @@ extension FaultTests {
         run.send(SIGCONT)
         let began = ContinuousClock.now
         await origin.wait(for: before + 3)
-        // The missed one, and then one for each interval.
+        // Expect one load for the missed intervals, and then one per interval.
         #expect(.now - began > .milliseconds(200))
         run.send(SIGINT)
         #expect(await run.status() == 130)
@@ -108,7 +108,7 @@ extension FaultTests {
 }
 
 extension CacheUnderTest {
-  /// How old what is saved is, by the right clock.
+  /// The age of the saved feed, by the correct clock.
   fileprivate func age() throws -> Duration {
     let store = SQLiteFeedStore(path: path)
     defer { store.close() }

@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 extension FaultTests {
-  /// Killed, and failed by the file system, at every call and at any moment.
+  /// Runs that are killed, or in which a system call fails, at every call.
   @Suite struct CrashTests {
     private static let deadly: [Walk] =
-      [Walk(start: .saved, kind: .kill), Walk(start: .nothing, kind: .kill)]
+      [.saved, .nothing, .damaged].map { Walk(start: $0, kind: .kill) }
       + (Extent.isLong
-        ? [.killed, .damaged].map { Walk(start: $0, kind: .kill) }
+        ? [Walk(start: .killed, kind: .kill)]
           + [.nothing, .saved, .killed, .damaged].map { Walk(start: $0, kind: .torn) }
           + [.nothing, .saved, .killed, .damaged].map { Walk(start: $0, kind: .kill, calls: .all) }
         : [])
@@ -24,7 +24,7 @@ extension FaultTests {
           #expect(attempt.ending.status == 128 + SIGKILL, "\(attempt)")
           #expect((old + [Walk.new]).contains(attempt.saved), "\(attempt)")
         }
-        // What was saved is durable at some point, and not before the first call.
+        // The new feed is durable from some call on, but not before the first one.
         #expect(old.contains(attempts.first!.saved))
         #expect(attempts.last!.saved == Walk.new)
         print("\(walk.testDescription): \(attempts.count) calls")
@@ -34,7 +34,7 @@ extension FaultTests {
     private static let failing: [Walk] =
       [
         Walk(start: .saved, kind: .inputOutput), Walk(start: .saved, kind: .noSpace, lasts: true),
-        Walk(start: .saved, kind: .noDescriptor),
+        Walk(start: .saved, kind: .noDescriptor), Walk(start: .damaged, kind: .inputOutput),
       ]
       + (Extent.isLong
         ? [.nothing, .saved, .killed, .damaged].flatMap { start in
@@ -59,17 +59,19 @@ extension FaultTests {
         for attempt in attempts {
           #expect(attempt.ending.status == 0, "\(attempt)")
           #expect(Generation.number(ofLine: attempt.ending.output) == Walk.new, "\(attempt)")
-          // That a damaged file was set aside is told as well, when the save that follows goes well.
-          let isTold = attempt.ending.errors.split(separator: "\n")
-            .contains { $0.contains("Warning: Cannot ") && !$0.contains("has been renamed") }
-          if isTold {
+          // If the save succeeds afterwards, the renaming of a damaged file is reported, too.
+          let told = attempt.ending.errors.split(separator: "\n")
+            .filter { $0.contains("Warning: Cannot ") && !$0.contains("has been renamed") }
+          if !told.isEmpty {
             warnings += 1
-            #expect(old.contains(attempt.saved), "\(attempt)")
+            // A save may succeed although a read before or after it fails.
+            let isSaved = told.allSatisfy { $0.contains("Cannot read the saved feeds") } && attempt.saved == Walk.new
+            #expect(old.contains(attempt.saved) || isSaved, "\(attempt)")
           } else {
             #expect(attempt.saved == Walk.new, "\(attempt)")
           }
         }
-        // A write that falls short is made good, a descriptor is waited for, and what was not permitted is tried again.
+        // The program completes a short write, waits for a descriptor, and retries a call that was not permitted.
         let isMadeGood =
           walk.kind == .short || walk.kind == .noDescriptor || (walk.kind == .noPermission && !walk.lasts)
         #expect(isMadeGood ? warnings == 0 : warnings > 0)

@@ -1,5 +1,5 @@
 import TestSupport
 import Testing
 
-/// The built `feed` under everything that a machine can do to it. One test at a time: each has processes enough of its own.
+/// The built `feed` under every fault of a machine. The tests run one at a time, because each starts many processes.
 @Suite(.serialized, .settled) struct FaultTests {}

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension FaultTests {
-  /// Ended at any moment, by force or politely, while it loads and saves without a pause.
+  /// Runs that are ended at random moments, by SIGKILL or another signal, while they load and save continuously.
   @Suite struct KilledAnytimeTests {
     private static let kills = Extent.isLong ? 1_000 : 120
 
@@ -12,7 +12,7 @@ extension FaultTests {
     func `killed at random moments, the cache holds a complete feed that was served`() async throws {
       try await withBench { folder, origin, url in
         var kept = 0
-        // Two at a time, each over a cache of its own that goes from one to the next.
+        // Two at a time, each series of runs with its own cache.
         try await withThrowingTaskGroup(of: Int.self) { group in
           for lane in 0..<2 {
             group.addTask {
@@ -21,7 +21,7 @@ extension FaultTests {
               for round in 0..<Self.kills / 2 {
                 let delay = Int.random(in: 0...(round.isMultiple(of: 2) ? 30_000 : 100_000))
                 let run = try RunningFeed(["watch", url, "--every", "1ms", "--cache", cache.path])
-                // One in the middle of its loads and saves, the next from its very beginning on.
+                // Alternately kill a run during its loads and saves, and one that has just begun.
                 if round.isMultiple(of: 2) { _ = await run.output.line() }
                 try await Task.sleep(for: .microseconds(delay))
                 run.send(SIGKILL)
@@ -37,7 +37,7 @@ extension FaultTests {
           }
           for try await count in group { kept += count }
         }
-        // Otherwise nothing was saved before the kills, and they showed nothing.
+        // If nothing was saved before the kills, they proved nothing.
         #expect(kept > 0)
         print("\(Self.kills) kills, \(kept) of them after a save of their process; \(await origin.requests) loads")
       }
@@ -63,13 +63,13 @@ extension FaultTests {
           #expect(ending.errors == "")
           if let last = ending.output.split(separator: "\n").last(where: { $0.hasSuffix("}") }) { shown = String(last) }
           let saved = try #require(try cache.saved())
-          // Its save was requested when it was shown; so may have been those of a few more: one was on its way to the output,
-          // and others waited for that.
+          // The shown feed's save was requested when it was shown. A few later feeds may be saved, too: one that was
+          // being written to the output, and others that waited for that.
           let number = try #require(Generation.number(ofLine: shown))
           #expect(saved >= number, "saved \(saved), shown \(number)")
         }
         times.sort()
-        // Under a load that is not ours one may take longer.
+        // Under load from other programs, a single run may take longer.
         #expect(times[times.count * 9 / 10] < .seconds(1))
         print("\(times.count) signals \(signal): ended after \(times[times.count / 2]), at most \(times.last!)")
       }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension FaultTests {
-  /// Many processes over one cache file.
+  /// Many processes that share one cache file.
   @Suite struct ManyProcessesTests {
     private static let rounds = Extent.isLong ? 20 : 2
 
@@ -59,7 +59,7 @@ extension FaultTests {
           let ending = await watch.ending()
           #expect(ending.status == 130)
           #expect(ending.errors == "")
-          // The last line may have been cut short by the signal.
+          // The signal may have cut off the last line.
           let numbers = ending.output.split(separator: "\n").filter { $0.hasSuffix("]}") }
             .map { Generation.number(ofLine: String($0)) }
           #expect(!numbers.contains(nil))
@@ -83,7 +83,7 @@ extension FaultTests {
         #expect(Generation.number(ofLine: late.output) == 2)
         await origin.letGo(1)
         let ending = await early.ending()
-        // It is shown to whoever asked for it.
+        // The late response is still shown by the process that requested it.
         #expect(Generation.number(ofLine: ending.output) == 1)
         #expect(ending.errors == "" && ending.status == 0)
         #expect(try cache.examine() == 2)

@@ -3,13 +3,13 @@ import TestSupport
 import Testing
 
 extension FaultTests {
-  /// The real `feed` on a machine that has nothing left to give.
+  /// The real `feed` on a machine without free resources.
   @Suite struct ResourceTests {
     private func threadless(_ failures: Int) -> [String: String] {
       ["LD_PRELOAD": Faults.library, "FAULT_THREADS": "\(failures)"]
     }
 
-    /// One for each thread of the pool, several times over, and for the lookup of the name.
+    /// The number of failed thread starts: for the pool's threads, several times, and for the name lookup.
     @Test(.timeLimit(.minutes(5)), arguments: [1, 2, 5, 9])
     func `a load waits while no thread can be started`(failures: Int) async throws {
       try await withBench { folder, _, url in
@@ -37,7 +37,8 @@ extension FaultTests {
       }
     }
 
-    /// By its address, whose answer is to be saved, and by a name that cannot be looked up; libcurl knows `localhost` itself.
+    /// Uses an IP address, whose response must be saved, and a name that can't be looked up; libcurl resolves
+    /// `localhost` itself.
     @Test(.timeLimit(.minutes(5)), arguments: ["127.0.0.1", "feed.invalid"], [SIGINT, SIGTERM])
     func `without any threads, the first signal ends watch within a second, after pending saves`(
       host: String, signal: Int32
@@ -76,7 +77,7 @@ extension FaultTests {
         defer { _ = Self.run("umount '\(disk)'") }
         let cache = CacheUnderTest(disk, url)
         _ = try await FeedBinary.run(["load", url, "--cache", cache.path])
-        // Room for less and less of what a save needs.
+        // Fill the disk, and leave room for different parts of a save.
         var told = 0
         let ballast = URL(filePath: "\(disk)/ballast")
         for pages in stride(from: 0, through: 40, by: 4) {
@@ -104,7 +105,7 @@ extension FaultTests {
       }
     }
 
-    /// Runs a line of shell script. Foundation's `Process` loses the end of one now and then.
+    /// Runs a line of shell script. Foundation's `Process` sometimes misses the end of a process.
     private static func run(_ line: String) -> Bool { system("\(line) >/dev/null 2>&1") == 0 }
   }
 }

@@ -4,31 +4,31 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 
-/// A gateway with the events that it keeps for clients, as `feed serve --store` has them.
+/// A gateway with the events that it keeps for clients, like `feed serve --store`.
 final class FleetGateway {
   typealias Event = (id: String, update: FeedUpdate)
 
   /// The versions that its page shows.
   private(set) var shown: [URL: FeedVersion] = [:]
   private(set) var resets = 0
-  /// False until it knows what clients of other gateways have seen.
+  /// False until it knows the events that clients of other gateways have received.
   private(set) var isBegun = false
   private(set) var isOver = false
   private var events: [Event] = []
-  /// The place after each id.
+  /// The index of the event after each id.
   private var places: [String: Int] = [:]
   private(set) var last = ""
   private var clients: [ObjectIdentifier: GatewayClient] = [:]
-  /// Those that were told more elsewhere.
+  /// Clients that have received later events from another gateway.
   private var waiting: [ObjectIdentifier: GatewayClient] = [:]
   private var subscription: (any Subscription)?
   private let complain: (String) -> Void
-  /// As a process that was stopped: it reads and tells nothing.
+  /// True for a gateway that acts like a suspended process: it neither reads nor sends.
   var isStopped = false {
     didSet {
       guard oldValue, !isStopped else { return }
       subscription?.request(.max(1))
-      // Only now does it see who came meanwhile.
+      // Only now does the gateway notice the clients that connected meanwhile.
       for client in waiting.values { attend(client) }
     }
   }
@@ -102,7 +102,7 @@ final class FleetGateway {
 
   private func attend(_ client: GatewayClient) {
     settle()
-    // The log may have gone back since then.
+    // The log may have been rolled back since then.
     _ = time.once(after: .seconds(5)) { [weak self, weak client] in
       if let self, let client, !isStopped { settle(client) }
     }
@@ -122,11 +122,11 @@ final class FleetGateway {
     waiting[ObjectIdentifier(client)] = nil
   }
 
-  /// The events that a client must hear after an id; `nil` when that id is unknown.
+  /// The events that a client must receive after an id; `nil` when the id is unknown.
   func events(after id: String) -> ArraySlice<Event>? { places[id].map { events[$0...] } }
 }
 
-/// A client of gateways, which goes on with another one where it stopped.
+/// A client of gateways, which continues at another one where it stopped.
 final class GatewayClient {
   private(set) var versions: [URL: FeedVersion] = [:]
   private(set) var resets = 0

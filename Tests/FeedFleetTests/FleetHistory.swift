@@ -8,7 +8,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// Workers, a gateway and an engine, and what happens to them.
+/// A random history of workers, a gateway and an engine, with faults.
 final class FleetHistory {
   enum Fault: CaseIterable { case death, outage, skew, failover, pause, trim, list, gateway, refusal, loss, step }
 
@@ -23,21 +23,22 @@ final class FleetHistory {
   private var workers: [(worker: FleetWorker, subscription: AnyCancellable)] = []
   private var gateways: [FleetGateway] = []
   private var clients: [GatewayClient] = []
-  /// Requests that are open, and the end of the last one, of each host.
+  /// The number of open requests per host, and the time when its last request ended.
   private var open: [String: Int] = [:]
   private var ended: [String: Double] = [:]
   private var versions: [URL: FeedVersion] = [:]
-  /// After a failover a host may be another's, until the leases of before are over.
+  /// The time from which politeness is checked again: after a failover, two workers may have a host until the earlier
+  /// leases expire.
   private var politeFrom = 0.0
-  /// How far the clock of the engine of the moment is ahead.
+  /// The time by which the current engine's clock is ahead.
   private let ahead = Ahead()
-  /// From when on the engine refuses no call by chance, and loses no reply.
+  /// The times until which the engine randomly refuses calls, and loses replies.
   private var (refusesUntil, losesUntil) = (-1.0, -1.0)
   private var asked: [URL: Double] = [:]
   private var changes: [URL: Int] = [:]
   private var addresses: [URL] = []
   private var isCalm = false
-  /// From when until when a host is not to be requested.
+  /// The period in which each paused host must not be requested.
   private var paused: [String: (from: Double, until: Double)] = [:]
 
   init(seed: UInt64, faults: Set<Fault>) {
@@ -63,7 +64,7 @@ final class FleetHistory {
       for feed in 0..<feeds { addresses.append(URL(feed: feed, host: name)) }
       network.serve(name) { [unowned self] request, random in
         asked[request.request.url] = seconds
-        // Some change, some fail, some are slow.
+        // Some feeds change, some requests fail, and some are slow.
         guard !isCalm else { return .feed(images(of: request.request.url)) }
         switch Int.random(in: 0..<20, using: &random) {
         case 0: return .drop()
@@ -75,7 +76,7 @@ final class FleetHistory {
         }
       }
     }
-    // Hosts that have moved: what they were asked for is at the first one, which others are asked for, too.
+    // Hosts that have moved: their feeds are at the first host, to which several hosts may redirect.
     for host in 0..<Int.random(in: 0...3, using: &random) {
       let name = "moved\(host).example"
       addresses.append(URL(feed: 100 + host, host: name))
@@ -103,12 +104,12 @@ final class FleetHistory {
     let host = exchange.request.url.host()!
     if exchange.ended == nil {
       if let pause = paused[host] {
-        // What was granted before may be sent a moment later.
+        // A request that was granted before the pause may be sent a moment later.
         expect(!(pause.from + 0.1..<pause.until ~= seconds), "\(host) was asked during its pause")
       }
       if seconds > politeFrom {
         expect(open[host, default: 0] == 0, "two requests to \(host) at a time")
-        // The time of the fleet follows a clock that was set, a tenth faster.
+        // After the engine's clock was set, the fleet's time runs a tenth faster until it agrees.
         let gap = faults.contains(.step) ? 0.9 : 0.999
         expect(seconds >= ended[host, default: -10] + gap, "\(host) is asked again too soon")
       }
@@ -137,7 +138,7 @@ final class FleetHistory {
     options.name = "w\(workers.count)"
     options.concurrency = 4
     options.interval = .seconds(Self.interval)
-    // Most of a history would be idle workers' claims.
+    // With a shorter sleep, most of a history would be the claims of idle workers.
     options.longestSleep = .seconds(15)
     options.seed = random.next()
     let isSkewed = faults.contains(.skew)
@@ -176,11 +177,11 @@ final class FleetHistory {
       _ = time.once(after: .seconds(lost)) { [self] in
         engine.outage = .redis(.closed(Self.place))
         engine.state = old
-        // Another machine, with a clock of its own.
+        // Another machine, with its own clock.
         ahead.value = Double.random(in: -3...3, using: &random)
         versions = old.versions
         paused = [:]
-        // Leases of before may be granted once more: for as long as a request may take.
+        // Earlier leases may be granted again, so wait for as long as a request may take.
         politeFrom = seconds + 60
         _ = time.once(after: .seconds(1)) { [self] in engine.outage = nil }
       }
@@ -204,17 +205,17 @@ final class FleetHistory {
     }
   }
 
-  /// A dead worker's requests end with it; its hosts are nobody's until its leases are over.
+  /// Kills a worker with its requests; no other worker gets its hosts until its leases expire.
   private func killWorker() {
     workers.remove(at: Int.random(in: 0..<workers.count, using: &random)).subscription.cancel()
     startWorker()
   }
 
-  /// Leaves a host alone; a worker may die while it has it.
+  /// Pauses a host, possibly while a worker has it.
   private func pauseHost() {
     let host = addresses.randomElement(using: &random)!.host()!
     let duration = Double.random(in: 10...300, using: &random)
-    // What a pause in force was to be counts no more, even if the reply to the new one is lost.
+    // The previous pause no longer counts, even if the reply to the new one is lost.
     paused[host] = nil
     let call = engine.pause(host, for: .seconds(duration), because: "test").sink { _ in
     } receiveValue: { [self] _ in
@@ -227,7 +228,7 @@ final class FleetHistory {
     if faults.contains(.list), Bool.random(using: &random) { changeList(on: host) }
   }
 
-  /// A feed is removed, and comes back.
+  /// Removes a feed, and adds it again.
   private func changeList(on host: String? = nil) {
     let address = addresses.filter { host == nil || $0.host() == host }.randomElement(using: &random)!
     _ = time.once(after: .seconds(Double.random(in: 0...2, using: &random))) { [self] in call(engine.remove(address)) }
@@ -236,7 +237,7 @@ final class FleetHistory {
     }
   }
 
-  /// Once, at any moment of the next minute.
+  /// Runs an action once, at a random moment of the next minute.
   private func soon(_ action: @escaping () -> Void) {
     _ = time.once(after: .seconds(Double.random(in: 0..<60, using: &random)), action)
   }
@@ -261,7 +262,7 @@ final class FleetHistory {
         expect(Set(gateway.shown.keys) == Set(addresses), "a gateway shows other feeds")
       }
     }
-    // Nothing happens any more: everything is polled, and the gateway shows what there is.
+    // No more faults occur: every feed is polled, and the gateway must show its latest version.
     isCalm = true
     time.advance(by: .seconds(60))
     engine.outage = nil
@@ -269,7 +270,7 @@ final class FleetHistory {
     call(engine.add(addresses.map { NewFeed($0) }))
     for gateway in gateways { gateway.isStopped = false }
     for client in clients { client.connect(to: gateways.randomElement(using: &random)!) }
-    // Pauses that hosts wanted, and what follows failures in a row, are over by then.
+    // By then, requested pauses and the delays after consecutive failures are over.
     time.advance(by: .seconds(3000))
     let calm = seconds
     time.advance(by: .seconds(Self.interval * 1.2 + 120))
@@ -295,7 +296,7 @@ final class FleetHistory {
     finish()
   }
 
-  /// The last changes are there, which may be older than the last polls.
+  /// Checks that the last changes are shown, which may be older than the last polls.
   private func expectEverything(in shown: [URL: FeedVersion], _ who: String) {
     for address in addresses {
       guard let last = engine.state.lastChange(of: address) else { continue }
@@ -303,7 +304,7 @@ final class FleetHistory {
     }
   }
 
-  /// A refusal, as a server words it.
+  /// A refusal in a server's words.
   private func refusal() -> FleetError {
     let texts = [
       "LOADING Redis is loading the dataset in memory",

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Histories of a fleet in virtual time, against what must always hold.
+/// Random histories of a fleet in virtual time, checked against conditions that always hold.
 @Suite(.settled) struct FleetHistoryTests {
-  /// Ten unless the environment says more, `FLEET_SEEDS=1000`, or which: `FLEET_SEEDS=17...17`.
+  /// Ten seeds, unless the environment sets a number, `FLEET_SEEDS=1000`, or a range, `FLEET_SEEDS=17...17`.
   static let seeds: ClosedRange<UInt64> = {
     let words = (ProcessInfo.processInfo.environment["FLEET_SEEDS"] ?? "").split(separator: "...").compactMap {
       UInt64($0)

@@ -10,7 +10,8 @@ import Testing
 @testable import HTTPTestSupport
 @testable import ImageFeed
 
-/// Where a feed came from is kept in a fleet too, since it decides where what the feed names may lead.
+/// A fleet, too, records whether a feed came from a private network, because the feed's URLs may lead into one only
+/// then.
 @Suite(.settled, .timeLimit(.minutes(5))) struct FleetMarkTests {
   @Test func `a feed saved by a worker records whether it came from a private network`() throws {
     let body = Data(
@@ -51,14 +52,14 @@ import Testing
       let granted = PollLease(feed: health, host: "a.example", saved: FeedValidators(), since: FeedValidators())
       let renewal = FeedRenewal(timestamp: feed.timestamp, since: FeedValidators(), validators: FeedValidators())
       let polled = PollCompletion(of: granted, isWhole ? .replacement(feed) : .renewal(renewal), now: feed.timestamp) {
-        _ in PollRecord(feed: health, host: HostHealth(name: "a.example"), decision: decision)
+        _ in PollRecord(feed: health, host: HostHealth(name: "a.example"), decision: decision, outcome: .unchanged)
       }
       return WorkCompletion(FeedPoll.Outcome(completion: polled), of: lease, by: "w", gap: .zero)
     }
     #expect(completion(nil, true).record.isFromPrivateNetwork == true)
     #expect(completion(nil, true).document == nil)
     #expect(completion(true, true).document == nil)
-    // The same images from elsewhere are news for gateways.
+    // Gateways must learn when the same images come from another kind of network.
     #expect(completion(true, false).document != nil && completion(true, false).record.isFromPrivateNetwork == false)
     #expect(completion(true, nil).document != nil && completion(true, nil).record.isFromPrivateNetwork == nil)
     #expect(completion(true, nil, isWhole: false).record.isFromPrivateNetwork == true)

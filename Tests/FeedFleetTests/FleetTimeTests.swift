@@ -7,7 +7,7 @@ import Testing
 
 @testable import FeedPolling
 
-/// The time of a fleet goes on, whatever is done with the clock of its engine.
+/// A fleet's time continues evenly, even if its engine's clock is set.
 @Suite(.settled, .timeLimit(.minutes(5))) struct FleetTimeTests {
   private let a = URL(feed: 1)
   private let other = URL(feed: 1, host: "b.example")
@@ -34,7 +34,7 @@ import Testing
   func `after an engine pauses, its leases are extended`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a]) { fleet in
       let lease = try #require(try fleet.claim(lease: .seconds(45)).first)
-      // For its users a second, since their calls were on their way.
+      // For the fleet's users, a second has passed, because their calls were in transit.
       try fleet.setClock(by: .seconds(300))
       #expect(try fleet.claim(worker: "another") == [])
       #expect(try fleet.wait(fleet.queue.extend(lease, by: .seconds(45))))
@@ -82,7 +82,8 @@ import Testing
     #expect(advance(100) == 90 && time.clock > time.raw)
     for _ in 0..<10 { _ = advance(100) }
     #expect(time.clock == time.raw)
-    // Not one that has nothing to compare it with; unless no host is taken.
+    // Without a user's sight to compare with, a jump of the engine's clock counts as elapsed time; with one, it
+    // doesn't.
     for (isIdle, sight, expected) in [(true, nil, 5000.0), (false, nil, 5000), (true, .init(told: 0, since: 0), 0)]
       as [(Bool, FleetTime.Sight?, Double)]
     {

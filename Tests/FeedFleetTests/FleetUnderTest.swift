@@ -7,7 +7,7 @@ import RedisTestSupport
 import Synchronization
 import Testing
 
-/// An engine that the specification is run on.
+/// An engine that the specification tests.
 enum Engine: String, CaseIterable, CustomTestStringConvertible {
   case memory, redis
   var testDescription: String { rawValue }
@@ -63,7 +63,7 @@ final class FleetUnderTest {
     return try #require(result).get()
   }
 
-  /// Makes the time of the engine, and of all others, later by `duration`: nobody waits.
+  /// Advances the time of the engine and of all users by `duration`, without waiting.
   func pass(_ duration: Duration) throws {
     clocks.pass(duration)
     if let server {
@@ -74,7 +74,7 @@ final class FleetUnderTest {
   /// Sets the clock of the engine forward by `duration`, or back.
   func setClock(by duration: Duration) throws {
     clocks.set(by: duration)
-    // A server whose clock was set forward had an earlier one before.
+    // A server whose clock was set forward had an earlier time before.
     if let server {
       try server.cli("HINCRBYFLOAT", "fs{0}:meta", "raw", "\(-(duration / .milliseconds(1)))")
     }
@@ -113,7 +113,7 @@ extension WorkLease {
   }
 }
 
-/// A wall clock, which may be set, and one that nobody sets.
+/// A wall clock, which may be set, and a clock that is never set.
 final class TestClocks: Sendable {
   private let ahead = Mutex((wall: 0.0, uptime: Duration.zero))
 

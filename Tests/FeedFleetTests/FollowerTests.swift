@@ -6,12 +6,12 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// A gateway hears each change of a fleet, under its own id.
+/// A gateway receives each change of a fleet, with the change's own id.
 @Suite(.settled) struct FollowerTests {
   private let a = URL(feed: 1)
   private let b = URL(feed: 2)
 
-  /// A gateway that takes events one by one, while it is not stopped.
+  /// A gateway that requests events one by one, unless it is stopped.
   private final class Reader {
     var events: [FleetFollower.Event] = []
     var isStopped = false { didSet { if !isStopped { subscription?.request(.max(1)) } } }
@@ -32,7 +32,7 @@ import Testing
 
     func cancel() { subscription.take()?.cancel() }
 
-    /// The announced versions in seconds, and whether there was something to show with them.
+    /// The announced versions in seconds, each with the version of the feed that came with it, or `-` without one.
     var updates: [String] {
       events.compactMap {
         guard case .update(let feed, let logged) = $0 else { return nil }
@@ -67,7 +67,7 @@ import Testing
     reader.follow(FleetFollower(addresses, in: engine, most: most, on: time))
     time.advance(by: .milliseconds(100))
     try body(time, engine, reader) { seconds, address in
-      // Both feeds are of one host.
+      // Both feeds are on one host.
       while let lease = wait(engine.claim(WorkClaim(worker: "w", count: 1, lease: .seconds(60))))?.leases.first {
         let isWanted = lease.address == address
         let due = Date(timeIntervalSince1970: isWanted ? 0 : 1)
@@ -91,7 +91,8 @@ import Testing
       for seconds in [2.0, 3, 4] { save(seconds, a) }
       reader.isStopped = false
       time.advance(by: .seconds(1))
-      // The feed is shown as it is, and every entry is there for clients that have seen the one before it.
+      // The feed is shown in its current state, and every entry is announced, for clients that have received the one
+      // before it.
       #expect(reader.updates.map { $0.split(separator: ":")[0] } == ["1", "2", "3", "4"])
       #expect(reader.updates.last?.hasSuffix("-") == true || reader.updates.last == "4:4")
       #expect(reader.resets == 0)
@@ -103,7 +104,8 @@ import Testing
       save(1, a)
       let young = Reader()
       young.follow(FleetFollower([a], in: engine, on: time))
-      // The log was read, the feeds are not: what is written now is in the snapshot, and after its place.
+      // The log has been read, but the feeds haven't: an update that is written now is in the snapshot, and follows its
+      // position, too.
       time.advance(by: .milliseconds(7))
       save(2, a)
       time.advance(by: .seconds(1))

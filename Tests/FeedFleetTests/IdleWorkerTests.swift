@@ -8,7 +8,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// Workers that have nothing to do cost an engine little, and what waits is told.
+/// Idle workers cost an engine little, and the status shows waiting feeds.
 @Suite(.settled, .timeLimit(.minutes(5))) struct IdleWorkerTests {
   private let a = URL(feed: 1)
 
@@ -19,7 +19,7 @@ import Testing
     fleet.loop.run()
   }
 
-  /// When a worker is to look again.
+  /// The time when a worker must claim again.
   private func wake(_ worker: String, _ fleet: FleetUnderTest) throws -> Date {
     let grant = try fleet.wait(fleet.queue.claim(WorkClaim(worker: worker, count: 5, lease: .seconds(60))))
     #expect(grant.leases.isEmpty)
@@ -35,10 +35,10 @@ import Testing
       for (one, next) in zip(times, times.dropFirst()) {
         #expect(abs(next.timeIntervalSince(one) - 1) < 0.01, "\(times)")
       }
-      // The first one comes, and takes the last place.
+      // The first worker claims again, and moves to the end of the queue.
       try fleet.pass(.seconds(1))
       #expect(abs(try wake("w1", fleet).timeIntervalSince(times[3]) - 1) < 0.01)
-      // Before that host's time only who comes just before it is to come for it.
+      // Only the worker whose turn is just before the host's due time wakes for it.
       try fleet.pass(.milliseconds(87_500))
       let later = try (1...4).map { try wake("w\($0)", fleet) }
       try fleet.pass(.seconds(1))
@@ -106,7 +106,7 @@ import Testing
       try fleet.pass(.seconds(3700))
       let last = try fleet.claim().filter { $0.address == a }
       #expect(last.count == 1)
-      // One worker that lives is enough.
+      // A single worker that completes the poll resets the count.
       for lease in last { _ = try fleet.wait(fleet.queue.complete(lease.completion("a", due: Date()))) }
       if let redis = fleet.queue as? RedisFleet { #expect(try fleet.wait(redis.status()).abandoned.isEmpty) }
     }

@@ -7,11 +7,11 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// The trips to the thread pool that a lease makes.
+/// The number of switches to the thread pool per lease.
 @Suite(.settled) struct LeaseTripTests {
   @Test func `a lease reads the saved document in one round trip, and in none if nothing changed`() {
     let time = VirtualTimeScheduler()
-    // Nothing else takes time: what passes is trips.
+    // Nothing else takes time, so the elapsed seconds are the number of switches.
     time.offloadLatency = .seconds(1)
     let network = VirtualNetwork(on: time)
     let engine = MemoryFleet(on: time) {
@@ -29,7 +29,7 @@ import Testing
     }
     var options = FleetWorker.Options()
     options.interval = .seconds(60)
-    var completed: [(outcome: WorkCompletion.Outcome, time: StreamInstant)] = []
+    var completed: [(outcome: PollOutcome, time: StreamInstant)] = []
     let worker = FleetWorker(engine, client: network, on: time, options: options).sink {
       completed.append(($0.outcome, time.now))
     }

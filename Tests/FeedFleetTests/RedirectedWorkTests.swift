@@ -7,7 +7,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// Hosts that a lease is not of, and that a request leads to all the same.
+/// Requests that lead to hosts other than the lease's own.
 @Suite(.settled) struct RedirectedWorkTests {
   private let target = "target.example"
 
@@ -61,7 +61,7 @@ import Testing
       }
       time.advance(by: .seconds(40))
       #expect(reports().count == 12 && reports().allSatisfy { $0.outcome == .changed })
-      // What came is the target's, under the address that was subscribed to.
+      // The target's feed is saved under the subscribed URL.
       #expect(engine.feed(URL(feed: 3, host: "h3.example"))?.images?.first?.url.path() == "/3")
     }
   }

@@ -6,7 +6,7 @@ import RedisTestSupport
 import TestSupport
 import Testing
 
-/// Errors of a store that is a server: they say nothing of files.
+/// Error messages of a store on a server: they don't mention files.
 @Suite(.settled, .timeLimit(.minutes(5))) struct RedisSentenceTests {
   private let address = URL(string: "http://127.0.0.1/feed")!
 

@@ -7,7 +7,7 @@ import RedisTestSupport
 import TestSupport
 import Testing
 
-/// A server that refuses is never taken for one that has nothing.
+/// A server that refuses commands never counts as an empty one.
 @Suite(.settled, .timeLimit(.minutes(5))) struct RefusalTests {
   private let a = URL(feed: 1)
   private let other = URL(feed: 1, host: "b.example")
@@ -23,7 +23,7 @@ import Testing
     fleet.loop.run()
   }
 
-  /// Everything that a fleet reads, and the command of the server without which it cannot.
+  /// Everything that a fleet reads, each with the server's command that it needs.
   private func readings(_ fleet: RedisFleet) -> [(command: String, call: AnyPublisher<Void, FleetError>)] {
     func reading<Value>(_ command: String, _ call: AnyPublisher<Value, FleetError>) -> (
       String, AnyPublisher<Void, FleetError>
@@ -46,7 +46,7 @@ import Testing
         #expect(throws: FleetError.self, "\(command)") { try fleet.wait(call) }
         try server.cli("ACL", "SETUSER", "default", "+@all")
       }
-      // What a server does not say of itself is the only thing that may be missing.
+      // Only the server's information about itself may be missing.
       try server.cli("ACL", "SETUSER", "default", "-info")
       #expect(try fleet.wait(redis.status()).feeds == 2)
     }
@@ -77,7 +77,7 @@ import Testing
         document: nil)
       #expect(throws: refused) { try fleet.wait(other.put(feed)) }
       #expect(!refused.isTemporary && "\(refused)".contains("noeviction"))
-      // What is there is told, and can be taken away and removed.
+      // Existing feeds are reported, and can be exported and removed.
       let status = try fleet.wait(other.status())
       #expect(status.feeds == 2 && status.evictionPolicy == policy)
       #expect(try fleet.wait(other.first(5)) == [a, self.other])
@@ -119,11 +119,11 @@ import Testing
       let grant = try fleet.wait(redis.claim(WorkClaim(worker: "w", count: 10, lease: .seconds(60))))
       #expect(grant.leases.map(\.host) == ["b.example"])
       #expect(grant.problems.count == 1 && "\(grant.problems)".contains(key), "\(grant.problems)")
-      // It is left alone for a while, and the rest goes on.
+      // The damaged host is not requested for a while, and the others continue.
       let next = try fleet.wait(redis.claim(WorkClaim(worker: "w", count: 10, lease: .seconds(60))))
       #expect(next.leases.isEmpty && next.problems.isEmpty)
       #expect(try fleet.wait(redis.status()).feeds == 2)
-      // Once the key is gone, so is the trouble.
+      // After the key is deleted, the error is gone.
       try server.cli("DEL", key)
       try server.cli("ZADD", "fs{0}:hosts", "0", "a.example")
       let last = try fleet.wait(redis.claim(WorkClaim(worker: "w", count: 10, lease: .seconds(60))))

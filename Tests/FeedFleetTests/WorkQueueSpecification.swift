@@ -44,6 +44,26 @@ import Testing
     }
   }
 
+  @Test(arguments: Engine.allCases) func `the trace of a poll, or of an appended update, is in the log`(
+    _ engine: Engine
+  ) throws {
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    try withFleet(engine, adding: [a]) { fleet in
+      let start = try fleet.wait(fleet.log.end())
+      let lease = try #require(try fleet.claim().first)
+      var completion = lease.completion("one", at: 5)
+      completion.trace = trace
+      _ = try fleet.wait(fleet.queue.complete(completion))
+      let version = FeedVersion(microseconds: 6_000_000)
+      for trace in [nil, "other"] {
+        _ = try fleet.wait(fleet.log.append(FeedUpdate(address: a, version: version, trace: trace)))
+      }
+      let updates = try fleet.wait(fleet.log.updates(after: start).prefix(3).collect().eraseToAnyPublisher())
+      #expect(updates.map(\.update.trace) == [trace, nil, "other"])
+      #expect(try fleet.wait(fleet.log.latest(3)).map(\.update.trace) == [trace, nil, "other"])
+    }
+  }
+
   @Test(arguments: Engine.allCases) func `a dead worker's host is available again when the lease expires`(
     _ engine: Engine
   ) throws {
@@ -53,7 +73,7 @@ import Testing
       try fleet.pass(.seconds(11))
       let alive = try #require(try fleet.claim(worker: "another").first)
       #expect(alive.nonce != dead.nonce)
-      // What the first one had to say is too late, and nothing of it is written.
+      // The first worker's completion is too late, and none of it is written.
       #expect(try fleet.wait(fleet.queue.complete(dead.completion("late", at: 9))) == .lost)
       #expect(try fleet.wait(fleet.queue.extend(dead, by: .seconds(60))) == false)
       #expect(try fleet.feed(a) == nil)
@@ -79,7 +99,7 @@ import Testing
       let first = try fleet.wait(fleet.queue.complete(completion))
       let another = try #require(try fleet.claim().first)
       #expect(try fleet.wait(fleet.queue.complete(completion)) == first)
-      // Another worker's lease was left alone.
+      // The other worker's lease was not affected.
       #expect(try fleet.wait(fleet.queue.complete(another.completion("two", at: 2000))) != .lost)
       let updates = try fleet.wait(fleet.log.updates(after: start).prefix(2).collect().eraseToAnyPublisher())
       #expect(updates.map(\.update.version.microseconds) == [1_000_000_000, 2_000_000_000])
@@ -190,7 +210,7 @@ import Testing
       #expect(duration > .seconds(50) && duration <= .seconds(60))
       _ = try fleet.wait(queue.complete(its.completion("one", due: Date() - 1)))
       #expect(try visit(mine) == .granted)
-      // Asked again, because the reply was lost.
+      // The request is repeated, because its reply was lost.
       #expect(try visit(mine) == .granted)
       #expect(try fleet.claim(worker: "another") == [])
       try fleet.wait(queue.endVisit(of: "b.example", with: its, gap: .zero))
@@ -203,7 +223,7 @@ import Testing
       }
       try fleet.wait(queue.pause("c.example", for: nil, because: "quiet"))
       #expect(try visit(mine, "c.example") == .paused(until: nil, reason: "quiet"))
-      // One without feeds is remembered no longer than its lease, and then handed out to nobody.
+      // A host without feeds is forgotten after its lease, and never granted.
       #expect(try visit(mine, "d.example") == .granted)
       try fleet.wait(queue.endVisit(of: "d.example", with: mine, gap: .zero))
       #expect(try fleet.claim(worker: "another") == [])
@@ -255,9 +275,9 @@ import Testing
       for cursor in cursors { #expect(try fleet.wait(fleet.log.holds(cursor))) }
       let rest = try fleet.wait(fleet.log.updates(after: cursors[0]).prefix(2).collect().eraseToAnyPublisher())
       #expect(rest.map(\.cursor) == [cursors[1], cursors[2]])
-      // Ahead of the log: it went back.
+      // The cursor is ahead of the log, which was rolled back.
       #expect(try fleet.wait(fleet.log.holds(UpdateCursor("99999999999999-0"))) == false)
-      // Trimmed.
+      // After trimming, earlier cursors are lost.
       try fleet.trim(to: 1)
       #expect(try fleet.wait(fleet.log.holds(cursors[0])) == false)
       #expect(try fleet.wait(fleet.log.holds(cursors[2])))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeedFormats
 
-/// simdjson reads what `JSONDecoder` reads, and nothing else; what is wrong is said in the decoder's words.
+/// simdjson must accept the same documents as `JSONDecoder`; errors are reported in the decoder's words.
 @Suite(.settled) struct CaseStudyTests {
   static let id = "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6"
 

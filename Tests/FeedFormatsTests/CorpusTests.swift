@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The fuzzer's seeds and findings: each document is the same feed, or the same error, however it is cut.
+/// The fuzzer's seeds and findings: each document is the same feed or the same error, however it is split.
 @Suite(.settled) struct CorpusTests {
   static let corpora = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Fuzzing/Corpora")

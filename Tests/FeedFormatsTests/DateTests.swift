@@ -36,14 +36,14 @@ import Testing
     ("2003-12-31T25:00:00Z", nil), ("99999999999999999999", nil), ("- - - -", nil),
   ]
 
-  /// Seen in feeds, in the suites of other readers, or written by languages' own functions.
+  /// Dates found in feeds or in other readers' tests, or written by the standard functions of languages.
   static let odd: [(String, String?)] = [
     // JavaScript, Go, Java, Apache.
     ("Mon Jan 02 2006 15:04:05 GMT-0700 (MST)", "2006-01-02T22:04:05Z"),
     ("Mon Jan 02 2006 15:04:05 GMT-0700 (Mountain Standard Time)", "2006-01-02T22:04:05Z"),
     ("2006-01-02 15:04:05 +0100 CET", "2006-01-02T14:04:05Z"), ("2006-01-02 15:04:05.0", "2006-01-02T15:04:05Z"),
     ("02/Jan/2006:15:04:05 +0000", "2006-01-02T15:04:05Z"),
-    // Slips.
+    // Mistakes.
     ("Mon, 02 Jan 2006 15:04:05 --0700", "2006-01-02T22:04:05Z"), ("2006-01-02T12:35:9+01:00", "2006-01-02T11:35:09Z"),
     ("Mon, 2 Jan 2006 15:4:5 +0000", "2006-01-02T15:04:05Z"), ("2006-01-02T15:04:05:-0700", "2006-01-02T22:04:05Z"),
     ("2006-01-02T15:04:05-07:00:00", "2006-01-02T22:04:05Z"), ("2006-01-02T15:04:05:00", "2006-01-02T15:04:05Z"),

@@ -53,7 +53,7 @@ import Testing
   ) throws {
     try expect(encoded(feed(title, encoding: declared), as: actual), title: title, encoding: name)
     try expect(encoded(feed(title), as: actual), charset: declared, title: title, encoding: name)
-    // Valid UTF-8 is UTF-8, whatever is declared.
+    // Valid UTF-8 is read as UTF-8, whatever is declared.
     try expect(Array(feed(title, encoding: declared).utf8), title: title, encoding: "UTF-8")
     try expect(Array(feed(title).utf8), charset: declared, title: title, encoding: "UTF-8")
   }
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test func `mostly windows-1252 text is read as windows-1252, even if parts of it are valid UTF-8`() throws {
-    // `é »` and `É»` are valid UTF-8 in windows-1252.
+    // In windows-1252, the bytes of `é »` and `É»` are also valid UTF-8.
     let title = "réaliser le portrait d'un enfant « doué\u{A0}» à « CAFÉ»"
     try expect(encoded(feed(title), as: "CP1252"), title: title, encoding: "windows-1252")
     try expect(encoded(feed(title, encoding: "utf-8"), as: "CP1252"), title: title, encoding: "windows-1252")
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test func `the encoding of a long text is decided part by part`() throws {
-    // Some of UTF-8, then much of windows-1252, then much more of UTF-8.
+    // First a little UTF-8, then much windows-1252, and then even more UTF-8.
     let filler = String(repeating: "a", count: 70_000)
     let bytes = Array(feed("~\(filler)\(String(repeating: "é", count: 40_000))~").utf8).map { $0 == 0x7E ? 0xE9 : $0 }
     let document = try FeedParser.document(of: bytes)
@@ -127,14 +127,14 @@ import Testing
 
   @Test func `the encoding doesn't depend on how the bytes are split`() throws {
     let rest = String(repeating: "a", count: 2_000)
-    // A character first and a byte that is none later; a byte that is none first and a character later.
+    // First a UTF-8 character and later an invalid byte, and then the reverse.
     for bytes in [Array(feed("é\(rest)~").utf8), Array(feed("~\(rest)é").utf8)] {
       let document = try read(bytes: bytes.map { $0 == 0x7E ? 0xFF : $0 })
       #expect(document.encoding == "UTF-8")
     }
-    // A declaration that comes late.
+    // A document with a late declaration.
     _ = try read(bytes: Array((rest + feed("é")).utf8).map { $0 == 0xC3 ? 0xFF : $0 })
-    // A text that would be decided one way or the other by what is behind the first 64 KiB.
+    // A text whose encoding would depend on the bytes after the first 64 KiB.
     let long = feed(String(repeating: "é", count: 40_000) + "~", encoding: "windows-1251")
     let bytes = Array(long.utf8).map { $0 == 0x7E ? 0xFF : $0 }
     let whole = try FeedParser.document(of: bytes)

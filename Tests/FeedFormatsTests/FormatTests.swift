@@ -193,7 +193,7 @@ import Testing
     #expect(one.updated?.description == "2004-04-07T04:05:43Z")
     #expect(one.found == ["image https://example.org/one.gif"] && document.items[1].found == [])
     #expect(!document.repairs.contains("the outermost element is missing"))
-    // RSS without its root stays RSS.
+    // RSS without its root element is still read as RSS.
     let rss = try read("<channel><item><title>One</title><link>https://e.com/</link></item></channel>")
     #expect(rss.format == .rss && rss.repairs == ["the outermost element is missing"])
   }
@@ -287,7 +287,7 @@ import Testing
       #expect(cut.items.map(\.guid) == ["1", "2"])
       #expect(cut.repairs == ["the document is cut off"])
     }
-    // A feed whose rules are strict stays what it is.
+    // Essential Feed JSON, whose rules are strict, is still recognized as such.
     let item = #"{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "image": "https://e.com/1.jpg"}"#
     #expect(throws: FeedFormatError.self) { try read(#"{"items": [\#(item), {"id": "73A7"#) }
   }

@@ -2,7 +2,7 @@ import FeedFormats
 import TestSupport
 import Testing
 
-/// Every format with every source of pictures that it has.
+/// Every format with each of its image sources.
 @Suite(.settled) struct ImageSourceTests {
   private func only(_ document: FeedDocument) throws -> FeedItem {
     try #require(document.items.count == 1)
@@ -117,11 +117,11 @@ import Testing
       "https://cdn.e.com/a.jpg"
     ),
     ("<img alt='a > b' src=a.jpg>", "https://example.org/a.jpg"),
-    // Descriptors of a width and a height; a list in which only a space separates; one that is not a size.
+    // A descriptor with width and height, a list separated only by spaces, and a descriptor that isn't a size.
     ("<img srcset='b.jpg 900w 600h, c.jpg 100w 50h' src=a.jpg>", "https://example.org/b.jpg"),
     ("<img srcset='a,b.jpg 1x,c.jpg 2x' src=a.jpg>", "https://example.org/c.jpg"),
     ("<img srcset='b.jpg wide, c.jpg 2.5x' src=a.jpg>", "https://example.org/c.jpg"),
-    // Pictures that a page loads late.
+    // Images that a page loads late.
     ("<img srcset='tiny.jpg 20w' data-srcset='b.jpg 800w, c.jpg 400w' src=tiny.jpg>", "https://example.org/b.jpg"),
     ("<img data-lazy-srcset='b.jpg 800w' src='data:,'>", "https://example.org/b.jpg"),
     ("<picture><source srcset='s.webp 400w, l.webp 900w'><img src='data:,'></picture>", "https://example.org/l.webp"),

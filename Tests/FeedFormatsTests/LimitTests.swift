@@ -2,7 +2,7 @@ import FeedFormats
 import TestSupport
 import Testing
 
-/// Every limit has its own error, and a document right at the limit has none.
+/// Every limit has its own error, and a document exactly at the limit is accepted.
 @Suite(.settled) struct LimitTests {
   private func expect(
     _ error: FeedFormatError, _ text: String, _ change: (inout FeedLimits) -> Void,
@@ -77,7 +77,7 @@ import Testing
     expect(.tooManyItems(limit: 1), jsonFeed(#"{"id": "1"}, {"id": "2"}"#)) { $0.items = 1 }
   }
 
-  @Test func `relative URLs that a long base expands count towards the limit`() throws {
+  @Test func `relative URLs that a long base expands count toward the limit`() throws {
     let base = "https://e.com/" + String(repeating: "a", count: 1_000) + "/"
     let items = String(repeating: "<item><media:thumbnail url='1'/></item>", count: 3)
     let text = "<rss xml:base='\(base)'>\(items)</rss>"

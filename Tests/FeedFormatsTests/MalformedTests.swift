@@ -2,8 +2,8 @@ import FeedFormats
 import TestSupport
 import Testing
 
-/// The documents that real feeds are like: each has two items with a picture each, and both come with their addresses
-/// unaltered.
+/// Malformed documents like those of real feeds: each has two items with an image, and both images must be read with
+/// unchanged URLs.
 @Suite(.settled) struct MalformedTests {
   static let pictures = ["https://e.com/1.jpg", "https://e.com/2.jpg"]
 
@@ -230,7 +230,7 @@ import Testing
   @Test func `a bare less-than sign in text is kept`() throws {
     let document = try expectBoth(
       feed(item(1, title: "1 < 2 and a <3 b") + item(2)), titles: ["1 < 2 and a <3 b", "Item 2"])
-    #expect(document.repairs == ["a < that begins no tag was read as text"])
+    #expect(document.repairs == ["a < that doesn't begin a tag was kept as text"])
   }
 
   @Test func `zero bytes are dropped`() throws {

@@ -63,7 +63,7 @@ import Testing
     #expect(image(space + " " + tag) == nil)
   }
 
-  /// Each of these costs a scanner that looks for an end again and again the square of its length.
+  /// A scanner that searches for an end repeatedly would take quadratic time for each of these.
   @Test(arguments: ["<", "<!--", "<meta ", "<script>", "<img ", "<meta property=og:image content='", "<a<b"])
   func `a page that repeats one part endlessly is read in linear time`(part: String) {
     let page = String(repeating: part, count: 2 * PageImage.mostBytes / part.utf8.count)

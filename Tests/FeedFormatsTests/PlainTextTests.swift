@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// Without a tag, an entity of XML, and a control character.
+  /// True if the text has no tag, no XML entity and no control character.
   private func isHarmless(_ text: String) -> Bool {
     !text.contains(/<[a-zA-Z\/!?]/) && !text.contains(/&(lt|gt|amp|quot|#60);/)
       && !text.unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) }

@@ -2,7 +2,7 @@ import FeedFormats
 import TestSupport
 import Testing
 
-/// The table of docs/Formats.md: every format with each of its sources of pictures.
+/// The table of docs/Formats.md: every format with each of its image sources.
 @Suite(.settled) struct SourceTableTests {
   static let formats: [FeedKind] = [
     .rss20, .rss092, .rss10, .rss090, .atom10, .atom03, .jsonFeed1, .jsonFeed11, .caseStudy,

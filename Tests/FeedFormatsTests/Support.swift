@@ -1,6 +1,6 @@
 import FeedFormats
 
-/// Reads a document twice: whole, and byte by byte, which must not differ.
+/// Reads a document twice, whole and byte by byte; the results must not differ.
 func read(
   _ text: String, address: String? = "https://example.org/feed.xml", charset: String? = nil,
   limits: FeedLimits = FeedLimits()
@@ -25,7 +25,7 @@ func read(
   }
 }
 
-/// A document that is read differently when it comes byte by byte.
+/// A document that is read differently when it arrives byte by byte.
 struct Differs: Error {
   let whole: String
   let byteByByte: String
@@ -62,6 +62,6 @@ func jsonFeed(_ items: String, version: String = "https://jsonfeed.org/version/1
 }
 
 extension FeedItem {
-  /// Every picture as `source address`.
+  /// Every image as `source URL`.
   var found: [String] { images.map { "\($0.source.rawValue) \($0.address)" } }
 }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import FeedHTTPServer
 
-/// Responses on their way: conditions, ranges, codings.
+/// The processing of responses: conditions, ranges, and codings.
 @Suite(.settled) struct AnswerTests {
-  /// Asks for a document with these fields, and returns status, some fields and the body.
+  /// Requests a document with these fields, and returns the status, some fields and the body.
   private func ask(
     _ fields: String, method: String = "GET", _ headers: HTTPServer.Headers = [:], body: Chunk = "0123456789"
   ) -> (status: Int, headers: [String: String], body: [UInt8]) {
@@ -196,7 +196,7 @@ import Testing
       #expect(HTTPDate.seconds(HTTPDate.text(seconds)) == seconds)
     }
     #expect(HTTPDate.text(951_782_400) == "Tue, 29 Feb 2000 00:00:00 GMT")
-    // As the client has it: a year of two digits is at most fifty years ahead.
+    // The same rule as in the client: a two-digit year is at most fifty years ahead.
     #expect(HTTPDate.seconds("Sunday, 06-Nov-94 08:49:37 GMT", now: 1_795_000_000) == 784_111_777)
     #expect(HTTPDate.seconds("Saturday, 01-Jan-72 00:00:00 GMT", now: 1_795_000_000) == 3_218_832_000)
     #expect(HTTPDate.text(.max) == "Fri, 31 Dec 9999 23:59:59 GMT")

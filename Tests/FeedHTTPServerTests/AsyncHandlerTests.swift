@@ -5,9 +5,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Handlers that are `async` functions, in tasks of their own, behind a server on a real loop.
+/// Handlers that are `async` functions, each in its own task, for a server on a real loop.
 @Suite(.settled, .timeLimit(.minutes(5))) struct AsyncHandlerTests {
-  /// Counts what an `async` handler did.
+  /// Counts the actions of an `async` handler.
   private actor Desk {
     private var started = 0
     func start() -> Int {
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  /// Runs a test on a thread of its own: tasks share few threads, which a loop that runs would hold.
+  /// Runs a test on its own thread, because tasks share few threads, one of which a running loop would occupy.
   private func onThread(_ test: @escaping @Sendable (AsyncBench) throws -> Void) async throws {
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
       Thread.detachNewThread { done.resume(with: Result { try test(AsyncBench()) }) }
@@ -88,7 +88,7 @@ import Testing
       var routes = HTTPServer.Routes()
       routes.onAsync(.get, "/") { _ in
         begun.signal()
-        // Ends by cancellation alone.
+        // This sleep ends only by cancellation.
         do { try await Task.sleep(for: .seconds(600)) } catch { ended.withLock { $0 = true } }
         return .text("late")
       }
@@ -154,7 +154,7 @@ private final class AsyncBench {
     return (server, server.serve(routes))
   }
 
-  /// Sends requests over one connection, and returns what comes until the server closes it.
+  /// Sends requests over one connection, and returns the bytes that arrive until the server closes it.
   func ask(_ server: HTTPServer, _ text: String) -> String {
     var said = ""
     let asking = Connection.connect(to: server.address!, on: loop)
@@ -177,7 +177,7 @@ private final class AsyncBench {
     "\(line) HTTP/1.1\r\nHost: h\r\n\(closes ? "Connection: close\r\n" : "")Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
   }
 
-  /// Connects and sends, and leaves the connection as it is.
+  /// Connects, sends a text, and leaves the connection open.
   func rawClient(of server: HTTPServer, _ text: String) -> Int32 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     let code = withLoopbackAddress(port: server.address?.port ?? 0) { connect(descriptor, $0, $1) }

@@ -2,7 +2,7 @@ import FeedHTTPServer
 import FeedStream
 import FeedStreamTesting
 
-/// A server in virtual time, and clients that say what bytes arrive when.
+/// A server in virtual time, and clients that determine which bytes arrive when.
 final class Bench {
   let time = VirtualTimeScheduler()
   let backlog = Backlog()
@@ -50,7 +50,7 @@ final class Bench {
     return client
   }
 
-  /// Runs what is due now.
+  /// Runs the work that is due now.
   func settle() { time.advance(by: .nanoseconds(0)) }
   func pass(_ stride: StreamInstant.Stride) { time.advance(by: stride) }
 
@@ -101,7 +101,7 @@ final class Backlog: Publisher {
   }
 }
 
-/// The server's end of a connection in memory, and the client's hand on it.
+/// The server's end of a connection in memory, with the client's controls.
 final class MemoryChannel: ByteChannel {
   let peer: SocketAddress
   private let time: VirtualTimeScheduler
@@ -109,11 +109,11 @@ final class MemoryChannel: ByteChannel {
   private var arrived: [ReadResult] = []
   private var written: [UInt8] = []
   private var pending: (() -> Void)?
-  /// False while the client takes nothing.
+  /// False while the client reads nothing.
   var takes = true { didSet { if takes { pending?() } } }
   private(set) var isClosed = false
   private(set) var hasEndedWriting = false
-  /// How many writes there were.
+  /// The number of writes.
   private(set) var writes = 0
 
   init(on time: VirtualTimeScheduler, peer: SocketAddress) { (self.time, self.peer) = (time, peer) }
@@ -122,7 +122,7 @@ final class MemoryChannel: ByteChannel {
 
   func send(_ text: String) { send(Chunk(text)) }
   func send(_ chunk: Chunk) { arrive(.chunk(chunk)) }
-  /// The client writes no more.
+  /// Ends the client's sending side.
   func endInput() { arrive(.end) }
   func breakOff() { arrive(.failure(SystemError("read from", "a client", code: 104))) }
 
@@ -135,7 +135,7 @@ final class MemoryChannel: ByteChannel {
     while !isHeld, let deliver, !arrived.isEmpty, !isClosed { deliver(arrived.removeFirst()) }
   }
 
-  /// The bytes that the client has received and not looked at.
+  /// Returns the bytes that the client has received since the last call.
   func receive() -> String {
     defer { written = [] }
     return String(decoding: written, as: UTF8.self)
@@ -146,9 +146,9 @@ final class MemoryChannel: ByteChannel {
     return written
   }
 
-  /// The bytes that were sent and the server has not read.
+  /// The number of bytes that were sent but that the server has not read.
   var unread: Int { arrived.count }
-  /// True while bytes that arrive wait in the system.
+  /// True while arriving bytes wait in the system.
   var isHeld = false { didSet { pump() } }
   var hasInput: Bool { !arrived.isEmpty }
   var isReading: Bool { deliver != nil }
@@ -176,9 +176,9 @@ final class MemoryChannel: ByteChannel {
     time.schedule { [self] in if takes, !isClosed { pending?() } }
   }
 
-  /// How many bytes are taken immediately.
+  /// The number of bytes that are accepted immediately.
   var room = 0
-  /// How many chunks it had to keep that are a small part of their block.
+  /// The number of retained chunks that are a small part of their memory block.
   private(set) var cuttings = 0
 
   func writeNow(_ chunks: [Chunk]) -> Int {

@@ -4,14 +4,14 @@
   import Darwin
 #endif
 
-/// A client on a socket of its own whose calls wait: for tests in which servers have threads of their own.
+/// A client on its own socket whose calls block: for tests in which servers have their own threads.
 final class BlockingClient {
   private let socket: Int32
   private var received: [UInt8] = []
 
   /// Connects to this machine.
   ///
-  /// - Returns: `nil` when nobody listens.
+  /// - Returns: `nil` when no server listens.
   init?(port: Int) {
     #if canImport(Glibc)
       socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -41,7 +41,7 @@ final class BlockingClient {
     }
   }
 
-  /// Waits for what follows, up to and with `mark`; without the mark when the connection ends before it.
+  /// Waits for the next text up to and including `mark`; if the connection ends first, returns the text without it.
   func text(upTo mark: String) -> String {
     let mark = Array(mark.utf8)
     while true {
@@ -58,7 +58,7 @@ final class BlockingClient {
 
   /// Waits for the end of the connection.
   ///
-  /// - Returns: what arrives before.
+  /// - Returns: the text that arrives before that.
   func rest() -> String {
     while receive() {}
     defer { received = [] }

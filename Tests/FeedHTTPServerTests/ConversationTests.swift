@@ -4,7 +4,7 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// The bytes on a connection, one by one.
+/// Tests of the exact bytes on a connection.
 @Suite(.settled) struct ConversationTests {
   static let date = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
 

@@ -4,12 +4,12 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// Slow clients, in virtual time: a deadline passes within a second after its time, never before.
+/// Slow clients, in virtual time: a deadline fires within a second of its time, never before it.
 @Suite(.settled) struct DeadlineTests {
   private static let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
   private static func status(_ answer: String) -> String { String(answer.dropFirst(9).prefix(3)) }
 
-  /// Seconds until the server closes the connection or says that nothing follows.
+  /// The seconds until the server closes the connection or its sending side.
   private func patience(_ bench: Bench, _ client: MemoryChannel, each second: (Int) -> Void = { _ in }) -> Int {
     for passed in 0..<1_000 {
       if client.isClosed || client.hasEndedWriting { return passed }
@@ -92,7 +92,7 @@ import Testing
     #expect((10...11).contains(patience(bench, silent)))
     #expect(Self.status(silent.receive()) == "408")
     let dripping = bench.send(post)
-    // A byte a second is 240 times too few.
+    // One byte per second is 240 times too slow.
     #expect((10...11).contains(patience(bench, dripping) { _ in dripping.send("x") }))
     let steady = bench.send(post)
     let long = patience(bench, steady) { if $0 < 300 { steady.send(String(repeating: "x", count: 300)) } }
@@ -110,7 +110,7 @@ import Testing
     let client = bench.connect()
     client.takes = false
     client.send(Self.get)
-    // Ten seconds for its bytes, and thirty more.
+    // Ten seconds for the bytes, and thirty more.
     #expect((40...42).contains(patience(bench, client)))
     bench.end()
   }
@@ -126,7 +126,7 @@ import Testing
     client.send(Self.get)
     bench.settle()
     #expect((8...12).contains(produced))
-    // One write is taken.
+    // The client accepts one write.
     client.takes = true
     client.takes = false
     bench.settle()
@@ -233,7 +233,7 @@ import Testing
     let answer = idle.receive()
     #expect(answer.contains("Connection: close\r\n") && answer.hasSuffix("last"), "\(answer)")
     #expect(idle.hasEndedWriting && !silent.hasEndedWriting)
-    // What connects now is too late.
+    // A client that connects now is too late.
     let late = bench.send(Self.get)
     bench.pass(.milliseconds(200))
     #expect(silent.hasEndedWriting && late.receive() == "")

@@ -52,7 +52,7 @@ import Testing
     for client in clients {
       #expect(events(client) == "id: 101\ndata: a\n\nid: e-2\ndata: b\n\nid: er-3\nevent: reset\ndata: now\n\n")
     }
-    // No earlier id is known to either.
+    // Neither log knows an earlier id.
     for log in 0..<2 { #expect(events(bench.send(Self.get(log, after: "101"))).hasPrefix("id: er-3\nevent: reset")) }
     bench.end()
   }

@@ -7,7 +7,7 @@ import Testing
 @Suite(.settled) struct EventLogTests {
   private static let get = "GET / HTTP/1.1\r\nHost: h\r\n"
 
-  /// The events that a client received, without the header and the time to wait.
+  /// The events that a client received, without the header and the `retry` line.
   private func events(_ client: MemoryChannel) -> String {
     let text = client.receive()
     guard text.hasPrefix("HTTP") else { return text }
@@ -116,7 +116,7 @@ import Testing
   @Test func `the kept events are bounded in bytes too`() {
     let (bench, log) = bench { .init(bytes: 1_000, epoch: "e", on: $0.time) }
     for _ in 1...100 { log.send(String(repeating: "x", count: 180)) }
-    // Five of them fit, of about 197 bytes.
+    // Five events of about 197 bytes fit.
     #expect(events(bench.send(Self.get + "Last-Event-ID: e-95\r\n\r\n")).contains("id: e-96\n"))
     #expect(events(bench.send(Self.get + "Last-Event-ID: e-94\r\n\r\n")).contains("event: reset"))
     bench.end()

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Errors of handlers are heard. The hook is the process's: no other suite here sets it.
+/// Errors of handlers are reported. The hook is process-wide; no other suite here sets it.
 @Suite(.serialized, .settled) struct FailedRequestTests {
   private struct Boom: Error {}
   private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n" }
@@ -41,7 +41,7 @@ import Testing
     let bench = Bench()
     var reports: [String] = []
     bench.server.onError = { reports.append("\($0)") }
-    // Nobody keeps the request.
+    // The request is released immediately.
     let serving = bench.server.requests.sink { _ in }
     #expect(bench.send(Self.get("/a")).receive().hasPrefix("HTTP/1.1 500"))
     #expect(reports == [Self.place + "the handler gave no response"])

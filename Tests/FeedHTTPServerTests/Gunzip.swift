@@ -2,7 +2,7 @@ import CZlib
 
 struct NotGzip: Error {}
 
-/// The bytes that zlib itself decompresses.
+/// The bytes, decompressed by zlib itself.
 func gunzip(_ bytes: [UInt8], isPart: Bool = false) throws -> [UInt8] {
   var stream = z_stream()
   guard inflateInit2_(&stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {

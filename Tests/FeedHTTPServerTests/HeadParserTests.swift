@@ -32,7 +32,7 @@ import Testing
       + " 1.\(head.minorVersion) \(head.framing) \(head.keepsAlive ? "keeps" : "closes") [\(fields)]"
   }
 
-  /// Reads it in one piece, byte by byte, and cut in two at every place; all must agree.
+  /// Reads a head in one piece, byte by byte, and split in two at every position; all results must agree.
   static func read(_ bytes: Chunk, _ limits: HTTPServer.Limits = HTTPServer.Limits()) -> Reading {
     let whole = parse([bytes], limits)
     if bytes.count < 2_000 {
@@ -214,11 +214,11 @@ import Testing
         "GET /\(String(repeating: "p", count: path)) HTTP/1.1\r\nHost: \(String(repeating: "h", count: value))\r\n\(fields)\r\n"
       return Self.read(Chunk(text), limits)
     }
-    // 16 bytes of the line besides the path.
+    // The line has 16 bytes besides the path.
     #expect(status(24, 1) != .refused(414))
     #expect(status(25, 1) == .refused(414))
     #expect(status(1_000, 1) == .refused(414))
-    // 10 bytes of the header besides the host.
+    // The header has 10 bytes besides the host.
     #expect(status(1, 50) != .refused(431))
     #expect(status(1, 51) == .refused(431))
     #expect(status(1, 1, 2) != .refused(431))

@@ -218,7 +218,7 @@ import Testing
     #expect(used.hasPrefix("HTTP/1.1 200") && used.contains("Access-Control-Allow-Origin: https://a.example\r\n"))
     let other = ask(bench, "OPTIONS /", "Origin: https://b.example\r\nAccess-Control-Request-Method: PUT\r\n")
     #expect(!other.contains("Access-Control-Allow") && other.contains("Vary: Origin\r\n"))
-    // Without an origin it is a question like others.
+    // Without an origin, this is an ordinary OPTIONS request.
     #expect(ask(bench, "OPTIONS /").contains("Allow: PUT, OPTIONS\r\n"))
     bench.end()
   }

@@ -33,7 +33,7 @@ import Testing
     }
     let wrong = ask(bench, "PUT /feeds/a")
     #expect(wrong.hasPrefix("HTTP/1.1 405") && wrong.contains("Allow: GET, HEAD, DELETE, OPTIONS\r\n"))
-    // What no part of the server knows is not only wrong here (RFC 9110, 15.6.2); methods have their case.
+    // A method that the server doesn't know at all gets 501, not 405 (RFC 9110, 15.6.2). Methods are case-sensitive.
     for method in ["BREW", "get", "GETT", "M-SEARCH"] {
       #expect(ask(bench, "\(method) /feeds/a").hasPrefix("HTTP/1.1 501"), "\(method)")
     }

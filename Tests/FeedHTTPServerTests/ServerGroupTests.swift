@@ -16,7 +16,7 @@ import Testing
     group.loops.firstIndex { $0.isCurrent } ?? -1
   }
 
-  /// Each response is the number of the loop that gives it.
+  /// Servers whose responses are the number of their loop.
   private func servers(_ limits: HTTPServer.Limits = HTTPServer.Limits()) throws -> HTTPServer.Group {
     try HTTPServer.Group(at: Self.anywhere, limits: limits, on: group) { [group] server in
       let home = Self.number(in: group)
@@ -32,7 +32,7 @@ import Testing
     let servers = try servers()
     let clients = try (0..<64).map { _ in try client(of: servers) }
     let first = clients.map { $0.ask("/") }
-    // All of one loop's would be a chance of 2 to 1 in 2⁶⁴.
+    // The probability that all connections are on one loop is 2 in 2⁶⁴.
     #expect(Set(first) == ["0\n", "1\n"])
     #expect(clients.map { $0.ask("/") } == first)
     let count = await servers.connectionCount
@@ -70,7 +70,7 @@ import Testing
     await servers.shutdown()
     #expect(clients.allSatisfy { $0.rest().hasSuffix("late\n") })
     #expect(BlockingClient(port: servers.address.port ?? 0) == nil)
-    // Once more, and where there are no loops any more.
+    // A second shutdown, and one without loops, have no effect.
     await servers.shutdown()
     group.shutdown()
     await servers.shutdown()
@@ -148,13 +148,13 @@ import Testing
       return client.text(upTo: "\n\n")
     }
     #expect(Set(greetings) == ["0\n\n", "1\n\n"])
-    // From other threads, all at once.
+    // Send from other threads at the same time.
     await withTaskGroup { tasks in for name in 0..<4 { tasks.addTask { events.send("\(name)") } } }
     let heard = clients.map { client in (0..<4).map { _ in client.text(upTo: "\n\n") } }
     #expect(Set(heard).count == 1)
     #expect(Set(heard[0].map { $0.suffix(3) }) == ["0\n\n", "1\n\n", "2\n\n", "3\n\n"])
     #expect(heard[0].map { $0.prefix(7) } == (2...5).map { "id: e-\($0)" })
-    // A client goes on where it was, on whichever loop.
+    // A client continues where it stopped, on any loop.
     for _ in 0..<16 {
       let client = try client(of: servers)
       client.send("GET / HTTP/1.1\r\nHost: h\r\nLast-Event-ID: e-4\r\n\r\n")
@@ -177,7 +177,8 @@ import Testing
         return .text("\n")
       }
     }
-    // It sends requests without waiting for responses, and ends when the other has all of its own.
+    // This client sends requests without waiting for responses, and ends when the other one has received all of its
+    // responses.
     let flood = try EventLoopThread(name: "flood")
     let requests = Chunk(String(repeating: "GET /hot HTTP/1.1\r\nHost: h\r\n\r\n", count: 1000))
     let flooding = flood.run { [address = servers.address] loop in

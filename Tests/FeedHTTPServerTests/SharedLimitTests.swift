@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Limits of what several connections have together, in virtual time.
+/// Limits that apply to several connections together, in virtual time.
 @Suite(.settled) struct SharedLimitTests {
   private static let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 
@@ -92,13 +92,13 @@ import Testing
     third.takes = true
     bench.settle()
     #expect(third.receiveBytes().count > 400_000)
-    // What was taken does not count any more.
+    // Bytes that the client has read don't count anymore.
     let others = [unread(bench), unread(bench)]
     #expect((others + [third, reader]).allSatisfy { !$0.isClosed })
     bench.end()
   }
 
-  @Test func `a body kept for compression counts towards the limit, and a shared one counts once`() {
+  @Test func `a body kept for compression counts toward the limit, and a shared one counts once`() {
     var noise = SystemRandomNumberGenerator()
     let text = Chunk((0..<400_000).map { _ in UInt8.random(in: 0x20...0x7E, using: &noise) })
     let compressed = Bench { $0.wholeBodyBytes = 1_000_000 }
@@ -130,7 +130,7 @@ import Testing
 
   // MARK: Files
 
-  /// An open file with these bytes, which has no name any more.
+  /// An open file with these bytes, whose name has been removed.
   private func file(_ bytes: [UInt8]) throws -> HTTPServer.OpenFile {
     let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

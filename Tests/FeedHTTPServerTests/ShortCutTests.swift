@@ -4,7 +4,8 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// A write that the system takes immediately needs no turn of the loop, and one that it takes in part goes on where it stopped.
+/// A write that the system accepts immediately needs no turn of the loop, and a partial write continues where it
+/// stopped.
 @Suite(.settled) struct ShortCutTests {
   private static let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
   private static let answer = ConversationTests.ok("hello")

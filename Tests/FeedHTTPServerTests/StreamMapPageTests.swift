@@ -4,7 +4,7 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// Each runs in a process of its own, because the map is the process's.
+/// Each test runs in its own process, because the map is process-wide.
 @Suite("The live map's page", .settled) struct StreamMapPageTests {
   @Test func `the page shows stuck places first, escapes text, and allows only its own style`() async {
     await #expect(processExitsWith: .success) {

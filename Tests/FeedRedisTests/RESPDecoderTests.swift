@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct RESPDecoderTests {
-  /// The values of bytes that come in these pieces.
+  /// The values of bytes that arrive in these pieces.
   private func decode(
     _ pieces: [Chunk], limits: RESPDecoder.Limits = RESPDecoder.Limits(), ends: Bool = true
   ) throws -> [RedisValue] {
@@ -74,11 +74,11 @@ import Testing
     }
     #expect(throws: RESPError.tooMany(limit: 5)) { try decode(["*6\r\n"], limits: limits) }
     #expect(throws: RESPError.tooMany(limit: 5)) { try decode(["%3\r\n"], limits: limits) }
-    // Many small ones that are nested instead.
+    // Many small nested arrays count, too.
     #expect(throws: RESPError.tooMany(limit: 5)) {
       try decode(["*2\r\n*3\r\n:1\r\n:1\r\n:1\r\n*3\r\n:1\r\n"], limits: limits)
     }
-    // A billion that is announced and does not come takes nothing.
+    // Announced data that doesn't arrive takes no memory.
     #expect(try decode(["$67108864\r\nx", "*1000000\r\n"], ends: false) == [])
   }
 

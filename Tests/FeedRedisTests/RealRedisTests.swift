@@ -42,7 +42,7 @@ import Testing
     #expect(values[3]["a"]?.text == "1" && values[4] == .null)
   }
 
-  /// A server that speaks TLS, with a certificate that it has signed itself, and the certificate's file.
+  /// A server that speaks TLS with a self-signed certificate, and the certificate's file.
   private func secureServer(at port: Int) throws -> (RedisServer, certificate: String) {
     let name = FileManager.default.temporaryDirectory.appending(path: "redis-\(UUID().uuidString)").path
     let words =

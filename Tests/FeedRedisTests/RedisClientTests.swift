@@ -113,10 +113,46 @@ import Testing
       outcomes.note(client.send(RedisCommand("GET", "2")))
       time.advance(by: .seconds(1))
       #expect(outcomes.texts.last == "x")
-      // What had no reply was not sent again.
+      // The command without a reply was not sent again.
       #expect(server.heard.joined().filter { $0 == "GET 1" }.count == 1)
       #expect(client.connectionCount == 2)
     }
+  }
+
+  @Test func `onReply receives each command's name, duration and error before its result is delivered`() throws {
+    var options = RedisClient.Options()
+    options.patience = .seconds(3)
+    try withServer(nil, options) { words in
+      switch words[0] {
+      case "SET": "+OK\r\n"
+      case "LPUSH": "-WRONGTYPE no list\r\n"
+      default: nil
+      }
+    } _: { time, server, client, outcomes in
+      var reports: [RedisClient.CommandReport] = []
+      var delivered: [Int] = []
+      client.onReply = {
+        reports.append($0)
+        delivered.append(outcomes.texts.count)
+      }
+      for name in ["SET", "LPUSH", "GET"] { outcomes.note(client.send(RedisCommand(name, "k", "v"))) }
+      time.advance(by: .seconds(4))
+      #expect(reports.map(\.name) == ["SET", "LPUSH", "GET"])
+      #expect(reports.map { $0.error?.refusal?.code } == [nil, "WRONGTYPE", nil])
+      if case .timedOut? = reports.last?.error {} else { Issue.record("\(reports)") }
+      #expect(reports.map { Int($0.duration / .seconds(1)) } == [0, 0, 3])
+      #expect(reports.allSatisfy { $0.address == address })
+      #expect(delivered == [0, 1, 2])
+      client.onReply = nil
+      outcomes.note(client.send(RedisCommand("SET", "k", "v")))
+      time.advance(by: .seconds(1))
+      #expect(reports.count == 3)
+    }
+  }
+
+  @Test(arguments: ["GET", "X", "CLIENT"]) func `a command knows its name`(_ name: String) {
+    #expect(RedisCommand(name).name == name)
+    #expect(RedisCommand(name, "an argument\r\nof two lines", 7).name == name)
   }
 
   @Test func `commands to a silent server fail after options.patience`() throws {
@@ -144,7 +180,7 @@ import Testing
         time.advance(by: .milliseconds(10))
         if outcomes.texts.count > before { attempts += 1 }
       }
-      // Ten seconds: 50, 100, 200 … 2000 ms, at least half of each.
+      // In ten seconds, the pauses are 50, 100, 200 … 2000 ms, each shortened by at most half.
       #expect(5...20 ~= attempts)
       #expect(outcomes.texts.allSatisfy { $0.contains("is unreachable") })
       let server = try ScriptedRedis(at: place, on: time) { $0[0] == "GET" ? "+found\r\n" : nil }

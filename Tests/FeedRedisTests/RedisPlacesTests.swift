@@ -4,7 +4,7 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// Servers that say where another one is: Sentinels and nodes of a cluster.
+/// Servers that name another server: Sentinels and cluster nodes.
 @Suite(.settled) struct RedisPlacesTests {
   private static func place(_ number: Int) -> SocketAddress { .internet("10.0.0.\(number)", port: 6379) }
   private static let cluster = "%2\r\n+server\r\n+redis\r\n+mode\r\n+cluster\r\n"

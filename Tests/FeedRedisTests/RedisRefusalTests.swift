@@ -4,7 +4,7 @@ import Testing
 @testable import FeedRedis
 
 @Suite(.settled) struct RedisRefusalTests {
-  /// A refusal is printed on a terminal, and what is in it may be anybody's: an argument that the server repeats.
+  /// A refusal is printed on a terminal, and its text is untrusted: the server may repeat an argument.
   @Test(arguments: ["\u{202E}", "\u{2066}", "\u{200F}", "\u{9B}", "\u{1B}", "\n", "\u{2028}"])
   func `a refusal's text never contains characters that control the terminal`(_ character: Character) {
     let refusal = RedisRefusal("ERR unknown command 'a\(character)b'").shown(without: nil)

@@ -4,9 +4,9 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// The publisher of a command: what its subscriber is given, and when.
+/// The publisher of a command: the events that its subscriber receives, and their times.
 @Suite(.settled) struct ReplySubscriptionTests {
-  /// Notes what it is given, and asks when it is told to.
+  /// Records the events that it receives, and requests values when the test tells it to.
   private final class Asker: Subscriber {
     var texts: [String] = []
     var subscription: (any Subscription)?
@@ -77,7 +77,7 @@ import Testing
     try withServer { time, _, client, asker in
       client.send(RedisCommand("FAIL")).subscribe(asker)
       time.advance(by: .seconds(1))
-      #expect(asker.texts == ["subscription", "unix:///run/redis refused: ERR no"])
+      #expect(asker.texts == ["subscription", "unix:///run/redis refused the command: ERR no"])
       client.close()
       let late = Asker()
       client.send(echo).subscribe(late)

@@ -1,14 +1,14 @@
 import FeedRedis
 import FeedStream
 
-/// A server in virtual time that answers what a test says, and notes what it is asked.
+/// A server in virtual time that replies as a test decides, and records the commands that it receives.
 final class ScriptedRedis {
   private let listener: Listener
   private var subscriptions: Set<AnyCancellable> = []
   private var connections: [Connection] = []
-  /// The commands of each connection, words joined by blanks.
+  /// The commands of each connection, as words separated by spaces.
   private(set) var heard: [[String]] = []
-  /// Its reply; `nil` for nothing. Accepts any login by default.
+  /// Returns the reply to a command; `nil` for none. By default, accepts any login.
   var answer: ([String]) -> String?
 
   init(at place: SocketAddress, on time: any LoopScheduler, answer: @escaping ([String]) -> String? = { _ in nil })

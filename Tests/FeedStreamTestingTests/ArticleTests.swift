@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The examples of the articles; the last test compares.
+/// The examples of the articles; the last test compares them with the articles.
 @Suite(.settled) struct ArticleTests {
   @Test func `a search waits until typing pauses`() {
     withVirtualTime { time in

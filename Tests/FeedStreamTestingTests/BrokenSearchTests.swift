@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Runs the tests of `Examples/TestingASearch` in a process of their own, with what they test broken.
+/// Runs the tests of `Examples/TestingASearch` in their own process, with the broken search.
 @Suite(.settled) struct BrokenSearchTests {
   #if os(Linux)
     @Test func `a broken search fails four tests, with messages that explain the errors`() throws {
@@ -38,7 +38,7 @@ import Testing
     "Step 4 of 6: expected the value ‹answer to sea›, but at 800ms there was ‹answer to s›.",
     // The recorder.
     "the text field is released: [subscribed at 0s, requested unlimited at 0s, received 2]",
-    // The kit.
+    // The test kit.
     """
     searchResults breaks rule 6, cancelling is final: upstream continued after the subscriber had cancelled.
       The shortest script that shows it: a scheduled source, 1 value, then it finishes; demand: unlimited; \

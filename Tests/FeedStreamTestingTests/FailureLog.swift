@@ -2,7 +2,7 @@ import FeedStreamTesting
 import IssueReporting
 import Synchronization
 
-/// Keeps the failures that `body` reports, and from which line, instead of failing the test.
+/// Records the failures that `body` reports, with their lines, instead of failing the test.
 func failures(_ body: () throws -> Void) rethrows -> [FailureLog.Failure] {
   let log = FailureLog()
   try withIssueReporters([log], operation: body)

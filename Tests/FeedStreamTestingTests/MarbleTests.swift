@@ -160,7 +160,7 @@ import Testing
     #expect(lines[2] == "expected  ---a--a--|")
     #expect(lines[3].hasPrefix("actual    ---a--a--a--a--"))
     #expect(lines[4] == "                   ^")
-    #expect(lines[5].hasPrefix("(of 50033 instants 20 are drawn: 0 before them, 50013 after)"))
+    #expect(lines[5].hasPrefix("(20 of 50033 instants are drawn; 0 are before them, 50013 after them)"))
     #expect(lines[6].hasPrefix("50000 pieces of work ran in one run(), and more are pending"))
     #expect(failures[1].message.contains("a… 50001 in all …|)"))
   }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 
 #if os(Linux)
-  /// Runs this executable, which holds the tests of the whole package, in a process of its own.
+  /// Runs this executable, which contains the tests of the whole package, in its own process.
   func runTests(
     _ arguments: [String], _ variables: [String: String]
   ) throws -> (status: Int32, output: String) {

@@ -82,7 +82,7 @@ import Testing
       for value in 1...3 { subject.send(value) }
       #expect(recorder.values == [1, 2])
       #expect(recorder.ledger.asked == .max(2))
-      // Nothing keeps the recorder: withVirtualTime would report it.
+      // Nothing retains the recorder; otherwise, withVirtualTime would report it.
     }
   }
 

@@ -189,7 +189,7 @@ import Testing
   }
 }
 
-/// Hands out no subscription.
+/// A publisher that never delivers a subscription.
 private struct Silent: Publisher {
   typealias Output = Int
   typealias Failure = Never
@@ -197,6 +197,6 @@ private struct Silent: Publisher {
 }
 
 extension String {
-  /// With each time replaced.
+  /// The text with each time replaced.
   fileprivate var withoutItsTimes: String { replacing(/at [0-9.]+(s|ms)/, with: "at …") }
 }

@@ -56,7 +56,8 @@ import Testing
       failures.first?.message == """
         faulty() breaks rule 4, never more than requested: the value 0 was delivered without demand; \
         requested 1, received 2.
-        The shortest script that shows it: a synchronous source, 1 value, then it finishes; demand: 1, everything late; \
+        The shortest script that shows it: a synchronous source, 1 value, then it finishes; demand: 1, \
+        then unlimited at the end; \
         never cancelled.
                   0s
         received  (00|)
@@ -67,7 +68,7 @@ import Testing
 
   @Test func `excess values are found even when an operator filters most values`() {
     let failures = failures {
-      // Of four values two are left, so that only a demand of one is exceeded.
+      // Two of four values remain, so that only a demand of one is exceeded.
       _ = StreamRules.verify("even") { Greedy(upstream: $0.filter { $0 % 2 == 0 }) }
     }
     #expect(failures.first?.message.hasPrefix("even breaks rule 4, ") ?? false, "\(failures)")
@@ -116,14 +117,14 @@ import Testing
   }
 }
 
-/// A defect, and the rule it breaks.
+/// A defect, and the rule that it breaks.
 enum Fault: CaseIterable {
   case repeatsValues, completesTwice, forgetsToCancelUpstream, deliversAfterCancel, swallowsEveryThird, asksForNone
   case passesSecondSubscription, holdsUpstream, holdsSubscriber, recurses, swapsUnderDemand, keepsScheduling,
     leavesATimer
 
-  /// Under the address sanitizer frames are several times as large, and what recurses on purpose runs out of stack before
-  /// the kit has seen enough of it.
+  /// Under the address sanitizer, stack frames are several times as large, and a deliberate recursion overflows the
+  /// stack before the kit detects it.
   static var thatCanBeRun: [Fault] {
     Sanitizer.current == .address
       ? allCases.filter { $0 != .recurses } : Array(allCases)
@@ -144,7 +145,7 @@ enum Fault: CaseIterable {
   }
 }
 
-/// Passes everything on, with one defect.
+/// A publisher that passes everything on, with one defect.
 private struct Faulty<Upstream: Publisher>: Publisher where Upstream.Output == Int {
   typealias Output = Int
   typealias Failure = Upstream.Failure
@@ -260,15 +261,15 @@ private struct Faulty<Upstream: Publisher>: Publisher where Upstream.Output == I
   }
 }
 
-/// Keeps something as long as a scheduler.
+/// Keeps an object alive as long as a scheduler.
 private enum Keeper {
   static func keep(_ object: AnyObject, until time: VirtualTimeScheduler) {
     time.schedule(after: StreamInstant(nanoseconds: .max)) { withExtendedLifetime(object) {} }
   }
 }
 
-/// Delivers everything at the next hundredth of a second, and trusts that what is due then happens in the order in which it
-/// was scheduled.
+/// Delivers everything at the next hundredth of a second, and relies on work for the same instant running in the order
+/// in which it was scheduled.
 private struct Bunching<Upstream: Publisher>: Publisher {
   typealias Output = Upstream.Output
   typealias Failure = Upstream.Failure
@@ -337,7 +338,7 @@ private struct Bunching<Upstream: Publisher>: Publisher {
   }
 }
 
-/// Asks for everything, whatever it is requested.
+/// Requests everything from upstream, regardless of demand.
 private struct Greedy<Upstream: Publisher>: Publisher {
   typealias Output = Upstream.Output
   typealias Failure = Upstream.Failure

@@ -6,7 +6,7 @@ import Testing
 @Suite(.settled) struct SubscriberCountTests {
   let time = VirtualTimeScheduler()
 
-  /// Two subscribe, one cancels, the other is sent the ending.
+  /// Counts while two subscribe, one cancels, and the other receives the completion.
   private func count<S: Subject>(_ subject: S, _ count: () -> Int) where S.Output == Int, S.Failure == Never {
     #expect(count() == 0)
     let first = subject.record(on: time)

@@ -31,7 +31,7 @@ import Testing
     #expect(failures[0].message.hasPrefix("UnimplementedScheduler (“the search”): "))
     #expect(
       failures[0].message.hasSuffix(
-        ", which this test should not need; give it a VirtualTimeScheduler, or an immediate one."))
+        ", which this test should not need; use a VirtualTimeScheduler or an immediate scheduler."))
   }
 
   @Test func `every use of an unimplemented scheduler fails`() {

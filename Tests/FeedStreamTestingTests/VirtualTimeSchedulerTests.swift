@@ -111,7 +111,7 @@ import Testing
 
   @Test func `tracing doesn't read memory-mapped files`() async {
     await #expect(processExitsWith: .success) {
-      // Reading the file's place in memory now ends the process.
+      // Reading the file's mapped memory would now end the process.
       let file = tmpfile()
       ftruncate(fileno(file), 65_536)
       mmap(nil, 65_536, PROT_READ, MAP_SHARED, fileno(file), 0)

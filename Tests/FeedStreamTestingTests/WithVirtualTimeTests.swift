@@ -60,7 +60,7 @@ import Testing
         time.run()
       }
       withVirtualTime { time in
-        // Cancelled with the recorder, whose message is enough.
+        // The source is cancelled with the recorder, whose message is sufficient.
         let source: ScriptedPublisher<Int, MarbleFailure> = time.hot("12")
         kept = nil
         recorder = source.record(on: time)
@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test func `a failure states the seed, and the seed reproduces it`() {
-    // Two timers race: what comes out depends on the order.
+    // Two timers race: the result depends on their order.
     func race(_ time: VirtualTimeScheduler) {
       let subject = PassthroughSubject<Int, Never>()
       let recorder = subject.record(on: time)

@@ -14,7 +14,7 @@ import Testing
     func note(_ text: String) { entries.append("\(time.now.nanoseconds / 1_000_000): \(text)") }
   }
 
-  /// Connects; the connection is held by the test.
+  /// Connects; the test retains both ends of the connection.
   private func pair(_ time: VirtualTimeScheduler) throws -> (client: Connection, server: Connection) {
     let listener = try Listener(at: place, on: time)
     var (client, server): (Connection?, Connection?)
@@ -224,7 +224,7 @@ import Testing
       let attempt = race(time, log)
       time.run()
       #expect(log.entries == ["250: 10.0.0.1:80"])
-      // One that refuses does not even do that.
+      // A server that refuses doesn't even cause that delay.
       time.network.answers[six] = .failure(101)
       let next = race(time, log)
       time.run()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import XCTest
 
-/// Failures in XCTest: a test of XCTest's, run in a process of its own with its expectation broken.
+/// Failures in XCTest: an XCTest test with a broken expectation, in its own process.
 @Suite(.settled) struct XCTestTests {
   #if os(Linux)
     @Test func `a failure is recorded on the line of an XCTest, once`() throws {

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Against the programs of others, over real sockets.
+/// Tests against third-party programs, over real sockets.
 @Suite(.settled, .timeLimit(.minutes(5))) struct OpenSSLTests {
   private let loop = EventLoop()
   private let papers: Papers
@@ -22,7 +22,7 @@ import Testing
     return Outcome(Just(input).pipe(through: subprocess, on: loop))
   }
 
-  /// Runs the loop until something holds, at most for twenty seconds.
+  /// Runs the loop until a condition holds, for at most twenty seconds.
   private func run(until isDone: @escaping () -> Bool) {
     let deadline = loop.now.advanced(by: .seconds(20))
     let look = loop.schedule(after: loop.now, interval: .milliseconds(2)) { [loop] in
@@ -83,7 +83,7 @@ import Testing
     run { !answer.values.isEmpty }
     #expect(answer.values == ["cba"] && asking.isFinished)
     #expect(connection.tls?.version == (version == "-tls1_3" ? "TLSv1.3" : "TLSv1.2"))
-    // Its end is announced, in both directions.
+    // The end is announced with `close_notify` in both directions.
     connection.close()
     server.cancel()
     loop.run()

@@ -9,7 +9,7 @@ final class Papers: Sendable {
 
   private let folder: String
 
-  /// The root of most of them.
+  /// The root of most certificates.
   var roots: TrustedRoots { get throws { try .only(file: self("root.pem")) } }
 
   private init() throws {
@@ -65,5 +65,5 @@ final class Papers: Sendable {
   }
 }
 
-// Unsafe but right: written once, before the process ends.
+// Safe, because it is written once, before the process ends.
 nonisolated(unsafe) private var leftover = ""

@@ -25,7 +25,7 @@ import Testing
       let writing = try send(["hello ", "", "world"], to: pair.client, atEnd: .endsWriting)
       pair.time.run()
       #expect(reading.text == "hello world" && reading.isFinished && writing.isFinished)
-      // One direction has ended, the other has not.
+      // One direction has ended, and the other one hasn't.
       let answer = try send(["bye"], to: pair.server, atEnd: .closes)
       pair.time.run()
       #expect(answers.text == "bye" && answers.isFinished && answer.isFinished)
@@ -88,7 +88,7 @@ import Testing
         } receiveValue: { _ in
         }
       pair.time.run()
-      // The link's buffer, what is encrypted at a time, and what `write` holds.
+      // The link's buffer, the bytes that are encrypted at a time, and the bytes that `write` holds.
       #expect(written > 64 * 1024 && written < 600 * 1024)
       var read = 0
       let reading = try #require(pair.server).bytes.sink { _ in
@@ -157,7 +157,7 @@ import Testing
 
   @Test func `a byte changed in transit fails the connection`() throws {
     try withVirtualTime { time in
-      // A server, and before it somebody who changes the last byte of a long chunk.
+      // A server, and an attacker on the way to it who changes the last byte of a long chunk.
       let front = SocketAddress.internet("10.0.0.2", port: 443)
       let listener = try Listener(at: Pair.place, on: time)
       let server = try papers.server()

@@ -2,7 +2,7 @@ import FeedStream
 import FeedStreamTesting
 import FeedTLS
 
-/// The values that a stream delivered, and how it ended.
+/// The values that a stream delivered, and its completion.
 final class Outcome<Output, Failure: Error> {
   var values: [Output] = []
   var completion: Subscribers.Completion<Failure>?
@@ -27,14 +27,14 @@ extension Outcome where Output == Chunk {
   var text: String { Chunk(joining: values).text }
 }
 
-/// Both sides of a connection in virtual time, and what became of them.
+/// Both sides of a connection in virtual time, and their results.
 final class Pair {
   let time: VirtualTimeScheduler
   var client: Connection?
   var server: Connection?
   var clientError: TLSError?
   var serverError: TLSError?
-  /// The connections below.
+  /// The underlying connections.
   private(set) var below: (client: Connection?, server: Connection?)
   private var work: [AnyCancellable] = []
 
@@ -42,9 +42,9 @@ final class Pair {
 
   static let place = SocketAddress.internet("10.0.0.1", port: 443)
 
-  /// Connects, comes to terms on both sides, and runs until that is over.
+  /// Connects, performs the handshake on both sides, and runs until it is over.
   ///
-  /// - Parameter server: `nil` leaves the server's side as it is.
+  /// - Parameter server: `nil` to leave the server's side without TLS.
   func connect(_ client: TLSClient, _ server: TLSServer?, host: String = "localhost") throws {
     let listener = try Listener(at: Self.place, on: time)
     let accepting = listener.connections.sink { [unowned self] connection in

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Listeners whose connections are secure, and what is built on them.
+/// Listeners with secure connections, and servers that use them.
 @Suite(.settled, .timeLimit(.minutes(5))) struct TLSListenerTests {
   private let papers: Papers
 
@@ -20,7 +20,7 @@ import Testing
         .secured(by: try papers.server(), handshakes: 2, on: time) { error, _ in reports.append(error) }
         .flatMap { $0.bytes.write(to: $0, atEnd: .closes).catch { _ in Empty<Never, Never>() } }
         .sink { _ in }
-      // One says nothing, one speaks something else.
+      // One client sends nothing, and another one doesn't speak TLS.
       let silent = Outcome(Connection.connect(to: Pair.place, on: time))
       let wrong = Outcome(Connection.connect(to: Pair.place, on: time))
       time.advance(by: .seconds(1))

@@ -4,7 +4,7 @@ import FeedTLS
 import TestSupport
 import Testing
 
-/// The rules of a stream over what is secure.
+/// The rules of streams, for secure connections.
 @Suite(.settled, .timeLimit(.minutes(5))) struct TLSRuleTests {
   private let client: TLSClient
   private let server: TLSServer
@@ -17,7 +17,7 @@ import Testing
 
   private static func line(_ value: Int) -> Chunk { Chunk("\(value)\n") }
 
-  /// A secure connection to a peer that reads everything and sends 0 to 3 as lines, each alone.
+  /// A secure connection to a peer that reads everything, and sends 0 to 3 as separate lines.
   private func connected(_ time: VirtualTimeScheduler) -> AnyPublisher<Connection, any Error> {
     let listener = try! Listener(at: Pair.place, on: time)
     let serving = listener.connections.secured(by: server, on: time)

@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func `the common name isn't used as a host name`() throws {
-    // It is for other.example, whatever its subject says.
+    // The certificate is for other.example, whatever its subject says.
     let client = try meet(papers.client(), papers.server("client"), host: "client.example").client
     #expect(client == .wrongHost("client.example", names: ["other.example", "more.example"]))
   }
@@ -78,7 +78,7 @@ import Testing
     let bare = try TLSIdentity(certificates: papers.text("deep.pem"), key: papers.text("deep.key"))
     let client = try meet(papers.client(), TLSServer(identity: bare)).client
     #expect(client == .untrusted(certificate: "CN=localhost", issuer: "CN=Between"))
-    // One between them may be trusted itself.
+    // An intermediate certificate may be trusted itself.
     let trusting = try TLSClient(trusting: .only(papers.text("intermediate.pem")))
     #expect(try meet(trusting, TLSServer(identity: bare)).client == nil)
   }
@@ -94,7 +94,7 @@ import Testing
   @Test func `a handshake without a common application protocol fails`() throws {
     let (client, server, _) = try meet(papers.client(protocols: ["a"]), papers.server(protocols: ["b"]))
     #expect(client == .noCommonProtocol && server == .noCommonProtocol)
-    // A client that offers none is accepted.
+    // A client that offers no protocol is accepted.
     #expect(try meet(papers.client(), papers.server(protocols: ["b"])).server == nil)
     #expect(try meet(papers.client(protocols: ["a"]), papers.server()).client == nil)
   }
@@ -135,14 +135,14 @@ import Testing
   @Test func `a refused client reads the reason`() throws {
     try withPair { pair in
       try pair.connect(client(showing: nil), server(.required(papers.roots)))
-      // In TLS 1.3 the client is done before the server has judged it.
+      // In TLS 1.3, the client's handshake completes before the server has verified the client.
       let reading = Outcome(try #require(pair.client).bytes)
       pair.time.run()
       #expect(reading.error?.name == "EPROTO" && pair.client?.tlsFailure == .refused(reason: "certificate required"))
     }
   }
 
-  // MARK: What we are given
+  // MARK: Configuration
 
   @Test func `an invalid host name is refused before any bytes are sent`() throws {
     for host in ["", ".", "a b", "a\0b", "bücher.example", String(repeating: "a", count: 254)] {

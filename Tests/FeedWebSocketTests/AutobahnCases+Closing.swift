@@ -1,7 +1,7 @@
 extension AutobahnCase {
   private static func text(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-  /// Category 6: what is text, in one frame, in fragments, and byte by byte.
+  /// Category 6: valid and invalid UTF-8 in one frame, in fragments, and byte by byte.
   static var texts: [AutobahnCase] {
     let greek: [UInt8] = [0xCE, 0xBA, 0xE1, 0xBD, 0xB9, 0xCF, 0x83, 0xCE, 0xBC, 0xCE, 0xB5]
     let surrogate: [UInt8] = [0xED, 0xA0, 0x80]
@@ -28,7 +28,7 @@ extension AutobahnCase {
       ("6.7", [[0x00], [0xC2, 0x80], [0xE0, 0xA0, 0x80], [0xF0, 0x90, 0x80, 0x80]]),
       ("6.9", [[0x7F], [0xDF, 0xBF], [0xEF, 0xBF, 0xBF], [0xF4, 0x8F, 0xBF, 0xBF]]),
       ("6.11", [[0xED, 0x9F, 0xBF], [0xEE, 0x80, 0x80], [0xEF, 0xBF, 0xBD], [0xF4, 0x8F, 0xBF, 0xBF]]),
-      // Characters that are none for exchange, which are text all the same.
+      // Noncharacters, which are valid text nevertheless.
       ("6.22", (0...16).flatMap { plane in [0xFFFE, 0xFFFF].map { text(String(Unicode.Scalar(plane << 16 | $0)!)) } }),
       ("6.23", (0xFFF9...0xFFFF).map { text(String(Unicode.Scalar($0)!)) }),
     ]
@@ -55,7 +55,7 @@ extension AutobahnCase {
     return cases
   }
 
-  /// One byte a fragment.
+  /// A message with one byte per fragment.
   private static func single(_ bytes: [UInt8]) -> [Step] {
     bytes.indices.map { .frame(($0 == 0 ? 1 : 0) | ($0 == bytes.count - 1 ? 0x80 : 0), [bytes[$0]]) }
   }
@@ -104,7 +104,7 @@ extension AutobahnCase {
     [0xA0, 0x80], [0xAD, 0xBF], [0xAE, 0x80], [0xAF, 0xBF], [0xB0, 0x80], [0xBE, 0x80], [0xBF, 0xBF],
   ]
 
-  /// Category 7: how a socket is closed.
+  /// Category 7: closing a socket.
   static var closing: [AutobahnCase] {
     let hello = Step.frame(0x81, text("Hello World!"))
     let closed = ["close 1000"]

@@ -1,5 +1,5 @@
-/// The cases of the Autobahn test suite up to category 7, and 9 and 10 in small, as data: written from RFC 6455 and the descriptions of the cases.
-/// Each is run against both sides. 12 and 13 are in `CompressionCasesTests`.
+/// The cases of the Autobahn test suite up to category 7, and smaller versions of 9 and 10, as data: written from RFC
+/// 6455 and the descriptions of the cases. Each is run against both sides. 12 and 13 are in `CompressionCasesTests`.
 struct AutobahnCase: CustomStringConvertible {
   enum Step {
     case frame(UInt8, [UInt8])
@@ -8,9 +8,9 @@ struct AutobahnCase: CustomStringConvertible {
 
   let id: String
   let steps: [Step]
-  /// The answers of our echo, the close frame included.
+  /// The replies of our echo, including the close frame.
   let expected: [String]
-  /// How many bytes are sent at a time.
+  /// The number of bytes that are sent at a time.
   var chop: Int?
 
   var description: String { id }

@@ -24,7 +24,7 @@ import Testing
           }
         }
         #expect(talk.words() == test.expected, "\(test.id), our side is the \(isServer ? "server" : "client")")
-        // A server closes first, and a client waits for that.
+        // A server closes the connection first, and a client waits for that.
         #expect(talk.isEnded == isServer, "\(test.id)")
         talk.end()
       }
@@ -34,7 +34,7 @@ import Testing
   @Test(arguments: [true, false])
   func `invalid UTF-8 is refused before its frame ends`(isServer: Bool) throws {
     try withVirtualTime { time in
-      // 6.4.3 and 6.4.4: the frame's bytes come with pauses.
+      // 6.4.3 and 6.4.4: the frame's bytes arrive with pauses.
       let talk = try Talk(time, isServer: isServer)
       let frame = talk.frame(0x81, [0xCE, 0xBA, 0xF4, 0x90, 0x80, 0x80, 0x41, 0x42])
       talk.send(Array(frame.dropLast(5)))

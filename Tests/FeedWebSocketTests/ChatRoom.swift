@@ -2,7 +2,7 @@ import FeedHTTPServer
 import FeedStream
 import FeedWebSocket
 
-/// Tells everybody what anybody says. A client that reads slowly misses the oldest messages, and holds up nobody.
+/// Sends each client's messages to all clients. A client that reads slowly misses the oldest messages, and delays no other.
 final class ChatRoom {
   private let said = PassthroughSubject<WebSocketMessage, Never>()
   private(set) var memberCount = 0

@@ -8,16 +8,16 @@ import Testing
 
 /// The chat of `docs/how-to/Chat.md`, in virtual time: many clients, slow ones, and connections that are cut.
 @Suite(.settled) struct ChatTests {
-  /// A client of the chat, and what it has heard.
+  /// A client of the chat, and the messages that it has received.
   private final class Member {
     private(set) var heard: [String] = []
     private(set) var ending: Subscribers.Completion<WebSocketError>?
     private var socket: WebSocket?
     private var work: [AnyCancellable] = []
 
-    /// - Parameter pause: how long it takes to read a message.
+    /// - Parameter pause: the time that it takes to read a message.
     init(_ time: VirtualTimeScheduler, pause: StreamInstant.Stride? = nil) {
-      // What is sent has the length that it has.
+      // Without compression, messages have a known length.
       var options = WebSocketClient.Options()
       options.compression = nil
       WebSocketClient(options, on: time).webSocket("ws://10.0.0.1/chat")
@@ -86,7 +86,7 @@ import Testing
     StreamDiagnostics.onDrop { _ in }
     defer { StreamDiagnostics.onDrop(nil) }
     try withChat { time, room in
-      // Its connection holds little.
+      // The connection has a small buffer.
       time.network.link.buffer = 2_048
       let slow = Member(time, pause: .seconds(1))
       time.advance(by: .seconds(1))

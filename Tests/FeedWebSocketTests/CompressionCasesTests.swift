@@ -5,8 +5,8 @@ import Testing
 
 @testable import FeedWebSocket
 
-/// Categories 12 and 13 of the Autobahn test suite in small: messages of many lengths, whole and in fragments, echoed under every
-/// combination of parameters.
+/// Smaller versions of categories 12 and 13 of the Autobahn test suite: messages of many lengths, whole and in
+/// fragments, echoed under every combination of parameters.
 @Suite(.settled) struct CompressionCasesTests {
   private static let offers: [String] = {
     var offers: [String] = []
@@ -28,7 +28,7 @@ import Testing
   }
 
   private func run(isServer: Bool, _ talk: Talk, _ terms: DeflateTerms) throws {
-    // What the peer compresses, it compresses as it may.
+    // The peer compresses its messages within the negotiated parameters.
     let options = WebSocketCompression(windowBits: terms.windowBits(sentByServer: !isServer))
     let peer = try #require(DeflateContext(terms, options, isServer: !isServer))
     var expected: [String] = []
@@ -44,7 +44,7 @@ import Testing
       expected.append(count <= 130 ? "text " + String(decoding: bytes, as: UTF8.self) : "text \(count) bytes")
     }
     #expect(talk.words(terms) == expected, "\(talk.handshake)")
-    // It has been worth it.
+    // Compression has saved bytes.
     #expect(talk.heard.count < 60_000)
     talk.end()
   }

@@ -27,7 +27,7 @@ import Testing
       answer("\(name); client_max_window_bits", small)
         == "\(name); server_no_context_takeover; client_no_context_takeover; server_max_window_bits=11; client_max_window_bits=11"
     )
-    // Without the offer, a client may not be limited.
+    // Without the offer, the server must not limit the client's window.
     #expect(answer(name, small)?.contains("client_max_window_bits") == false)
   }
 
@@ -77,7 +77,7 @@ import Testing
 
   @Test func `the examples in section 7.2.3 of RFC 7692 are read`() throws {
     #expect(inflate([0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]) == ["text Hello"])
-    // Without compression, with a final block, in two blocks.
+    // A block without compression, a final block, and two blocks.
     #expect(inflate([0x00, 0x05, 0x00, 0xFA, 0xFF, 0x48, 0x65, 0x6C, 0x6C, 0x6F, 0x00]) == ["text Hello"])
     #expect(inflate([0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0x00]) == ["text Hello"])
     #expect(
@@ -92,7 +92,7 @@ import Testing
 
   @Test func `data that can't be decompressed is refused with 1007`() {
     #expect(inflate([0xFF, 0xFF, 0xFF, 0xFF]) == ["1007"])
-    // A block that does not end.
+    // A block without an end.
     #expect(inflate([0xF2, 0x48, 0xCD]) == ["1007"])
     #expect(inflate([]) == ["text"])
     #expect(inflate([0x00]) == ["text"])
@@ -116,7 +116,7 @@ import Testing
     var generator = Seeded(seed: UInt64(bits))
     var lengths: [Int] = []
     for round in 0..<30 {
-      // Repeating, random, or both.
+      // The messages are repetitive, random, or both.
       let word = (0..<50).map { _ in UInt8.random(in: 0x61...0x7A, using: &generator) }
       let count = Int.random(in: 1...3_000, using: &generator)
       let bytes = (0..<count).map { round % 3 == 0 ? UInt8.random(in: 0...255, using: &generator) : word[$0 % 50] }

@@ -8,7 +8,7 @@ import Testing
 @Suite(.settled, .timeLimit(.minutes(5))) struct EchoProgramTests {
   private static let program = FeedBinary.path(of: "WebSocketEcho")
 
-  /// Sends the messages to `url`, and returns as many as come back.
+  /// Sends the messages to `url`, and returns the echoed messages.
   private func echo(_ messages: [WebSocketMessage], at url: String) -> [WebSocketMessage] {
     let loop = EventLoop()
     var echoes: [WebSocketMessage] = []

@@ -2,13 +2,13 @@ import FeedStream
 
 @testable import FeedWebSocket
 
-/// Frames as a peer without scruples sends them.
+/// Frames as a misbehaving peer sends them.
 enum Raw {
   static let mask: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
 
   /// - Parameters:
   ///   - first: the bits and the opcode.
-  ///   - isMasked: true for a client's.
+  ///   - isMasked: true for a client's frame.
   static func frame(_ first: UInt8, _ payload: [UInt8] = [], isMasked: Bool) -> [UInt8] {
     var bytes = [first]
     let bit: UInt8 = isMasked ? 0x80 : 0

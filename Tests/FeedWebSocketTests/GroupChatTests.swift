@@ -66,7 +66,7 @@ import Testing
     while heard.contains(where: \.isEmpty) { loop.run(.oneTurn) }
     #expect(heard.allSatisfy { $0 == ["high tide"] })
     #expect(members.withLock { $0.count } == 2)
-    // One memory, which both rooms have shown.
+    // Both rooms have delivered the same memory.
     #expect(memory.withLock { $0.map(\.value) } == [[1, 2]])
     sockets = []
     work = []

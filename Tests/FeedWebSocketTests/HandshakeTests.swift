@@ -13,7 +13,7 @@ import Testing
     ("Sec-WebSocket-Key", key), ("Sec-WebSocket-Version", "13"),
   ]
 
-  /// The status and the fields of the response to a request whose fields are changed.
+  /// The status and the fields of the response to a request with changed fields.
   private func answer(
     _ changes: [(String, String?)] = [], _ change: (inout WebSocketUpgrade) -> Void = { _ in }
   ) -> (status: Int, headers: HTTPServer.Headers) {

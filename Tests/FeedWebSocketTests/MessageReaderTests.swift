@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeedWebSocket
 
-/// The parser: however the bytes are cut, it decides the same.
+/// The parser: its results are the same however the bytes are split.
 @Suite(.settled) struct MessageReaderTests {
   private static func read(
     _ pieces: [[UInt8]], isServer: Bool, _ limits: WebSocketLimits, _ compression: DeflateTerms?
@@ -22,7 +22,7 @@ import Testing
     return words
   }
 
-  /// Reads it in one piece, byte by byte, and cut in two at every place; all must agree.
+  /// Reads bytes in one piece, byte by byte, and split in two at every position; all results must agree.
   private func read(
     _ bytes: [UInt8], isServer: Bool = true, _ limits: WebSocketLimits = WebSocketLimits(),
     _ compression: DeflateTerms? = nil
@@ -66,7 +66,7 @@ import Testing
       ([0x82, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 0], 1002), ([0x82, 0xFF, 0, 0, 0, 0, 0, 0x20, 0, 0], 1009),
     ] as [([UInt8], Int)])
   func `an invalid frame is refused at its header`(_ bytes: [UInt8], _ code: Int) {
-    // With a mask, where it has one, for what is refused for its length.
+    // Append a mask, for frames that are refused because of their length.
     #expect(read(bytes + [1, 2, 3, 4]) == ["\(code)"])
   }
 
@@ -77,10 +77,10 @@ import Testing
   }
 
   @Test func `UTF-8 is validated while text arrives`() {
-    // Overlong, then more that never comes.
+    // An overlong encoding, and then announced bytes that never arrive.
     let header = Raw.frame(0x01, [0xCE, 0xBA, 0xC0, 0xAF, 0x41, 0x41], isMasked: true).dropLast(2)
     #expect(read(Array(header)) == ["1007"])
-    // A character may lie in two fragments, and has to end.
+    // A character may be split between two fragments, but must be complete.
     let split = Raw.frame(0x01, [0xCE], isMasked: true)
     #expect(read(split + Raw.frame(0x80, [0xBA], isMasked: true)) == ["text κ"])
     #expect(read(split + Raw.frame(0x80, [], isMasked: true)) == ["1007"])
@@ -159,7 +159,7 @@ import Testing
   }
 }
 
-/// The same numbers each time.
+/// A generator of the same numbers in each run.
 struct Seeded: RandomNumberGenerator {
   private var state: UInt64
 

@@ -5,8 +5,8 @@ import Testing
 
 @testable import FeedWebSocket
 
-/// Frames and handshakes that are damaged at random, without a crash, a hang, or memory beyond the limits. A short form runs with
-/// the tests; `FEEDSTREAM_MUTATIONS=1000000` runs a million.
+/// Randomly damaged frames and handshakes must cause no crash, no hang, and no memory use beyond the limits. A short
+/// form runs with the tests; `FEEDSTREAM_MUTATIONS=1000000` runs a million mutations.
 @Suite(.settled) struct MutationTests {
   private static let count = ProcessInfo.processInfo.environment["FEEDSTREAM_MUTATIONS"].flatMap { Int($0) } ?? 20_000
 
@@ -70,7 +70,7 @@ import Testing
       #expect(!whole.contains("too long"))
       if let last = whole.last, Int(last) != nil { refused += 1 } else { taken += 1 }
     }
-    // They are damaged enough, and not too much.
+    // Enough inputs must be refused, and enough accepted.
     #expect(refused > Self.count / 20 && taken > Self.count / 20, "\(refused) \(taken)")
   }
 
@@ -90,7 +90,7 @@ import Testing
         Self.mutate(&bytes, &generator)
         if let (head, length) = try? ResponseHead.parse(bytes) {
           #expect(length <= bytes.count && head.status >= 100)
-          // A head that is whole is the same when more follows, and none before its last byte.
+          // A complete head is the same when more bytes follow, and isn't complete before its last byte.
           #expect((try? ResponseHead.parse(bytes + [0]))?.length == length)
           #expect((try? ResponseHead.parse(Array(bytes.prefix(length - 1)))) == nil)
         }

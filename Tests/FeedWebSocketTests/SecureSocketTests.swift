@@ -10,7 +10,7 @@ import Testing
 
 /// Sockets over TLS, and over a real loop.
 @Suite(.settled, .timeLimit(.minutes(5))) struct SecureSocketTests {
-  /// A certificate for 10.0.0.1 and its key, which the `openssl` command makes.
+  /// Calls `body` with a certificate for 10.0.0.1 and its key, made by the `openssl` command.
   private func withPapers(_ body: (_ certificate: String, _ key: String) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "papers-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -84,7 +84,7 @@ import Testing
     var options = WebSocketClient.Options()
     options.limits = upgrade.limits
     options.compression = compression
-    // Around what is written, masked and compressed at a time.
+    // Lengths near the sizes that are written, masked and compressed at a time.
     let lengths = [
       0, 1, 4_096, 4_097, 65_525, 65_526, 65_527, 65_536, 65_537, 131_072, 131_073, 262_144, 1_000_000, 3 << 20,
     ]

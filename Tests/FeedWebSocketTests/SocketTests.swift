@@ -6,9 +6,9 @@ import Testing
 
 @testable import FeedWebSocket
 
-/// Demand, deadlines and endings of one socket, in virtual time.
+/// Demand, deadlines and completion of one socket, in virtual time.
 @Suite(.settled) struct SocketTests {
-  /// Takes messages only when told to.
+  /// Requests messages only when the test tells it to.
   private final class Slow: Subscriber {
     typealias Input = WebSocketMessage
     typealias Failure = WebSocketError
@@ -32,7 +32,7 @@ import Testing
         socket.messages.subscribe(slow)
         return Empty(completeImmediately: false).eraseToAnyPublisher()
       }
-      // A ping before the first message is answered, one after it is not.
+      // A ping before the first message gets a pong; a ping after it doesn't.
       talk.send(talk.frame(0x89, "1") + talk.frame(0x81, "a") + talk.frame(0x89, "2") + talk.frame(0x81, "b"))
       #expect(talk.words() == ["pong 1"])
       #expect(slow.messages == [])
@@ -40,7 +40,7 @@ import Testing
       let many = Array(repeating: talk.frame(0x82, [UInt8](repeating: 0, count: 1_000)), count: 300).flatMap { $0 }
       talk.connection?.channel.write([Chunk(many)]) { _ in written = true }
       time.advance(by: .seconds(1))
-      // The network holds 64 KiB.
+      // The network's buffer holds 64 KiB.
       #expect(!written)
       slow.subscription?.request(.max(1))
       time.advance(by: .seconds(1))
@@ -69,7 +69,7 @@ import Testing
       talk.stopReading()
       #expect(made == 0)
       time.advance(by: .seconds(10))
-      // What the peer has read, what the network holds, what may wait, and what one write has.
+      // The messages that the peer has read, those in the network, those that may wait, and those of one write.
       #expect((64..<300).contains(made), "\(made) \(talk.heard.count)")
       let before = made
       time.advance(by: .seconds(10))
@@ -92,7 +92,7 @@ import Testing
       for (index, text) in texts.enumerated() {
         if index == 100 { talk.stopReading() }
         said.send(.text(text))
-        // The network takes some of it before the peer reads again.
+        // The network accepts some bytes before the peer reads again.
         if index == 4_000 {
           time.advance(by: .milliseconds(1))
           talk.readAgain()
@@ -165,7 +165,7 @@ import Testing
         socket.close(.normal)
         time.advance(by: .milliseconds(1))
         #expect(talk.words() == ["close 1001"])
-        // Messages on their way are discarded.
+        // Messages in transit are discarded.
         talk.send(talk.frame(0x81, "late"))
         if answers { talk.send(talk.close(1001)) }
         #expect(slow.messages == [])
@@ -367,7 +367,7 @@ import Testing
 }
 
 extension Publishers {
-  /// The same text some times.
+  /// Delivers the same text several times.
   struct MapStrings: Publisher {
     typealias Output = WebSocketMessage
     typealias Failure = Never

@@ -4,24 +4,24 @@ import FeedStreamTesting
 
 @testable import FeedWebSocket
 
-/// A side of ours in virtual time, and a peer without scruples that sends it bytes.
+/// Our side of a connection in virtual time, and a peer that sends arbitrary bytes.
 final class Talk {
   let time: VirtualTimeScheduler
-  /// True when our side is the server, and the peer has to mask.
+  /// True when our side is the server, so that the peer must mask.
   let isServer: Bool
   private(set) var heard: [UInt8] = []
-  /// True when our side has said that nothing follows, or is gone.
+  /// True when our side has ended its direction, or has closed the connection.
   private(set) var isEnded = false
   private(set) var connection: Connection?
   private(set) var socket: WebSocket?
-  /// How the client's stream ended.
+  /// The error of the client's stream.
   private(set) var error: (any Error)?
   private var kept: [AnyCancellable] = []
   private var server: HTTPServer?
   private var handshakeBytes = 0
   private static let place = SocketAddress.internet("10.0.0.1", port: 80)
 
-  /// Opens a socket of ours, on which `handle` does something, and waits until it is open.
+  /// Opens our socket, passes it to `handle`, and waits until it is open.
   init(
     _ time: VirtualTimeScheduler, isServer: Bool, offers: String? = nil, chooses: String? = nil,
     limits: WebSocketLimits = WebSocketLimits(), compression: WebSocketCompression? = nil,
@@ -103,7 +103,7 @@ final class Talk {
   func stopReading() { connection?.channel.stopReading() }
   func readAgain() { if let connection { listen(to: connection) } }
 
-  /// Sends bytes, `chop` at a time, and lets our side answer.
+  /// Sends bytes, `chop` at a time, and lets our side reply.
   func send(_ bytes: [UInt8], chop: Int? = nil) {
     let step = chop ?? max(bytes.count, 1)
     for start in stride(from: 0, to: bytes.count, by: step) {
@@ -121,7 +121,7 @@ final class Talk {
     Raw.words(Array(heard[handshakeBytes...]), isMasked: !isServer, compression)
   }
 
-  /// The peer closes its side, and everything is released.
+  /// Closes the peer's side, and releases everything.
   func end() {
     connection?.close()
     time.advance(by: .seconds(1))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An address on loopback that neither accepts nor refuses: a listening socket whose queue is full.
+/// A loopback address that neither accepts nor refuses connections: a listening socket whose queue is full.
 final class BlackHole {
   let url: URL
   private let descriptors: [Int32]
@@ -12,12 +12,12 @@ final class BlackHole {
     address.sin_addr.s_addr = inet_addr("127.0.0.1")
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     var descriptors = [listener]
-    // `sockaddr_in` is a `sockaddr` to the calls that take one.
+    // Calls that take a `sockaddr` accept a `sockaddr_in`.
     withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         precondition(bind(listener, $0, length) == 0 && listen(listener, 0) == 0, "BlackHole: no port to be had")
         getsockname(listener, $0, &length)
-        // Fills the queue; what does not fit hangs, as the client's connection will.
+        // Fill the queue. A connection that doesn't fit hangs, as the client's will.
         for _ in 0..<4 {
           let filler = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
           _ = connect(filler, $0, length)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Compresses what origins send, with the libraries that come with libcurl.
+/// Compresses the bodies of origins, with the libraries that libcurl uses.
 enum Compression {
   static func gzip(_ data: Data) -> Data { deflated(data, windowBits: 15 + 16) }
   static func zlib(_ data: Data) -> Data { deflated(data, windowBits: 15) }
@@ -27,7 +27,7 @@ enum Compression {
     }
   }
 
-  /// zlib's `z_stream`, of which only the first words matter here.
+  /// zlib's `z_stream`, of which only the first fields matter here.
   private struct Stream {
     var nextIn: UnsafeRawPointer?
     var availableIn: UInt32
@@ -67,7 +67,7 @@ enum Compression {
   }
 
   private static func function<Function>(_ name: String, _: Function.Type, of library: String) -> Function {
-    // The type is the one that the library's header declares.
+    // Safe, because the library's header declares this type.
     unsafeBitCast(dlsym(dlopen(library, RTLD_NOW), name)!, to: Function.self)
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A server that speaks HTTP/2 over TLS and nothing else (`nghttpd` of nghttp2): it sends back what is uploaded.
+/// A server that speaks HTTP/2 over TLS and nothing else (`nghttpd` of nghttp2): it sends back uploaded bodies.
 final class HTTP2Origin {
   private static let program = "/usr/sbin/nghttpd"
   static let isAvailable = FileManager.default.isExecutableFile(atPath: program) && SecureOrigin.isAvailable
@@ -17,7 +17,7 @@ final class HTTP2Origin {
     port = try ReservedPort()
     server = try ChildProcess(
       Self.program, ["-a", "127.0.0.1", "--echo-upload", "\(port.number)", made.key, made.certificate])
-    // It does not say when it listens.
+    // The server doesn't report when it listens.
     while server.endingNow == nil {
       guard let connection = try? RawOrigin.Connection.open(to: port.number) else {
         usleep(1_000)
@@ -30,7 +30,7 @@ final class HTTP2Origin {
 
   func url(_ path: String = "/") -> URL { URL(string: "https://localhost:\(port.number)\(path)")! }
 
-  /// Ends it: what it had not answered stays unanswered.
+  /// Ends the server; open requests get no response.
   func stop() {
     server.send(SIGKILL)
     server.wait()

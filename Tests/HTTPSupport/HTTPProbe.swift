@@ -2,7 +2,7 @@ import FeedHTTP
 import FeedStream
 import Foundation
 
-/// A subscriber that keeps what arrives and asks when it is told to.
+/// A subscriber that records events, and requests values when its test tells it to.
 final class HTTPProbe: Subscriber {
   typealias Input = HTTPResponse
   typealias Failure = HTTPError
@@ -10,9 +10,9 @@ final class HTTPProbe: Subscriber {
   private(set) var responses: [HTTPResponse] = []
   private(set) var completion: Subscribers.Completion<HTTPError>?
   private(set) var subscription: (any Subscription)?
-  /// Called when the answer or the error has arrived.
+  /// Called when the response or the error has arrived.
   var onEnd: (() -> Void)?
-  /// Called with the answer, before the completion.
+  /// Called when the response has arrived, before the completion.
   var onValue: (() -> Void)?
   private let demand: Subscribers.Demand
 
@@ -48,21 +48,21 @@ final class HTTPProbe: Subscriber {
     forget()
   }
 
-  /// Tests' closures hold probes.
+  /// Releases the closures, because tests' closures retain probes.
   private func forget() {
     onEnd = nil
     onValue = nil
   }
 }
 
-/// A client on a loop of its own, both of which go when the test ends.
+/// A client on its own loop; both are released when the test ends.
 final class HTTPBench {
   let loop = EventLoop()
   let client: CurlHTTPClient
 
   init(_ configure: (inout CurlHTTPClient.Configuration) -> Void = { _ in }) {
     var configuration = CurlHTTPClient.Configuration()
-    // Whoever runs the tests may have a proxy, which cannot reach them.
+    // The user's environment may name a proxy, which can't reach these servers.
     configuration.usesProxies = false
     configure(&configuration)
     client = CurlHTTPClient(on: loop, configuration)
@@ -73,14 +73,14 @@ final class HTTPBench {
     loop.close()
   }
 
-  /// Subscribes to a request's answer.
+  /// Subscribes to a request's response.
   @discardableResult func get(_ request: HTTPRequest, demand: Subscribers.Demand = .unlimited) -> HTTPProbe {
     let probe = HTTPProbe(demand: demand)
     client.get(request).subscribe(probe)
     return probe
   }
 
-  /// Gets and runs the loop until nothing is left to do.
+  /// Sends the request, and runs the loop until nothing is left to do.
   func run(_ request: HTTPRequest) -> HTTPProbe {
     let probe = get(request)
     loop.run()
@@ -90,8 +90,8 @@ final class HTTPBench {
   func run(_ url: URL) -> HTTPProbe { run(HTTPRequest(url)) }
 }
 
-/// Carries what is confined to one thread through another, which does not touch it.
-// @unchecked: handed to `EventLoop.execute` as it is, and opened on the loop only.
+/// Carries a value that is confined to one thread through another thread, which doesn't use it.
+// @unchecked: passed to `EventLoop.execute` unopened, and opened only on the loop.
 struct Sealed<Value>: @unchecked Sendable {
   let value: Value
   init(_ value: Value) { self.value = value }

@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// A certificate that is its own authority, made by the `openssl` command, in a folder that goes with it.
+/// A certificate that is its own authority, made by the `openssl` command, in a folder that is removed with this
+/// object.
 final class MadeCertificate {
   static let tool = "/usr/bin/openssl"
 
@@ -26,7 +27,7 @@ final class MadeCertificate {
       "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", request,
       "-subj", "/CN=\(host)",
     ])
-    // Only the authority's command takes dates, and it wants its books.
+    // Only the command for authorities accepts dates, and it requires a database file.
     let settings = folder.appending(path: "settings").path
     try Data().write(to: folder.appending(path: "index"))
     try """

@@ -1,11 +1,11 @@
 import Foundation
 
-/// How many descriptors this process has open.
+/// The number of open descriptors of this process.
 func openDescriptors() -> Int {
   (0..<1_024).count { fcntl(Int32($0), F_GETFD) >= 0 }
 }
 
-/// Limits how many descriptors this process may have open.
+/// Limits the number of open descriptors of this process.
 func limitDescriptors(to count: rlim_t) {
   let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
   var limit = rlimit()

@@ -1,11 +1,11 @@
 import Foundation
 
 extension RawOrigin {
-  /// A proxy: a tunnel for CONNECT, and for other requests one that passes them on, each over a connection of its own.
+  /// A proxy: opens a tunnel for CONNECT, and forwards other requests, each over a separate connection.
   ///
   /// - Parameters:
-  ///   - login: the user and the password that it wants, `user:password`.
-  ///   - notes: is given each request.
+  ///   - login: the required user and password, `user:password`.
+  ///   - notes: receives each request.
   static func proxy(login: String? = nil, _ notes: @escaping @Sendable (Request) -> Void) -> RawOrigin {
     let field = login.map { "Basic " + Data($0.utf8).base64EncodedString() }
     return RawOrigin { connection in
@@ -33,7 +33,7 @@ extension RawOrigin {
     }
   }
 
-  /// The head of a request as the server gets it.
+  /// The head of a request as the server receives it.
   private static func passedOn(_ request: Request, to url: URL) -> String {
     var lines = request.text.components(separatedBy: "\r\n")
     lines[0] = "\(lines[0].prefix { $0 != " " }) \(url.path) HTTP/1.1"

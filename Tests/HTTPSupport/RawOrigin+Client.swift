@@ -11,7 +11,7 @@ extension RawOrigin.Connection {
     return RawOrigin.Connection(descriptor: descriptor)
   }
 
-  /// Some bytes, as they come.
+  /// Receives some bytes, as they arrive.
   func receive() throws -> Data {
     var bytes = [UInt8](repeating: 0, count: 16 << 10)
     let count = recv(descriptor, &bytes, bytes.count, 0)

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A server of raw sockets on loopback, which answers as a script tells it to: below HTTP, and as badly as it likes.
+/// A server on loopback sockets that responds as a script decides: with arbitrary bytes, valid or invalid.
 ///
-/// Every connection runs the script on a thread of its own. The script returns to close the connection. Whoever makes an
-/// origin stops it: `defer { origin.stop() }`.
+/// Every connection runs the script on its own thread. The script returns to close the connection. A test that creates
+/// an origin must stop it: `defer { origin.stop() }`.
 final class RawOrigin: Sendable {
   typealias Script = @Sendable (Connection) throws -> Void
 
@@ -14,8 +14,9 @@ final class RawOrigin: Sendable {
   // Entered by the accepting thread and by every connection's.
   private let threads = DispatchGroup()
 
-  /// In place of `Mutex`, which the thread sanitizer does not see wait: what it guards would look like a race.
-  // @unchecked: the value is touched under the lock alone.
+  /// A replacement for `Mutex`, whose waits the thread sanitizer doesn't detect: the guarded value would look like a
+  /// race.
+  // @unchecked: the value is used only under the lock.
   private final class Guarded<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
@@ -32,8 +33,8 @@ final class RawOrigin: Sendable {
   }
 
   /// - Parameters:
-  ///   - address: an address of loopback: all of 127.0.0.0/8 are.
-  ///   - backlog: how many connections may wait to be accepted.
+  ///   - address: a loopback address: any address in 127.0.0.0/8.
+  ///   - backlog: the number of connections that may wait to be accepted.
   init(at address: String = "127.0.0.1", backlog: Int32 = 128, _ script: @escaping Script) {
     self.address = address
     (listener, port) = Self.listen(address, backlog)
@@ -43,7 +44,7 @@ final class RawOrigin: Sendable {
       while true {
         let descriptor = accept(listener, nil, nil)
         guard descriptor >= 0 else { break }
-        // A process that a test starts must not hold the connection open.
+        // A child process must not keep the connection open.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         serve(descriptor, script)
       }
@@ -51,12 +52,12 @@ final class RawOrigin: Sendable {
     }.startSmall()
   }
 
-  /// How many connections there were.
+  /// The number of connections so far.
   var accepted: Int { state.withLock { $0.accepted } }
 
   func url(_ path: String = "/feed") -> URL { URL(string: "http://\(address):\(port)\(path)")! }
 
-  /// Breaks what is still open, and returns when all threads are done.
+  /// Breaks the open connections, and returns when all threads have ended.
   func stop() {
     let isFirst = state.withLock { state in
       defer { state.isStopped = true }
@@ -78,7 +79,7 @@ final class RawOrigin: Sendable {
     if isStopped { shutdown(descriptor, Int32(SHUT_RDWR)) }
     threads.enter()
     Thread { [self] in
-      // A connection that breaks ends its script; what the client made of it is the test's concern.
+      // A broken connection ends its script; the test checks the client's reaction.
       try? script(Connection(descriptor: descriptor))
       state.withLock { state in
         state.open.remove(descriptor)
@@ -94,7 +95,7 @@ final class RawOrigin: Sendable {
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = inet_addr(host)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    // `sockaddr_in` is a `sockaddr` to the calls that take one.
+    // Calls that take a `sockaddr` accept a `sockaddr_in`.
     withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         precondition(bind(descriptor, $0, length) == 0, "RawOrigin: no port to be had on \(host)")
@@ -107,7 +108,7 @@ final class RawOrigin: Sendable {
 }
 
 extension RawOrigin {
-  /// The connection is gone: the script ends.
+  /// The connection is broken, so the script ends.
   struct Broken: Error {}
 
   /// The server's end of one connection.
@@ -146,7 +147,7 @@ extension RawOrigin {
       while recv(descriptor, &byte, 1, 0) > 0 {}
     }
 
-    /// Has the connection end with a reset when the script returns.
+    /// Makes the connection end with a reset when the script returns.
     func reset() {
       var option = linger(l_onoff: 1, l_linger: 0)
       setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -168,10 +169,10 @@ extension RawOrigin {
   }
 }
 
-// MARK: - Well-behaved answers
+// MARK: - Valid responses
 
 extension RawOrigin {
-  /// Answers every request on every connection, which stay open between requests.
+  /// Responds to every request; connections stay open between requests.
   static func answering(
     at address: String = "127.0.0.1", _ answer: @escaping @Sendable (Request) -> Data
   ) -> RawOrigin {
@@ -180,7 +181,7 @@ extension RawOrigin {
     }
   }
 
-  /// Answers every request with `text` and closes the connection.
+  /// Responds to every request with `data`, and closes the connection.
   static func sending(_ data: Data) -> RawOrigin {
     RawOrigin { connection in
       try connection.readRequest()
@@ -190,7 +191,7 @@ extension RawOrigin {
 
   static func sending(_ text: String) -> RawOrigin { sending(Data(text.utf8)) }
 
-  /// A whole answer.
+  /// A complete response.
   static func answer(_ status: String = "200 OK", _ fields: [String] = [], _ body: Data = Data()) -> Data {
     let header = ["HTTP/1.1 \(status)", "Content-Length: \(body.count)"] + fields
     return Data((header.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body

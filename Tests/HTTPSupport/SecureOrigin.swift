@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// An https server on loopback with a certificate of its own making: the `openssl` command's.
+/// An https server on loopback: the `openssl` command, with a certificate made for it.
 final class SecureOrigin {
   static let isAvailable = FileManager.default.isExecutableFile(atPath: MadeCertificate.tool)
 
@@ -21,7 +21,7 @@ final class SecureOrigin {
   init(host: String, isExpired: Bool = false, hasNames: Bool = true, response: String? = nil) throws {
     made = try MadeCertificate(host: host, isExpired: isExpired, hasNames: hasNames)
     if let response { try response.write(to: made.folder.appending(path: "answer"), atomically: true, encoding: .utf8) }
-    // It ends when its input does, which therefore stays open. It answers with files of its current folder.
+    // The server ends with its input, which therefore stays open. It serves the files in its current folder.
     server = try ChildProcess(
       "/bin/sh",
       [
@@ -29,7 +29,7 @@ final class SecureOrigin {
         "127.0.0.1:0",
         "-cert", made.certificate, "-key", made.key, response == nil ? "-www" : "-HTTP",
       ], input: .pipe, output: .pipe)
-    // "ACCEPT 127.0.0.1:port" is the first thing it says that matters.
+    // "ACCEPT 127.0.0.1:port" is the first relevant line of its output.
     let output = FileHandle(fileDescriptor: server.output, closeOnDealloc: false)
     var said = ""
     while !said.contains("ACCEPT"), case let data = output.availableData, !data.isEmpty {

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 
 extension RawOrigin {
-  /// Somebody on the way to a server of TLS, who ends connections without the end that TLS has.
+  /// A relay in front of a TLS server that ends connections without `close_notify`.
   ///
-  /// - Parameter port: the server's, on loopback.
+  /// - Parameter port: the server's port, on loopback.
   static func cuttingTLS(to port: Int) -> RawOrigin {
     RawOrigin { connection in
       let server = try Connection.open(to: port)

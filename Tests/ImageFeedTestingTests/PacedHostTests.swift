@@ -2,7 +2,7 @@ import PollingWorld
 import TestSupport
 import Testing
 
-/// Sixty feeds of one host that takes one request in 61 seconds.
+/// Sixty feeds of one host that accepts one request per 61 seconds.
 @Suite(.settled) struct PacedHostTests {
   @Test(arguments: PacedSimulation.Manner.allCases)
   func `polling all feeds of a paced host takes at most 64 minutes, with at most five refusals`(

@@ -3,7 +3,7 @@ import PollingWorld
 import TestSupport
 import Testing
 
-/// Weeks of the year that `swift run -c release year-of-polling --polite` simulates.
+/// Days of the year that `swift run -c release year-of-polling --polite` simulates.
 @Suite("Polling servers of every profile", .settled) struct PolitenessTests {
   @Test(arguments: 0..<8) func `no request breaks a polling rule, whenever the process is killed`(seed: Int) {
     let report = PoliteSimulation(seed: UInt64(seed), days: 6).run()

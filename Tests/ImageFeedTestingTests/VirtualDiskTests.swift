@@ -6,7 +6,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// Behavior that the specification of stores (run over this one too, next to the feed's own) does not cover.
+/// Behavior that isn't covered by the specification of stores, which also runs on this store.
 @Suite("VirtualDisk", .settled)
 struct VirtualDiskTests {
   private let time = VirtualTimeScheduler()

@@ -14,7 +14,7 @@ struct VirtualNetworkTests {
 
   init() { network = VirtualNetwork(on: time) }
 
-  /// A request's result, as `status`, or the failure's kind, and when.
+  /// A request's result, as its status or the failure's kind, and the time.
   private func end(of request: HTTPRequest) -> (what: String, at: StreamInstant) {
     var end = (what: "nothing", at: time.now)
     let subscription = network.get(request).sink { [time] in

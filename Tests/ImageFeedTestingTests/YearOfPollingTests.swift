@@ -2,7 +2,7 @@ import PollingWorld
 import TestSupport
 import Testing
 
-/// Short lives of the year that `swift run -c release year-of-polling` simulates, with trouble coming forty times as fast.
+/// Short runs of the year that `swift run -c release year-of-polling` simulates, with faults forty times as frequent.
 @Suite("Polling a world with every kind of failure", .settled)
 struct YearOfPollingTests {
   private static let ages = [604_800, 86_400, 3600]

@@ -1,9 +1,9 @@
 import FeedFormats
 @preconcurrency import Foundation
 
-// Prints what each file says as a feed, a line of JSON each, in the order of their names on standard input. A line is a
-// name, and after a tab the charset of the response, and after another tab the document's URL. For a document that isn't a feed it is
-// {"error": …}.
+// Prints the feed in each file as a line of JSON, in the order of the names on standard input. Each input line is a name,
+// followed by a tab and the response's charset, and another tab and the document's URL. For a document that isn't a feed,
+// the output is {"error": …}.
 //
 // For scripts that compare with other parsers: one process reads thousands of documents.
 
@@ -12,7 +12,7 @@ func line(for request: String) -> String {
   func part(_ index: Int) -> String? { index < parts.count && !parts[index].isEmpty ? parts[index] : nil }
   guard let data = FileManager.default.contents(atPath: parts[0]) else { return "{\"error\":\"cannot be read\"}" }
   do throws(FeedFormatError) {
-    // In pieces, as from the network.
+    // Feed the document in pieces, as from the network.
     var parser = FeedParser(address: part(2), charset: part(1))
     let bytes = [UInt8](data)
     for start in stride(from: 0, to: bytes.count, by: 4096) {

@@ -2,7 +2,7 @@ import FeedRedis
 import Foundation
 import TestSupport
 
-/// A real Redis server of a test's own, on a socket in a folder of its own, with nothing kept unless asked for.
+/// A real Redis server for one test, on a socket in its own folder, which saves nothing unless its arguments say so.
 public final class RedisServer {
   public struct Missing: Error, CustomStringConvertible {
     public let description: String
@@ -14,8 +14,8 @@ public final class RedisServer {
   private let arguments: [String]
 
   /// - Parameters:
-  ///   - arguments: more of them: `["--maxmemory", "2mb"]`.
-  ///   - port: also listens there, on the loopback interface.
+  ///   - arguments: additional arguments, such as `["--maxmemory", "2mb"]`.
+  ///   - port: an additional port on the loopback interface.
   public init(_ arguments: [String] = [], port: Int? = nil) throws {
     folder = URL(fileURLWithPath: "/tmp/feedredis-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -31,10 +31,10 @@ public final class RedisServer {
 
   public var socket: String { folder.path + "/s" }
   public var address: RedisAddress { RedisAddress(.unix(path: socket)) }
-  /// As it is given to a command.
+  /// The server's URL, as passed to a command.
   public var text: String { "unix://\(socket)" }
 
-  /// Starts it, again after ``kill()``, and waits until it answers.
+  /// Starts the server, even again after ``kill()``, and waits until it replies.
   public func start() throws {
     guard let program = Self.program else {
       throw Missing(description: "redis-server is not installed; Scripts/setup installs what the tests need")
@@ -58,7 +58,7 @@ public final class RedisServer {
   /// The server's log.
   public var log: String { (try? String(contentsOfFile: folder.path + "/log", encoding: .utf8)) ?? "" }
 
-  /// Ends it without a warning, as a crash does.
+  /// Ends the server without a warning, as a crash does.
   public func kill() {
     guard let process else { return }
     self.process = nil
@@ -67,7 +67,7 @@ public final class RedisServer {
     process.wait()
   }
 
-  /// Stops it so that connections stay and nothing is answered.
+  /// Suspends the server: connections stay open, but get no replies.
   public func freeze() { process?.send(SIGSTOP) }
   public func thaw() { process?.send(SIGCONT) }
 

@@ -92,7 +92,7 @@ let combiningRows = rows {
 }
 
 extension Due {
-  /// The values of `combineLatest(other)`. A side without a value ends it.
+  /// The values of `combineLatest(other)`. It completes when one side finishes without a value.
   fileprivate static func latest(_ given: Given, _ transform: ((Int, Int)) -> Output) -> Due {
     .values(given.latestOfBoth.map(transform))
   }

@@ -32,7 +32,7 @@ let filteringRows = rows {
   ) {
     $0.dropFirst(2)
   }
-  // As in Combine, the other publisher is left to run once it has delivered.
+  // As in Combine, the other publisher isn't cancelled after it has delivered.
   RuleRow(
     "Operators/Filtering/DropUntilOutput", "drop(untilOutputFrom:)",
     timed: [.dependsOnDemand, .spendsDemand],
@@ -103,7 +103,7 @@ let filteringRows = rows {
   ) {
     $0.output(at: 2)
   }
-  // first(), as the value that ends the stream does not cancel the publisher it comes from.
+  // Use first(), because the value that completes the stream doesn't cancel its own publisher.
   RuleRow(
     "Operators/Filtering/PrefixUntilOutput", "prefix(untilOutputFrom:)", timed: .dependsOnDemand,
     expects: { given in
@@ -162,7 +162,7 @@ let filteringRows = rows {
 }
 
 extension Due {
-  /// The first values, and the ending with the last of them.
+  /// The first values, and the completion with the last of them.
   fileprivate static func first(_ count: Int, of values: some Collection<Output>) -> Due {
     .values(values.prefix(count), then: values.count >= count ? .finished : nil)
   }

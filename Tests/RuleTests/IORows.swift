@@ -5,7 +5,7 @@ import Foundation
 /// The number as a line of text.
 private func line(_ value: Int) -> Chunk { Chunk("\(value)\n") }
 
-/// A connection in virtual time to a peer that reads everything and sends 0 to 3 as lines, each alone.
+/// A connection in virtual time to a peer that reads everything, and sends 0 to 3 as separate lines.
 private func connected(_ time: VirtualTimeScheduler) -> AnyPublisher<Connection, any Error> {
   let place = SocketAddress.internet("10.0.0.1", port: 80)
   let listener = try! Listener(at: place, on: time)
@@ -137,7 +137,7 @@ let streamRows = rows {
   }
 }
 
-/// A program that is killed within the instant in which it is cancelled: nothing waits for it.
+/// A program that is killed at the instant of its cancellation, so that nothing waits for it.
 private func brief(_ program: String) -> Subprocess {
   var subprocess = Subprocess(program)
   subprocess.grace = .zero

@@ -3,7 +3,7 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// Operators of several publishers, through everything that these may send in turn.
+/// Operators of several publishers, with every sequence of events that these may send.
 @Suite("Rules for operators with several upstreams", .settled) struct JoiningRules {
   typealias Upstreams = [AnyPublisher<Int, MarbleFailure>]
   typealias History = [JoinEvent]

@@ -106,12 +106,13 @@ extension Due<Int> {
     .interleaved([given.values, others] + constants.map { [$0] })
   }
 
-  /// The values when each value makes `other`, one after the other.
+  /// The values when each value is mapped to `other`, one publisher after another.
   fileprivate static func oneByOne(_ given: Given) -> Due {
     .values(given.values.flatMap { value in others.map { $0 + value * 10 } })
   }
 
-  /// The values that each `other` delivers before the next value comes, a millisecond later; a failure comes as soon.
+  /// The values that each `other` delivers before the next value arrives, a millisecond later; a failure arrives then,
+  /// too.
   fileprivate static func newest(_ given: Given) -> Due {
     let early = given.isTimed ? given.values.map { _ in 7 } : []
     return .values(given.fails ? early : early.dropLast() + (given.values.isEmpty ? [] : others))

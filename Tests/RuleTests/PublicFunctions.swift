@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// The public functions of the sources that make a publisher of another: those in extensions of `Publisher`, of
-/// collections and the like, and those that stand by themselves.
+/// The public functions in the sources that make one publisher from another: in extensions of `Publisher`, of
+/// collections and similar types, and at file level.
 ///
-/// Read from the text: enough of Swift's grammar is known here for declarations as `swift format` leaves them.
+/// Read from the text: this code knows enough of Swift's grammar for declarations in the layout of `swift format`.
 struct PublicFunctions {
-  /// File, under `Sources/FeedStream` and without its ending, and functions as `zip(_:_:)`.
+  /// The file, below `Sources/FeedStream` and without its extension, and the functions, such as `zip(_:_:)`.
   let names: [(file: String, name: String)]
 
   /// The types whose extensions declare operators.
@@ -29,7 +29,7 @@ struct PublicFunctions {
     URL(filePath: #filePath).resolvingSymlinksInPath().appending(path: "../../../Sources/FeedStream").standardized
   }
 
-  /// The files of a folder, without their ending.
+  /// The files of a folder, without their extensions.
   static func files(in folder: String) throws -> [String] {
     let files = try #require(FileManager.default.enumerator(atPath: sources.appending(path: folder).path))
     return files.compactMap { ($0 as? String).flatMap { $0.hasSuffix(".swift") ? "\(folder)/\($0.dropLast(6))" : nil } }
@@ -38,7 +38,7 @@ struct PublicFunctions {
   private static func functions(in text: String) -> [String] {
     var names: [String] = []
     var type: Substring?
-    // What is unavailable only gives the compiler a message.
+    // Unavailable declarations only give the compiler a message.
     let available = text.replacing(/@available\(\s*\*, unavailable(?:(?!public )[\s\S])*public func/) { _ in "func" }
     // Attributes come before their declaration.
     let text = available.replacing(/(?m)^( *)(?:@\w+(?:\([^)\n]*\))?[ \n]+)+/) { $0.1 }

@@ -1,9 +1,10 @@
 import FeedStream
 import FeedStreamTesting
 
-/// The operators that hold values, or play one publisher after another.
+/// The operators that hold values, or run one publisher after another.
 let queueingRows = rows {
-  // Upstream is asked before the subscriber can ask: what a source delivers at once must find room.
+  // Upstream gets a request before the subscriber can make one, so there must be room for values that a source delivers
+  // immediately.
   RuleRow(
     "Operators/Backpressure/Buffer", "buffer(size:prefetch:whenFull:), dropOldest", [.dropsUnasked, .failsAtOnce],
     expects: { .values($0.values.suffix($0.isTimed ? 4 : 2)) }
@@ -132,7 +133,8 @@ let errorRows = rows {
   RuleRow("Operators/Errors/RetryWhen", "retry(when:)", expects: { .again($0, then: .finished) }) { upstream in
     upstream.retry { failures in failures.enumerated().prefix { $0.offset < 2 } }
   }
-  // The signal ends with its second value: a source that delivers as it is subscribed is heard once more, whatever asks.
+  // The signal completes with its second value. A source that delivers within its subscription delivers once more,
+  // whatever the demand.
   RuleRow(
     "Operators/Errors/RetryWhen", "retry(when:), the last value of the signal", .dependsOnDemand,
     expects: { given in
@@ -151,7 +153,7 @@ let errorRows = rows {
 }
 
 extension Due<Int> {
-  /// The values three times when upstream fails each time.
+  /// The values, three times if upstream fails each time.
   fileprivate static func again(_ given: Given, then ending: Given.Ending? = nil) -> Due {
     .values((0..<(given.fails ? 3 : 1)).flatMap { given.values(of: $0) }, then: ending)
   }

@@ -107,7 +107,7 @@ extension Due {
       given.values.contains(2) ? [] : result.map { given.whenFinished($0) } ?? [], then: given.endingAtTwo)
   }
 
-  /// As `unlessTwo`; one value alone is compared with nothing.
+  /// As `unlessTwo`, except that a single value is never compared.
   fileprivate static func compared(_ given: Given, _ result: Output?) -> Due {
     given.values.count < 2 || !given.values.contains(2)
       ? .values(given.fails ? [] : result.map { [$0] } ?? [])

@@ -6,25 +6,26 @@ typealias Upstream = AnyPublisher<Int, MarbleFailure>
 
 /// An operator, as the rule suite runs it.
 struct RuleRow: Sendable, CustomTestStringConvertible {
-  /// The file that holds it, under `Sources/FeedStream`, without its ending.
+  /// The operator's file, below `Sources/FeedStream`, without its extension.
   let file: String
-  /// Contains the names of the functions it covers, as `zip(_:_:)`.
+  /// The row's name, which contains the names of the functions that it covers, such as `zip(_:_:)`.
   let name: String
   let traits: StreamRules.Traits
-  /// True when it states what must be delivered, apart from the operator.
+  /// True when the row states the expected values independently of the operator.
   let hasExpectation: Bool
   let verify: @Sendable () -> StreamRules.Summary
-  /// The same in the orders that seeds choose.
+  /// Checks the rules in the orders that seeds choose.
   let verifyOrders: @Sendable (Range<UInt64>) -> StreamRules.Summary
-  /// Subscribes to the operator over an upstream, and asks for nothing.
+  /// Subscribes to the operator on an upstream, without a request.
   let subscribe: @Sendable (Upstream, VirtualTimeScheduler) -> SubscriptionKeeper
 
   var testDescription: String { name }
 
   /// - Parameters:
-  ///   - traits: what the operator does that a plain one does not.
-  ///   - survives: what it protects its subscriber from; by default everything, except what makes it trap on purpose.
-  ///   - expects: what must be delivered of what was given.
+  ///   - traits: the operator's special behavior.
+  ///   - survives: the violations from which it protects its subscriber; by default, all except those for which it
+  ///     traps on purpose.
+  ///   - expects: returns the expected values for the given ones.
   init<P: Publisher & SendableMetatype>(
     _ file: String, _ name: String, _ traits: StreamRules.Traits = [],
     survives: Set<Misbehavior> = StreamRules.usualMisbehaviors,
@@ -68,12 +69,12 @@ struct RuleRow: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// Holds the subscription that an operator hands down.
+/// Retains the subscription that an operator delivers.
 final class SubscriptionKeeper {
   var subscription: (any Subscription)?
 }
 
-/// Rows in a list, each checked for its types alone: as one array they would take the compiler too long.
+/// Builds a list of rows, each type-checked separately: a single array would take the compiler too long.
 @resultBuilder enum RuleRows {
   static func buildBlock(_ rows: RuleRow...) -> [RuleRow] { rows }
 }

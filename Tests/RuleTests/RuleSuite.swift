@@ -56,7 +56,7 @@ import Testing
     #expect(listed.subtracting(names).sorted() == [], "these rows name no function")
   }
 
-  /// The files that need no row, and why.
+  /// The files that need no row, with the reasons.
   static let filesWithoutRow = [
     "Parallel/LoopTaskExecutor": "runs tasks",
     "Parallel/ParallelCrew": "is what both operators send work with",
@@ -83,6 +83,7 @@ import Testing
     "Subjects/AnySubjectEntry": "built into subjects: their rows",
     "Subjects/AnySubscriberList": "built into subjects: their rows",
     "Subjects/Conduit": "built into subjects: their rows",
+    "Subjects/GatePath": "built into subjects: Tests/Programs/subjects-joined",
     "Subjects/SubjectEntry": "built into subjects: their rows",
     "Subjects/SubscriberList": "built into subjects: their rows",
     "Operators/OtherNames": "names that can't be used, for the compiler's messages: SnippetTests",
@@ -94,7 +95,7 @@ import Testing
     "Operators/Reducing/PredicateReduction": "what first, last, contains and allSatisfy share: their rows",
   ]
 
-  /// The functions that need no row, and why.
+  /// The functions that need no row, with the reasons.
   static let functionsWithoutRow = [
     "parallelMap(on:width:ordering:_:)": "mapAsync with another executor, which has a row",
     "tryParallelMap(on:width:ordering:_:)": "tryMapAsync with another executor, which has a row",

@@ -5,9 +5,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Streams on several loops, in orders that a seed chooses: a race would be a seed that fails.
+/// Streams on several loops, in orders that a seed chooses: a race would appear as a failing seed.
 ///
-/// `Scripts/orders` runs 10,000 seeds of each.
+/// `Scripts/orders` runs 10,000 seeds of each test.
 @Suite(.settled) struct SeveralLoopsTests {
   private static let fifties = (ProcessInfo.processInfo.environment["FEEDSTREAM_SEEDS"].flatMap { Int($0) } ?? 500) / 50
 
@@ -87,7 +87,7 @@ import Testing
         }
       }.sink { _ in delivered += 1 }
       time.run()
-      // A window is 30 values for three loops; this pipeline has asked for one.
+      // A window is 30 values for three loops; this pipeline has one value of demand.
       #expect(delivered >= 1000 - 10, "seed \(seed)")
       subscription.cancel()
       time.run()
@@ -101,7 +101,7 @@ import Testing
       let slow = (0..<1000).publisher.handleEvents(receiveOutput: { _ in taken += 1 })
         .parallelMap(on: group, limit: 12) { $0 }
         .record(on: time, demand: DemandScript(initial: .max(5)))
-      // Its neighbour on the same loops is not held up.
+      // Another pipeline on the same loops is not delayed.
       let fast = (0..<1000).publisher.parallelMap(on: group, limit: 12) { $0 }.record(on: time)
       time.run()
       #expect(slow.values == Array(0..<5) && taken <= 17, "seed \(seed): \(taken) taken")

@@ -2,7 +2,7 @@ import FeedStream
 import FeedStreamTesting
 
 private let late: StreamInstant.Stride = .milliseconds(2)
-/// No multiple of a millisecond, so that nothing falls together with a value.
+/// Not a multiple of a millisecond, so that no timer coincides with a value.
 private let stretch: StreamInstant.Stride = .microseconds(2600)
 private let patience: StreamInstant.Stride = .milliseconds(20)
 
@@ -71,7 +71,7 @@ let timingRows = rows {
   ) {
     $0.subscribe(on: $1)
   }
-  // The first at 1 ms, then no sooner than 3.6 ms and 6.2 ms.
+  // The first value at 1 ms, then no sooner than at 3.6 ms and 6.2 ms.
   RuleRow(
     "Operators/Timing/Throttle", "throttle(for:scheduler:latest:), the latest", timed: .dependsOnDemand,
     expects: {
@@ -136,7 +136,7 @@ extension Due<[Int]> {
 }
 
 extension Due<Int> {
-  /// The last of each stretch that was over before the ending.
+  /// The last value of each stretch that ended before the completion.
   fileprivate static func sampled(_ given: Given) -> Due {
     .values((given.fails ? given.stretches(2.6) : given.stretches(2.6).dropLast()).compactMap(\.last))
   }

@@ -3,11 +3,11 @@ import Foundation
 /// Compiles snippets as a user's package would: in the Swift 6 language mode, against the modules of this build.
 struct SnippetCompiler {
   let project: URL
-  /// Where the build has its modules and objects.
+  /// The folder of the build's modules and objects.
   let products: URL
   let folder: URL
 
-  /// Every snippet becomes a function in a file of its own; extensions of types go to the top of its file.
+  /// Every snippet becomes a function in its own file; extensions of types go to the top of that file.
   func source(of snippet: Snippet, number: Int) -> String {
     let lines = snippet.code.split(separator: "\n", omittingEmptySubsequences: false)
     let body = lines.map { $0.hasPrefix("import ") ? "" : String($0) }.joined(separator: "\n")
@@ -25,7 +25,7 @@ struct SnippetCompiler {
     return text + "func snippet\(number)(\(Self.parameters)) \(effects) {\n" + inner + place + body + end + "}\n"
   }
 
-  /// - Returns: what the compiler says, without warnings.
+  /// - Returns: the compiler's errors, without warnings.
   func check(_ snippets: [Snippet]) async throws -> String {
     var files: [String] = []
     for (number, snippet) in snippets.enumerated() {
@@ -33,7 +33,7 @@ struct SnippetCompiler {
       try source(of: snippet, number: number).write(to: file, atomically: false, encoding: .utf8)
       files.append(quoted(file.path))
     }
-    // As far as the checks for data races, and nothing is written.
+    // Compile up to the checks for data races, without writing anything.
     return try await shell(
       "cd \(quoted(folder.path)) && swiftc -wmo -emit-sil -o /dev/null -suppress-warnings -module-name Snippets "
         + "\(options) \(files.joined(separator: " ")) 2>&1")
@@ -67,7 +67,7 @@ struct SnippetCompiler {
     return outputs
   }
 
-  /// The objects of FeedStream; not those of files that are gone, which a build leaves behind.
+  /// The objects of FeedStream, without those of deleted files, which a build leaves behind.
   private func objects() throws -> [String] {
     let sources = try FileManager.default.subpathsOfDirectory(
       atPath: project.appending(path: "Sources/FeedStream").path)
@@ -116,7 +116,7 @@ struct SnippetCompiler {
 
   private func quoted(_ text: String) -> String { "'\(text)'" }
 
-  /// Everything that a line of shell script writes.
+  /// The output of a line of shell script.
   private func shell(_ script: String) async throws -> String {
     try await withCheckedThrowingContinuation { continuation in
       Thread.detachNewThread {

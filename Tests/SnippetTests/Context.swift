@@ -1,4 +1,4 @@
-/// The declarations that snippets use without saying where they come from, by file.
+/// The declarations that snippets use but don't show, by file.
 ///
 /// All of them know `loop`, `time`, `url`, `connection`, `server`, `client`, `cache` and `addresses`.
 let contexts: [String: String] = [
@@ -45,6 +45,14 @@ let contexts: [String: String] = [
   "ReadMode.swift": "let loader: FeedLoader! = nil",
   "OPML.swift": "let bytes: [UInt8] = []",
   "PictureDecoder.swift": "let bytes = Chunk()",
+  "PollTrace.swift": """
+  var options = FleetWorker.Options()
+  struct Span {
+    let parent = ""
+    func end(_ report: FleetWorker.Report?) {}
+  }
+  func begin(_ lease: WorkLease) -> Span { Span() }
+  """,
   "FleetWorker.swift": "let address: RedisAddress! = nil",
   "WhichOperator.md": #"""
   let (source, openings) = (time.hot("a"), time.hot("a"))

@@ -3,14 +3,14 @@ import Foundation
 /// A piece of Swift in a page or in a comment.
 struct Snippet: Sendable {
   let file: String
-  /// Where it begins.
+  /// The line in which it begins.
   let line: Int
   let code: String
 
-  /// All of the project's.
+  /// All snippets of the project.
   static func all(in project: URL) throws -> [Snippet] {
     let pages = try files(in: project, ["", "docs", "Sources", "Examples"], ending: ".md")
-    // These are empty without their traits; the packages in Integrations compile them.
+    // Skip modules that are empty without their traits; the packages in Integrations compile their snippets.
     let sources = try files(in: project, ["Sources"], ending: ".swift").filter { file in
       !["Lifecycle", "Metrics", "Tracing"].contains { file.contains("/FeedStream\($0)/") }
     }
@@ -95,7 +95,7 @@ struct Comment {
     let first: Int
     let lines: [Substring]
 
-    /// True when a line ends as a lane does, with the end, a failure, or time that goes on, or has such time in it.
+    /// True when a line ends like a lane, with a completion, a failure, or continuing time, or has passing time in it.
     var isDiagram: Bool {
       lines.contains { line in
         let isLane = line.contains("--") && !line.contains("\"")

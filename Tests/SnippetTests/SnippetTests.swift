@@ -9,7 +9,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// Every piece of Swift in the README, the pages, the articles and the comments compiles, and prints what it says.
+/// Every piece of Swift in the README, the pages, the articles and the comments compiles, and prints the stated output.
 @Suite(.settled) struct SnippetTests {
   private static let project = URL(filePath: #filePath).resolvingSymlinksInPath().appending(path: "../../..")
     .standardized

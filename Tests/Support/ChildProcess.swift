@@ -3,13 +3,14 @@ import Synchronization
 
 /// A process that a test starts and waits for.
 ///
-/// Foundation's `Process` on Linux sometimes misses the end of one when several run simultaneously, and then waits forever.
+/// Foundation's `Process` on Linux sometimes misses the end of a process when several run simultaneously, and then
+/// waits forever.
 package final class ChildProcess: Sendable {
   package enum Ending: Equatable, Sendable {
     case exited(Int32)
     case signaled(Int32)
 
-    /// The number that a shell shows.
+    /// The exit status that a shell shows.
     package var status: Int32 {
       switch self {
       case .exited(let status): status
@@ -24,7 +25,7 @@ package final class ChildProcess: Sendable {
     /// The test has the other end, and closes it.
     case pipe
     case inherited
-    /// Closed here when the child has it.
+    /// A descriptor that is closed here once the child has it.
     case descriptor(Int32)
   }
 
@@ -108,11 +109,11 @@ package final class ChildProcess: Sendable {
     return (try? file.readToEnd()) ?? Data()
   }
 
-  /// The ending, or nil while it runs.
+  /// The exit status; `nil` while the process runs.
   package var endingNow: Ending? {
     ending.withLock { ending in
       var status: Int32 = 0
-      // Reaped once: its number may be another process's afterwards.
+      // Reap it only once, because afterwards another process may have its number.
       if ending == nil, waitpid(identifier, &status, WNOHANG) == identifier { ending = Self.ending(status) }
       return ending
     }
@@ -123,7 +124,7 @@ package final class ChildProcess: Sendable {
     while true {
       if let ending = endingNow { return ending }
       var information = siginfo_t()
-      // Leaves it to be reaped by whoever asks first.
+      // Waits without reaping; the first call that reads the status does that.
       _ = waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT)
     }
   }

@@ -15,7 +15,7 @@ package enum Descriptors {
   /// Descriptors that are opened once and kept: Foundation's, to start processes, and the pipe for signals of `EventLoop.main`.
   private static let kept = ["socket": 2, "pipe": 4]
 
-  /// A test begins; a leak that may be its is reported with `name`.
+  /// Call this when a test begins; a leak that it may have caused is reported with `name`.
   package static func testBegins(_ name: String) {
     state.withLock { state in
       if state.before == nil {
@@ -27,13 +27,13 @@ package enum Descriptors {
     }
   }
 
-  /// A test has ended; the last of those running checks what is left.
+  /// Call this when a test has ended; the last of the running tests checks for leaks.
   package static func testEnds(complain: (String) -> Void) async {
     state.withLock { $0.running -= 1 }
     // Threads that have been asked to stop close their descriptors a little later.
     for attempt in 0..<200 {
       let isSettled = state.withLock { state in
-        // The last to end does the check.
+        // The last test to end checks.
         guard state.running == 0, let before = state.before else { return true }
         let left = left(since: before)
         if left.isEmpty {
@@ -70,7 +70,7 @@ package enum Descriptors {
       guard let place = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)") else {
         continue
       }
-      // Foundation's run loops keep queues and timers as long as their threads live; a loop of ours is counted as such.
+      // Foundation's run loops keep queues and timers as long as their threads live; our loops are counted separately.
       guard !place.hasPrefix("anon_inode") else { continue }
       kinds[place.hasPrefix("/") ? place : String(place.prefix { $0 != ":" }), default: 0] += 1
     }

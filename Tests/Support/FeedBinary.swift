@@ -17,10 +17,10 @@ package struct FeedBinary {
       .deletingLastPathComponent().appendingPathComponent(program).path
   }
 
-  /// Removes variables that would change what is tested.
+  /// This process's environment without variables that would affect the tests.
   package static func environment(_ extra: [String: String] = [:]) -> [String: String] {
     let unwanted = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "NO_COLOR", "XDG_CACHE_HOME", "TERM"]
-    // The subscriptions of whoever runs the tests are none of theirs.
+    // The tests must not use the subscriptions of the user who runs them.
     let nobody = FileManager.default.temporaryDirectory.appendingPathComponent("feed-tests-of-nobody").path
     let none = ["XDG_CONFIG_HOME": nobody + "/config", "XDG_CACHE_HOME": nobody + "/cache"]
     return ProcessInfo.processInfo.environment.filter { !unwanted.contains($0.key) }

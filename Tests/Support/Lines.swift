@@ -20,7 +20,7 @@ package final class Lines: Sendable {
     self.starts = starts
     guard starts else { return }
     Thread.detachNewThread { [self] in
-      // Short waits, to check if anybody still wants to read.
+      // Wait for a short time, and then check whether the text is still wanted.
       while !state.withLock({ $0.isUnwanted }) {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard Foundation.poll(&poll, 1, 20) != 0 else { continue }

@@ -8,7 +8,7 @@ package func withLoopbackAddress<R>(
   address.sin_family = sa_family_t(AF_INET)
   address.sin_port = in_port_t(port).bigEndian
   address.sin_addr.s_addr = inet_addr("127.0.0.1")
-  // `sockaddr_in` is a `sockaddr` to the calls that take one.
+  // Calls that take a `sockaddr` accept a `sockaddr_in`.
   return try withUnsafePointer(to: &address) {
     try $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { try body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// AVIFs, as libavif's encoder wrote them: 64 by 48 pixels, red to the left, green above.
+/// AVIFs made by libavif's encoder: 64 by 48 pixels, more red toward the left, more green toward the top.
 extension MadePicture {
   package static let avif = bytes(
     """
@@ -11,7 +11,7 @@ extension MadePicture {
     ARA=
     """)
 
-  /// The lower half shows the background.
+  /// An AVIF whose lower half is transparent.
   package static let clearAVIF = bytes(
     """
     AAAAIGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZk1BMUEAAAGNbWV0YQAAAAAAAAAoaGRscgAAAAAAAAAAcGljdAAAAAAAAAAAAAAAAGxpYmF2\
@@ -23,7 +23,7 @@ extension MadePicture {
     Qy+gqSCI+jUFZSH8l0QRkMy/CWhj/aHGfDiSgA==
     """)
 
-  /// Turned a quarter to the left (`irot`).
+  /// An AVIF that is rotated by 90 degrees to the left (`irot`).
   package static let turnedAVIF = bytes(
     """
     AAAAIGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZk1BMUIAAAD8bWV0YQAAAAAAAAAoaGRscgAAAAAAAAAAcGljdAAAAAAAAAAAAAAAAGxpYmF2\
@@ -33,7 +33,7 @@ extension MadePicture {
     VRbMe+6hXYdCIwEQ
     """)
 
-  /// Three frames.
+  /// An AVIF with three frames.
   package static let animatedAVIF = bytes(
     """
     AAAALGZ0eXBhdmlzAAAAAGF2aWZhdmlzbXNmMWlzbzhtaWYxbWlhZk1BMUIAAADybWV0YQAAAAAAAAAoaGRscgAAAAAAAAAAcGljdAAAAAAA\

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Pictures as their formats' documents have them, made byte by byte: small and huge, right and wrong.
+/// Images made byte by byte from their formats' specifications: small and huge, valid and invalid.
 package enum MadePicture {
   // MARK: PNG (ISO/IEC 15948)
 
@@ -31,11 +31,11 @@ package enum MadePicture {
     return png(width: width, height: height, pixels, depth: depth, extra: extra, data: stored(rows))
   }
 
-  /// A PNG of pixels that are all zero, compressed as well as can be.
+  /// A PNG whose pixels are all zero, compressed as much as possible.
   package static func zeros(
     width: Int, height: Int, _ pixels: Pixels = .rgb, interlaced: Bool = false, extra: [UInt8] = []
   ) -> [UInt8] {
-    // An interlaced picture has seven passes, each with its own rows; too many zeros do no harm.
+    // An interlaced image has seven passes, each with its own rows; surplus zeros do no harm.
     let count = (width * pixels.channels + 1) * height * (interlaced ? 2 : 1)
     return png(width: width, height: height, pixels, interlaced: interlaced, extra: extra, data: compressedZeros(count))
   }
@@ -76,7 +76,7 @@ package enum MadePicture {
     return result + big(adler(bytes))
   }
 
-  /// `count` zeros: a literal, and then "the 258 before" again and again, in 13 bits.
+  /// `count` zeros: a literal, and then repeated copies of 258 bytes, in 13 bits each.
   private static func compressedZeros(_ count: Int) -> [UInt8] {
     var result: [UInt8] = [0x78, 0x01]
     var (bits, length) = (0, 0)
@@ -100,7 +100,7 @@ package enum MadePicture {
     for _ in 0..<left { put(0b0000_1100, 8) }
     put(0, 7)
     put(0, 7)
-    // The sum of zeros: 1, and the count of them.
+    // The Adler-32 checksum of zeros: 1, and their number.
     return result + big((count % 65_521) << 16 | 1)
   }
 
@@ -135,31 +135,31 @@ package enum MadePicture {
 
   // MARK: JPEG (ITU T.81)
 
-  /// 16 across and 8 down: its left half is red, its right half blue.
+  /// A JPEG of 16 by 8 pixels: its left half is red, and its right half blue.
   package static let jpeg = decoded(
     "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABsSFBcUERsXFhceHBsgKEIrKCUlKFE6PTBCYFVlZF9VXVtqeJmBanGQc1tdhbWGkJ6j"
       + "q62rZ4C8ybqmx5moq6T/2wBDARweHigjKE4rK06kbl1upKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSk"
       + "pKSkpKSkpKT/wAARCAAIABADAREAAhEBAxEB/8QAFAABAAAAAAAAAAAAAAAAAAAABP/EABQQAQAAAAAAAAAAAAAAAAAAAAD/xAAV"
       + "AQEBAAAAAAAAAAAAAAAAAAAGBP/EABQRAQAAAAAAAAAAAAAAAAAAAAD/2gAMAwEAAhEDEQA/AAIyQEwFX//Z")
 
-  /// 8 across and 8 down, red, of four inks.
+  /// A red JPEG of 8 by 8 pixels in CMYK.
   package static let inkedJPEG = decoded(
     "/9j/7gAOQWRvYmUAZAAAAAAA/9sAQwAbEhQXFBEbFxYXHhwbIChCKyglJShROj0wQmBVZWRfVV1baniZgWpxkHNbXYW1hpCeo6ut"
       + "q2eAvMm6pseZqKuk/8AAFAgACAAIBEMRAE0RAFkRAEsRAP/EABQAAQAAAAAAAAAAAAAAAAAAAAb/xAAUEAEAAAAAAAAAAAAAAAAA"
       + "AAAA/9oADgRDAE0AWQBLAAA/AEwyMkz/2Q==")
 
-  /// The JPEG as a camera wrote it that was held in one of eight ways.
+  /// The JPEG with one of the eight EXIF orientations.
   package static func jpeg(orientation: Int) -> [UInt8] {
     let exif = Array("Exif\0\0".utf8) + exif(orientation: orientation)
     return Array(jpeg.prefix(2)) + [0xFF, 0xE1] + big(exif.count + 2, 2) + exif + Array(jpeg.dropFirst(2))
   }
 
-  /// EXIF data of one entry.
+  /// EXIF data with one entry.
   package static func exif(orientation: Int) -> [UInt8] {
     Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, UInt8(orientation), 0, 0, 0, 0, 0, 0, 0]
   }
 
-  /// A progressive JPEG of one channel whose scans say nothing: each goes over all its pixels all the same.
+  /// A progressive JPEG of one channel whose scans contain no data, but make the decoder visit all pixels.
   package static func scans(_ count: Int, width: Int, height: Int) -> [UInt8] {
     let tables: [UInt8] = [0xFF, 0xDB, 0, 67, 0] + [UInt8](repeating: 1, count: 64)
     let frame: [UInt8] = [0xFF, 0xC2, 0, 11, 8] + big(height, 2) + big(width, 2) + [1, 1, 0x11, 0]
@@ -170,7 +170,7 @@ package enum MadePicture {
     ]
   }
 
-  /// A JPEG that begins with this many bytes of what a program wrote into it.
+  /// A JPEG that begins with this many bytes of application data.
   package static func jpeg(comments count: Int) -> [UInt8] {
     var comments: [UInt8] = []
     while comments.count < count {
@@ -181,7 +181,7 @@ package enum MadePicture {
 
   // MARK: GIF, WebP
 
-  /// A GIF of one color, red, with more frames in another if it moves.
+  /// A red GIF; further frames have another color.
   package static func gif(width: Int = 1, height: Int = 1, frames: Int = 1) -> [UInt8] {
     let size = [width & 255, width >> 8, height & 255, height >> 8].map { UInt8($0) }
     let head = Array("GIF89a".utf8) + size + [0x80, 0, 0, 0xFF, 0, 0, 0, 0, 0xFF]
@@ -190,13 +190,13 @@ package enum MadePicture {
     return head + image + Array([[UInt8]](repeating: next, count: frames - 1).joined()) + [0x3B]
   }
 
-  /// 8 across and 4 down: red, then green, then blue.
+  /// A WebP animation of 8 by 4 pixels: red, then green, then blue.
   package static let animatedWebP = decoded(
     "UklGRrQAAABXRUJQVlA4WAoAAAACAAAABwAAAwAAQU5JTQYAAAAAAAAAAABBTk1GKAAAAAAAAAAAAAcAAAMAAAAAAAJWUDhMDwAA"
       + "AC8HwAAABxD9j/4HIqL/AQBBTk1GKAAAAAAAAAAAAAcAAAMAAAAAAABWUDhMDwAAAC8HwAAAB9D/iP4HIqL/AQBBTk1GKAAAAAAA"
       + "AAAAAAcAAAMAAAAAAABWUDhMDwAAAC8HwAAABxDR//4HIqL/AQA=")
 
-  /// A WebP that says that it is 16,383 across and down, and has no pixel.
+  /// A WebP that claims 16,383 by 16,383 pixels, and has none.
   package static let hugeWebP: [UInt8] =
     Array("RIFF".utf8) + [18, 0, 0, 0] + Array("WEBPVP8L".utf8) + [5, 0, 0, 0, 0x2F, 0xFE, 0xBF, 0xFF, 0x0F, 0]
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// A TCP port of the loopback interface for a program that cannot choose one itself, reserved while this object lives.
 ///
-/// A port that the kernel chose is free only until it gives it to somebody else, which happens when many tests open
+/// A port that the kernel chose is free only until the kernel assigns it again, which happens when many tests open
 /// connections. This one is below the range that the kernel chooses from, and a lock on a file keeps other test
 /// processes from it.
 package final class ReservedPort {
@@ -28,7 +28,7 @@ package final class ReservedPort {
   private static func isFree(_ number: Int) -> Bool {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
-    // As servers do: connections of an earlier server at this port may still be closing.
+    // Reuse the address, as servers do: connections of an earlier server at this port may still be closing.
     var one: Int32 = 1
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
     return withLoopbackAddress(port: number) { bind(descriptor, $0, $1) == 0 }

@@ -12,9 +12,9 @@ package final class RunningFeed: Sendable {
 
   /// - Parameters:
   ///   - input: its standard input.
-  ///   - terminal: true when both outputs are one terminal; `output` then has what is written to either.
+  ///   - terminal: true to use one terminal for both outputs; `output` then has both.
   ///   - readsOutput: true when its output is read; otherwise the pipe fills up.
-  ///   - errorsAreFull: true when its standard error is full and nobody reads it.
+  ///   - errorsAreFull: true when its standard error is full and is never read.
   ///   - patience: the seconds after which it is killed, so that its test fails.
   package init(
     program: String = FeedBinary.path, _ arguments: [String], environment: [String: String] = [:],
@@ -24,7 +24,7 @@ package final class RunningFeed: Sendable {
     let output = try terminal ? Channel.terminal() : Channel.pipe()
     let errors = try Channel.pipe()
     if errorsAreFull { Self.fill(errors.writing) }
-    // A terminal is both of its outputs, and nobody writes to the other pipe.
+    // The terminal is used for both outputs, so nothing is written to the other pipe.
     if terminal { close(errors.writing) }
     child = try ChildProcess(
       program, arguments, environment: FeedBinary.environment(environment), input: input,

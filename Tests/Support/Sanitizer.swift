@@ -6,7 +6,7 @@ package enum Sanitizer: String {
 
   package static let current = ProcessInfo.processInfo.environment["FEEDSTREAM_SANITIZER"].flatMap(Sanitizer.init)
 
-  /// The signals among `signals` that end a program as they end it without a sanitizer, which takes bad accesses itself.
+  /// The signals that end a program in the same way as without a sanitizer, which handles invalid accesses itself.
   package static func leaves(_ signals: [Int32?]) -> [Int32?] {
     signals.filter { current == nil || $0 != SIGSEGV }
   }

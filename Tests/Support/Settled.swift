@@ -3,8 +3,8 @@ import Testing
 /// Checks that a suite's tests close the event loops, connections, origins, databases and files that they open.
 ///
 /// Tests run side by side and share their process's descriptors, so those are compared whenever no test runs, at the
-/// latest after the last; a leak found then belongs to one of the tests since the last comparison. For subscriptions
-/// and other objects that nobody holds any more, use `Scripts/sanitize leaks`, and in virtual time `withVirtualTime`.
+/// latest after the last; a leak found then belongs to one of the tests since the last comparison. For leaked
+/// subscriptions and other objects, use `Scripts/sanitize leaks`, and in virtual time `withVirtualTime`.
 package struct Settled: SuiteTrait, TestTrait, TestScoping {
   package var isRecursive: Bool { true }
 

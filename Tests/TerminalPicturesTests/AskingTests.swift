@@ -7,7 +7,7 @@ import Testing
 @Suite(.settled) struct AskingTests {
   private let xterm = ["TERM": "xterm-256color"]
 
-  /// A terminal that answers what it knows, and a program that asks it.
+  /// A terminal that replies to the queries that it supports, and a program that sends them.
   private final class Asked {
     var events: [TerminalEvent] = []
     var sent: [UInt8] = []
@@ -126,7 +126,7 @@ import Testing
   @Test func `a terminal that would display the query isn't queried`() throws {
     for name in ["dumb", "linux", ""] { #expect(TerminalQuestion(environment: ["TERM": name]) == nil) }
     #expect(TerminalQuestion(environment: ["TERM": "xterm", "TERM_PROGRAM": "Apple_Terminal"]) == nil)
-    // tmux takes an application program string for its title.
+    // tmux treats an application program command as a window title.
     let within = try #require(TerminalQuestion(environment: ["TERM": "screen-256color", "TMUX": "/tmp/x"]))
     #expect(!text(within.bytes).contains("\u{1B}_"))
     #expect(text(within.bytes).hasSuffix("\u{1B}[c"))

@@ -5,14 +5,14 @@ import Testing
 @Suite(.settled) struct EncodingTests {
   @Test(arguments: [(1, 1), (5, 7), (64, 6), (33, 40)])
   func `sixels decode to the image that was encoded`(_ width: Int, _ height: Int) throws {
-    // Few enough colors for each to be there.
+    // Use few enough colors for each to be in the palette.
     let picture = Bitmap.of(width, height) { x, y in RGB(UInt8(x / 8 * 50 % 256), UInt8(y / 8 * 60 % 256), 40) }
     let decoded = try #require(SixelDecoder(Sixel.encode(picture, colors: 256)))
     #expect((decoded.width, decoded.height) == (width, height))
     for y in 0..<height {
       for x in 0..<width {
         let (shown, wanted) = (try #require(decoded.color(x, y)), picture.color(x, y))
-        // A share of a hundred is not a byte.
+        // Sixel colors are percentages, so they are less exact than bytes.
         #expect(abs(Int(shown.red) - Int(wanted.red)) <= 2 && abs(Int(shown.green) - Int(wanted.green)) <= 2)
       }
     }
@@ -67,7 +67,7 @@ import Testing
     #expect(text(bytes) == "\u{1B}P0;1;0q\"1;1;500;6#0;2;100;0;0#0!500~\u{1B}\\")
   }
 
-  /// The bytes that kitty would have, and the keys it was given.
+  /// The pixels that kitty would receive, and the keys.
   private func received(_ bytes: [UInt8]) throws -> (pixels: [UInt8], keys: [Substring]) {
     var (encoded, keys) = ("", [Substring]())
     for command in text(bytes).split(separator: "\u{1B}_G") {

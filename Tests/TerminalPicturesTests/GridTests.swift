@@ -52,7 +52,7 @@ import Testing
 }
 
 @Suite(.settled) struct ScreenWriterTests {
-  /// A screen of words, wide characters, colors and pictures, another for each seed.
+  /// A screen of words, wide characters, colors and images, which differs for each seed.
   private func grid(_ seed: Int, columns: Int, rows: Int, _ pictures: [Drawing]) -> Grid {
     var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
     func random(_ limit: Int) -> Int {
@@ -85,7 +85,7 @@ import Testing
     }
     for round in 0..<20 {
       var screen = ScriptedScreen(columns: 24, rows: 6)
-      // So little memory that pictures are forgotten now and then.
+      // Use so little memory that images are sometimes dropped.
       var writer = ScreenWriter(depth: .full, memory: 60)
       for step in 0..<12 {
         let grid = grid(round * 100 + step, columns: 24, rows: 6, pictures)

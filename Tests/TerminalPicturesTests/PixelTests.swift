@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.settled) struct PixelTests {
   @Test(arguments: [
-    // A wide picture in a square box, a high one, one that is smaller than the box, and an extreme one.
+    // A wide image in a square box, a high one, one that is smaller than the box, and an extreme one.
     (800, 400, 20, 10, 8, 16, [20, 5, 160, 80]),
     (400, 800, 20, 10, 8, 16, [10, 10, 80, 160]),
     (30, 20, 20, 10, 8, 16, [4, 2, 30, 20]),

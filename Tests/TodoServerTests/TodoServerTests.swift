@@ -7,9 +7,9 @@ import Testing
 
 @testable import TodoServer
 
-/// The guide's API, asked as clients do, in virtual time.
+/// The guide's API, used as clients do, in virtual time.
 @Suite(.settled) struct TodoServerTests {
-  /// A server, and one question after another.
+  /// A server, and requests to it, one after another.
   private final class World {
     let time: VirtualTimeScheduler
     let server: HTTPServer

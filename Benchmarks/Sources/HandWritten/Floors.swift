@@ -9,7 +9,7 @@ public func pipelines() -> [Pipeline] {
   return all.all
 }
 
-/// Runs `body`, which is given the closure to put the values into.
+/// Runs `body` with the closure that receives the values.
 private func sum(_ body: @escaping (Int, (Int) -> Void) -> Void) -> (Int) -> Int {
   { count in
     let total = Total()
@@ -159,7 +159,7 @@ private func addMixed(to all: inout Pipelines) {
   }
 }
 
-/// The rules of `map.scan.filter.removeDuplicates.compactMap.prefix.dropFirst.drop(while:)`, written out.
+/// The steps of `map.scan.filter.removeDuplicates.compactMap.prefix.dropFirst.drop(while:)`, written as plain code.
 private struct EightMixed {
   private let triple = work.triple
   private let combine = work.add

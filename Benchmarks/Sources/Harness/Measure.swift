@@ -32,7 +32,7 @@ public enum Clock {
   }
 }
 
-/// How many bytes the process has allocated and not freed.
+/// The number of bytes that the process has allocated and not freed.
 public var heapBytes: Int { Int(bytes_in_use()) }
 
 extension Array where Element == Double {
@@ -43,13 +43,13 @@ extension Array where Element == Double {
   }
 }
 
-/// Measures contenders in turn, so that whatever else the machine does falls on all of them.
+/// Measures contenders in turn, so that other work of the machine affects all of them.
 ///
-/// - Returns: for each contender the nanoseconds of each round.
+/// - Returns: for each contender, the nanoseconds of each round.
 public func interleaved(rounds: Int, _ contenders: [() throws -> Double]) throws -> [[Double]] {
   var times = contenders.map { _ in [Double]() }
   for round in 0..<rounds {
-    // Every other round backwards: nobody is always first.
+    // Reverse every other round, so that no contender is always first.
     let order = round % 2 == 0 ? Array(contenders.indices) : contenders.indices.reversed()
     for index in order { times[index].append(try contenders[index]()) }
   }
@@ -68,7 +68,7 @@ extension Pipeline {
     return Clock.processor.time(run).nanoseconds / Double(count)
   }
 
-  /// How many elements take about `nanoseconds`.
+  /// The number of elements that take about `nanoseconds`.
   public func calibrate(_ nanoseconds: Double) -> Int {
     var count = 20_000
     while true {
@@ -80,7 +80,7 @@ extension Pipeline {
     }
   }
 
-  /// How many blocks an element allocates on this thread, the set-up left out.
+  /// The number of blocks that an element allocates on this thread, without the setup.
   public func allocationsPerElement() -> Double {
     func allocated(_ count: Int) -> Double {
       let run = prepare(count)

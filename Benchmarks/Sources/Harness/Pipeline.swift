@@ -1,24 +1,26 @@
-/// One thing to measure, on one library.
+/// One pipeline to measure, with one library.
 public struct Pipeline {
   public enum Kind: Sendable {
     /// Values travel on the caller's stack: its floor is a loop that calls the same closures.
     case synchronous
-    /// The same, of one operator that keeps no state, or that does; what it adds is measured against the bare source.
+    /// As `synchronous`, with a single operator, without state or with it; its cost is measured against the source
+    /// alone.
     case stateless, stateful
-    /// The same, of an operator that does nothing to values, or that delivers one at the end, or arrays of them.
+    /// As `synchronous`, with an operator that doesn't change values, delivers one value at the end, or delivers
+    /// arrays.
     case passing, reducing, grouping
     /// A subject's delivery.
     case subject
-    /// Several sources come together, or something is kept for later.
+    /// Several sources are combined, or values are kept for later.
     case combining
-    /// No values: what a subscription costs.
+    /// No values: the cost of a subscription.
     case lifecycle
   }
 
   public let name: String
   public let kind: Kind
-  /// Sets up work on a number of elements and returns it; only the call of what it returns is measured. Its result is
-  /// the sum of what arrived, the same for every contender.
+  /// Sets up work on a number of elements, and returns it; only the call of the returned function is measured. Its
+  /// result is the sum of the values that arrived, which is the same for every contender.
   public let prepare: (Int) -> () -> Int
 
   public init(_ name: String, _ kind: Kind = .synchronous, prepare: @escaping (Int) -> () -> Int) {

@@ -8,7 +8,7 @@ import Foundation
 public final class Report {
   public let isShort: Bool
   private let record, check: String?
-  /// How often what is polled is polled, if the command line says so.
+  /// The polling interval in seconds, if the command line names one.
   public let every: Double?
   private let only: [String]
   private var found: [(key: String, ratio: Double)] = []
@@ -35,7 +35,7 @@ public final class Report {
   /// Notes how a peer's cost compares to ours.
   public func note(_ key: String, _ ratio: Double) { found.append((key.replacing(" ", with: "_"), ratio)) }
 
-  /// Keys with `part` in them may be missing in this form.
+  /// Allows keys that contain `part` to be missing in a short run.
   public func leaveOut(_ part: String) { left.append(part) }
 
   /// Notes whether a target is met.
@@ -65,7 +65,7 @@ public final class Report {
           failures += 1
           continue
         }
-        // Not a number is not enough either.
+        // NaN isn't enough either.
         if !(ratio >= was / 2) || !was.isFinite {
           show("\(key): the ratio fell from \(number(was)) to \(number(ratio))")
           failures += 1
@@ -116,10 +116,10 @@ public final class Report {
   }
 }
 
-/// Prints a line at once, also into a pipe.
+/// Prints a line immediately, even into a pipe.
 public func show(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
-/// A figure with as many digits as it deserves.
+/// A figure with a suitable number of digits.
 public func number(_ value: Double?) -> String {
   guard let value else { return "" }
   return String(format: value >= 100 ? "%.0f" : value >= 10 ? "%.1f" : "%.2f", value)

@@ -1,9 +1,9 @@
 /// The closures that every contender calls.
 ///
-/// They are variables of a class in a module of its own, so that the optimizer sees through none of them: what is left
-/// is what a library adds to the calls.
+/// They are variables of a class in a separate module, so that the optimizer can't inline them: the rest of the time is
+/// the library's.
 public final class Work: @unchecked Sendable {
-  // Sendable: set once, here, and read afterwards.
+  // Sendable: set once, here, and only read afterwards.
   public var triple: (Int) -> Int = { $0 &* 3 }
   public var increment: (Int) -> Int = { $0 &+ 1 }
   public var isEven: (Int) -> Bool = { $0 & 1 == 0 }
@@ -59,7 +59,7 @@ public struct Large: Sendable {
   }
 }
 
-/// Where the values end up: a sum, so that nothing can be left out.
+/// The destination of the values: a sum, so that no work can be optimized away.
 public final class Total {
   private final class Sum { var value = 0 }
   private let sum = Sum()

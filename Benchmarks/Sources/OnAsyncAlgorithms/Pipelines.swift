@@ -4,7 +4,7 @@ import Harness
 
 /// The pipelines for which `AsyncSequence` and swift-async-algorithms have the operators.
 ///
-/// Two subjects become two sequences: there is no subject here; a channel takes its place.
+/// A pipeline of two subjects uses two sequences instead. There is no subject here, so a channel takes its place.
 public func pipelines() -> [Pipeline] {
   var all = Pipelines()
   addChains(to: &all)
@@ -20,7 +20,7 @@ private func wait(_ body: @escaping (Int, (Int) -> Void) async throws -> Void) -
   { count in
     let total = Total()
     let done = DispatchSemaphore(value: 0)
-    nonisolated(unsafe) let add = total.add  // used by the task alone, until the semaphore says that it is done
+    nonisolated(unsafe) let add = total.add  // used only by the task, until the semaphore signals its end
     nonisolated(unsafe) let body = body
     Task.detached {
       do { try await body(count, add) } catch { fatalError("No pipeline here fails: \(error)") }

@@ -1,6 +1,6 @@
 import Harness
 
-/// Every pipeline, on this library.
+/// Every pipeline, with this library.
 public func pipelines() -> [Pipeline] {
   var all = Pipelines()
   addChains(to: &all)

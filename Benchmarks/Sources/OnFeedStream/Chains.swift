@@ -6,7 +6,7 @@ import Harness
   import FeedStream
 #endif
 
-/// Whole pipelines, and what a subscription costs.
+/// Adds whole pipelines, and the cost of a subscription.
 func addChains(to all: inout Pipelines) {
   all.add("source alone", numbers { source, _, add in source.sink(receiveValue: add) })
   all.add(

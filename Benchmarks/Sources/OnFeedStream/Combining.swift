@@ -6,7 +6,7 @@ import Harness
   import FeedStream
 #endif
 
-/// Subjects, and pipelines in which several sources come together.
+/// Adds subjects, and pipelines that combine several sources.
 func addCombining(to all: inout Pipelines) {
   all.add("a subject to 1", .subject, prepare: sent(toSubscribers: 1))
   all.add("a subject to 100", .subject, prepare: sent(toSubscribers: 100))

@@ -6,7 +6,7 @@ import Harness
   import FeedStream
 #endif
 
-/// Every operator alone, between the numbers and a sum.
+/// Adds every operator alone, between the numbers and a sum.
 func addOperators(to all: inout Pipelines) {
   addStateless(to: &all)
   addStateful(to: &all)

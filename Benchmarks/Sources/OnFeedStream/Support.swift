@@ -19,7 +19,7 @@ struct Numbers: Publisher {
   }
 }
 
-/// Numbers that may fail, and do not.
+/// Numbers whose publisher may fail, but never does.
 struct FallibleNumbers: Publisher {
   typealias Output = Int
   typealias Failure = any Error
@@ -31,7 +31,7 @@ struct FallibleNumbers: Publisher {
   }
 }
 
-/// Asks for one value after the other.
+/// Requests one value after another.
 final class OneByOne: Subscriber {
   typealias Input = Int
   typealias Failure = Never
@@ -50,7 +50,7 @@ final class OneByOne: Subscriber {
   func receive(completion: Subscribers.Completion<Never>) {}
 }
 
-/// Subscribes to what `chain` makes of the given number of integers.
+/// Subscribes to the pipeline that `chain` makes from the given number of integers.
 func numbers(_ chain: @escaping (Numbers, Int, @escaping (Int) -> Void) -> AnyCancellable) -> (Int) -> Int {
   { count in
     let total = Total()

@@ -7,7 +7,7 @@ public struct Spent {
   public var processor: Double
 }
 
-/// Makes `count` requests in `inFlight` tasks; each task makes its requests one after the other.
+/// Makes `count` requests in `inFlight` tasks; each task makes its requests one after another.
 public func inLanes(_ inFlight: Int, _ count: Int, _ request: @escaping @Sendable () async throws -> Void) -> Spent {
   let processor = Clock.processor.now
   let wall = Clock.wall.time {

@@ -1,4 +1,4 @@
-// AsyncHTTPClient, asked by `http` for one run: prints its seconds and its processor's seconds.
+// One run of AsyncHTTPClient, started by `http`: prints its elapsed seconds and its CPU seconds.
 import AsyncHTTPClient
 import Foundation
 import Tasks
@@ -19,7 +19,7 @@ let prepared = request
   let body = try await response.body.collect(upTo: 1 << 20)
   precondition(response.status == .ok && body.readableBytes > 0, "The origin answered \(response.status)")
 }
-// Connections and caches are warm before anything is counted, as in the other contenders' first round.
+// Warm up connections and caches before anything is counted, as the other contenders do in their first round.
 _ = inLanes(inFlight, inFlight * 4, get)
 let spent = inLanes(inFlight, count, get)
 print(spent.wall, spent.processor)

@@ -4,7 +4,7 @@ import Foundation
 import Harness
 import ImageFeed
 
-/// Adds up a field of ten million records of text, and reads feeds: on one loop, and on those of a group.
+/// Adds up a field of ten million records of text, and parses feeds, on one loop and on the loops of a group.
 func records(on group: EventLoopGroup, _ isShort: Bool, rounds: Int) throws {
   let each = 2_000
   let block = Chunk((0..<each).map { "\($0),a name of some length,\($0 % 997),2026-11-23\n" }.joined())

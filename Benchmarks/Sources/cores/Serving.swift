@@ -3,8 +3,8 @@ import FeedHTTPServer
 import FeedStream
 import Harness
 
-/// HTTP responses of a group of one loop and of two. The client is one thread that shares the processors with them, so that the processor
-/// time of a response, the client's left out, says what the loops could do with processors of their own.
+/// HTTP responses of groups of one loop and of two. The client is one thread that shares the processors with the loops.
+/// So the CPU time of a response, without the client's, shows what the loops could do with their own processors.
 func serving(_ isShort: Bool, rounds: Int) throws {
   struct Figures {
     var perSecond: [Double] = []

@@ -1,4 +1,4 @@
-// Several loops against one, and against threads written by hand: how much faster, and what crossing costs.
+// Compares several loops with one loop, and with handwritten threads: the speed-up, and the cost of crossing threads.
 //
 //     cores [--short]
 //
@@ -13,7 +13,7 @@ let rounds = isShort ? 3 : 7
 let cores = EventLoopGroup.availableProcessors
 let group = try EventLoopGroup(count: max(2, cores))
 
-/// Arithmetic that takes as long as `steps` say; nothing of it can be left out.
+/// Arithmetic whose duration depends on `steps`, and that can't be optimized away.
 @inline(never) func work(_ value: Int, _ steps: Int) -> Int {
   var state = UInt64(truncatingIfNeeded: value) &+ 0x9E37_79B9_7F4A_7C15
   for _ in 0..<steps {
@@ -24,7 +24,7 @@ let group = try EventLoopGroup(count: max(2, cores))
   return Int(truncatingIfNeeded: state)
 }
 
-/// How many steps take a microsecond here.
+/// The number of steps that take a microsecond on this machine.
 let stepsPerMicrosecond: Double = {
   let steps = 2_000_000
   let times = (0..<5).map { _ in Clock.wall.time { blackHole(work(1, steps)) }.nanoseconds }
@@ -53,7 +53,7 @@ func parallel(_ count: Int, _ steps: Int, _ ordering: AsyncOrder) -> Double {
   }.nanoseconds
 }
 
-/// As many threads as the group has, which take 64 numbers at a time, and write results in their places.
+/// As many threads as the group has; each takes 64 numbers at a time, and writes the results to their positions.
 func byHand(_ count: Int, _ steps: Int) -> Double {
   final class Shared: Sendable {
     let next = Atomic(0)
@@ -101,7 +101,7 @@ for microseconds in [1, 10, 100] {
       + speedUps.map { "\(number($0))×" }.joined(separator: " | ") + " |")
 }
 
-// Crossing: a full flow of numbers, and one number at a time there and back.
+// Crossing: a continuous flow of numbers, and round trips of one number at a time.
 let count = isShort ? 300_000 : 2_000_000
 let home = EventLoop()
 func cross() -> Double {
@@ -125,7 +125,8 @@ func processor() -> Double {
     withExtendedLifetime(subscription) {}
   }.nanoseconds / Double(count)
 }
-/// The same with two threads of the system and nothing of the library: what waking a thread costs here.
+/// Makes the same round trips with two system threads and without the library: the cost of waking a thread on this
+/// machine.
 func roundTripsByHand(_ trips: Int) -> Double {
   let (there, back) = (Pipe(), Pipe())
   let thread = Thread {
@@ -184,7 +185,7 @@ for microseconds in [1.0, 10, 100] {
   let whole = microseconds * 1000 + staying
   let row = [4.0, 16, 64].map { cores in
     let parallel = (microseconds * 1000 + cost) / cores
-    // The stream's own loop hands every value over and takes its result.
+    // The stream's own loop passes every value on and receives its result.
     return "\(number(whole / max(parallel, cost / 2)))×"
   }
   show("| \(Int(microseconds)) µs | \(row.joined(separator: " | ")) |")

@@ -1,7 +1,7 @@
 import FeedStream
 import Harness
 
-/// Operators of several publishers, and those that give their values to several subscribers or keep them.
+/// Adds operators of several publishers, and operators that share or keep their values.
 func addJoining(to rows: inout Rows) {
   addCombining(to: &rows)
   addFlattening(to: &rows)

@@ -14,13 +14,13 @@ struct Numbers: Publisher {
   }
 }
 
-/// The part above the operator: it works on every number and passes on every one, or one of `rarity`.
+/// The part above the operator: it processes every number, and passes on all of them or one in `rarity`.
 typealias Source = Publishers.Filter<Publishers.Map<Numbers, Int>>
 
-/// How many numbers there are for one that passes, where the operator is to cost nothing itself.
+/// The number of numbers per one that passes, for runs in which the operator itself should cost nothing.
 let rarity = 10_000
 
-/// As many numbers as pass.
+/// A second publisher, with as many numbers as pass the source.
 nonisolated(unsafe) var partner = Numbers(count: 0)
 
 func source(of count: Int, rarely: Bool) -> Source {
@@ -37,12 +37,12 @@ extension Publisher where Output == Int {
 
 /// An operator between the source and the end.
 struct Row {
-  /// The file of Sources that it is in, without folder and ending.
+  /// The operator's file in Sources, without folder and extension.
   let file: String
   let name: String
-  /// How many values to measure it with: fewer for what starts a task for each.
+  /// The divisor of the number of values: above 1 for operators that take longer per value.
   let share: Int
-  /// Subscribes, and does what it takes for everything to arrive.
+  /// Subscribes, and does whatever is necessary for all values to arrive.
   let run: (Source, @escaping (Int) -> Void) -> Void
 }
 

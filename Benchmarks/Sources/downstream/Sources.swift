@@ -1,11 +1,11 @@
 import FeedStream
 import Harness
 
-/// A source, and what is below it: alone, and with operators that cost nothing where they are specialized.
+/// A source, measured alone and with operators below it, which cost nothing if they are specialized.
 struct SourceRow {
   let file: String
   let name: String
-  /// Delivers a count of numbers to a closure: with operators between, or not.
+  /// Delivers a number of values to a closure, with operators in between or without.
   let run: (Int, Bool, @escaping (Int) -> Void) -> Void
 }
 

@@ -3,7 +3,7 @@ import Harness
 
 private struct Nowhere: TextOutputStream { mutating func write(_: String) {} }
 
-/// Operators of one publisher that need no time.
+/// Adds operators of one publisher that don't depend on time.
 func addSynchronous(to rows: inout Rows) {
   addTransforming(to: &rows)
   addFiltering(to: &rows)
@@ -33,7 +33,7 @@ private func addTransforming(to rows: inout Rows) {
   }
 }
 
-/// Costs nothing itself.
+/// A coder that costs nothing itself.
 private struct Coder: TopLevelEncoder, TopLevelDecoder {
   func encode<T: Encodable>(_ value: T) throws -> Int { value as? Int ?? 0 }
   func decode<T: Decodable>(_ type: T.Type, from number: Int) throws -> T {

@@ -2,7 +2,7 @@ import Dispatch
 import FeedStream
 import Harness
 
-/// Operators that wait: for a time, for a turn of the loop or of a queue, for a task.
+/// Adds operators that wait: for a time, for a turn of the loop or of a queue, or for a task.
 func addTiming(to rows: inout Rows) {
   rows.addOnLoop("ReceiveOn", "receive(on: loop)") { $0.receive(on: $1).end($2) }
   rows.addOnLoop("SubscribeOn", "subscribe(on: loop)") { $0.subscribe(on: $1).end($2) }
@@ -39,7 +39,8 @@ func addTiming(to rows: inout Rows) {
   addTasks(to: &rows)
 }
 
-/// On a queue the part above runs where it is subscribed, and the part below on the queue.
+/// Adds operators that use a queue: the part above them runs where it is subscribed to, and the part below on the
+/// queue.
 private func addQueues(to rows: inout Rows) {
   func add(
     _ file: String, _ name: String,
@@ -82,7 +83,7 @@ private func addTasks(to rows: inout Rows) {
   }
 }
 
-// @unchecked: one task uses it.
+// @unchecked: only one task uses it.
 private struct UncheckedBox<Value>: @unchecked Sendable {
   let value: Value
   init(_ value: Value) { self.value = value }

@@ -1,5 +1,5 @@
-// What an operator does to its neighbors: the source alone against the source with the operator downstream. An operator
-// that subscribes in code that is not specialized makes everything above it many times slower.
+// The effect of an operator on its neighbors: compares the source alone with the source and the operator downstream. An
+// operator that subscribes in code that is not specialized makes everything above it many times slower.
 //
 //     downstream [--short] [NAME …]
 //
@@ -20,7 +20,7 @@ func wants(_ name: String) -> Bool { names.isEmpty || names.contains { name.cont
 let rounds = isShort ? 3 : 7
 let count = isShort ? 400_000 : 2_000_000
 
-/// Nanoseconds per value, in the best round: other programs only add to it.
+/// Nanoseconds per value in the best round, because other programs only make a round slower.
 func best(_ count: Int, _ body: () -> Void) -> Double {
   (0..<rounds).map { _ in Clock.processor.time(body).nanoseconds / Double(count) }.min() ?? 0
 }
@@ -48,7 +48,7 @@ for row in rows.all where wants(row.name) {
   let its = cost(of: row, count, rarely: true)
   let own = cost(of: row, max(20_000, count / row.share / 4), rarely: false) - through
   show("| \(row.name) | \(number(its)) | \(number(its / above)) | \(number(max(0, own))) |")
-  // What passes, one of 10,000, may cost a task of its own.
+  // Each value that passes, one in 10,000, may cost its own task.
   if its > above * 2 + 2 {
     failures.append("\(row.name): everything above it takes \(number(its / above)) times longer")
   }
@@ -63,7 +63,7 @@ for row in sourceRows() where wants(row.name) {
   if long - short > 30 { failures.append("\(row.name): three operators below it take \(number(long - short)) ns") }
 }
 
-// Each file of operators has a row; these are other names of what others have.
+// Each file of operators has a row, except these, which only forward to operators in other files.
 let forwarding: Set = [
   "InDurations", "OnAnyLoopScheduler", "PredicateReduction", "MergeUnfailing", "ZipUnfailing", "CombineLatestUnfailing",
 ]

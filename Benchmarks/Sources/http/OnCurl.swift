@@ -1,4 +1,4 @@
-// libcurl in C, and FeedStream's client, which is to cost what that does.
+// libcurl in C, and FeedStream's client, which should cost the same.
 import CHTTP
 import FeedStream
 import Foundation
@@ -10,7 +10,7 @@ func inC(_ url: URL, _ inFlight: Int, _ count: Int) -> Run {
   return Run(count, seconds: result.seconds, processorSeconds: result.processor_seconds)
 }
 
-/// Makes requests one after the other, each when the one before it has ended.
+/// Makes requests one after another, each when the previous one has ended.
 final class Asker: Subscriber {
   typealias Input = HTTPResponse
   typealias Failure = HTTPError

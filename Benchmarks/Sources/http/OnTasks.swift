@@ -1,4 +1,4 @@
-// What a user would pick instead.
+// The clients that a user could choose instead.
 import Foundation
 import Harness
 import Tasks
@@ -21,8 +21,7 @@ func urlSession(_ url: URL, _ inFlight: Int, _ count: Int) -> Run {
     })
 }
 
-/// AsyncHTTPClient, in a process of its own next to this executable: it takes minutes to build, and a short run leaves it
-/// out.
+/// AsyncHTTPClient, from its own executable next to this one: it takes minutes to build, so short runs omit it.
 func asyncHTTPClient(_ url: URL, _ inFlight: Int, _ count: Int) -> Run {
   let process = Process()
   let output = Pipe()

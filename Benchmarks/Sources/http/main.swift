@@ -1,4 +1,5 @@
-// HTTP against libcurl itself, AsyncHTTPClient and URLSession: a small feed from a local origin, over connections kept alive.
+// Compares FeedStream's HTTP client with libcurl itself, AsyncHTTPClient and URLSession: a small feed from a local
+// origin, over persistent connections.
 import Foundation
 import Harness
 
@@ -18,7 +19,7 @@ for inFlight in [1, 64] {
   var clients: [(name: String, share: Int, run: (URL, Int, Int) -> Run)] = [
     ("FeedStream", 1, ours), ("libcurl in C", 1, inC), ("URLSession", 10, urlSession),
   ]
-  // It takes minutes to build.
+  // AsyncHTTPClient takes minutes to build.
   if report.isShort {
     report.leaveOut("AsyncHTTPClient")
   } else {
@@ -27,7 +28,7 @@ for inFlight in [1, 64] {
   clients = clients.filter { $0.name == "FeedStream" || report.wants($0.name) }
   var runs = clients.map { _ in [Run]() }
   for round in 0...rounds {
-    // Every other round backwards: nobody is always first.
+    // Reverse every other round, so that no contender is always first.
     let order = round % 2 == 0 ? Array(clients.indices) : clients.indices.reversed()
     for index in order {
       let client = clients[index]
@@ -37,7 +38,7 @@ for inFlight in [1, 64] {
     }
   }
   for (client, its) in zip(clients, runs) {
-    // Our time over its time: below one, ours is faster.
+    // Our time divided by the other client's: below one, ours is faster.
     let wall = ratio(its.map(\.requestsPerSecond), to: runs[0].map(\.requestsPerSecond))
     let processor = ratio(runs[0].map(\.processorMicroseconds), to: its.map(\.processorMicroseconds))
     let cells = [

@@ -46,7 +46,7 @@ func httpRows(_ isShort: Bool, rounds: Int) throws {
   for server in [ours, theirs] { server.end() }
 }
 
-/// Servers of others in Swift, of `Benchmarks/Servers`, when the environment says where they are built.
+/// Measures third-party servers in Swift (`Benchmarks/Servers`), if the environment says where they were built.
 func peerRows(_ isShort: Bool, rounds: Int) throws {
   guard let folder = ProcessInfo.processInfo.environment["SERVERS"] else { return }
   let requests = isShort ? 20_000 : 200_000
@@ -63,7 +63,7 @@ func peerRows(_ isShort: Bool, rounds: Int) throws {
   }
 }
 
-/// Clients that do not read: figures without a peer, since C would hold what its author made it hold.
+/// Measures clients that do not read. These figures have no peer: how much a server in C keeps is its author's choice.
 func crowdRows(_ isShort: Bool) throws {
   let crowd = isShort ? 1_000 : 10_000
   try figure("\(crowd) idle connections, KiB each beside the system's", "4") {
@@ -79,7 +79,7 @@ func crowdRows(_ isShort: Bool) throws {
   try figure("one event to \(crowd) clients, 1 % of them standing still, ms: median, longest of 20", "50") {
     let server = try Server("http-swift")
     c_events_open(server.port, Int32(crowd), Int32(crowd / 100))
-    // More than the system holds for those that do not read.
+    // More than the system's buffers hold for clients that do not read.
     for _ in 0..<40 { _ = c_events_send(server.port, 8_192) }
     let used = server.processorSeconds
     let times = (0..<20).map { _ in c_events_send(server.port, 100) * 1000 }.sorted()

@@ -4,7 +4,7 @@ import FeedStream
 import Foundation
 import Harness
 
-/// As the counters in C, not checked for exclusive access.
+/// Like the counters in C, without checks for exclusive access.
 final class Counters {
   @exclusivity(unchecked) var lines = 0
   @exclusivity(unchecked) var bytes = 0
@@ -59,7 +59,8 @@ func countAsynchronously(_ path: String) -> Int {
   return lines
 }
 
-/// A file read by a `FileHandle`, its lines as slices of `Data`; those that lie in two reads are counted twice.
+/// A file read by a `FileHandle`, its lines as slices of `Data`; a line that is split between two reads is counted
+/// twice.
 func countWithFileHandle(_ path: String) -> Int {
   let file = FileHandle(forReadingAtPath: path)!
   var lines = 0

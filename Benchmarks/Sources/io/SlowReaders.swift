@@ -3,7 +3,7 @@ import FeedStream
 import Foundation
 import Harness
 
-/// Reads at a rate, by asking for the next chunk when it is due.
+/// Reads at a given rate, by requesting the next chunk when it is due.
 final class SlowReader<Value>: Subscriber {
   typealias Input = Value
   typealias Failure = any Error
@@ -40,14 +40,15 @@ final class SlowReader<Value>: Subscriber {
   static func span(_ seconds: Double) -> StreamInstant.Stride { .nanoseconds(Int(seconds * 1e9)) }
 }
 
-/// The memory that a process has written to, in bytes: without the pages of its program, which come as they are used.
+/// The memory that a process has written to, in bytes: without the pages of its program, which are loaded as they are
+/// used.
 func writtenBytes(of process: String) -> Int {
   let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
   let line = text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
   return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
 }
 
-/// How much this process grows while it reads `rate` bytes per second for five seconds, after one second of warm-up.
+/// The growth of this process while it reads `rate` bytes per second for five seconds, after one second of warm-up.
 func growth<P: Publisher>(
   _ bytes: P, on loop: EventLoop, rate: Double = 1e6, _ count: @escaping (P.Output) -> Int
 ) -> String {
@@ -66,7 +67,7 @@ func growth<P: Publisher>(
   return "\(grown) (\(reader.total / 1_000) kB read)"
 }
 
-/// In a process whose standard input, or terminal, somebody writes as fast as he can.
+/// Run this in a process whose standard input or terminal another process fills as fast as possible.
 func readStandardInputSlowly() {
   let loop = EventLoop()
   print(growth(StandardInput.bytes(on: loop), on: loop, \.count))

@@ -4,15 +4,15 @@ import FeedTLS
 import Foundation
 import Harness
 
-/// How much is sent, and read.
+/// The number of bytes that are sent and read.
 let tlsBytes = 256 << 20
 
-/// A certificate of the `openssl` command's making, for this run.
+/// A certificate and a key, made by the `openssl` command for this run.
 struct Papers {
   let certificate: String
   let key: String
 
-  /// - Parameter folder: where they are, or are to be.
+  /// - Parameter folder: the folder in which they are, or will be made.
   init(in folder: String) {
     certificate = folder + "/certificate.pem"
     key = folder + "/key.pem"

@@ -1,4 +1,5 @@
-// Sockets, files, programs, HTTP and TLS against libuv and OpenSSL themselves: the same work here and in C, in one run.
+// Compares sockets, files, programs, HTTP and TLS with libuv and OpenSSL themselves: the same work in Swift and in C,
+// in one run.
 import CIO
 import FeedStream
 import Foundation
@@ -39,7 +40,7 @@ func spawn(_ path: String, _ count: Int) {
   loop.close()
 }
 
-/// A server in a process of its own.
+/// A server in its own process.
 final class Server {
   let process = Process()
   let port: Int32
@@ -54,7 +55,7 @@ final class Server {
     port = Int32(text.trimmingCharacters(in: .whitespacesAndNewlines))!
   }
 
-  /// Seconds of the processors that its threads have used, as the scheduler counts them: `stat` counts in steps of 10 ms.
+  /// The CPU seconds that its threads have used, from the scheduler, because `stat` counts in steps of 10 ms.
   var processorSeconds: Double {
     let tasks = "/proc/\(process.processIdentifier)/task"
     let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
@@ -74,7 +75,7 @@ final class Server {
   /// The memory that it has written to, in bytes.
   var residentBytes: Int { writtenBytes(of: "\(process.processIdentifier)") }
 
-  /// Somebody else's, which is given a port and a file with the page.
+  /// Starts a third-party server with a port and a file that has the page.
   init(program: String) throws {
     port = Int32.random(in: 20_000..<30_000)
     let page = FileManager.default.temporaryDirectory.appending(path: "feedstream-page-\(getpid())").path
@@ -113,7 +114,7 @@ func figure(_ name: String, _ limit: String, _ measure: () throws -> String) thr
   fflush(nil)
 }
 
-/// True when no rows are named, or this one.
+/// True when this row is named, or no rows are.
 func chosen(_ name: String) -> Bool {
   let names = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("-") && !$0.hasSuffix(".tsv") }
   return names.isEmpty || names.contains { name.contains($0) }
@@ -140,7 +141,7 @@ case "lines-c":
 default:
   let isShort = CommandLine.arguments.contains("--short")
   let rounds = isShort ? 3 : 7
-  // Ten thousand clients need as many descriptors here, and in their server.
+  // Ten thousand clients need that many descriptors here and in their server.
   var files = rlimit()
   getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
   files.rlim_cur = min(files.rlim_max, 20_000)

@@ -101,7 +101,7 @@ func sendToAsyncChannel(_ n: Int) {
   done.wait()
 }
 
-/// Measures all of them in turn, and prints two tables.
+/// Measures all senders in turn, and prints two tables.
 func compareSenders() throws {
   let name = "a send from another thread"
   if report.wants(name) {
@@ -127,7 +127,7 @@ func compareSenders() throws {
   }
 }
 
-/// Prints what each took, and what that is of the first.
+/// Prints the time of each, and its ratio to the first.
 private func table(_ name: String, _ contenders: [(String, () throws -> Void)], _ n: Int) throws -> [[Double]] {
   let times = try interleaved(
     rounds: rounds, contenders.map { contender in { try Clock.wall.time(contender.1).nanoseconds / Double(n) } })

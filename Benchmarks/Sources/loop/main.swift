@@ -1,9 +1,9 @@
-// The event loop against libuv itself: the same work here and in C.
+// Compares the event loop with libuv itself: the same work in Swift and in C.
 import CLoop
 import FeedStream
 import Harness
 
-// Only touched by the thread that runs the loop.
+// Used only by the thread that runs the loop.
 final class Counter: @unchecked Sendable {
   var count = 0
   var timers: [any Cancellable] = []
@@ -64,7 +64,7 @@ func schedule(_ n: Int) {
   precondition(counter.count == n)
 }
 
-/// A job that schedules itself again, as in C: a function and what it works on.
+/// A job that schedules itself again, as in C: a function and its data.
 final class Chain {
   let loop = EventLoop()
   var count = 0
@@ -105,7 +105,7 @@ let report = Report()
 let rounds = report.isShort ? 3 : 7
 let part = report.isShort ? 10 : 1
 
-/// Interleaves the two and prints a row; `n` is how much of what the name says there is.
+/// Measures both in turn and prints a row; `n` is the number of operations that `name` describes.
 func compare(
   _ name: String, _ n: Int, _ clock: Clock, inC c: @escaping () -> Void, ours: @escaping () throws -> Void
 ) throws {
@@ -123,7 +123,7 @@ func compare(
 }
 
 show("| Work | FeedStream, ns each | libuv in C, ns each | ratio |\n|---|---|---|---|")
-// The same in the short form: a heap of fewer timers is another measurement.
+// The same number in a short run, because a heap of fewer timers would be a different measurement.
 let many = 1_000_000
 try compare("one-shot timers", many, .processor, inC: { c_one_shot_timers(many) }, ours: { oneShotTimers(many) })
 try compare(

@@ -1,4 +1,5 @@
-// SET commands by FeedRedis, up to <depth> in flight, each a publisher that is subscribed to: see Benchmarks/redis.
+// Sends SET commands with FeedRedis, up to <depth> in flight, each as a publisher that is subscribed to: see
+// Benchmarks/redis.
 //
 //   redis-commands <socket> <commands> <depth>   prints its processor time in microseconds a command
 import FeedRedis

@@ -3,7 +3,7 @@ import Foundation
 import Harness
 import ImageFeed
 
-/// One feed of many images, polled: how long the loop is kept from its timers by each kind of poll.
+/// Polls one feed of many images, and measures how long each kind of poll keeps the loop from its timers.
 struct LargeFeed {
   enum Step: String, CaseIterable {
     case first = "loaded, saved and shown"
@@ -14,7 +14,7 @@ struct LargeFeed {
   }
 
   let images: Int
-  /// Where the origin's files are, and its address.
+  /// The folder of the origin's files, and the origin's URL.
   let folder: URL
   let origin: URL
 
@@ -45,8 +45,8 @@ struct LargeFeed {
     var isNew = false
     let pulse = Pulse(on: loop)
 
-    // Each poll ends a step and begins the next, for which the origin's file is changed first: by renaming it, which takes
-    // no time, unlike letting go of a file.
+    // Each poll ends a step and begins the next, for which the origin's file is changed first, by renaming files: that
+    // takes no time, unlike deleting one.
     let watched = WatchedLoop(loop) { _ in
       let step = steps.removeFirst()
       found[step] = pulse.take()
@@ -65,7 +65,7 @@ struct LargeFeed {
     let loader = FeedLoader(
       origin.deletingLastPathComponent().appending(path: "large.json"), client: client, cache: cache, on: watched)
     let subscription = loader.updates(every: .seconds(seconds)).sink { result in
-      // What a screen does: it keeps the feed, and looks at the images that fit on it.
+      // Do what a screen does: keep the feed, and read the images that fit.
       guard case .success(let feed) = result else { fatalError("The feed cannot be had: \(result)") }
       shown = feed
       isNew = true

@@ -7,7 +7,7 @@ import ImageFeed
 struct PollingFigures: Codable {
   var feeds: Int
   var polls: Int
-  /// How late the polls were requested, and how long after they were due their answers were there, in milliseconds.
+  /// The lateness of the requests, and the time from a poll's due time to its response, in milliseconds.
   var late99, latest, answered99: Double
   var processorMicrosecondsPerPoll, processorShare: Double
   /// The memory that each feed adds to the heap and to the resident set, in KiB.
@@ -38,7 +38,7 @@ func poll(_ count: Int, every interval: Double, intervals: Int, from origin: URL
       })
   }
 
-  // What the process needs for itself is there before anything is counted.
+  // Allocate the process's own memory before anything is counted.
   ledger.grow(to: count + 1)
   start(count)
   after(1, on: loop) { loop.stop() }
@@ -85,14 +85,14 @@ func poll(_ count: Int, every interval: Double, intervals: Int, from origin: URL
     residentPerFeed: (memory.resident - before.resident) / Double(count))
 }
 
-/// When polls were due and answered.
+/// The times when polls were due and when their responses arrived.
 private final class Ledger {
   var isCounting = false
   private(set) var late: [Double] = []
   private(set) var answered: [Double] = []
   private var due: [Double] = []
 
-  /// Makes room beforehand: the ledger is not to grow while memory is counted.
+  /// Reserves room, so that the ledger doesn't grow while memory is measured.
   func grow(to count: Int) {
     due = Array(repeating: 0, count: count)
     late.reserveCapacity(4 * count)
@@ -110,7 +110,7 @@ private final class Ledger {
   }
 }
 
-/// A client that tells when an answer is there.
+/// A client that reports when a response has arrived.
 private struct Answering: HTTPClient {
   let client: CurlHTTPClient
   let answered: () -> Void

@@ -1,7 +1,7 @@
 import FeedStream
 import Harness
 
-/// An event loop that tells when its repeating timers come, and when they were due.
+/// An event loop that reports when its repeating timers fire, and when they were due.
 final class WatchedLoop: LoopScheduler {
   typealias SchedulerTimeType = StreamInstant
   typealias SchedulerOptions = Never
@@ -42,10 +42,10 @@ final class WatchedLoop: LoopScheduler {
   }
 }
 
-/// A timer of a millisecond that notes how long the loop let it wait.
+/// A timer of a millisecond that records how long the loop made it wait.
 final class Pulse {
-  /// The longest that the loop was late, in milliseconds: by the wall clock, and of its own thread's processor time, to
-  /// which other programs add nothing.
+  /// The loop's longest delay, in milliseconds: by the wall clock, and in its own thread's CPU time, to which other
+  /// programs add nothing.
   private(set) var longest = (wall: 0.0, processor: 0.0)
   private var last = (wall: Clock.wall.now, processor: Clock.thread.now)
   private var timer: (any Cancellable)?
@@ -56,7 +56,7 @@ final class Pulse {
     ) { [unowned self] in beat() }
   }
 
-  /// The longest so far, which is forgotten.
+  /// Returns the longest delay so far, and resets it.
   func take() -> (wall: Double, processor: Double) {
     defer { longest = (0, 0) }
     return longest

@@ -1,4 +1,4 @@
-// Scale: many feeds polled on one loop through the whole pipeline with its cache, and one feed that is very large.
+// Measures scale: many feeds, and one very large feed, polled on one loop through the whole pipeline with its cache.
 //
 //     scale [--short] [--every SECONDS] [feeds] [large]      a minute by default; the short form takes ten seconds
 import Foundation
@@ -9,7 +9,8 @@ guard let origin = environment["ORIGIN"].flatMap(URL.init(string:)), let folder 
   fatalError("scale: no origin to ask; run Scripts/bench scale, which starts one")
 }
 
-// A process for each number of feeds, so that the memory is theirs alone: this one, asked by the one below.
+// Each number of feeds has its own process, so that the measured memory is theirs alone. The code below starts this
+// process again.
 if CommandLine.arguments.count == 5, CommandLine.arguments[1] == "poll" {
   let figures = try poll(
     Int(CommandLine.arguments[2])!, every: Double(CommandLine.arguments[3])!, intervals: Int(CommandLine.arguments[4])!,
@@ -39,7 +40,7 @@ let seconds = report.every ?? (report.isShort ? 10 : 60)
 
 if report.wants("feeds") {
   let counts = report.isShort ? [10, 100, 1_000] : [10, 100, 1_000, 10_000]
-  // Few feeds leave the machine idle: their processes run at the same time, the largest number by itself.
+  // Few feeds leave the machine idle: their processes run at the same time, and the one with the most feeds runs alone.
   let small = try counts.dropLast().map { try startPolling($0, every: seconds, intervals: 1) }
   let figures = try small.map { try $0() } + [startPolling(counts.last!, every: seconds, intervals: 1)()]
   show("Each feed is polled every \(number(seconds)) s.\n")
@@ -77,7 +78,7 @@ if report.wants("large") {
   show("\n| A feed of \(feed.images) images | the loop late by at most, ms | at work at most, ms |\n|---|---|---|")
   for step in LargeFeed.Step.allCases {
     let rounds = found[step]!
-    // Each round has its maximum; what other programs do to one of them is not the loop's.
+    // Use the median of the rounds' maximums, because other programs may have slowed down a round.
     let (wall, processor) = (rounds.map(\.wall).median, rounds.map(\.processor).median)
     show("| \(step.rawValue) | \(number(wall)) | \(number(processor)) |")
     report.target("\(step.rawValue): the loop blocked for at most 5 ms", wall <= 5, number(wall))

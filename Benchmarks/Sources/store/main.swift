@@ -1,4 +1,4 @@
-// The store against the same statements on SQLite in C: replacing a feed, saving it unchanged, reading it.
+// Compares the store with the same statements in C on SQLite: replacing a feed, saving it unchanged, and reading it.
 import CStore
 import Foundation
 import Harness
@@ -6,7 +6,7 @@ import ImageFeed
 
 let report = Report()
 if report.isShort { report.leaveOut("100000") }
-/// More of the small ones, of which one takes microseconds.
+/// The number of rounds: more for small feeds, each of which takes microseconds.
 func rounds(_ count: Int) -> Int { (report.isShort ? 3 : 9) * (count <= 100 ? 9 : 1) }
 let address = URL(string: "https://example.com/feed")!
 let folder = FileManager.default.temporaryDirectory.appending(path: "feedstream-benchmark-\(getpid())").path
@@ -19,7 +19,7 @@ func images(_ count: Int, round: Int) -> [FeedImage] {
   }
 }
 
-/// How many bytes a save adds to the write-ahead log.
+/// The number of bytes that a save adds to the write-ahead log.
 func logSize(_ path: String) -> Int {
   (try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int) ?? 0
 }
@@ -35,7 +35,7 @@ func compare(_ count: Int) throws {
 
   let steps = ["save", "save unchanged", "retrieve"]
   var times = steps.map { _ in (ours: [Double](), inC: [Double]()) }
-  // The first round is not counted: it creates what the others replace.
+  // The first round is not counted: it creates the feed that the others replace.
   for round in 0...rounds(count) {
     let feed = CachedFeed(
       images: images(count, round: round), timestamp: Date(timeIntervalSinceReferenceDate: Double(round) * 10))
@@ -75,7 +75,7 @@ func compare(_ count: Int) throws {
     report.note("store/\(name)", 1 / times)
     report.target("\(name): within 1.5× of C", times <= 1.5, number(times))
   }
-  // One page for the timestamp: a new connection restarts the log, whatever it held before.
+  // Expect one page, for the timestamp. A new connection restarts the log, whatever it held before.
   ours.close()
   let feed = CachedFeed(images: images(count, round: 0), timestamp: Date(timeIntervalSinceReferenceDate: 1e6))
   _ = try ours.replace(for: address, with: feed, now: feed.timestamp)

@@ -1,6 +1,6 @@
 import Harness
 
-/// Says which of the targets are met.
+/// Reports which targets are met.
 func noteTargets(_ rows: [Row], _ report: Report) {
   func row(_ name: String) -> Row {
     guard let row = rows.first(where: { $0.pipeline.name == name }) else {
@@ -24,7 +24,7 @@ func noteTargets(_ rows: [Row], _ report: Report) {
       "every synchronous pipeline within 8× of its floor", far.figure >= 1 / 8,
       "\(number(1 / far.figure)) (\(far.name))")
   }
-  // Subjects and several streams have rules that their floors, plain loops, know nothing of.
+  // Subjects and combined streams keep rules that their floors, which are plain loops, don't implement.
   let beyond = rows.filter {
     !kinds.contains($0.pipeline.kind) && $0.pipeline.kind != .lifecycle && timesFloor($0) > 8
   }
@@ -44,8 +44,8 @@ func noteTargets(_ rows: [Row], _ report: Report) {
       "ahead of AsyncAlgorithms everywhere", slowest.figure >= 1, "\(number(slowest.figure)) (\(slowest.name))")
   }
 
-  // One loop measured twice, and one source and sink with nothing between them, or what passes everything on: the less
-  // is the truer.
+  // Some rows measure the same loop, or the same source and sink with nothing in between: use the smaller figure, which
+  // is more accurate.
   let floor = ["map.filter.map", "map.filter.map, erased 3 times"].compactMap { row($0).floor?.nanoseconds }.min()
   let scale = 3.6 / (floor ?? 3.6)
   let source = (rows.filter { $0.pipeline.kind == .passing } + [row("source alone")]).map(\.ours).min() ?? 0
@@ -73,7 +73,7 @@ func noteTargets(_ rows: [Row], _ report: Report) {
   let order = row("16 mixed, another order").ours / row("16 mixed").ours
   report.target("the order of operators does not matter", order <= 1.5, "\(number(order)) times")
 
-  // What makes arrays allocates them.
+  // Operators that make arrays must allocate them.
   let allocating = synchronous.filter { $0.pipeline.kind != .grouping && $0.allocations.ours >= 0.01 }.map(
     \.pipeline.name)
   report.target(

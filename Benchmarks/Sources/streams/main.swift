@@ -1,5 +1,5 @@
-// What a value costs on its way through a pipeline: FeedStream against OpenCombine, swift-async-algorithms and a
-// hand-written loop that calls the same closures.
+// Measures the cost of a value in a pipeline: FeedStream against OpenCombine, swift-async-algorithms and a handwritten
+// loop that calls the same closures.
 import HandWritten
 import Harness
 import OnAsyncAlgorithms

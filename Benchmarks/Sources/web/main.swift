@@ -1,4 +1,4 @@
-// Servers and a client for Benchmarks/web, which measures them: each mode is a program of its own.
+// Servers and a client for Benchmarks/web, which measures them: each mode acts as a separate program.
 import CIO
 import FeedHTTP
 import FeedHTTPServer
@@ -12,7 +12,7 @@ var limits = HTTPServer.Limits()
 limits.connections = 20_000
 limits.idle = .seconds(600)
 
-/// Serves, after its port is printed.
+/// Prints the port, and then serves.
 func serve(_ routes: HTTPServer.Routes) throws {
   let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), limits: limits, on: loop)
   let serving = server.serve(routes)
@@ -30,7 +30,7 @@ switch words.first {
 case "http": try serve(routes)
 case "http-c": c_http_server(1)
 case "middleware":
-  // One that does nothing but pass on.
+  // Middleware that only passes requests on.
   routes.use(HTTPServer.Middleware { next in { request in try next(request) } })
   try serve(routes)
 case "logging":

@@ -1,6 +1,6 @@
 // A countdown: a timer that starts with its first subscriber and stops with its last.
 //
-// Written for Combine, on a run loop; `import Combine` there, `import FeedStream` here.
+// Written for Combine, on a run loop. Only the import differs: `import FeedStream` replaces `import Combine`.
 import FeedStream
 import Foundation
 

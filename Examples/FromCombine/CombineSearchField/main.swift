@@ -1,6 +1,6 @@
 // A search field: searches for the text once the typing pauses, and shows only the result of the latest search.
 //
-// Written for Combine, on a run loop; `import Combine` there, `import FeedStream` here.
+// Written for Combine, on a run loop. Only the import differs: `import FeedStream` replaces `import Combine`.
 import FeedStream
 import Foundation
 

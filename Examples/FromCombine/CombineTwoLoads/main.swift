@@ -1,6 +1,6 @@
 // Two concurrent loads: shown together when both have arrived, or not at all when either fails.
 //
-// Written for Combine, on a run loop; `import Combine` there, `import FeedStream` here.
+// Written for Combine, on a run loop. Only the import differs: `import FeedStream` replaces `import Combine`.
 import FeedStream
 import Foundation
 

@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// The kit: for an operator for others, who request values one by one, cancel at any point, and more.
+  /// The test kit: for an operator that others use. They may request values one by one, cancel at any point, and more.
   @Test func `a search keeps the rules of a stream`() {
     StreamRules.verify("searchResults", traits: .dependsOnDemand) { upstream, time in
       upstream.search(on: time)

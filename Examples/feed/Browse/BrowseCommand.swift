@@ -89,7 +89,8 @@ struct BrowseCommand: ParsableCommand {
     return saved.merge(with: polled).eraseToAnyPublisher()
   }
 
-  /// Sets the exit status: a signal's after Ctrl-C; 1 with a message on standard error if there was nothing to show.
+  /// Sets the exit status: that of a signal after Ctrl-C; 1 with a message on standard error if there was nothing to
+  /// show.
   private static func judge(_ browser: Browser, in session: Session) {
     session.console.onReport = nil
     if browser.isInterrupted { return session.fail(with: 128 + SIGINT) }

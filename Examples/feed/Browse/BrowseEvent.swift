@@ -18,7 +18,7 @@ struct PictureKey: Hashable {
   }
 }
 
-/// An event.
+/// An event of `feed browse`.
 enum BrowseEvent {
   case key(TerminalKey)
   case mouse(TerminalMouse, at: StreamInstant)

@@ -9,7 +9,7 @@ extension BrowseState {
     ("Home, End", "the first, the last"),
     ("Enter", "enlarge; again, or Esc: back"),
     ("← →, ↑ ↓ there", "the next image, the next post"),
-    ("+ − 0", "zoom in, out, whole; arrows move the zoomed image"),
+    ("+ − 0", "zoom in, zoom out, fit; arrows move the zoomed image"),
     ("O, I, c", "open the post, the image (xdg-open); copy the post's URL"),
     ("*, d", "star it, so that it is kept; save the image in this folder"),
     ("/, s", "search; a slideshow"),

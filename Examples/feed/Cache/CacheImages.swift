@@ -44,7 +44,7 @@ struct CacheImagesShow: ParsableCommand {
 /// `feed cache images clear`: deletes every image, or one with its smaller versions.
 struct CacheImagesClear: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "clear", abstract: "Delete all images except those of starred items, or one image.")
+    commandName: "clear", abstract: "Delete one image, or all images except those of starred items.")
 
   @Flag(help: "Also delete the images of starred items.")
   var all = false

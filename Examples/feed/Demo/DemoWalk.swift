@@ -70,7 +70,8 @@ extension DemoWalk {
     report.check("nothing was requested before the subscription", before == 0)
     report.check("one subscription made one request", requests == 1)
     report.check("the feed came from the server, once", result.values.map(\.source) == [.remote])
-    report.check("it is the server's, in its order", result.values.first.map { isCaseStudy($0.images) } ?? false)
+    report.check(
+      "its images are the server's, in the same order", result.values.first.map { isCaseStudy($0.images) } ?? false)
     report.check(
       "it replaced the cache: yesterday's image is gone", saved?.images == result.values.first?.images)
     report.check("its timestamp is the time of the request", saved?.timestamp == clock.now)
@@ -155,15 +156,15 @@ extension DemoWalk {
     guard case .cache(_, let age, let reason)? = result.values.first?.source else {
       return report.check("it came from the cache", false)
     }
-    report.check("it came from the cache, because there is no connectivity", isConnectivity(reason))
-    report.check("it says its age: \(expected.words)", age == expected)
+    report.check("the reason is a lack of connectivity", isConnectivity(reason))
+    report.check("its age is shown: \(expected.words)", age == expected)
     report.check("it has the eight images", isCaseStudy(result.values[0].images))
   }
 
   private func checkFailed(_ result: Outcome<Feed, FeedError>, cache: CacheMiss) {
     report.check("no feed was delivered", result.values.isEmpty)
-    report.check("the error says what the cache had", result.error?.cache == cache)
-    report.check("the error is that there is no connectivity", result.error.map { isConnectivity($0.remote) } ?? false)
+    report.check("the error names the state of the cache", result.error?.cache == cache)
+    report.check("the error is a lack of connectivity", result.error.map { isConnectivity($0.remote) } ?? false)
   }
 
   private func isConnectivity(_ error: RemoteFeedError) -> Bool {

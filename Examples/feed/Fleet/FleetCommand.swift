@@ -63,7 +63,7 @@ struct FleetStatusCommand: ParsableCommand {
 struct FleetPause: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pause", abstract: "Pause a host for the whole fleet, until resumed.",
-    discussion: "Running requests are completed.")
+    discussion: "Running requests are not interrupted.")
 
   @Argument(
     help: ArgumentHelp("The host, with its port unless it is the default port.", valueName: "host"),

@@ -56,16 +56,16 @@ extension Session {
 
   /// Returns a function that reports the store's errors, and its recovery, for a command that always needs the store.
   ///
-  /// Until the store has worked once, only an unreachable store is waited for; any other error ends the session. After
-  /// that, every error is waited for, because a changed password or permission may be changed back. Each error is
-  /// reported once a minute.
+  /// Until the store has worked once, the session waits only for an unreachable store; any other error ends the
+  /// session. After that, the session waits after every error, because a changed password or permission may be changed
+  /// back. Each error is reported once a minute.
   func storeReporter() -> (FleetError?) -> Void {
     var told: [String: StreamInstant] = [:]
     var hasBegun = false
     return { [unowned self] error in
       guard let error else {
         hasBegun = true
-        if !told.isEmpty { console.report("The store is back.") }
+        if !told.isEmpty { console.report("The store is available again.") }
         told = [:]
         return
       }

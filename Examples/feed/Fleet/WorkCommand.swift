@@ -5,6 +5,7 @@ import FeedRedis
 import FeedStream
 import Foundation
 import ImageFeed
+import Logging
 import PlainText
 
 /// `feed work`: polls the feeds of a fleet, together with any number of other workers.
@@ -15,9 +16,9 @@ struct WorkCommand: ParsableCommand {
     discussion: """
       Takes due hosts from the store, polls their feeds, and saves the results in the store. In the whole fleet, at most one \
       request per host runs at a time. Prints one line per changed feed. Start any number of workers, on any number of \
-      machines. If one dies, others take over its hosts after 45 seconds. While the store is unreachable, the worker waits \
-      and loses nothing, and reports the error on standard error. Ctrl-C finishes running requests, then exits. To add \
-      feeds, use "feed subscriptions import"; to see the fleet's state, "feed fleet status".
+      machines. If one dies, others take over its hosts when the leases expire (--lease). While the store is unreachable, \
+      the worker waits and loses nothing, and reports the error on standard error. Ctrl-C finishes running requests, then \
+      exits. To add feeds, use "feed subscriptions import"; to see the fleet's state, "feed fleet status".
       """)
 
   @OptionGroup var fleet: FleetOptions
@@ -49,7 +50,7 @@ struct WorkCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How long a host stays leased to a silent worker: at least --timeout. (default: 45s, or --timeout)",
+      "How long a host stays leased to a silent worker: at least --timeout. (default: 45s, or --timeout if that is longer)",
       valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var lease: DurationArgument?
@@ -74,7 +75,7 @@ struct WorkCommand: ParsableCommand {
       throw ValidationError("--loops must be from 1 to --concurrency (\(concurrency)).")
     }
     if let name, name.isEmpty || name.contains(where: { $0.isWhitespace }) || name.utf8.count > 100 {
-      throw ValidationError("--name must be one word.")
+      throw ValidationError("--name must be one word of at most 100 bytes.")
     }
     guard let lease else { return }
     if lease.duration < .seconds(2) { throw ValidationError("--lease must be at least 2s.") }
@@ -97,6 +98,7 @@ struct WorkCommand: ParsableCommand {
     let client = ObservedClient(client: listed, observer: nil, log: session.log)
     let (trouble, status) = (session.storeReporter(), WorkStatus(session.console))
     var options = FleetWorker.Options()
+    let change = change(log: session.log)
     change(&options)
     options.report = trouble
     options.beat = { [name = options.name] counts in
@@ -150,7 +152,7 @@ struct WorkCommand: ParsableCommand {
   }
 
   /// Applies the arguments to the options of one loop's worker.
-  private var change: @Sendable (inout FleetWorker.Options) -> Void {
+  private func change(log: Logger) -> @Sendable (inout FleetWorker.Options) -> Void {
     let interval = every.map(\.duration)
     let (gap, timeout, lease) = (gap?.duration, timeout?.duration, lease?.duration)
     let name = name ?? FleetWorker.defaultName()
@@ -162,6 +164,7 @@ struct WorkCommand: ParsableCommand {
       if let timeout { options.load.timeout = timeout }
       if let lease { options.lease = lease }
       options.name = name
+      options.trace = { WorkTrace.follow($0, log) }
     }
   }
 

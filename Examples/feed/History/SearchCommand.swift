@@ -10,9 +10,9 @@ struct SearchCommand: ParsableCommand {
     commandName: "search",
     abstract: "Search the current and former items of feeds.",
     discussion: """
-      Finds items whose title, text, alternative text or location contains all words, newest first. A word that ends with * \
-      matches words that begin with it. Without words, shows every item that the options allow. Makes no request. The status is \
-      1 if nothing was found.
+      Finds items that contain all words in their title, text, alternative text and location together, newest first. A word that ends with * \
+      matches words that begin with it. Without words, shows every item that the options allow. Makes no request. The exit \
+      status is 1 if nothing was found.
       """)
 
   @Argument(help: ArgumentHelp("The words to find.", valueName: "words"))

@@ -83,12 +83,12 @@ extension Inspection {
     line("link", item.link)
     line("published", (item.published ?? item.updated)?.description)
     line("place", item.location?.text)
-    if item.images.isEmpty { line("picture", "none: neither the item nor its text names an image") }
+    if item.images.isEmpty { line("image", "none: neither the item nor its text names an image") }
     for (index, image) in item.images.enumerated() {
       let size = image.width.map { width in ", \(width)\(image.height.map { "×\($0)" } ?? "") pixels" } ?? ""
       let type = image.type.map { ", \($0)" } ?? ""
       let isShown = index == item.chosenImage
-      text += "   \(index == 0 ? "pictures" : "        ")  \(isShown ? style.good("shown") : " also"): "
+      text += "   \(index == 0 ? "images  " : "        ")  \(isShown ? style.good("shown") : " also"): "
       text +=
         "\(image.address.printable(limit: 300)) (\(image.source.rawValue)\((size + type).printable(limit: 100)))\n"
     }

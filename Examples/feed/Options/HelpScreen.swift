@@ -10,7 +10,7 @@ enum HelpScreen {
       "  " + column(command._commandName) + command.configuration.abstract
     }
     return """
-      feed: images of feeds, from their servers, or else saved ones.
+      feed shows images of feeds: the latest from their servers, or else saved ones.
 
         feed https://example.com/blog             the images of a feed or a web page
         feed browse https://example.com/blog      browse them in the whole terminal

@@ -21,7 +21,7 @@ struct PictureBlocks: Sendable {
   /// The number of images side by side.
   let across: Int
   let box: PictureBox
-  /// The style of text; images use their own mode.
+  /// The color depth of text; images use the depth of their own mode.
   private let depth: ColorDepth
   private let hasColor: Bool
   private let isGrid: Bool
@@ -59,7 +59,7 @@ struct PictureBlocks: Sendable {
     isGrid ? tiles(entries) : entries.flatMap { block($0.0, $0.1) }
   }
 
-  // MARK: - Besides the text
+  // MARK: - Next to the text
 
   private func block(_ entry: Entry, _ result: Result<Drawing, NoPicture>) -> [UInt8] {
     let left = box.columns + 2

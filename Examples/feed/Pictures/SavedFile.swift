@@ -26,7 +26,7 @@ enum SavedFile {
         throw NoPicture(reason: "\(error.localizedDescription)".printable(limit: 100))
       }
     }
-    throw NoPicture(reason: "there are a thousand files with that name")
+    throw NoPicture(reason: "a thousand files with that name exist already")
   }
 
   /// Only letters and digits, because the URL is untrusted.

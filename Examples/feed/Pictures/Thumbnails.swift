@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// Images for the terminal: loaded cache first, decoded in another process, and drawn off the loop.
+/// Images for the terminal: loaded from the cache if possible, decoded in another process, and drawn off the loop.
 final class Thumbnails {
   /// The number of images that are loaded ahead.
   static let width = 8

@@ -48,7 +48,7 @@ final class ItemCommand {
         whenStopped.take()?()
         return
       }
-      if let problem { console.warn("\(words[0]) \(problem), for \(entry.image.url.absoluteString)") }
+      if let problem { console.warn("\(words[0]) \(problem) for the image \(entry.image.url.absoluteString)") }
       ran(entry)
       run(rest.dropFirst(), ran: ran, then: then)
     }

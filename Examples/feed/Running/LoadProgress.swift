@@ -23,7 +23,7 @@ final class LoadProgress {
         "received \(Self.amount(bytes, of: all))…"
       case .requesting(.finished), .decoding: "decoding…"
       case .saving: "saving…"
-      case .drawing: "pictures…"
+      case .drawing: "loading images…"
       }
     }
 

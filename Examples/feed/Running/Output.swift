@@ -7,7 +7,7 @@ import Foundation
 /// and the writer is called back when all of it has been written. If standard output is a file, long texts are written
 /// off the loop.
 final class Output {
-  /// The reason why nothing can be written any more.
+  /// The reason why nothing can be written anymore.
   enum End: Equatable {
     /// The reader of the output is gone.
     case closed

@@ -38,7 +38,7 @@ extension Gallery {
     marks[address]?.stars = visit.stars
   }
 
-  /// Begins a visit: items that were new in the last one aren't new any more.
+  /// Begins a visit: items that were new in the last one aren't new anymore.
   func forgetNew() { for address in marks.keys { marks[address]?.new = [] } }
 
   func star(_ isStarred: Bool, _ id: FeedImage.ID, of address: URL) {

@@ -1,4 +1,5 @@
 import FeedHTTPServer
+import FeedPolling
 import FeedStream
 import Foundation
 import ImageFeed
@@ -28,12 +29,14 @@ final class Gallery {
   /// Distinguishes this run from earlier ones.
   let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
   private var pictures: [String: Named] = [:]
-  /// Requested entries that no feed lists any more, and their images, by their keys.
+  /// Requested entries that no feed lists anymore, and their images, by their keys.
   var past: (entries: [String: Entry], pictures: [String: Named]) = ([:], [:])
   /// The marks of each feed's images.
   var marks: [URL: FeedHistory.Visit] = [:]
   /// The facts about images that were decoded, by their keys.
   var facts: [String: ImageFacts] = [:]
+  /// The number of polls of this process by outcome.
+  var polls: [PollOutcome: Int] = [:]
   /// Delivers a value whenever the images of a feed have changed.
   let news = PassthroughSubject<Void, Never>(of: "Gallery")
 
@@ -85,7 +88,7 @@ final class Gallery {
     sorted = nil
   }
 
-  /// Replaces the feeds, and announces it. Feeds that stay keep their state, and get their new names.
+  /// Replaces the feeds, and announces the change. Feeds that stay keep their state, and get their new names.
   func follow(_ names: [Name]) {
     arrange(names, forgetting: [])
     for (index, name) in names.enumerated() { sources[index].rename(to: name) }
@@ -121,12 +124,12 @@ final class Gallery {
   }
 
   /// Announces a change, in an event with this id.
-  func announce(_ name: String, about feed: String? = nil, updated: Int64? = nil, id: String) {
-    announce(name, [(feed, updated, id)])
+  func announce(_ name: String, about feed: String? = nil, updated: Int64? = nil, id: String, trace: String? = nil) {
+    announce(name, [(feed, updated, id, trace)])
   }
 
   /// Announces changes, each in its own event. A list is faster than separate calls, because the status is made once.
-  func announce(_ name: String, _ changes: [(feed: String?, updated: Int64?, id: String)]) {
+  func announce(_ name: String, _ changes: [(feed: String?, updated: Int64?, id: String, trace: String?)]) {
     changed = now()
     var status = present
     if let shared {
@@ -135,7 +138,7 @@ final class Gallery {
     }
     for change in changes {
       version += 1
-      (status.version, status.feed, status.updated) = (version, change.feed, change.updated)
+      (status.version, status.feed, status.updated, status.trace) = (version, change.feed, change.updated, change.trace)
       events.send(encoded(status), name: name, id: change.id)
     }
   }

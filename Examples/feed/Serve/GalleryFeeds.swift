@@ -91,7 +91,7 @@ extension GalleryFeeds.Part {
       let author = gallery.sources[entry.source].name
       text += """
         <entry>
-        <title>\((entry.description ?? "A picture").markup)</title>
+        <title>\((entry.description ?? "An image without a description").markup)</title>
         <id>\(GalleryFeeds.urn(names(entry)))</id>
         <updated>\((entry.date ?? gallery.started).stamp)</updated>
         <author><name>\(author.markup)</name></author>

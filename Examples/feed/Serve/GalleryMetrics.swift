@@ -1,3 +1,5 @@
+import FeedPolling
+import FeedStreamMetrics
 import Foundation
 
 /// Metrics in the text format of Prometheus.
@@ -21,6 +23,10 @@ enum GalleryMetrics {
     family(
       "feed_last_check_timestamp_seconds", "gauge", "Time when the last load completed.",
       feeds { Int($0.checked?.timeIntervalSince1970 ?? 0) })
+    let outcome = MetricNames.prometheus(MetricNames.Attribute.pollOutcome)
+    family(
+      MetricNames.prometheus(MetricNames.polls, unit: "total"), "counter", "Polls of feeds by outcome.",
+      PollOutcome.allCases.map { ("{\(outcome)=\"\($0.rawValue)\"}", gallery.polls[$0] ?? 0) })
     family("feed_serve_connections", "gauge", "Open connections.", [("", connections)])
     family("feed_serve_waiting_bytes", "gauge", "Bytes of responses waiting to be written.", [("", waiting)])
     family("feed_serve_event_clients", "gauge", "Clients of event streams.", [("", gallery.eventClients)])

@@ -140,7 +140,7 @@ enum GalleryPage {
       <script src="/script.js" defer></script>
       </head>
       <body data-version="\(gallery.version)" data-run="\(gallery.run)">
-      <a class="skip" href="#main">To the content</a>
+      <a class="skip" href="#main">Skip to the content</a>
       <header><a class="brand" href="/"><img src="/icon.svg" alt="" width="28" height="28">feed</a>
       <nav aria-label="Pages">\(link("/", "Images")) \(own)\(link("/health", "Health"))</nav>
       <p id="count">\(count(images, "image")) of \(count(feeds, "feed"))</p>
@@ -165,7 +165,8 @@ enum GalleryPage {
     let (failing, now) = (gallery.sources.filter { $0.trouble != nil }, Date())
     guard !failing.isEmpty else { return "" }
     let named = failing.map { source in
-      let state = "is \(Self.failing(source, now))" + (source.entries.isEmpty ? "" : "; its saved images are shown")
+      let state =
+        "has been \(Self.failing(source, now))" + (source.entries.isEmpty ? "" : "; its saved images are shown")
       return "<bdi>\(source.name.markup)</bdi> \(source.isPart ? "sent only a part of its feed" : state)."
     }
     let word = failing.contains(where: \.answers) ? "failing" : "unreachable"

@@ -17,6 +17,8 @@ extension Gallery {
     var feed: String?
     /// The time when the feed was requested, in microseconds since 1970.
     var updated: Int64?
+    /// The trace of the poll that found the change, as in `traceparent`.
+    var trace: String?
     let away: [Trouble]
   }
 

@@ -2,6 +2,7 @@ import FeedFleet
 import FeedRedis
 import Foundation
 import ImageFeed
+import Logging
 import PlainText
 
 /// Shows the results of a fleet's workers in a gallery.
@@ -11,6 +12,7 @@ final class Gateway {
   private let gallery: Gallery
   private let place: RedisAddress
   private let console: Console
+  private let log: Logger
   /// Receives the store's error, and `nil` when it works again.
   private let report: (FleetError?) -> Void
   private var places: [URL: Int] = [:]
@@ -19,11 +21,13 @@ final class Gateway {
   private var isFirst = true
 
   init(
-    _ gallery: Gallery, _ place: RedisAddress, _ console: Console, _ report: @escaping (FleetError?) -> Void
+    _ gallery: Gallery, _ place: RedisAddress, _ console: Console, log: Logger,
+    _ report: @escaping (FleetError?) -> Void
   ) {
     self.gallery = gallery
     self.place = place
     self.console = console
+    self.log = log
     self.report = report
   }
 
@@ -36,7 +40,9 @@ final class Gateway {
       if let feed { put(feed) }
       // Announce the entry's own version: a later version has its own entry, which is announced, too.
       gallery.announce(
-        "items", about: logged.update.address.shown, updated: logged.update.version.microseconds, id: cursor)
+        "items", about: logged.update.address.shown, updated: logged.update.version.microseconds, id: cursor,
+        trace: logged.update.trace)
+      WorkTrace.announced(logged.update, log)
       gallery.place.send(cursor)
     case .list(let list):
       gallery.arrange(list.addresses.map { .init(address: $0, title: nil) }, forgetting: list.forgotten)
@@ -70,10 +76,12 @@ final class Gateway {
     }
     if isFirst {
       if snapshot.history.isEmpty { gallery.events.begin(after: cursor) }
-      let history = snapshot.history.map { logged -> (feed: String?, updated: Int64?, id: String) in
-        (logged.update.address.shown, logged.update.version.microseconds, "\(logged.cursor)")
+      let history = snapshot.history.map { logged -> (feed: String?, updated: Int64?, id: String, trace: String?) in
+        let update = logged.update
+        return (update.address.shown, update.version.microseconds, "\(logged.cursor)", update.trace)
       }
       gallery.announce("items", history)
+      for logged in snapshot.history { WorkTrace.announced(logged.update, log) }
       // Clients that were already connected have no items yet.
       if gallery.eventClients > 0 { gallery.announce("items", id: cursor) }
     } else {

@@ -46,6 +46,8 @@ extension PageAssets {
 
     #gallery { --h: clamp(9rem, 9rem + 4vw, 18rem); list-style: none; margin: 0; padding: 0; display: flex; flex-wrap: wrap; gap: .6rem .5rem; }
     #gallery::after { content: ""; flex: 1e5 0 0; }
+    /* Each tile changes the layout of the last row, so the list is shown only once it is parsed completely. */
+    #gallery:not(:has(+ *)) { display: none; }
     #gallery > li { --r: 1.5; flex: calc(var(--r) * 100) 1 calc(var(--r) * var(--h)); min-width: 0; scroll-margin: 4rem; }
     article { position: relative; }
     .picture { position: relative; display: block; aspect-ratio: var(--r); background: var(--line); border-radius: .3rem;

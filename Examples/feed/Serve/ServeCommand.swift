@@ -17,12 +17,12 @@ struct ServeCommand: ParsableCommand {
       Writes the page's URL to standard output; Ctrl-C or SIGTERM stops the server, which first completes responses \
       that have begun, for up to a second. It also serves /feed.json (JSON Feed), \
       /feed.atom, /events (Server-Sent Events), /health, /metrics (Prometheus), /slideshow?every=30s and \
-      /frame.png?w=800&h=480&palette=gray4 for e-paper displays. Only browsers on this machine can \
-      reach it; with another --host, clients need the token in the printed URL.
+      /frame.png?w=800&h=480&palette=gray4 for e-paper displays. By default, only browsers on this \
+      machine can reach it; with another --host, clients need the token in the printed URL.
 
-      With --store, it is a gateway: it shows the feeds that a fleet's workers poll, the first 1,000 unless you give URLs. \
-      You can run any number of gateways; a client can continue at another gateway where it left off. A gateway has no \
-      history, search or stars, which need a cache file.
+      With --store, it is a gateway, which shows the feeds that a fleet's workers poll: the first 1,000, or those whose URLs \
+      you give. You can run any number of gateways; a client can continue at another gateway where it left off. A gateway \
+      has no history, search or stars, which need a cache file.
 
       When started by systemd socket activation, it listens on systemd's socket and ignores --host and --port.
 
@@ -43,7 +43,7 @@ struct ServeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Only feeds in this folder of the list; repeat it for a nested folder.", valueName: "name"))
+      "Only feeds in this folder of the list; repeat the option for a nested folder.", valueName: "name"))
   var folder: [String] = []
 
   @Option(help: ArgumentHelp("The IP address to listen on.", valueName: "address"))
@@ -75,7 +75,7 @@ struct ServeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The token that clients must send, or set FEED_TOKEN; generated if other machines can reach --host.",
+      "The token that clients must send; FEED_TOKEN sets it, too. (default: generated if other machines can reach --host)",
       valueName: "text"))
   var token: String?
 
@@ -84,7 +84,7 @@ struct ServeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "IP address of a reverse proxy on another machine; exempt from the per-client connection limit.",
+      "IP address of a reverse proxy on another machine, exempt from the per-client connection limit; may be repeated.",
       valueName: "address"))
   var proxy: [String] = []
 
@@ -194,7 +194,8 @@ struct ServeCommand: ParsableCommand {
       session.stopping = started.stop
       if let selection { session.keep(follow(selection, gallery, client, cache, store, hubs, on: session)) }
       if let place = self.store, let fleet {
-        let gateway = Gateway(gallery, place.address, session.console, session.storeReporter())
+        let gateway = Gateway(
+          gallery, place.address, session.console, log: session.log, session.storeReporter())
         let follower = FleetFollower(addresses.isEmpty ? nil : addresses, in: fleet, on: session.loop)
         session.keep(follower.sink { gateway.take($0) })
       }
@@ -230,6 +231,7 @@ struct ServeCommand: ParsableCommand {
     var places = Self.places(of: selection.subscriptions)
     var polling = FeedPoller.Options()
     polling.report = options.report
+    polling.onOutcome = { gallery.polls[$1, default: 0] += 1 }
     polling.onDecision = { [isVerbose = common.verbose, unowned loop] address, decision in
       if isVerbose {
         console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))", .debug)

@@ -23,7 +23,7 @@ struct SubscriptionsAdd: ParsableCommand {
   @Option(help: ArgumentHelp("The feed's title in the list.", valueName: "text"))
   var title: String?
 
-  @Option(help: ArgumentHelp("The folder for the feed; repeat it for a nested folder.", valueName: "name"))
+  @Option(help: ArgumentHelp("The folder for the feed; repeat the option for a nested folder.", valueName: "name"))
   var folder: [String] = []
 
   @Option(

@@ -8,11 +8,11 @@ import PlainText
 struct SubscriptionsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "subscriptions",
-    abstract: "Manage the list of feeds that commands use without a URL.",
+    abstract: "Manage your list of feeds, which commands use by default.",
     discussion: """
       The list is an OPML file that you may edit: subscriptions.opml in $XDG_CONFIG_HOME/feedstream or ~/.config/feedstream. \
-      Choose another file with --opml, or with --store the list of a fleet, which "feed work" polls. A running serve or \
-      watch notices changes.
+      Choose another file with --opml, or a fleet's list, which "feed work" polls, with --store. A running serve or watch \
+      command notices changes.
       """,
     subcommands: [
       SubscriptionsList.self, SubscriptionsAdd.self, SubscriptionsRename.self, SubscriptionsMove.self,

@@ -1,7 +1,7 @@
 import ImageFeed
 import PlainText
 
-/// Any text is a duration that reads back the same, or an error that says so in one harmless, short line.
+/// Checks that any text is a duration that reads back the same, or an error with a message of one short, harmless line.
 func fuzzDuration(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
   let text = String(decoding: input, as: UTF8.self)
   do throws(DurationTextError) {
@@ -17,7 +17,8 @@ func fuzzDuration(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
   return 0
 }
 
-/// A message for a terminal: nothing in it that a terminal acts upon, and no longer than `limit` characters.
+/// Checks that a message is safe for a terminal: it has at most `limit` characters, and a terminal interprets none of
+/// them.
 func expectHarmless(_ message: String, upTo limit: Int) {
   guard message.printable == message else { finding("not harmless: \(message.debugDescription)") }
   guard !message.isEmpty, message.unicodeScalars.count <= limit else {

@@ -3,12 +3,13 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Any body is a feed or an error. A feed has web addresses only and reads back the same; an error is short and harmless.
+/// Checks that any body is a feed or an error. A feed names only http and https URLs, and reads back the same; an error
+/// is short and harmless.
 func fuzzMapper(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
   let body = Data(input)
   do throws(InvalidData) {
     let images = try read(body)
-    // The shortest item there can be takes more bytes than this.
+    // Even the shortest possible item takes more bytes than this.
     guard images.count <= body.count / 16 else { finding("\(images.count) images in \(body.count) bytes") }
     for image in images { check(image) }
     let again = written(images)
@@ -42,7 +43,8 @@ private func check(_ image: FeedImage) {
   }
 }
 
-/// `images` as a server would send them, escaped by hand: what the mapper reads must not hang on one way of writing.
+/// `images` as a server would send them, escaped without an encoder: the mapper must not depend on one way of writing
+/// JSON.
 private func written(_ images: some Sequence<FeedImage>) -> Data {
   var text = "{\"items\":["
   for (index, image) in images.enumerated() {
@@ -65,7 +67,7 @@ private func quoted(_ text: String) -> String {
 }
 
 private func expectSameError(_ error: InvalidData, _ body: Data) {
-  // Every eighth is enough, and keeps the runs quick.
+  // Check only one length in eight, so that runs stay fast.
   guard body.count % 8 == 0 else { return }
   do throws(InvalidData) {
     _ = try read(body)

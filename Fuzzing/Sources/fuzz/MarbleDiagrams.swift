@@ -1,7 +1,8 @@
 import FeedStream
 import FeedStreamTesting
 
-/// Any text is a diagram that, written down and read again, is the same, or an error that points into the text.
+/// Checks that any text is a diagram that is the same after it is written and read again, or an error with a position
+/// in the text.
 func fuzzMarbles(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
   let text = String(decoding: input, as: UTF8.self)
   do throws(MarbleError) {
@@ -25,7 +26,7 @@ func fuzzMarbles(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
 }
 
 private func expectSame(_ diagram: [Marbles.Marble], _ text: String) {
-  // A literal is read as a floating-point number of seconds, which tells nanoseconds apart for some weeks.
+  // A literal is read as a floating-point number of seconds, which distinguishes nanoseconds only up to a few weeks.
   guard diagram.allSatisfy({ abs($0.time.nanoseconds) < 1 << 50 }) else { return }
   let drawing = draw(diagram)
   let drawn = String(drawing)
@@ -41,7 +42,8 @@ private func expectSame(_ diagram: [Marbles.Marble], _ text: String) {
   }
 }
 
-/// Every instant as a group, set off by the time since the one before; `^` where the test begins, if anything is before.
+/// Draws every instant as a group, after the time since the previous one; `^` marks the test's beginning if something
+/// comes before it.
 private func draw(_ diagram: [Marbles.Marble]) -> [Character] {
   let begins = min(diagram.first?.time.nanoseconds ?? 0, 0)
   var text: [Character] = []

@@ -1,9 +1,10 @@
 import FeedRedis
 import FeedStream
 
-/// Any bytes are replies of a Redis server or an error, the same however they are cut, and within the decoder's bounds.
+/// Checks that any bytes are a Redis server's replies or an error, the same however they are split, and within the
+/// decoder's limits.
 ///
-/// The first byte decides how the rest is cut.
+/// The first byte determines how the rest is split.
 func fuzzRedis(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
   guard let first = input.first else { return 0 }
   let bytes = Array(input.dropFirst())
@@ -17,7 +18,7 @@ func fuzzRedis(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
     (place, length) = (end, length * 5 % 13 + 1)
   }
   let cut = replies(in: pieces, limits)
-  // As text, in which a number that is none equals itself.
+  // Compare as text, in which NaN equals itself.
   guard "\(whole)" == "\(cut)" else { finding("whole \(whole), in pieces \(cut)") }
   for value in whole.values {
     guard depth(of: value) <= limits.depth else { finding("\(depth(of: value)) deep") }

@@ -2,12 +2,12 @@ import FeedHTTPServer
 import FeedStream
 import FeedStreamTesting
 
-/// A server of HTTP answers any bytes without harm, and the same however they are cut.
+/// Checks that an HTTP server responds to any bytes without harm, and with the same bytes however they are split.
 func fuzzRequests(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
   guard let first = input.first else { return 0 }
-  // The first byte says where the rest is cut.
+  // The first byte determines where the rest is split.
   let bytes = Chunk(input.dropFirst())
-  // A client whose body comes with its head needs no leave to send it.
+  // A client that sends its body with the head needs no permission to send it.
   let leave = "HTTP/1.1 100 Continue\r\n\r\n"
   let whole = answers(to: [bytes]).replacing(leave, with: "")
   let cuts = bytes.chunks(of: Int(first) % 16 + 1)
@@ -19,7 +19,7 @@ func fuzzRequests(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
   return 0
 }
 
-/// The bytes that a client reads that sends these chunks and then nothing more.
+/// The bytes that a client receives after it has sent these chunks and nothing more.
 private func answers(to chunks: [Chunk]) -> String {
   let time = VirtualTimeScheduler()
   let place = SocketAddress.internet("10.0.0.1", port: 80)
@@ -43,7 +43,7 @@ private func answers(to chunks: [Chunk]) -> String {
     } receiveValue: {
       text += $0
     }
-  // Longer than any deadline of the server's.
+  // Longer than any of the server's deadlines.
   time.advance(by: .seconds(300))
   guard server.connectionCount == 0 else { finding("a connection stays open") }
   for subscription in [serving, asking] { subscription.cancel() }
@@ -52,7 +52,7 @@ private func answers(to chunks: [Chunk]) -> String {
   return String(decoding: text, as: UTF8.self)
 }
 
-/// Answers and nothing else, each with its head and as many bytes as that says.
+/// Checks that the text consists of responses, each with a head and the number of bytes that its head announces.
 private func expectAnswers(_ text: String) {
   var rest = text.utf8[...]
   while !rest.isEmpty {
@@ -64,7 +64,8 @@ private func expectAnswers(_ text: String) {
       finding("no status: \(head.debugDescription)")
     }
     rest = rest[end.upperBound...]
-    // The answer to HEAD has no body, and nobody here remembers what was asked: then the next answer follows, or nothing.
+    // A response to HEAD has no body, and the methods of the requests aren't known here: then the next response
+    // follows, or nothing.
     let length = head.split(separator: "\r\n").first { $0.hasPrefix("Content-Length: ") }.flatMap {
       Int($0.dropFirst(16))
     }

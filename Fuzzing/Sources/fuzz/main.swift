@@ -2,7 +2,7 @@ import CFuzzer
 import Glibc
 
 // fuzz <target> [libFuzzer's options] [folders and files of inputs]
-// Scripts/fuzz is the way to run it.
+// Run it with Scripts/fuzz.
 
 let targets: [String: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32] = [
   "mapper": { fuzzMapper(bytes($0, $1)) },
@@ -22,7 +22,7 @@ func bytes(_ start: UnsafePointer<UInt8>?, _ count: Int) -> UnsafeBufferPointer<
   UnsafeBufferPointer(start: start, count: count)
 }
 
-/// Says what was expected and ends the process, which libFuzzer takes for a finding.
+/// Prints the message and ends the process, which libFuzzer reports as a finding.
 func finding(_ message: @autoclosure () -> String) -> Never {
   let text = "FOUND: \(message())\n"
   text.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
@@ -33,7 +33,7 @@ guard CommandLine.arguments.count > 1, let target = targets[CommandLine.argument
   print("usage: fuzz \(targets.keys.sorted().joined(separator: "|")) [libFuzzer's options] [inputs]")
   exit(64)
 }
-// libFuzzer takes the name of the program first, and no name of a target.
+// libFuzzer expects the program's name first, and no target's name.
 var arguments = CommandLine.unsafeArgv.advanced(by: 1).withMemoryRebound(
   to: UnsafeMutablePointer<CChar>?.self, capacity: Int(CommandLine.argc)
 ) { Optional($0) }

@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Glibc
 
 // models                            1,000 cases of every operator
-// models <operator> <count> [seed]  that many of one, from a seed
+// models <operator> <count> [seed]  this many cases of one operator, from a seed
 // models --list                     the operators
 let all = definitions
 let arguments = CommandLine.arguments.dropFirst()

@@ -95,9 +95,10 @@ extension FleetScripts {
     return redis.call('ZREM', p .. 'workers', ARGV[1])
     """)
 
-  /// Arguments: address, version.
+  /// Arguments: address, version, the trace or nothing.
   static let append = script(
-    "append", "return redis.call('XADD', p .. 'updates', '*', 'a', ARGV[1], 'v', ARGV[2])")
+    "append",
+    "return redis.call('XADD', p .. 'updates', '*', 'a', ARGV[1], 'v', ARGV[2], unpack(traced(ARGV[3])))")
 
   /// The end of the log. Before the first update, there is none.
   static let end = RedisScript("end", reading + beginning + guarding + ending + "return ending()")

@@ -139,7 +139,8 @@ extension FleetScripts {
     """)
 
   /// Arguments: host, nonce, address, due, gap, end of the pause, its reason, record, the version seen, the new one,
-  /// images, outcome, the log's retention time, the host from now on, the pace of the lease's host or nothing.
+  /// images, outcome, the log's retention time, the host from now on, the pace of the lease's host or nothing, the trace
+  /// or nothing.
   static let complete = script(
     "complete",
     """
@@ -167,7 +168,8 @@ extension FleetScripts {
       -- One that is from the future was saved while a clock was wrong.
       if there == '' or tonumber(new) > tonumber(there) or tonumber(there) > (now + \(FleetRules.future)) * 1000 then
         redis.call('HSET', f, 'v', new, 'm', ARGV[8], 'd', ARGV[11])
-        id = redis.call('XADD', p .. 'updates', 'MINID', '~', whole(math.min(raw, now) - ARGV[13]), '*', 'a', a, 'v', new)
+        local oldest = whole(math.min(raw, now) - ARGV[13])
+        id = redis.call('XADD', p .. 'updates', 'MINID', '~', oldest, '*', 'a', a, 'v', new, unpack(traced(ARGV[16])))
       else verdict = 'superseded' end
     elseif there ~= seen then verdict = 'superseded'
     elseif new ~= '' then redis.call('HSET', f, 'v', new, 'm', ARGV[8])

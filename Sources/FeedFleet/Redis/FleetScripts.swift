@@ -67,6 +67,7 @@ enum FleetScripts {
   private static let tools = """
     redis.call('HSET', p .. 'meta', 'clock', string.format('%.3f', clock), 'raw', whole(raw))
     local function list() redis.call('HINCRBY', p .. 'meta', 'list', 1) end
+    local function traced(trace) return trace ~= '' and {'t', trace} or {} end
     local function count(name, n)
       local key = p .. 's:' .. whole(math.floor(now / 60000))
       redis.call('HINCRBY', key, name, n)

@@ -184,6 +184,7 @@ extension RedisFleet: WorkQueue {
         RedisArgument(lease.version?.description ?? ""), RedisArgument(completion.version?.description ?? ""),
         completion.document.map { RedisArgument($0) } ?? "", RedisArgument(completion.outcome.rawValue),
         .milliseconds(logDuration), RedisArgument(completion.host), RedisArgument(completion.pace?.stored ?? ""),
+        RedisArgument(completion.trace ?? ""),
       ]
     )
     .reading(in: self) { reply in
@@ -247,42 +248,6 @@ extension RedisFleet: WorkQueue {
 
   public func resume(_ host: String) -> AnyPublisher<Bool, FleetError> {
     run(FleetScripts.resume, [RedisArgument(host)]).reading(in: self) { $0.integer.map { $0 == 1 } }
-  }
-}
-
-extension RedisFleet: UpdateLog {
-  public func append(_ update: FeedUpdate) -> AnyPublisher<UpdateCursor, FleetError> {
-    run(FleetScripts.append, [RedisArgument(update.address.absoluteString), RedisArgument("\(update.version)")])
-      .reading(in: self) { $0.text.map { UpdateCursor($0) } }
-  }
-
-  public func end() -> AnyPublisher<UpdateCursor, FleetError> {
-    run(FleetScripts.end).reading(in: self) { $0.text.map { UpdateCursor($0) } }
-  }
-
-  public func latest(_ count: Int) -> AnyPublisher<[LoggedUpdate], FleetError> {
-    send(RedisCommand("XREVRANGE", RedisArgument(key("updates")), "+", "-", "COUNT", RedisArgument(count)))
-      .reading(in: self) { reply in
-        reply.elements.map { $0.reversed().compactMap { RedisEntry($0).flatMap { Self.update($0) } } }
-      }
-  }
-
-  private static func update(_ entry: RedisEntry) -> LoggedUpdate? {
-    guard let address = entry["a"]?.text.flatMap({ URL(string: $0) }), let version = entry["v"]?.version else {
-      return nil
-    }
-    return LoggedUpdate(cursor: UpdateCursor(entry.id), update: FeedUpdate(address: address, version: version))
-  }
-
-  public func holds(_ cursor: UpdateCursor) -> AnyPublisher<Bool, FleetError> {
-    run(FleetScripts.holds, [RedisArgument(cursor.description)]).reading(in: self) { $0.integer.map { $0 == 1 } }
-  }
-
-  public func updates(after cursor: UpdateCursor) -> AnyPublisher<LoggedUpdate, FleetError> {
-    client.entries(of: key("updates"), after: cursor.description)
-      .mapError { [self] in failure($0) }
-      .compactMap { Self.update($0) }
-      .eraseToAnyPublisher()
   }
 }
 

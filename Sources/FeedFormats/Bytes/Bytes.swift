@@ -9,7 +9,7 @@
 typealias Bytes = UnsafeBufferPointer<UInt8>
 
 extension UnsafeBufferPointer where Element == UInt8 {
-  /// The part from `start` to before `end`.
+  /// The part from `start` up to `end`, which is excluded.
   @inline(__always)
   func part(_ start: Int, _ end: Int) -> Bytes {
     Bytes(start: baseAddress.map { $0 + start }, count: end - start)
@@ -41,7 +41,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return memcmp(base + index, text.utf8Start, text.utf8CodeUnitCount) == 0
   }
 
-  /// True if they end with `text`; the case of ASCII letters doesn't matter.
+  /// True if the bytes end with `text`; the case of ASCII letters doesn't matter.
   func endsIgnoringCase(with text: StaticString) -> Bool {
     count >= text.utf8CodeUnitCount && startsIgnoringCase(with: text, at: count - text.utf8CodeUnitCount)
   }
@@ -84,7 +84,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return index > 0 ? value : nil
   }
 
-  /// FNV-1a, with letters in lower case; for comparing names.
+  /// The FNV-1a hash, with letters in lower case; for comparing names.
   @inline(__always)
   var nameHash: UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325

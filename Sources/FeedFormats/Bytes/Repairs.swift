@@ -32,7 +32,7 @@ struct Repairs: OptionSet, Sendable {
     (.noRoot, "the outermost element is missing"),
     (.prefix, "a namespace prefix is not declared"),
     (.ampersand, "an & that doesn't begin an entity was kept as text"),
-    (.lessThan, "a < that begins no tag was read as text"),
+    (.lessThan, "a < that doesn't begin a tag was kept as text"),
     (.attribute, "an attribute has no quotes, or is given twice"),
     (.unclosed, "an element was not closed"),
     (.strayEnd, "an end tag has no start tag"),

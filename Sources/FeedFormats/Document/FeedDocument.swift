@@ -15,7 +15,7 @@ public struct FeedDocument: Hashable, Sendable {
   /// The URLs of the hubs that notify subscribers of changes (WebSub).
   public var hubs: [String]
   public var polling: PollingHints
-  /// The repairs, in sentences without a full stop, each once.
+  /// The repairs, in sentences without a period, each once.
   public var repairs: [String]
   /// True when the document's end is missing: the items are those that arrived, and the last of them may lack some
   /// fields.
@@ -67,7 +67,7 @@ public struct PollingHints: Hashable, Sendable, Codable {
   public var updateInterval: Int?
   /// The hours, 0 to 23 in GMT, at which nothing changes.
   public var skippedHours: [Int] = []
-  /// The days, in English, as the document has them, on which nothing changes.
+  /// The days on which nothing changes: their English names, spelled as in the document.
   public var skippedDays: [String] = []
   /// The URL of the first hub that notifies subscribers of changes (WebSub), and the feed's own URL there.
   public var hub: String?

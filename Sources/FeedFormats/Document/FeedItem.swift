@@ -42,7 +42,7 @@ public struct FeedText: Hashable, Sendable {
   public var plain: String { isMarkup ? plainText(ofHTML: value) : plainLine(value) }
 }
 
-/// The place of an item.
+/// The geographic place of an item.
 public struct FeedPlace: Hashable, Sendable {
   /// `georss:featurename`.
   public var name: String?

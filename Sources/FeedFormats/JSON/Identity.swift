@@ -50,7 +50,8 @@ struct Identity: Hashable, Sendable {
 }
 
 extension UnsafeBufferPointer where Element == UInt8 {
-  /// The hexadecimal number from `start` to before `end`; a bit of `wrong`'s last byte is set when it is not a number.
+  /// The hexadecimal number from `start` up to `end`, which is excluded; a bit of `wrong`'s last byte is set when it is
+  /// not a number.
   @inline(__always)
   fileprivate func number(_ start: Int, _ end: Int, _ wrong: inout UInt64) -> UInt64 {
     var number: UInt64 = 0

@@ -119,7 +119,7 @@ struct JSONValue {
     kind == .object ? Members(tape: tape, index: index + 1, end: next - 1) : nil
   }
 
-  /// The value of a key; of a repeated key the first one, as in `JSONDecoder`.
+  /// The value of a key; for a repeated key, the first one, as in `JSONDecoder`.
   subscript(key: StaticString) -> JSONValue? {
     guard var members else { return nil }
     while let (name, value) = members.next() {

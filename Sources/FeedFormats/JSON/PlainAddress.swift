@@ -23,7 +23,7 @@ private struct ASCIISet: @unchecked Sendable {
   static let host = ASCIISet("-.")
   static let path = ASCIISet("-._~/?=&+,;:@!*")
 
-  /// A byte that is not 0 for each that is in the set.
+  /// True at the index of each character that is in the set.
   private let members: UnsafeMutablePointer<Bool>
 
   init(_ others: String) {

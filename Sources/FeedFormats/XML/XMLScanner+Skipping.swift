@@ -12,7 +12,7 @@ extension XMLScanner {
   /// The distance after the first `>` of a processing instruction within which its real end is searched for.
   private static var instructionBytes: Int { 1024 }
 
-  /// A processing instruction: to `?>`, or to the first `>` when there is no `?>` before the next tag.
+  /// Skips a processing instruction: up to `?>`, or up to the first `>` when there is no `?>` before the next tag.
   mutating func skipInstruction(_ bytes: Bytes, from start: Int, isLast: Bool) -> Int? {
     guard let first = bytes.firstIndex(of: UInt8(ascii: ">"), from: start, to: bytes.count) else {
       if isLast { return bytes.count }
@@ -47,7 +47,7 @@ extension XMLScanner {
     return end
   }
 
-  /// A CDATA section is passed on as a whole. A section without an end ends with its parent element.
+  /// Passes a CDATA section on as a whole. A section without an end ends with its parent element.
   mutating func cdata<Sink: XMLSink>(
     _ bytes: Bytes, from start: Int, isLast: Bool, into sink: inout Sink
   ) throws(FeedFormatError) -> Int? {
@@ -139,7 +139,7 @@ struct DoctypeSkipper {
     return (bytes.count, false)
   }
 
-  /// True at the end.
+  /// Reads one byte; true at the end of the declaration.
   private mutating func take(_ byte: UInt8) -> Bool {
     switch place {
     case .outside:

@@ -52,9 +52,9 @@ public struct HTTPCacheEvent: Sendable, Hashable, CustomStringConvertible {
     switch kind {
     case .missed: "not stored; requesting it"
     case .bypassed: "not cacheable; requesting it"
-    case .fresh(let age, let lifetime): "stored and fresh: \(Self.seconds(age)) old of \(Self.seconds(lifetime))"
+    case .fresh(let age, let lifetime): "stored and fresh: age \(Self.seconds(age)), lifetime \(Self.seconds(lifetime))"
     case .stale(let age, let lifetime, let isRevalidated):
-      "stored and stale: \(Self.seconds(age)) old of \(Self.seconds(lifetime)), "
+      "stored and stale: age \(Self.seconds(age)), lifetime \(Self.seconds(lifetime)); "
         + (isRevalidated ? "used while it is being revalidated" : "which the request allows")
     case .validating: "stored; revalidating it"
     case .validated: "not changed"

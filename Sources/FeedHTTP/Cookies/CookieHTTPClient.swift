@@ -66,7 +66,7 @@ public struct CookieHTTPClient: HTTPClient {
         guard redirects.count < maxRedirects else { return fail(.tooManyRedirects(limit: maxRedirects)) }
         let next = request.following(redirect, isPrivate: response.isPrivate)
         guard next.body?.canBeSent ?? true else {
-          return fail(.body, "status \(redirect.status) repeats the request, but its body can be read only once")
+          return fail(.body, "status \(redirect.status) requires sending the body again, but it can be read only once")
         }
         return hop(next, redirects + [redirect], send)
       }

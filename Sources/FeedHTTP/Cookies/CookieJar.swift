@@ -20,7 +20,7 @@ public final class CookieJar {
     let isHostOnly: Bool
   }
 
-  /// Each cookie, with the number of its last use and the number of its first setting.
+  /// Each cookie, with the number of its last use, and its place in the order in which cookies were first set.
   private var stored: [Key: (cookie: Cookie, used: Int, order: Int)] = [:]
   private var uses = 0
   private let suffixes: PublicSuffixes

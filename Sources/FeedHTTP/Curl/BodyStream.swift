@@ -61,7 +61,7 @@ final class BodyStream {
   /// The error if the body ends now; `nil` if it is complete.
   var problemAtEnd: (HTTPError.Kind, cause: String)? {
     guard let decoder, !decoder.isComplete else { return nil }
-    return (.truncated, "the \(coding) data stops before its end")
+    return (.truncated, "the \(coding) data is cut off")
   }
 
   /// Accepts bytes as they arrive.

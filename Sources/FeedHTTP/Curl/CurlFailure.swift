@@ -76,8 +76,8 @@ struct CurlFailure {
     return (sentence.isEmpty ? String(cString: curl_easy_strerror(code)) : sentence).lowercasedFirst
   }
 
-  /// True when this process or machine had no descriptor or thread left. They become available when another request
-  /// completes.
+  /// True when this process or machine had no descriptor or thread left. Descriptors and threads become available when
+  /// another request completes.
   var isExhaustion: Bool {
     switch code {
     case CURLE_OK: false
@@ -98,7 +98,7 @@ enum CurlLibrary {
     let features = curl_version_info(ccurl_version_now()).pointee.features
     precondition(
       features & CURL_VERSION_ASYNCHDNS != 0,
-      "libcurl was built to block while it looks names up; install one with a threaded or c-ares resolver")
+      "libcurl was built without an asynchronous resolver; install one with a threaded or c-ares resolver")
     return true
   }()
 }

@@ -22,7 +22,7 @@ final class CurlSockets {
   /// The number of open connections.
   var count: Int { sockets.count { $0.isConnection } }
 
-  /// Called on the loop when a socket is ready: with `CURL_CSELECT_…`, or 0 if libcurl must check itself.
+  /// Called on the loop when a socket is ready: with `CURL_CSELECT_…`, or 0 if libcurl must check the socket itself.
   @exclusivity(unchecked)  // Here and below: used for each event, on one thread.
   var onReady: ((Int32, Int32) -> Void)?
 

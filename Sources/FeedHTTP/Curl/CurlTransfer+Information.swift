@@ -56,7 +56,8 @@ extension CurlTransfer {
     if let kind = reader.failure { return HTTPError(kind, host: host, cause: reader.cause) }
     if wasKeptFromRepeating {
       return HTTPError(
-        .send, host: host, cause: "the server closed it, and \(exchange.request.method) is not retried")
+        .send, host: host,
+        cause: "the server closed it; \(exchange.request.method) is not retried automatically")
     }
     let failure = failure(of: exchange, code)
     // Names the host that sent the refused redirect.

@@ -19,7 +19,7 @@ final class CurlTransfer {
   /// True if there was no descriptor for a connection of this request; libcurl reports only that it could not connect.
   private(set) var lackedDescriptor = false
   private(set) var hasOpenedSocket = false
-  // The number of libcurl's progress reports in the turn with this number.
+  // A turn of the loop, and the number of libcurl's progress reports in it.
   private var steps = (turn: 0, calls: 0)
   private var offersContentCodings = true
   // libcurl writes a sentence here when a request fails; it keeps the pointer as long as the handle exists.

@@ -106,7 +106,7 @@ class HTTPExchange {
     address.makeContiguousUTF8()
     host = address.hostKey
     guard request.body?.canBeSent ?? true else {
-      fail(.body, "status \(response.status) redirects to \(address), but the body can be read only once")
+      fail(.body, "status \(response.status) requires sending the body again, but it can be read only once")
       return true
     }
     send()

@@ -108,8 +108,8 @@ struct ResponseReader: ~Copyable {
   mutating func end(isCut: Bool) {
     guard failure == nil else { return }
     if isCut { _ = fail(.truncated, "the TLS connection was closed without close_notify") }
-    if !isHeaderWhole { _ = fail(.truncated, "its header stops before its end") }
-    if let decoder, !decoder.isComplete { _ = fail(.truncated, "the \(coding) data stops before its end") }
+    if !isHeaderWhole { _ = fail(.truncated, "its header is cut off") }
+    if let decoder, !decoder.isComplete { _ = fail(.truncated, "the \(coding) data is cut off") }
   }
 }
 

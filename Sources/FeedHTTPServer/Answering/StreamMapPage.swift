@@ -86,8 +86,8 @@ struct StreamMapPage {
       """
     let notes =
       map.findings.map { "<b>\(escaped(map.stuckTitle($0.node)))</b>: \(escaped($0.message))" }
-      + map.silentLoops.map { "<b>\(escaped($0))</b> does not respond: it is blocked, or nobody runs it" }
-      + (map.isCut ? ["There are more nodes than the limit of this map"] : [])
+      + map.silentLoops.map { "<b>\(escaped($0))</b> does not respond: it is blocked, or no thread runs it" }
+      + (map.isCut ? ["This map has reached its limit, so some nodes are missing here"] : [])
     if !notes.isEmpty {
       text += "\n<h2>Places that may be stuck</h2>\n<ul class=\"stuck\">"
       for note in notes { text += "<li>\(note)</li>\n" }

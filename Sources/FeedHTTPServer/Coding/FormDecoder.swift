@@ -30,7 +30,7 @@ private struct FieldsDecoder: Decoder {
   func singleValueContainer() throws -> any SingleValueDecodingContainer { throw flat }
 
   private var flat: DecodingError {
-    .typeMismatch([String: String].self, .init(codingPath: [], debugDescription: "a form has names"))
+    .typeMismatch([String: String].self, .init(codingPath: [], debugDescription: "form fields have names"))
   }
 }
 
@@ -52,7 +52,7 @@ private struct Fields<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
   ) throws -> KeyedDecodingContainer<Nested> {
-    throw DecodingError.typeMismatch(type, .init(codingPath: [key], debugDescription: "a form is flat"))
+    throw DecodingError.typeMismatch(type, .init(codingPath: [key], debugDescription: "form fields can't be nested"))
   }
 
   func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
@@ -72,7 +72,8 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
   let userInfo: [CodingUserInfoKey: Any] = [:]
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    throw DecodingError.typeMismatch(type, .init(codingPath: codingPath, debugDescription: "a form is flat"))
+    throw DecodingError.typeMismatch(
+      type, .init(codingPath: codingPath, debugDescription: "form fields can't be nested"))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer { FieldValues(values: values, codingPath: codingPath) }
@@ -120,18 +121,21 @@ private struct FieldValues: UnkeyedDecodingContainer {
 
   mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     guard !isAtEnd else {
-      throw DecodingError.valueNotFound(type, .init(codingPath: codingPath, debugDescription: "there are no more"))
+      throw DecodingError.valueNotFound(
+        type, .init(codingPath: codingPath, debugDescription: "there are no more values"))
     }
     defer { currentIndex += 1 }
     return try Value(from: FieldDecoder(values: [values[currentIndex]], codingPath: codingPath))
   }
 
   mutating func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    throw DecodingError.typeMismatch(type, .init(codingPath: codingPath, debugDescription: "a form is flat"))
+    throw DecodingError.typeMismatch(
+      type, .init(codingPath: codingPath, debugDescription: "form fields can't be nested"))
   }
 
   mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    throw DecodingError.typeMismatch([String].self, .init(codingPath: codingPath, debugDescription: "a form is flat"))
+    throw DecodingError.typeMismatch(
+      [String].self, .init(codingPath: codingPath, debugDescription: "form fields can't be nested"))
   }
 
   mutating func superDecoder() -> any Decoder { FieldDecoder(values: values, codingPath: codingPath) }

@@ -52,7 +52,7 @@ private final class Buckets {
     self.most = most
   }
 
-  /// - Returns: `nil` if the request may pass; otherwise, the seconds until the next may.
+  /// - Returns: `nil` if the request may pass; otherwise, the seconds until the next one may.
   func take(_ client: String, at now: StreamInstant) -> Int64? {
     var bucket = buckets[client] ?? Bucket(level: fill, seen: now)
     bucket.level = min(fill, bucket.level + bucket.seen.distance(to: now).nanoseconds)

@@ -106,7 +106,7 @@ final class ChunkedDecoder {
           guard digits <= 16, size < 1 << 58 else { throw ParseFailure("a chunk's size is too large") }
           size = size << 4 | Int(value)
         } else {
-          guard digits > 0 else { throw ParseFailure("not a chunk's size") }
+          guard digits > 0 else { throw ParseFailure("an invalid chunk size") }
           try endOfPart(byte, orSpace: .afterSize)
         }
       case .sizeLF:
@@ -129,7 +129,7 @@ final class ChunkedDecoder {
     case UInt8(ascii: ";"): state = .beforeName
     case 0x0D where state != .afterSize && state != .afterName: state = .sizeLF
     case 0x20, 0x09:
-      guard let space else { throw ParseFailure("not a chunk's extension") }
+      guard let space else { throw ParseFailure("an invalid chunk extension") }
       state = space
     case 0x0A: throw ParseFailure("a line feed without a carriage return")
     default: throw ParseFailure("an invalid chunk size or extension")
@@ -144,7 +144,7 @@ final class ChunkedDecoder {
     switch state {
     case .afterSize: try endOfPart(byte, orSpace: .afterSize)
     case .beforeName:
-      if isToken { state = .name } else if !isSpace { throw ParseFailure("not a chunk's extension") }
+      if isToken { state = .name } else if !isSpace { throw ParseFailure("an invalid chunk extension") }
     case .name where isToken: break
     case .name, .afterName:
       if byte == UInt8(ascii: "=") { state = .beforeValue } else { try endOfPart(byte, orSpace: .afterName) }
@@ -154,7 +154,7 @@ final class ChunkedDecoder {
       } else if byte == UInt8(ascii: "\"") {
         state = .quoted
       } else if !isSpace {
-        throw ParseFailure("not a chunk's extension")
+        throw ParseFailure("an invalid chunk extension")
       }
     case .value where isToken: break
     case .value: try endOfPart(byte, orSpace: .afterSize)

@@ -51,12 +51,12 @@ struct FramingRules {
 
   private static func number(_ value: UnsafeRawBufferPointer) throws(ParseFailure) -> Int {
     var number = 0
-    guard !value.isEmpty else { throw ParseFailure("not a Content-Length") }
+    guard !value.isEmpty else { throw ParseFailure("an invalid Content-Length") }
     for byte in value {
-      guard (0x30...0x39).contains(byte) else { throw ParseFailure("not a Content-Length") }
+      guard (0x30...0x39).contains(byte) else { throw ParseFailure("an invalid Content-Length") }
       let (tens, overflow) = number.multipliedReportingOverflow(by: 10)
       let (sum, carry) = tens.addingReportingOverflow(Int(byte - 0x30))
-      guard !overflow, !carry else { throw ParseFailure("not a Content-Length") }
+      guard !overflow, !carry else { throw ParseFailure("an invalid Content-Length") }
       number = sum
     }
     return number
@@ -70,7 +70,7 @@ struct FramingRules {
       if coding.isEmpty || isChunked { isWrong = true }
       if coding.matches("chunked") { isChunked = true } else { hasOtherCoding = true }
     }
-    if isWrong { throw ParseFailure("not a Transfer-Encoding") }
+    if isWrong { throw ParseFailure("an invalid Transfer-Encoding") }
   }
 
   /// Checks the combination when all fields have been read.
@@ -78,10 +78,10 @@ struct FramingRules {
     let isOld = head.minorVersion == 0
     if hosts != 1 {
       guard hosts == 0, isOld else {
-        throw hosts == 0 ? ParseFailure("no Host") : ParseFailure("more than one Host")
+        throw hosts == 0 ? ParseFailure("a missing Host") : ParseFailure("more than one Host")
       }
     } else {
-      guard TargetRules.checkAuthority(bytes, host.range) != nil else { throw ParseFailure("not a Host") }
+      guard TargetRules.checkAuthority(bytes, host.range) != nil else { throw ParseFailure("an invalid Host") }
       // The target's own host takes precedence (RFC 9112, 3.2.2).
       if head.authority == nil { head.authority = host }
     }

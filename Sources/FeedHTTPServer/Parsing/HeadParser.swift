@@ -124,7 +124,7 @@ struct HeadParser {
           state = .startLF
           at += 1
         } else {
-          guard classes[Int(byte)] & ByteClass.token != 0 else { throw ParseFailure("not a method") }
+          guard classes[Int(byte)] & ByteClass.token != 0 else { throw ParseFailure("an invalid method") }
           (lineStart, start, state) = (at, at, .method)
         }
       case .startLF:
@@ -137,7 +137,7 @@ struct HeadParser {
         while at < end, classes[Int(base[at])] & ByteClass.token != 0 { at &+= 1 }
         guard at - start <= 32 else { throw ParseFailure(.notImplemented, "the method is too long") }
         guard at < end else { continue }
-        guard base[at] == 0x20 else { throw ParseFailure("not a method") }
+        guard base[at] == 0x20 else { throw ParseFailure("an invalid method") }
         head.method = HTTPServer.Method(bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<at]))
         at += 1
         (start, state) = (at, .target)
@@ -145,7 +145,7 @@ struct HeadParser {
       case .target:
         while at < end, classes[Int(base[at])] & ByteClass.target != 0 { at &+= 1 }
         guard at < end else { continue }
-        guard base[at] == 0x20, at > start else { throw ParseFailure("not a target") }
+        guard base[at] == 0x20, at > start else { throw ParseFailure("an invalid target") }
         head.target = Place(start, at)
         at += 1
         (start, state) = (at, .version)
@@ -161,10 +161,10 @@ struct HeadParser {
           let pattern: StaticString = "HTTP/1.1"
           let isDigit = classes[Int(byte)] & ByteClass.digit != 0
           guard index == 5 || index == 7 ? isDigit : byte == pattern.utf8Start[index] else {
-            throw ParseFailure("not a version of HTTP")
+            throw ParseFailure("an invalid HTTP version")
           }
         } else {
-          guard byte == 0x0D else { throw ParseFailure("not a version of HTTP") }
+          guard byte == 0x0D else { throw ParseFailure("an invalid HTTP version") }
           state = .versionLF
         }
         at += 1

@@ -17,7 +17,7 @@ enum TargetRules {
       return try split(head, bytes, from: start)
     }
     if bytes[start] == UInt8(ascii: "*"), end == start + 1 {
-      guard head.method == .options else { throw ParseFailure("only OPTIONS may request *") }
+      guard head.method == .options else { throw ParseFailure("the target * is only for OPTIONS") }
       head.form = .asterisk
       head.path = Place(end, end)
       return
@@ -30,11 +30,11 @@ enum TargetRules {
       } else if rest.count > 8,
         UnsafeRawBufferPointer(rebasing: rest[..<8]).matches("https://")
       { 8 } else { 0 }
-    guard scheme > 0 else { throw ParseFailure("not a target") }
+    guard scheme > 0 else { throw ParseFailure("an invalid target") }
     var at = start + scheme
     while at < end, bytes[at] != UInt8(ascii: "/"), bytes[at] != UInt8(ascii: "?") { at += 1 }
     head.authority = Place(start + scheme, at)
-    guard checkAuthority(bytes, start + scheme..<at) != nil else { throw ParseFailure("not a host") }
+    guard checkAuthority(bytes, start + scheme..<at) != nil else { throw ParseFailure("an invalid host") }
     try split(head, bytes, from: at)
   }
 
@@ -55,7 +55,7 @@ enum TargetRules {
       } else if byte == UInt8(ascii: "%") {
         guard at + 2 < end, classes[Int(bytes[at + 1])] & ByteClass.hexDigit != 0,
           classes[Int(bytes[at + 2])] & ByteClass.hexDigit != 0
-        else { throw ParseFailure("a percent sign without two digits in the target") }
+        else { throw ParseFailure("a percent sign without two hexadecimal digits in the target") }
         at += 2
       } else if classes[Int(byte)] & kind == 0 {
         throw ParseFailure("a character that must be escaped in the target")

@@ -59,7 +59,7 @@ public final class HTTPServer {
   /// Listens at `address`, and serves the connections that `transform` returns for the accepted ones, for example with
   /// TLS.
   ///
-  /// With `FeedTLS`, that is `{ $0.secured(by: tls, on: loop) }`.
+  /// With `FeedTLS`, pass `{ $0.secured(by: tls, on: loop) }`.
   ///
   /// - Parameters:
   ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or the path of a socket that doesn't
@@ -91,7 +91,7 @@ public final class HTTPServer {
     at addresses: [SocketAddress], limits: Limits = Limits(), on scheduler: any LoopScheduler,
     wallClock: @escaping () -> Int64 = SystemClock.seconds
   ) throws(SystemError) {
-    precondition(!addresses.isEmpty, "HTTPServer(at: []): there is no address to listen at; pass one")
+    precondition(!addresses.isEmpty, "HTTPServer(at: []): there is no address to listen on; pass one")
     var listeners: [Listener] = []
     for address in addresses { listeners.append(try Listener(at: address, on: scheduler)) }
     self.init(Publishers.MergeMany(listeners.map(\.connections)), listeners, limits, scheduler, wallClock)
@@ -181,7 +181,7 @@ public final class HTTPServer {
     if ticker == nil {
       let tick = limits.tick
       ticker = scheduler.schedule(after: scheduler.now.advanced(by: tick), interval: tick) { [unowned self] in
-        // Backwards, because the last connection takes the place of one that is closed.
+        // Backward, because the last connection takes the place of one that is closed.
         for index in (0..<timed).reversed() where index < timed { connections[index].tick() }
         // One of the connections may now have waited long enough to be closed for a new one.
         if connections.count >= limits.connections { subscription?.acceptMore() }

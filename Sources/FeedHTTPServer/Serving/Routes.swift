@@ -42,8 +42,8 @@ extension HTTPServer {
     /// The middleware around all routes, the first outermost.
     private var outermost: [Middleware] = []
 
-    /// Maps an error of a handler to a response: a ``Status`` or a ``Problem`` is the response, and any other error
-    /// becomes status 500 and is reported (``HTTPServer/onError``). By default, it returns errors unchanged.
+    /// Maps an error of a handler to another error: a ``Status`` or a ``Problem`` is the response, and any other error
+    /// becomes status 500 and is reported (``HTTPServer/onError``). By default, returns errors unchanged.
     ///
     ///     var routes = HTTPServer.Routes()
     ///     routes.errors = { $0 is NotFound ? HTTPServer.Status.notFound : $0 }
@@ -162,7 +162,7 @@ extension HTTPServer {
     /// Responds with the files of `folder`, and `index.html` for a folder. See ``StaticFiles``.
     public mutating func files(_ path: String, in folder: String) { files(path, StaticFiles(folder)) }
 
-    /// Responds with the files of `files`.
+    /// Responds with the files that `files` serves.
     public mutating func files(_ path: String, _ files: StaticFiles) {
       let depth = Self.parts(prefix + path).count
       add(.get, path, isFolder: true) { request in

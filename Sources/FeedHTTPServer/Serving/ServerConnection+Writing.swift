@@ -105,7 +105,7 @@ extension ServerConnection {
     updateReading()
   }
 
-  /// Cuts the response off at this point, and closes the connection when that is written.
+  /// Cuts the response off at this point, and closes the connection when the bytes before it are written.
   func cutOff() {
     source = nil
     beginClosing()

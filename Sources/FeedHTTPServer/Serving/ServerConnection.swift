@@ -170,7 +170,7 @@ final class ServerConnection {
   func advanceHead() -> Bool {
     guard hasRoom else { return false }
     guard !input.isEmpty else {
-      // After the last moment for a request, only an empty line may have arrived.
+      // When the time for another request is over, close even if empty lines have arrived: they don't begin a request.
       if inputHasEnded || parser.state.isUntouched && mayNotWait { beginClosing() }
       return false
     }

@@ -88,7 +88,7 @@ extension HTTPServer {
     ) throws where P.Output == Connection, P.Failure == Never {
       precondition(
         !group.loops.isEmpty && !group.loops.contains(where: \.isCurrent),
-        "HTTPServer.Group: it needs loops, none of them the calling thread's; create it elsewhere, or use HTTPServer"
+        "HTTPServer.Group: use one or more loops, and create the group on a thread that runs none of them, or use HTTPServer"
       )
       limits.check()
       let limits = limits.divided(by: group.count)

@@ -34,6 +34,8 @@ public struct FeedPoller {
     public var seed = UInt64.random(in: 0 ... .max)
     /// Receives each decision when it is made. Does nothing by default.
     public var onDecision: (URL, PollDecision) -> Void = { _, _ in }
+    /// Receives the outcome of each poll, for metrics. Does nothing by default.
+    public var onOutcome: (URL, PollOutcome) -> Void = { _, _ in }
     /// Receives the numbers of due, running and failing feeds when they change. Does nothing by default.
     public var onProgress: (PollingProgress) -> Void = { _ in }
     /// Receives the error of a store that failed; polling continues without the store. Does nothing by default.

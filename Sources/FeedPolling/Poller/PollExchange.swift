@@ -2,8 +2,8 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// Records the relevant facts of one poll's requests and responses: which one was conditional, and the head of the last
-/// response.
+/// Records the relevant facts of one poll's requests and responses: whether the last request was conditional, and the
+/// head of the last response.
 final class PollExchange: FeedExchangeObserver {
   private var head: HTTPResponse?
   /// True if the last request had validators.

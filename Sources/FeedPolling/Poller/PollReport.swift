@@ -64,7 +64,8 @@ struct PollReport: Sendable {
     let decision = PollDecision(
       time: health.asked ?? now, request: wasConditional ? "changes" : "all of it", outcome: text,
       due: due.date, rule: due.rule, reason: due.reason)
-    return PollRecord(feed: health, host: host, decision: decision)
+    let result: PollOutcome = facts.outcome.isSuccess ? (facts.outcome == .changed ? .changed : .unchanged) : .failed
+    return PollRecord(feed: health, host: host, decision: decision, outcome: result)
   }
 
   private func judged(after replacement: FeedReplacement?) -> (AnswerFacts, String) {

@@ -23,7 +23,7 @@ extension PollingRun {
     case .success(.hostIsClosed(let host)): ended(index, members[index].health.due, hostOpens: host.opens)
     case .success(.notDue(let health)): notDue(index, health)
     case .failure(let error):
-      // Without a store, the poll uses only this process' memory.
+      // Without a store, the poll uses only this process's memory.
       poller.options.report(error)
       var lease = PollLease(feed: claim.feed, host: claim.host, saved: FeedValidators(), since: nil)
       lease.askedForAllBefore = lease.feed.askedForAll
@@ -36,7 +36,7 @@ extension PollingRun {
   private func notDue(_ index: Int, _ health: FeedHealth) {
     let feed = members[index].polled
     if health.isBeingAsked(at: now, within: feed.options.timeout + .seconds(5)) {
-      // The other process' result will be shown. This run's own state isn't changed, so that the run recognizes that
+      // The other process's result will be shown. This run's own state isn't changed, so that the run recognizes that
       // result as another process'.
       return ended(index, now + Self.glance, hostOpens: .distantPast)
     }
@@ -86,6 +86,8 @@ extension PollingRun {
   }
 
   private func completed(_ index: Int, _ outcome: FeedPoll.Outcome, _ record: PollRecord) {
+    poller.options.onOutcome(members[index].polled.address, record.outcome)
+    guard isLive else { return }
     poller.options.onDecision(members[index].polled.address, record.decision)
     guard isLive else { return }
     members[index].poll?.cancel()

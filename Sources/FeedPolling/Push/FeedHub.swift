@@ -164,7 +164,7 @@ public final class FeedHub {
     let granted = min(max(lease ?? options.usualLease, options.leases.lowerBound), options.leases.upperBound)
     verifications.removeAll { $0.subscription.key == subscription.key }
     verifications.append(Verification(subscription: subscription, mode: mode, lease: granted))
-    // The subscriber may not accept a verification before it has the response.
+    // The subscriber might refuse a verification that comes before the response.
     scheduler.schedule { [weak self] in self?.pump() }
     return HubReply(202)
   }

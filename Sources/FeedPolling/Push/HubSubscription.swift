@@ -19,7 +19,7 @@ struct HubSubscription: Hashable, Codable, Sendable {
   var key: Key { Key(topic: topic, callback: callback) }
 }
 
-/// The subscriptions of a hub, and the marks of the contents that were sent last, in a store.
+/// A hub's saved state: its subscriptions, and for each topic the mark of the content that was sent last.
 struct HubNote: StoredNote, Codable {
   var subscriptions: [HubSubscription]
   var marks: [URL: String]

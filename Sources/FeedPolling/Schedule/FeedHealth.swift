@@ -2,7 +2,7 @@ public import FeedFormats
 public import Foundation
 import ImageFeed
 
-/// The state of polling a feed: everything that the next poll depends on, and what is of interest to users.
+/// The state of polling a feed: everything that the next poll depends on, and facts for users.
 ///
 /// It is kept in a store, so that other processes and the next start know it, too.
 public struct FeedHealth: Hashable, Sendable, Codable {

@@ -57,7 +57,7 @@ public struct HostPace: Hashable, Sendable, Codable {
     case quotaAt = "qa"
   }
 
-  /// The seconds after a request for which the host gets no other one, according to the learned pace and the stated
+  /// The seconds after a request for which the host gets no other request, according to the learned pace and the stated
   /// limits.
   public var rest: Double {
     let stated = quota.map { $0.isUsedUp ? 0 : $0.rest } ?? 0

@@ -157,7 +157,7 @@ public struct Schedule: Hashable, Sendable {
     if let open = SkippedTimes(hints).next(after: date) {
       date = min(open + Double.random(in: 0...600, using: &random), max(date, now + longest))
       rule = .skipped
-      reason = "the document says that nothing changes before (skipHours, skipDays)"
+      reason = "the document says that nothing changes before then (skipHours, skipDays)"
     }
     let notBefore = rule == .skipped ? date : now + bound.seconds
     return Due(date, notBefore: notBefore, rule, reason)

@@ -47,7 +47,7 @@ public indirect enum PollAnswer: Hashable, Sendable {
 }
 
 extension PollWork {
-  /// True if a document must be saved, which takes longer than a note.
+  /// True if a document must be saved, which takes longer than saving a note.
   var isReplacement: Bool { if case .completion(let completion) = self { completion.isReplacement } else { false } }
 }
 
@@ -150,7 +150,7 @@ public struct PollCompletion: Sendable {
 }
 
 extension PollCompletion {
-  /// True if a document must be saved, which takes longer than a note.
+  /// True if a document must be saved, which takes longer than saving a note.
   var isReplacement: Bool { if case .replacement? = change { true } else { false } }
 }
 
@@ -160,11 +160,14 @@ public struct PollRecord: Hashable, Sendable {
   /// The name of the host and the earliest time of its next request, and the end of the pause if it requested one.
   public var host: HostHealth
   public var decision: PollDecision
+  /// The poll's outcome, which is not saved.
+  public var outcome: PollOutcome
 
-  public init(feed: FeedHealth, host: HostHealth, decision: PollDecision) {
+  public init(feed: FeedHealth, host: HostHealth, decision: PollDecision, outcome: PollOutcome) {
     self.feed = feed
     self.host = host
     self.decision = decision
+    self.outcome = outcome
   }
 }
 
@@ -208,7 +211,7 @@ extension PollClaim {
     var host = savedHost ?? HostHealth(name: self.host)
     host.correctClock(now: now)
     var feed = savedFeed ?? self.feed
-    // The response to the ended process' request will never arrive.
+    // The response to the ended process's request will never arrive.
     if host.forgetEndedHolder() { feed.begun = nil }
     // Another process has requested the feed since this one last checked. A time from a wrong clock doesn't count.
     if let asked = feed.asked, asked != self.feed.asked, asked <= now + FeedCachePolicy.clockTolerance.seconds,

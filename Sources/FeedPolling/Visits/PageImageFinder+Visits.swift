@@ -58,7 +58,7 @@ extension PageImageFinder {
         .refused(status), retryAfter: AnswerFacts.retryAfter(headers, now: cache.now()))
       if facts.pauses {
         host.pausedUntil = cache.now() + facts.pause.seconds
-        host.reason = "the server asked for a pause when the page of an item was requested (status \(status))"
+        host.reason = "the server requested a pause when an item's page was requested (status \(status))"
       }
     }
     release(host)

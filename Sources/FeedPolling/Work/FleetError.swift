@@ -40,15 +40,15 @@ extension FleetError: CustomStringConvertible {
       "\(place) has no feeds. Add some with \"feed subscriptions import FILE --store \(place)\"."
     case .foreign(let place, let keys):
       "\(place) holds \(keys) \(keys == 1 ? "key" : "keys") of another program and no feeds, so it was left unchanged. "
-        + "Choose another database, by the number at the end of the URL: /1, or ?db=1 for a socket."
+        + "Choose another database with the number at the end of the URL: /1, or ?db=1 for a socket."
     case .newerSchema(let place, let version):
-      "A newer version of this program wrote \(place) (schema \(version)). Update this one, or choose another database."
+      "A newer version of this program wrote \(place) (schema \(version)). Update this program, or choose another database."
     case .olderSchema(let place, let version):
-      "An older version of this program wrote \(place) (schema \(version)), so it was left unchanged. Begin in another "
+      "An older version of this program wrote \(place) (schema \(version)), so it was left unchanged. Choose another "
         + "database, and copy the list with \"feed subscriptions\"."
     case .evicting(let place, let policy):
-      "\(place) deletes keys when its memory is full (maxmemory-policy \(policy)): feeds would be lost silently, and nothing was "
-        + "written. Set noeviction: redis-cli CONFIG SET maxmemory-policy noeviction, and set the same in the server's configuration file."
+      "\(place) deletes keys when its memory is full (maxmemory-policy \(policy)): feeds would be lost silently, so nothing "
+        + "was written. Set noeviction: redis-cli CONFIG SET maxmemory-policy noeviction, and set the same in the server's configuration file."
     case .damaged(let place, let what): "\(what) in \(place) is damaged."
     }
   }

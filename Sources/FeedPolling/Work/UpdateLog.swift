@@ -38,10 +38,13 @@ public struct UpdateCursor: Hashable, Sendable, CustomStringConvertible {
 public struct FeedUpdate: Hashable, Sendable {
   public var address: URL
   public var version: FeedVersion
+  /// The identity of the poll that found it, if the worker traces polls (``PollTrace/parent``).
+  public var trace: String?
 
-  public init(address: URL, version: FeedVersion) {
+  public init(address: URL, version: FeedVersion, trace: String? = nil) {
     self.address = address
     self.version = version
+    self.trace = trace
   }
 }
 

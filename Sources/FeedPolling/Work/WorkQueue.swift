@@ -156,16 +156,9 @@ public struct FeedVersion: Hashable, Comparable, Sendable, CustomStringConvertib
 
 /// The result of a leased poll.
 public struct WorkCompletion: Hashable, Sendable {
-  public enum Outcome: String, Hashable, Sendable, CaseIterable {
-    case changed, unchanged, failed
-    /// The feed was not requested, because the request would be unconditional and the last such request was less than a
-    /// day ago.
-    case postponed
-  }
-
   public var lease: WorkLease
   public var worker: String
-  public var outcome: Outcome
+  public var outcome: PollOutcome
   public var record: FeedRecord
   /// The feed's new version; `nil` when there is nothing to save.
   public var version: FeedVersion?
@@ -183,9 +176,11 @@ public struct WorkCompletion: Hashable, Sendable {
   public var reason: String
   /// The pace of the lease's host from now on; `nil` if there is nothing to remember.
   public var pace: HostPace?
+  /// The identity of the poll, which the update in the log carries; `nil` if polls aren't traced.
+  public var trace: String?
 
   public init(
-    lease: WorkLease, worker: String, outcome: Outcome, record: FeedRecord, version: FeedVersion? = nil,
+    lease: WorkLease, worker: String, outcome: PollOutcome, record: FeedRecord, version: FeedVersion? = nil,
     document: Chunk? = nil, due: Date?, host: String? = nil, gap: Duration = .seconds(1), pausedUntil: Date? = nil,
     reason: String = ""
   ) {

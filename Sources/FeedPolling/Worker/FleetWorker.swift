@@ -51,6 +51,8 @@ public final class FleetWorker {
     public var report: (FleetError?) -> Void = { _ in }
     /// Receives this worker's state every five seconds; `nil` for no report.
     public var beat: (([String: Int]) -> AnyPublisher<Void, FleetError>)?
+    /// Follows each poll, for tracing. Follows none by default.
+    public var trace: (WorkLease) -> PollTrace? = { _ in nil }
 
     public init() {}
   }
@@ -59,7 +61,7 @@ public final class FleetWorker {
   public struct Report: Hashable, Sendable {
     public var address: URL
     public var host: String
-    public var outcome: WorkCompletion.Outcome
+    public var outcome: PollOutcome
     public var verdict: WorkVerdict
     /// The time from the moment when the feed was due and its host was free until the feed was claimed.
     public var lateness: Duration

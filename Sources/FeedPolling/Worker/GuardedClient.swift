@@ -19,8 +19,8 @@ final class GuardedClient: HTTPClient {
   /// The longest pause before another attempt to lease a busy host, or after a failure of the engine.
   private static let pause = Duration.milliseconds(500)
 
-  init(_ lease: WorkLease, of worker: FleetWorker) {
-    client = worker.client
+  init(_ lease: WorkLease, of worker: FleetWorker, _ trace: PollTrace?) {
+    client = trace?.client(worker.client) ?? worker.client
     self.lease = lease
     self.worker = worker
   }

@@ -18,6 +18,7 @@ final class LeasedPoll {
   /// True when only the completion is left to send.
   private var isPolled = false
   private var attempts = 0
+  private var trace: PollTrace?
 
   private var worker: FleetWorker { run.worker }
   private var options: FleetWorker.Options { run.worker.options }
@@ -30,13 +31,15 @@ final class LeasedPoll {
     self.run = run
     self.seed = seed
     lateness = .seconds(max(0, now.timeIntervalSince(lease.due)))
-    client = GuardedClient(lease, of: run.worker)
+    trace = run.worker.options.trace(lease)
+    client = GuardedClient(lease, of: run.worker, trace)
   }
 
   func cancel() {
     poll?.cancel()
     timer?.cancel()
     (poll, timer, call) = (nil, nil, nil)
+    trace.take()?.end(nil)
   }
 
   /// Polls the feed, unless the request would be unconditional and the last such request was less than a day ago.
@@ -101,21 +104,24 @@ final class LeasedPoll {
 
   /// Sends the poll's result until the engine accepts it or reports that it is too late.
   private func complete(_ completion: WorkCompletion) {
-    call = worker.queue.complete(completion).sink { [weak self] ending in
+    var completion = completion
+    completion.trace = trace?.parent
+    call = worker.queue.complete(completion).sink { [weak self, completion] ending in
       guard let self, case .failure(let error) = ending else { return }
       run.note(error)
       // An administrator may fix an error that isn't temporary, so the call is repeated a few times.
       guard error.isTemporary || attempts < 5 else { return run.release(self) }
       attempts += 1
-      timer = worker.scheduler.once(after: .init(run.pause(after: attempts))) { [weak self] in
+      timer = worker.scheduler.once(after: .init(run.pause(after: attempts))) { [weak self, completion] in
         self?.complete(completion)
       }
-    } receiveValue: { [weak self] verdict in
+    } receiveValue: { [weak self, completion] verdict in
       guard let self else { return }
-      run.deliver(
-        FleetWorker.Report(
-          address: lease.address, host: lease.host, outcome: completion.outcome, verdict: verdict, lateness: lateness,
-          decision: completion.record.decisions.last))
+      let report = FleetWorker.Report(
+        address: lease.address, host: lease.host, outcome: completion.outcome, verdict: verdict, lateness: lateness,
+        decision: completion.record.decisions.last)
+      trace.take()?.end(report)
+      run.deliver(report)
       run.release(self)
     }
   }
@@ -141,8 +147,8 @@ extension WorkCompletion {
       record.validators = feed.validators
       let images = outcome.document ?? feed.images.bytes
       let digest = FeedImages.digest(in: images)
-      // Each document states whether it came from a private network. Gateways must learn when the same images come from
-      // elsewhere, because the requests that their URLs may cause depend on that.
+      // Each record states whether the document came from a private network. Gateways must learn when the same images
+      // come from elsewhere, because the requests that their URLs may cause depend on that.
       let (before, mark) = (record.isFromPrivateNetwork, feed.images.isFromPrivateNetwork)
       record.isFromPrivateNetwork = mark
       let isSame = lease.version != nil && record.digest != nil && record.digest == digest

@@ -83,7 +83,10 @@ final class WorkingRun: Subscription {
     let wish = WorkClaim(
       worker: options.name, count: min(count, 100), lease: options.lease, patience: options.longestSleep)
     let start = options.uptime()
-    claiming = worker.queue.claim(wish).sink { [weak self] completion in
+    // An engine that can't be reached may fail within this call.
+    var isOver = false
+    let call = worker.queue.claim(wish).sink { [weak self] completion in
+      isOver = true
       guard let self else { return }
       counts["latency"] = Int((options.uptime() - start) / .microseconds(1))
       claiming = nil
@@ -94,6 +97,7 @@ final class WorkingRun: Subscription {
     } receiveValue: { [weak self] grant in
       self?.take(grant, wanted: wish.count)
     }
+    if !isOver { claiming = call }
   }
 
   /// The time until the next claim; `nil` to claim immediately.

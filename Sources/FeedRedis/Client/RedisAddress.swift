@@ -65,7 +65,7 @@ public struct RedisAddress: Hashable, Sendable {
         throw RedisAddressError("a socket's path begins with a third slash: unix:///path/of/the/socket")
       }
       place = .unix(path: parts.path)
-    default: throw RedisAddressError("\(scheme): is not redis:, rediss:, unix: or redis+sentinel:")
+    default: throw RedisAddressError("the scheme must be redis:, rediss:, unix: or redis+sentinel:, not \(scheme):")
     }
     user = parts.user.flatMap { $0.isEmpty ? nil : $0 }
     password = parts.password

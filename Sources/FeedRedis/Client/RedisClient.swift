@@ -65,6 +65,19 @@ public final class RedisClient {
   var digests: [String: String] = [:]
   /// The number of connections opened so far.
   public private(set) var connectionCount = 0
+  /// Receives the duration and the result of each command, for metrics. `nil` by default.
+  public var onReply: ((CommandReport) -> Void)?
+
+  /// A command that was answered, or failed.
+  public struct CommandReport: Sendable {
+    /// The command's first word, such as `GET`.
+    public var name: String
+    public var address: RedisAddress
+    /// The time from the call to the reply, including the time that the command waited for a connection.
+    public var duration: Duration
+    /// The refusal or failure; `nil` if the command succeeded.
+    public var error: RedisError?
+  }
 
   /// - Parameter scheduler: an event loop, or virtual time in a test.
   public init(_ address: RedisAddress, on scheduler: any LoopScheduler, options: Options = Options()) {
@@ -106,6 +119,17 @@ public final class RedisClient {
   /// - Parameter reply: called once, with the reply, or with the refusal or failure; before this returns if nothing can
   ///   be sent.
   package func perform(_ command: RedisCommand, _ reply: @escaping (Result<RedisValue, RedisError>) -> Void) {
+    guard let onReply else { return start(command, reply) }
+    let began = scheduler.now
+    start(command) { [scheduler, address] result in
+      let error: RedisError? = if case .failure(let error) = result { error } else { nil }
+      let duration = Duration.nanoseconds(began.distance(to: scheduler.now).nanoseconds)
+      onReply(CommandReport(name: command.name, address: address, duration: duration, error: error))
+      reply(result)
+    }
+  }
+
+  private func start(_ command: RedisCommand, _ reply: @escaping RedisLink.Reply) {
     switch state {
     case .closed: return reply(.failure(.clientClosed))
     case .ready(let link):
@@ -173,7 +197,7 @@ public final class RedisClient {
       if case .failure(.refused(_, let refusal)) = result, let place = refusal.movedTo, hops < 5,
         follow(place, from: link)
       {
-        perform(command, reply)
+        start(command, reply)
       } else {
         if case .success = result { hops = 0 }
         reply(result)

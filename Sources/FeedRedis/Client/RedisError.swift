@@ -99,7 +99,7 @@ extension RedisError: CustomStringConvertible {
       "A key in \(address) has an unexpected type (\(refusal)), and isn't changed. Another program wrote it: choose another database, or delete that key."
     case .wrongDatabase: "\(address) has no such database. Correct the number at the end of the URL."
     case .tooManyClients: "\(address) has too many clients. Raise its maxclients."
-    case .unknownScript, .unavailable, .other: "\(address) refused: \(refusal)"
+    case .unknownScript, .unavailable, .other: "\(address) refused the command: \(refusal)"
     }
   }
 }

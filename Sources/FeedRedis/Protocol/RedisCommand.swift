@@ -29,6 +29,13 @@ public struct RedisCommand: Hashable, Sendable {
     }
   }
 
+  /// The first word, such as `GET`.
+  public var name: String {
+    // "*<count>\r\n$<length>\r\n<name>\r\n…"; a name has no line ending.
+    let parts = encoded.split(separator: 0x0A, maxSplits: 3, omittingEmptySubsequences: false)
+    return parts.count > 2 ? String(decoding: parts[2].dropLast(), as: UTF8.self) : ""
+  }
+
   /// Writes the bytes to memory that is large enough.
   private struct Writer {
     var place: UnsafeMutablePointer<UInt8>

@@ -33,7 +33,7 @@ extension Publishers {
 }
 
 /// Iterates the sequence in a task that waits for demand before it awaits an element.
-// @unchecked: used at the stream's home only, except the gate, which has a lock.
+// @unchecked: used only at the stream's home, except the gate, which has a lock.
 @usableFromInline
 final class AsyncElementsSource<Elements: AsyncSequence & Sendable>: GuardedSubscription, @unchecked Sendable
 where Elements.Element: Sendable {
@@ -129,7 +129,7 @@ extension AsyncElementsSource: Traceable {
   @usableFromInline var below: Any { down?.subscriber ?? () }
 }
 
-/// Lets one task pass once for every requested value.
+/// Lets a task pass once for each requested value.
 private final class DemandGate: Sendable {
   private struct State {
     var demand = Subscribers.Demand.none

@@ -1,5 +1,5 @@
 /// The publisher behind an asynchronous sequence, and the publisher's home.
-// @unchecked: `attach` is called at home only; without a home, the caller must iterate where the stream lives.
+// @unchecked: `attach` is called only at home; without a home, the caller must iterate where the stream lives.
 @usableFromInline struct AsyncOrigin<Output: Sendable, Failure: Error>: @unchecked Sendable {
   private let home: StreamHome
   private let attach: (AsyncRelay<Output, Failure>) -> Void
@@ -8,9 +8,9 @@
 
   /// - Parameters:
   ///   - loop: the loop on which the publisher lives; by default, the loop of the calling code.
-  ///   - attach: subscribes to the publisher; formed where the publisher's type is known, so that the operators above
+  ///   - attach: subscribes to the publisher; created where the publisher's type is known, so that the operators above
   ///     stay specialized.
-  ///   - publisher: the publisher, which may say that its loop should not wait for it.
+  ///   - publisher: the publisher, which decides whether its loop waits for it.
   @usableFromInline init(
     on loop: EventLoop? = nil, _ publisher: some Publisher, attach: @escaping (AsyncRelay<Output, Failure>) -> Void
   ) {
@@ -26,7 +26,7 @@
     }
   }
 
-  /// Subscribes, until the lease is released.
+  /// Subscribes; the subscription lasts until the lease is released.
   func subscribe() -> RelayLease<Output, Failure> {
     let relay = AsyncRelay<Output, Failure>(home)
     home.run { attach(relay) }

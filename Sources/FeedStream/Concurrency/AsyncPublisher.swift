@@ -46,7 +46,7 @@ where Upstream.Failure == Never, Upstream.Output: Sendable {
   public struct Iterator: AsyncIteratorProtocol, Sendable {
     fileprivate let lease: RelayLease<Element, Never>
 
-    public mutating func next() async -> Element? { await next(isolation: nil) }
+    public nonisolated(nonsending) mutating func next() async -> Element? { await next(isolation: #isolation) }
 
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       await lease.relay.next(isolation: actor)

@@ -1,7 +1,9 @@
 /// Connects a stream with the tasks that await its values: requests one value for each waiting task.
 ///
 /// The stream's side and the waiting side may be on different threads. Every use of the stream (subscribing,
-/// requesting, cancelling) runs at the stream's home; the lock guards the state that both sides share. While a task
+/// requesting, cancelling) runs at the stream's home; the lock guards the state that both sides share. A stream without
+/// a home lives where the task iterates: a cancellation by other code takes effect when the task continues, and if the
+/// iterator is released elsewhere, on the actor that iterated. While a task
 /// handles a value or the completion, the stream's loop keeps running until the task requests the next value or
 /// releases its iterator.
 @usableFromInline final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable, Sendable {
@@ -32,8 +34,11 @@
     var failure: Failure?
     /// True while this relay keeps the loop running.
     var isHolding = true
-    /// The lane in which the stream delivers, if that is on a queue.
+    /// The lane in which the stream delivers, if it delivers on a queue.
     var lane: SerialLane?
+    /// The task that iterates a stream without a home, and its actor.
+    var task: Int?
+    weak var actor: (any Actor)?
 
     mutating func enqueue(_ waiter: Waiter) {
       waiters.append(waiter)
@@ -69,13 +74,21 @@
 
   /// The next value; `nil` after the completion or a cancellation.
   func next(isolation actor: isolated (any Actor)?) async throws(Failure) -> Input? {
+    if isHomeless { state.withLock { ($0.task, $0.actor) = (Self.currentTask, actor) } }
     let answer: Answer = await withTaskCancellationHandler {
       await withUnsafeContinuation(isolation: actor) { ask($0) }
     } onCancel: {
-      cancel()
+      stop(here: !isHomeless)
     }
+    // The stream lives where this task continues.
+    if isHomeless { leave() }
     return try answer.get()
   }
+
+  /// True if the stream lives where the task iterates.
+  private var isHomeless: Bool { home.domain == nil }
+
+  private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
   private func ask(_ waiter: Waiter) {
     let (answer, wasHolding): (Answer?, Bool) = state.withLock { state in
@@ -87,11 +100,24 @@
       return (state.failure.map { .failure($0) } ?? .success(nil), state.letGo())
     }
     if let answer { waiter.resume(returning: answer) } else { atHome { self.request(atMost: 1) } }
-    // Let go only now, when the request is in transit and keeps the loop running.
+    // Call `letGo()` only now, when the request is in transit and keeps the loop running.
     if wasHolding { home.letGo() }
   }
 
+  /// Called when the iterator is released.
   @usableFromInline func cancel() {
+    let actor: (any Actor)? = state.withLock { state in
+      state.task == nil || state.task == Self.currentTask ? nil : state.actor
+    }
+    guard isHomeless, let actor else { return stop(here: true) }
+    stop(here: false)
+    Task.detached { await self.leave(on: actor) }
+  }
+
+  private func leave(on actor: isolated any Actor) { leave() }
+
+  /// - Parameter isHere: true if the calling code may cancel the subscription.
+  private func stop(here isHere: Bool) {
     let (waiters, wasHolding) = state.withLock { state in
       switch state.phase {
       case .subscribed(let subscription): state.phase = .leaving(subscription)
@@ -100,7 +126,8 @@
       }
       return (state.takeWaiters(), state.letGo())
     }
-    atHome { self.leave() }
+    // In its lane, a stream may be cancelled by any code.
+    if isHere || state.withLock({ $0.lane }) != nil { atHome { self.leave() } }
     if wasHolding { home.letGo() }
     waiters.dismiss()
   }
@@ -157,8 +184,8 @@
     if let waiter {
       waiter.resume(returning: .success(input))
     } else {
-      // Either the task was cancelled on another thread, or the publisher delivers without a subscription. In that case
-      // the tasks would wait forever, so dismiss them.
+      // Either the task was cancelled on another thread, or the publisher delivers without a subscription. In the
+      // second case, tasks would wait forever, so dismiss them.
       StreamDiagnostics.dropped(input, "values", .terminated)
       state.withLock { $0.takeWaiters() }.dismiss()
     }
@@ -168,10 +195,8 @@
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     var waiters = state.withLock { state in
       if case .failure(let error) = completion, state.waiters.isEmpty, !state.phase.isOver { state.failure = error }
-      if !state.phase.isOver {
-        state.phase = .ended
-        state.hold(home)
-      }
+      if !state.phase.isOver { state.hold(home) }
+      state.phase = .ended
       return state.takeWaiters()
     }
     if case .failure(let error) = completion, let first = waiters.popFirst() {
@@ -182,7 +207,7 @@
 }
 
 extension FIFO {
-  /// Ends the waiting of tasks, because there are no more values.
+  /// Resumes the waiting tasks with `nil`, because there are no more values.
   fileprivate consuming func dismiss<Value, Failure>()
   where Element == UnsafeContinuation<Result<Value?, Failure>, Never> {
     while let waiter = popFirst() { waiter.resume(returning: .success(nil)) }

@@ -50,7 +50,9 @@ where Upstream.Output: Sendable {
 
     fileprivate let lease: RelayLease<Element, Upstream.Failure>
 
-    public mutating func next() async throws -> Element? { try await next(isolation: nil) }
+    public nonisolated(nonsending) mutating func next() async throws -> Element? {
+      try await next(isolation: #isolation)
+    }
 
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Element? {
       try await lease.relay.next(isolation: actor)

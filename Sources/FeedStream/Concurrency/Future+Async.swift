@@ -2,7 +2,7 @@ extension Future {
   /// Starts work that calls a promise, on any thread.
   ///
   ///     Future<Data, any Error> { promise in
-  ///       download(url) { promise($0) }     // on whatever thread it answers
+  ///       download(url) { promise($0) }     // on any thread
   ///     }
   ///
   /// The result is delivered where the future was made: on the loop that the thread runs or owns. While a subscriber
@@ -61,7 +61,8 @@ extension Future {
 
 /// The state of a future whose result comes from outside the stream.
 private final class OutsideWaits: FutureWaits {
-  // No home in a lane without a queue: the thread that brings the result would run all the work that waits in the lane.
+  // A lane without a queue can't be the home: the thread that brings the result would run all the work that waits
+  // there.
   let home = SerialLane.current?.isForAnyThread == true ? StreamHome(domain: nil) : .current
   /// The task that fulfills the future; cancelled when the future is released.
   var task: Task<Void, Never>?
@@ -93,7 +94,7 @@ private final class OutsideWaits: FutureWaits {
 }
 
 /// A promise that any thread may call. It retains its future, as in Combine.
-// @unchecked: the objects that it holds are used and released at the future's home only.
+// @unchecked: the objects that it holds are used and released only at the future's home.
 private final class HeldPromise<Output, Failure: Error>: @unchecked Sendable {
   private let home: StreamHome
   private let held: Held
@@ -133,7 +134,7 @@ private final class HeldPromise<Output, Failure: Error>: @unchecked Sendable {
   private func deliver(_ result: Result<Output, Failure>) { held.future?.fulfill(result) }
 }
 
-/// A future that a task does not retain.
+/// A weak reference to a future, for the future's task.
 // @unchecked: used only where the future lives.
 private struct WeakFuture<Output, Failure: Error>: @unchecked Sendable {
   weak var future: Future<Output, Failure>?

@@ -44,7 +44,7 @@ extension Publishers {
   }
 }
 
-/// A publisher that says whether its loop waits for it.
+/// A publisher that decides whether its loop waits for it.
 @usableFromInline protocol LoopKeeping {
   var keeps: Bool { get }
 }

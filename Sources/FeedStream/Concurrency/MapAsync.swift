@@ -78,7 +78,7 @@ extension Publishers {
   }
 }
 
-// @unchecked: used at the stream's home only; tasks return there before they use it.
+// @unchecked: used only at the stream's home; tasks return there before they use it.
 @usableFromInline
 final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>:
   Stage<Output, Mode.Failure>, Subscriber, @unchecked Sendable

@@ -22,7 +22,7 @@ extension SenderInbox {
       mutex.unlock()
       count += running.count
       for index in running.indices { deliver(running[index]) }
-      // Keep the memory, unless a large burst has used it.
+      // Keep the memory, unless a large burst has enlarged it.
       running.removeAll(keepingCapacity: running.count <= 65_536)
       mutex.lock()
     }

@@ -3,7 +3,7 @@
 /// A mutex guards the values until the loop takes all of them. A sender wakes the loop only when no delivery is
 /// scheduled or running. The scheduled work is a ``LoopErrand``: if it is released without having run, the loop is
 /// closed.
-// @unchecked: the mutex guards the state that several threads use; the rest is used at the stream's home only.
+// @unchecked: the mutex guards the state that several threads use; the rest is used only at the stream's home.
 @usableFromInline final class SenderInbox<Output: Sendable, Failure: Error>: @unchecked Sendable {
   // Guarded by the mutex.
   @usableFromInline let mutex = SystemMutex()
@@ -17,14 +17,14 @@
   @exclusivity(unchecked) var ending: Subscribers.Completion<Failure>?
   @exclusivity(unchecked) var waiting = FIFO<WaitingValue>()
 
-  // Used at home only.
+  // Used only at home.
   @exclusivity(unchecked) @usableFromInline var running = ContiguousArray<Output>()
   @exclusivity(unchecked) var isWaiting = false
   @usableFromInline let target: SenderTarget<Output, Failure>
 
   let domain: any StreamDomain
   let keepsLoopAlive: Bool
-  /// Calls `takeAll()`. Formed where the types are known, so that the call is specialized.
+  /// Calls `takeAll()`. Created where the types are known, so that the call is specialized.
   private let serve: (SenderInbox) -> Void
 
   /// A value that waits until it is requested.

@@ -1,4 +1,4 @@
-/// The stream's end of a sender, used at the stream's home only.
+/// The stream's end of a sender, used only at the stream's home.
 @usableFromInline struct SenderTarget<Output, Failure: Error> {
   @usableFromInline let deliver: (Output) -> Void
   @usableFromInline let deliverTold: (Output) -> Delivery
@@ -16,7 +16,7 @@
   }
 }
 
-/// The state of the target that a sender needs.
+/// The part of the target's state that a sender needs.
 @usableFromInline struct SenderTargetState {
   /// True if there is demand for a value.
   let isWanted: () -> Bool

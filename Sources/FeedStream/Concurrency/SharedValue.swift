@@ -7,7 +7,7 @@ import Synchronization
 ///       let greeting = greeting.local()
 ///       return server.serve { _ in .text(greeting.value) }
 ///     }
-///     greeting.value = "Good evening"  // on any thread; all loops answer so from their next request on
+///     greeting.value = "Good evening"  // on any thread; all loops use it from their next request on
 ///
 /// ``value`` takes a lock. A loop that reads the value often can keep its own copy (``local()``), which needs no lock.
 public final class SharedValue<Value: Sendable>: Sendable {

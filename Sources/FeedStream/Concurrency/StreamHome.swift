@@ -25,7 +25,7 @@ struct StreamHome: Sendable {
     domain.bring(work)
   }
 
-  /// Keeps the loop running until `stopWaiting()` has been called the same number of times. Call this at home only.
+  /// Keeps the loop running until `stopWaiting()` has been called the same number of times. Call this only at home.
   func beginWaiting() { if keepsLoopAlive { domain?.beginWaiting() } }
   func stopWaiting() { if keepsLoopAlive { domain?.stopWaiting() } }
 

@@ -66,7 +66,7 @@ public enum SendOutcome: Equatable, Sendable {
   case closed
 }
 
-// MARK: - Of a subject
+// MARK: - A subject's sender
 
 extension Subject where Output: Sendable {
   /// A sender to this subject that any thread may use. The subject lives on the loop that the calling thread runs or

@@ -1,3 +1,5 @@
+public import Synchronization
+
 /// An activity that can be cancelled.
 public protocol Cancellable {
   /// Cancels the activity. Idempotent; after `cancel()` returns, nothing more is delivered.
@@ -19,26 +21,28 @@ extension Cancellable {
 /// A cancellable that cancels when it is released.
 public final class AnyCancellable: Cancellable {
   @exclusivity(unchecked) @usableFromInline var action: (() -> Void)?
+  /// Atomic, because two threads may cancel at the same time.
+  @usableFromInline let isCancelled = Atomic(false)
   /// Detects a premature release of this object; `nil` while warnings are off.
   @usableFromInline let watch: SubscriptionWatch?
 
   /// Runs `cancel` once: when cancelled, or when released before that.
-  @inlinable public init(_ cancel: @escaping () -> Void) {
-    action = cancel
-    watch = nil
-  }
+  @inlinable public convenience init(_ cancel: @escaping () -> Void) { self.init(cancel, nil) }
 
   /// Cancels `canceller` once: when cancelled, or when released before that.
-  @inlinable public init<C: Cancellable>(_ canceller: C) {
-    action = { canceller.cancel() }
-    watch = nil
-  }
+  @inlinable public convenience init<C: Cancellable>(_ canceller: C) { self.init({ canceller.cancel() }, nil) }
 
   /// Cancels a subscription that has just been made; `watch` detects a premature release.
-  @inlinable init<C: Cancellable & LiveSubscriber>(_ canceller: C, _ watch: SubscriptionWatch?) {
-    action = { canceller.cancel() }
-    self.watch = watch
+  @inlinable convenience init<C: Cancellable & LiveSubscriber>(_ canceller: C, _ watch: SubscriptionWatch?) {
+    self.init({ canceller.cancel() }, watch)
     watch?.made(canceller)
+  }
+
+  // Not inlinable: if an optimized program can see the allocation of an object that it releases right away, the Swift
+  // 6.3 compiler removes the allocation, but not the deallocation.
+  @inline(never) @usableFromInline init(_ action: @escaping () -> Void, _ watch: SubscriptionWatch?) {
+    self.action = action
+    self.watch = watch
   }
 
   deinit {
@@ -48,8 +52,8 @@ public final class AnyCancellable: Cancellable {
   }
 
   public func cancel() {
-    // Take the action first: it may call `cancel()` again.
-    action.take()?()
+    // The first call takes the action, which may call `cancel()` again.
+    if !isCancelled.exchange(true, ordering: .relaxed) { action.take()?() }
   }
 
   public func store<C: RangeReplaceableCollection>(in collection: inout C) where C.Element == AnyCancellable {

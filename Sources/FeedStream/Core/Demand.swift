@@ -122,7 +122,7 @@ extension Subscribers.Demand: CustomStringConvertible {
 }
 
 extension Subscribers.Demand: Codable {
-  /// Encodes a count as that number and unlimited as `Int.max + 1`; larger numbers decode as unlimited.
+  /// Decodes a count; a number above `Int.max` decodes as unlimited, which is encoded as `Int.max + 1`.
   public init(from decoder: any Decoder) throws {
     self.init(rawValue: try decoder.singleValueContainer().decode(UInt.self))
   }

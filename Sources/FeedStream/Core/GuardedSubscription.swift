@@ -9,6 +9,9 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   CustomReflectable
 {
   @exclusivity(unchecked) @usableFromInline final var confinement = Confinement()
+  /// The gate of a stage that takes events from several publishers, which may deliver on different threads: requests and
+  /// the cancellation enter it, too. `nil` for other stages.
+  @exclusivity(unchecked) @usableFromInline final var joint: (any EntryGate)?
 
   @inlinable init() {}
 
@@ -24,6 +27,9 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   /// serves it, or ignored.
   @usableFromInline var takesNone: Bool { false }
 
+  /// True if any thread may request values, and a request made in upstream's home takes effect before it returns.
+  @usableFromInline var takesRequestsAnywhere: Bool { false }
+
   /// Decides what a cancellation may touch; `nil` if upstream delivers only in the stream's home.
   @usableFromInline var cancellationGate: (any CancellationGate)? { nil }
 
@@ -35,7 +41,15 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   @usableFromInline package var _isConfined: Bool { true }
 
   /// The gate through which events arrive on several threads, in turn, at this subscription or above it.
-  @usableFromInline var gateAbove: (any EntryGate)? { cancellationGate?.gateAbove }
+  @usableFromInline package var gateAbove: (any EntryGate)? {
+    guard let joint else { return cancellationGate?.gateAbove }
+    return joint.isHomed ? nil : joint
+  }
+
+  /// Called before the first request when the subscriber is a stage that takes events from several publishers, through
+  /// `gate`, and has no home. A subject above then sends its values through the gate, and accepts requests and
+  /// cancellations from other threads. A stage without a gate of its own passes the call on to its upstream.
+  @usableFromInline func joined(by gate: any EntryGate) {}
 
   /// Reports the upstreams, the subscriber, and the held values to the map. Called on the stream's thread only.
   @usableFromInline func tell(_ facts: inout StreamFacts) {}
@@ -45,13 +59,23 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   @usableFromInline package final func request(_ demand: Subscribers.Demand) {
     confinement.check(self)
     if demand == .none, !takesNone { demand.assertPositive(self) }
+    guard let joint else { return requested(demand) }
+    guard joint.enter() else { return joint.perform { [self] in requested(demand) } }
     requested(demand)
+    joint.leave()
   }
 
   @usableFromInline package final func cancel() {
     confinement.check(self)
+    if let joint { return cancel(through: joint) }
     guard let gate = cancellationGate else { return cancelled() }
     if !gate.touch(cancelled) { cancelledFromElsewhere() }
+  }
+
+  private func cancel(through joint: any EntryGate) {
+    guard joint.enter() else { return joint.revoke { [self] in cancelled() } }
+    cancelled()
+    joint.leave()
   }
 
   // MARK: Descriptions
@@ -69,24 +93,47 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
 
 /// Decides what a cancellation may touch in a stream whose upstream may deliver on any thread.
 @usableFromInline protocol CancellationGate: AnyObject {
-  /// Called when the stream is cancelled.
+  /// Called when the stream is cancelled. Runs `cancel`, unless another thread may be using the stream.
   ///
-  /// - Returns: false if it may not, and `cancel` was not run.
+  /// - Returns: false if `cancel` was not run.
   func touch(_ cancel: () -> Void) -> Bool
 
   /// Cancels upstream. Safe from any thread.
   func cancelUpstream()
 
-  /// The gate through which upstream's events arrive, if several threads may take turns in it.
+  /// The gate through which upstream's events arrive, if several threads take turns entering it.
   var gateAbove: (any EntryGate)? { get }
 }
 
 /// Admits one thread at a time.
-@usableFromInline protocol EntryGate: AnyObject {
+@usableFromInline package protocol EntryGate: AnyObject {
   /// - Returns: true when the calling thread may use what the gate protects; call `leave()` after that.
   func enter() -> Bool
   func leave()
+  /// Runs `action` when it may enter, unless the stage has been cancelled by then.
+  func perform(_ action: @escaping () -> Void)
+  /// Runs `cancel` when it may enter, and drops the actions that wait.
+  func revoke(_ cancel: @escaping () -> Void)
+  /// True if everything that the gate protects happens in one home, even if other threads call.
+  var isHomed: Bool { get }
+  /// True if the gate moves requests and cancellations to where they belong, whichever thread makes them.
+  var takesAnyThread: Bool { get }
 }
+
+extension Subscription {
+  /// Tells the subscription that its subscriber takes events through `gate`; see
+  /// ``GuardedSubscription/joined(by:)``.
+  @inline(never) @usableFromInline func join(_ gate: any EntryGate) {
+    if !gate.isHomed { (self as? GuardedSubscription)?.joined(by: gate) }
+  }
+}
+
+/// A subscription that passes on the events of a gate above it; see ``GuardedSubscription/gateAbove``.
+@usableFromInline package protocol GateBearer {
+  var gateAbove: (any EntryGate)? { get }
+}
+
+extension GuardedSubscription: GateBearer {}
 
 /// The operator's name for messages: "DropWhileStage<Int, Never>" becomes "DropWhile".
 @usableFromInline func operatorName(of type: Any.Type) -> String {

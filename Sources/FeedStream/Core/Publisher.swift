@@ -16,7 +16,7 @@ public protocol Publisher<Output, Failure> {
   /// Attaches a subscriber. Don't call this: `subscribe(_:)` does.
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure
 
-  /// Delivers everything without making a subscription, which would take several allocations, or declines to. An
+  /// Either delivers everything without making a subscription, which would take several allocations, or declines. An
   /// implementation detail of `flatMap`, `switchToLatest` and similar operators. Keep the default, which declines, in
   /// your own publishers.
   ///

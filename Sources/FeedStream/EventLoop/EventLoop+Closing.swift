@@ -17,6 +17,7 @@ extension EventLoop {
     finishJobs()
     mailbox.close()
     finishJobs()
+    firstRun.hasBegun.store(true, ordering: .relaxed)
     tearDown()
     runLateJobs()
   }

@@ -13,13 +13,14 @@ enum MainQueue {
   /// True for the main queue.
   static func isMain(_ queue: DispatchQueue) -> Bool { queue.getSpecific(key: mark) != nil }
 
-  /// True on the main thread, and in code of the main queue on other threads, which serve it for an asynchronous
+  /// True on the main thread, and in code on the main queue when another thread serves it, as for an asynchronous
   /// `main`.
   static var isHere: Bool { DispatchQueue.getSpecific(key: mark) != nil }
 
   #if os(Linux)
     /// A descriptor that is readable when the queue has work; `nil` if the process can't open it.
-    // Dispatch opens it on first use and keeps it. If it can't, it ends the process, so check first.
+    // Dispatch opens the descriptor on first use and keeps it open. If that fails, Dispatch ends the process, so check
+    // first.
     static func descriptor() -> Int32? {
       if let known = known.withLock({ $0 }) { return known }
       guard clibuv_may_open() else { return nil }
@@ -60,7 +61,7 @@ enum MainQueue {
   @_silgen_name("_dispatch_main_queue_callback_4CF") private func drainMainQueue(_ unused: UnsafeMutableRawPointer?)
 #endif
 
-/// A loop's watch of the main queue.
+/// A loop's watch on the main queue.
 struct MainQueueService {
   // Freed in the handle's close callback, like all handles of a loop.
   fileprivate var watch: UnsafeMutablePointer<uv_poll_t>?
@@ -69,7 +70,7 @@ struct MainQueueService {
   fileprivate var thread: UInt = 0
   fileprivate(set) var isOnMainThread = false
   fileprivate(set) var isServing = false
-  /// True if the current run blocks the main queue, because code of that queue called it.
+  /// True if the current run blocks the main queue, because code on that queue called `run(_:)`.
   fileprivate(set) var isBlocked = false
 }
 

@@ -6,7 +6,7 @@ extension StreamDiagnostics {
   ///
   /// - Parameters:
   ///   - loop: the loop on which the map is delivered, which the calling thread runs or owns. That loop keeps running
-  ///     until then.
+  ///     until the map is delivered.
   ///   - limit: the maximum time to wait for the other loops; a second by default.
   ///   - nodes: the maximum number of nodes per loop.
   public static func snapshot(

@@ -103,7 +103,7 @@ extension EventLoop {
 // MARK: - Timers
 
 extension EventLoop {
-  /// The state of the one libuv timer that serves the whole queue.
+  /// The state of the one libuv timer that serves the whole queue of timers.
   struct Timing {
     /// The time of the next check of timers, in nanoseconds: a whole millisecond, for which libuv's timer is set;
     /// `.min` for the next turn, `.max` for none.
@@ -137,7 +137,7 @@ extension EventLoop {
   }
 
   /// Makes sure that timers are checked at `date`: by libuv's timer, rounded up to a millisecond, or on the next turn
-  /// if `date` has already passed, because rounding would make it later still.
+  /// if `date` has already passed, because rounding would delay the check further.
   private func arm(for date: StreamInstant) {
     guard !isClosed else {
       timers.removeAll()

@@ -77,7 +77,7 @@ extension EventLoop {
     return isHeld
   }
 
-  /// Warns, after a second, of `values` for which the loop waits and that no task iterates.
+  /// After a second, warns of `values` that the loop waits for and that no task iterates.
   private func watchForReaders() {
     guard Warnings.areOn, readerAlarm == nil, subscriptions?.isWaitingForReaders() == true else { return }
     readerAlarm = scheduleOnce(after: now.advanced(by: .seconds(1))) { [unowned self] in
@@ -112,15 +112,15 @@ enum ThreadLoops {
 
   /// True when the thread with this number owns an open loop.
   static func isOwner(number: UInt) -> Bool {
-    // Copied, so that they are released outside of the lock; see below.
+    // Copy the references, so that they are released outside of the lock; see below.
     let loops = entries.withLock { entries in entries.compactMap(\.loop) }
     return loops.contains { $0.owner.load(ordering: .relaxed) == number }
   }
 
   /// The newest open loop that the calling thread owns.
   static var ofCallingThread: EventLoop? {
-    // Copied, so that they are released outside of the lock: a loop whose last reference is released here uses the list
-    // again.
+    // Copy the references, so that they are released outside of the lock: a loop whose last reference is released here
+    // uses the list again.
     let loops = entries.withLock { entries in entries.compactMap(\.loop) }
     return loops.last(where: \.isHere)
   }

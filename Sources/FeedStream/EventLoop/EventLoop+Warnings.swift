@@ -70,8 +70,8 @@ extension EventLoop {
   /// Calls `handler` before each wait of the loop with the length of the turn: the time since the last wait ended,
   /// during which timers and I/O were delayed.
   ///
-  /// There is one handler at most, and none by default; `nil` removes it. It runs on the loop, and its time counts for
-  /// the next turn.
+  /// There is one handler at most, and none by default; `nil` removes it. It runs on the loop, and the time that it
+  /// takes counts as part of the next turn.
   public func onTurn(_ handler: ((Duration) -> Void)?) {
     checkOwner("onTurn")
     turnWatch.onTurn = handler

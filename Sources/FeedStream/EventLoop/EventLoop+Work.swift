@@ -4,7 +4,10 @@ internal import CLibUV
 extension EventLoop {
   @inline(never) static func refuse(_ function: StaticString) -> Never {
     halt(
-      "EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to run code on it")
+      """
+      EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to run code on it. If an operator has \
+      this loop as its scheduler, and its publisher delivers on a queue, write .receive(on: loop) directly above the operator
+      """)
   }
 
   /// Runs `action` on the loop; the actions of one thread run in the order in which it posts them. Safe from any
@@ -35,6 +38,7 @@ extension EventLoop {
       append(action)
       return !isClosed
     }
+    if Warnings.areOn { watchFirstRun() }
     return mailbox.post({ $0.work.append(Action(run: action)) }, wake: { wake() })
   }
 

@@ -9,8 +9,8 @@ import Synchronization
 ///
 /// An event loop is a ``Scheduler``, so that time operators run on it, and a Swift `SerialExecutor`, so that an actor
 /// can live on it. Everything except ``execute(_:file:line:)``, ``enqueue(_:)``, ``stop()``, ``now`` and ``isCurrent``
-/// belongs to one thread, and traps on any other: first to the thread that created the loop, then to the thread that
-/// last ran it.
+/// belongs to one thread, and traps on any other: the thread that created the loop or, once the loop has run, the
+/// thread that last ran it.
 ///
 /// Each turn of the loop fires the timers that are due, runs the work that was scheduled before the turn began, and
 /// then waits for I/O. Work scheduled during a turn waits for the next one, so that I/O and timers never starve.
@@ -47,9 +47,10 @@ public final class EventLoop: @unchecked Sendable {
   /// The process-wide unique number of the thread that owns the loop; 0 for a loop of an ``EventLoopThread`` before it
   /// runs, and for a loop with a host.
   let owner: Atomic<UInt>
-  /// Runs the loop instead of its owner; see `EventLoop+Host.swift`.
+  /// Runs the loop in place of its owner; see `EventLoop+Host.swift`.
   let host: (any LoopHost)?
   let runner = Atomic<UInt>(0)
+  let firstRun = FirstRun()
   var isStopping = false
   var isClosed = false
   /// True if only `stop()` ends the current run.
@@ -114,7 +115,8 @@ public final class EventLoop: @unchecked Sendable {
       handle.assumingMemoryBound(to: uv_handle_t.self).pointee.data = nil
     }
     uv_unref(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self))
-    // One closure for all timers. It can't outlive the loop: a timer that can still be cancelled is in its queue.
+    // One closure for all timers. It can't outlive the loop: a timer that can still be cancelled is in the loop's
+    // queue.
     timerWasCancelled = { [unowned self] _ in removeCancelledTimer() }
     EventLoop.open.add(1, ordering: .relaxed)
     ThreadLoops.add(self)
@@ -152,7 +154,7 @@ extension EventLoop: StreamDomain {
   /// After this returns, the loop can be run again.
   ///
   /// On the main thread, the loop also serves the main queue, and with it the main actor: a `Task` of `main.swift` that
-  /// awaits values runs while the loop does. The loop can't do so if code of the main queue calls this method; in an
+  /// awaits values runs while the loop does. The loop can't do so if code on the main queue calls this method; in an
   /// asynchronous `main`, use ``main`` or an ``EventLoopThread``.
   ///
   /// - Precondition: the loop is neither running nor closed.
@@ -193,6 +195,7 @@ extension EventLoop: StreamDomain {
     precondition(!isClosed, "EventLoop.run: the loop is closed; make a new one")
     let thread = currentThread()
     let (entered, _) = runner.compareExchange(expected: 0, desired: thread, ordering: .acquiringAndReleasing)
+    firstRun.hasBegun.store(true, ordering: .relaxed)
     precondition(
       entered, "EventLoop.run: the loop is already running; stop() it first, or give it work with execute { }")
     if host == nil { owner.store(CurrentDomain.threadNumber, ordering: .releasing) }

@@ -15,7 +15,7 @@ import Synchronization
   @exclusivity(unchecked) private var state = State.waiting
   private let steps: Steps
 
-  /// The steps that need the generic subclass's types, as functions that are formed where the types are known. Methods
+  /// The steps that need the generic subclass's types, as functions that are created where the types are known. Methods
   /// would look up the types at run time, five times per piece of work.
   @frozen @usableFromInline struct Steps {
     /// Runs the work. Called on a thread of the pool.
@@ -43,7 +43,7 @@ import Synchronization
 
   deinit { request.deallocate() }
 
-  // MARK: Its way
+  // MARK: From start to completion
 
   /// Passes the work to libuv.
   final func start() {

@@ -31,7 +31,7 @@ public final class OnLoop<State>: Sendable, Cancellable {
 
   /// Makes the state on `loop`, when the loop runs.
   ///
-  /// - Parameter make: runs on the loop, once; never when the loop closes before that.
+  /// - Parameter make: runs on the loop, once; never, if the loop closes first.
   public convenience init(_ loop: EventLoop, _ make: @escaping @Sendable (EventLoop) -> State) {
     self.init(loop, thread: nil, make)
   }

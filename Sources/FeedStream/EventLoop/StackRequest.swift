@@ -11,7 +11,7 @@ internal import CLibUV
 /// A request for another thread's stack, which that thread captures in a signal handler.
 struct StackRequest {
   #if os(Linux)
-    // Freed only after the thread has written it.
+    // Freed only after the thread has written to it.
     private let memory: UnsafeMutablePointer<clibuv_stack>
 
     /// - Returns: `nil` when the thread can't be interrupted.

@@ -19,8 +19,7 @@
       return { DispatchQueue.isMain }
     }
 
-    /// True in code of the main queue: on the main thread, and on other threads that serve the queue for an
-    /// asynchronous `main`.
+    /// True on the main thread, and in code on the main queue when another thread serves it for an asynchronous `main`.
     static var isMain: Bool { Foundation.Thread.isMainThread || MainQueue.isHere }
 
     /// An instant of the queue's clock, which stops while the machine is suspended.
@@ -120,3 +119,8 @@
     }
   }
 #endif
+
+extension StreamInstant.Stride {
+  /// The duration as Dispatch counts it. In Combine, the stride of a queue's time has this property.
+  public var timeInterval: DispatchTimeInterval { .nanoseconds(Int(nanoseconds)) }
+}

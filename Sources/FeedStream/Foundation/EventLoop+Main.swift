@@ -56,7 +56,7 @@ private final class MainQueueHost: LoopHost, @unchecked Sendable {
   }
 
   private func turn() {
-    // Code that runs in a turn may serve the main queue, which may call this again.
+    // Code that runs in a turn may serve the main queue, which may call this method again.
     guard let loop, !loop.isCurrent else { return }
     isComing = false
     let wait = loop.runHostedTurn()

@@ -144,7 +144,7 @@
       private let timer: Timer?
       private var next: (any Cancellable)?
 
-      /// Fails on a thread without such a loop.
+      /// Fails on a thread that has no ``EventLoop``.
       init?(in mode: RunLoop.Mode, for work: Work, _ timer: Timer? = nil) {
         guard let loop = ThreadLoops.ofCallingThread, loop.host == nil else { return nil }
         self.loop = loop

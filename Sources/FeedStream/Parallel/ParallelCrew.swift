@@ -2,7 +2,7 @@ internal import CLibUV
 import Synchronization
 
 /// The loops that work for one subscription, and the amount of work of each.
-// @unchecked: used at the stream's home only, except for the loops' load, which is atomic.
+// @unchecked: used only at the stream's home, except for the loops' load, which is atomic.
 @usableFromInline final class ParallelCrew: @unchecked Sendable {
   /// The maximum number of pieces of work per loop: one that is running, and one that is ready when it ends.
   private static let ahead = 2
@@ -45,7 +45,8 @@ import Synchronization
     return pieces[best] < Self.ahead ? best : nil
   }
 
-  /// The number of `count` waiting values to send together: fewer toward the end, so that all loops finish together.
+  /// The number of values to send together, out of `count` that wait: fewer toward the end, so that all loops finish at
+  /// the same time.
   @usableFromInline func share(of count: Int) -> Int {
     max(1, min(128, count / (Self.ahead * rails.count)))
   }
@@ -56,7 +57,8 @@ import Synchronization
   @usableFromInline func share(of count: Int, within limit: Int) -> Int {
     guard isTimed else { return share(of: count) }
     let wanted = cost > 0 ? Self.nanoseconds / cost : Double(Self.fewest)
-    // Leave room for two pieces per loop, and for as many values again that wait for a loop or are being delivered.
+    // Leave room for two pieces per loop, and for the same number of values that wait for a loop or are being
+    // delivered.
     let most = max(1, limit / (2 * Self.ahead * rails.count))
     return max(1, min(Int(min(wanted, Double(most))), (count + rails.count - 1) / rails.count))
   }
@@ -99,7 +101,7 @@ import Synchronization
     atHome { [self] in
       pieces[rail] -= 1
       then()
-      // Only now: the loop must keep running until the result has been handled.
+      // Subtract only now: the loop must keep running until the result has been handled.
       total -= 1
       updateWaiting()
     }

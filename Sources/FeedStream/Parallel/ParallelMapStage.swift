@@ -42,7 +42,7 @@ import Synchronization
 }
 
 /// The stage of `parallelMap`: sends waiting values to free loops, and delivers the results.
-// @unchecked: used at the stream's home only; work on the loops returns there before it uses the stage.
+// @unchecked: used only at the stream's home; work on the loops returns there before it uses the stage.
 @usableFromInline
 final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers.FailureMode>:
   Stage<Output, Mode.Failure>, Subscriber, @unchecked Sendable
@@ -55,7 +55,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
   @usableFromInline let ordering: AsyncOrder
   @usableFromInline let transform: @Sendable (Input) throws(Mode.RuleError) -> Output
   @usableFromInline let isCancelled = ParallelFlag()
-  /// Calls `settle`. Formed where the types are known, so that the call is specialized.
+  /// Calls `settle`. Created where the types are known, so that the call is specialized.
   @usableFromInline let settled: @Sendable (ParallelMapStage, Batch) -> Void
   /// Calls `drain`, in the same way.
   @usableFromInline let resumed: (ParallelMapStage) -> Void

@@ -1,5 +1,5 @@
 /// The stage of `parallel`: sends values to pipelines with demand on other loops, and delivers the results.
-// @unchecked: used at the stream's home only; work on the loops returns there before it uses the stage.
+// @unchecked: used only at the stream's home; work on the loops returns there before it uses the stage.
 @usableFromInline
 final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   Stage<Output, Failure>, Subscriber, @unchecked Sendable
@@ -249,7 +249,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     if isLive, rails.allSatisfy(\.isDone), !rails.isEmpty { stop(.finished) }
   }
 
-  /// Requests as many results from a pipeline as have been delivered, once these are a quarter of the window.
+  /// Requests as many results from a pipeline as have been delivered, once they make up a quarter of the window.
   private func delivered(of rail: Int) {
     rails[rail].delivered += 1
     guard rails[rail].delivered >= max(1, window / 4) else { return }

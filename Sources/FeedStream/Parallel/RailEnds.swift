@@ -2,11 +2,11 @@
 // @unchecked: used only on its loop after the initializer.
 @usableFromInline final class RailInlet<Output: Sendable, Failure: Error>: GuardedSubscription, @unchecked Sendable {
   @exclusivity(unchecked) private var down: ErasedSubscriber<Output, Failure>?
-  /// The pipeline's demand that has not been reported to home.
+  /// The pipeline's demand that has not been reported to the home.
   @exclusivity(unchecked) private var asked = Subscribers.Demand.none
   @exclusivity(unchecked) private(set) var isLive = true
   @exclusivity(unchecked) private(set) var isDelivering = false
-  /// Reports a change on this loop to home.
+  /// Reports a change on this loop to the home.
   private let tell: () -> Void
 
   init(tell: @escaping () -> Void) { self.tell = tell }
@@ -35,7 +35,7 @@
     return asked
   }
 
-  /// - Returns: the number of `values` that the pipeline has not accepted, because it is over.
+  /// - Returns: the `values` that the pipeline has not accepted, because it is over.
   func deliver(_ values: ContiguousArray<Output>) -> ArraySlice<Output> {
     isDelivering = true
     defer { isDelivering = false }
@@ -58,7 +58,7 @@
   override var description: String { "Parallel" }
 }
 
-/// The end of a pipeline on one loop: collects its results for home.
+/// The end of a pipeline on one loop: collects its results for the home.
 // @unchecked: used only on its loop after the initializer.
 @usableFromInline final class RailOutlet<Input: Sendable, Failure: Error>: Subscriber, @unchecked Sendable {
   @exclusivity(unchecked) private var up: (any Subscription)?

@@ -1,7 +1,7 @@
 /// A loop's pipeline, and its messages to and from the home.
 // @unchecked: used only on its loop after the initializer; the reports to the home are `Sendable`.
 final class RailPipeline<Input: Sendable, Output: Sendable, Failure: Error>: @unchecked Sendable {
-  /// The changes on a loop since the last report to home.
+  /// The changes on a loop since the last report to the home.
   struct News: Sendable {
     var outputs: ContiguousArray<Output>
     var completion: Subscribers.Completion<Failure>?

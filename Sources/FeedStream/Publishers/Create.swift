@@ -44,6 +44,7 @@ public struct Create<Output, Failure: Error>: Publisher {
       ErasedSubscriber(subscriber), size, .byRequest, whenFull, endingWaits: false, name: "Create")
     let emitter = Emitter(buffer)
     buffer.onRequest = { emitter.requested() }
+    buffer.onJoin = { emitter.gate = $0 }
     buffer.receive(subscription: CancellationSubscription { emitter.end() })
     guard emitter.isActive else { return }
     do throws(Failure) {
@@ -56,6 +57,8 @@ public struct Create<Output, Failure: Error>: Publisher {
   /// Receives the values that the closure of a ``Create`` sends.
   public final class Emitter {
     @exclusivity(unchecked) @usableFromInline var buffer: BufferStage<Output, Failure>?
+    /// The gate of a stage below through which everything is sent; set before the closure runs.
+    @exclusivity(unchecked) @usableFromInline var gate: (any EntryGate)?
     private var cleanUps: [() -> Void] = []
     private var asks: ((Subscribers.Demand) throws(Failure) -> Void)?
     private var isAsking = false
@@ -77,6 +80,13 @@ public struct Create<Output, Failure: Error>: Publisher {
     /// Delivers `value`, or holds it until it is requested. If the emitter isn't active, drops the value and reports
     /// that.
     @inlinable public func send(_ value: Output) {
+      guard let gate else { return sendHere(value) }
+      guard gate.enter() else { return gate.perform { [self] in sendHere(value) } }
+      sendHere(value)
+      gate.leave()
+    }
+
+    @inlinable func sendHere(_ value: Output) {
       guard let buffer else { return refuse(value) }
       let standing = buffer.demand
       _ = buffer.receive(value)
@@ -93,6 +103,13 @@ public struct Create<Output, Failure: Error>: Publisher {
 
     /// Ends the stream, after the held values.
     public func send(completion: Subscribers.Completion<Failure>) {
+      guard let gate else { return sendHere(completion: completion) }
+      guard gate.enter() else { return gate.perform { [self] in sendHere(completion: completion) } }
+      sendHere(completion: completion)
+      gate.leave()
+    }
+
+    private func sendHere(completion: Subscribers.Completion<Failure>) {
       let buffer = self.buffer
       hasCompleted = true
       end()

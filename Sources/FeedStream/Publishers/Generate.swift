@@ -12,7 +12,7 @@
 /// infinite.
 ///
 /// **Demand:** as many values as requested, during the request; one is computed ahead. **Failure:** none.
-/// **Cancellation:** immediately. **Policy:** computes the requested values and one more; drops nothing.
+/// **Cancellation:** immediate. **Policy:** computes the requested values and one more; drops nothing.
 @frozen public struct Generate<State, Output>: Publisher {
   public typealias Failure = Never
 

@@ -9,7 +9,7 @@
 /// **Demand:** each tick takes one of the requested values. **Policy:** a tick that has not been requested is dropped
 /// and reported. It still counts, so the delivered numbers show a gap. If a subscriber requests one tick at a time and
 /// needs longer than the interval before it requests another, the next regular tick follows, not the dropped ones.
-/// **Failure:** none. **Cancellation:** immediately.
+/// **Failure:** none. **Cancellation:** immediate.
 public struct Interval<Context: Scheduler>: Publisher {
   public typealias Output = Int
   public typealias Failure = Never

@@ -2,7 +2,7 @@
 ///
 ///     Just(1)    1|
 ///
-/// **Demand:** the value waits for the first request. **Failure:** none. **Cancellation:** immediately. **Policy:**
+/// **Demand:** the value waits for the first request. **Failure:** none. **Cancellation:** immediate. **Policy:**
 /// forwards.
 @frozen public struct Just<Output>: Publisher {
   public typealias Failure = Never

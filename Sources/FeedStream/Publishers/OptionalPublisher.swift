@@ -8,7 +8,7 @@ extension Optional {
   ///     Optional<Int>.none.publisher   |
   ///
   /// **Demand:** the value waits for the first request; without a value, the completion needs no request. **Failure:**
-  /// none. **Cancellation:** immediately. **Policy:** forwards.
+  /// none. **Cancellation:** immediate. **Policy:** forwards.
   @frozen public struct Publisher: ConstantPublisher {
     public typealias Output = Wrapped
     public typealias Failure = Never

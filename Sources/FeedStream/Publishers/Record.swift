@@ -3,7 +3,7 @@
 ///     Record(output: [1, 2], completion: .finished)    12|
 ///
 /// **Demand:** as many values as requested, during the request. **Failure:** the recorded failure, with the last value,
-/// or immediately if there are no values. **Cancellation:** immediately. **Policy:** forwards.
+/// or immediately if there are no values. **Cancellation:** immediate. **Policy:** forwards.
 public struct Record<Output, Failure: Error>: Publisher {
   /// The recorded values and the completion.
   public let recording: Recording

@@ -8,7 +8,7 @@ extension Result {
   ///     Result.failure(e).publisher    #
   ///
   /// **Demand:** the value waits for the first request; a failure needs none. **Failure:** that of the result.
-  /// **Cancellation:** immediately. **Policy:** forwards.
+  /// **Cancellation:** immediate. **Policy:** forwards.
   @frozen public struct Publisher: ConstantPublisher {
     public typealias Output = Success
 

@@ -9,7 +9,7 @@ extension Publishers {
   ///     demand                   1--2---
   ///     [1, 2, 3, 4].publisher   1--23--     (4 and the completion wait for another request)
   ///
-  /// **Demand:** as many values as requested, within the request. **Failure:** none. **Cancellation:** immediately.
+  /// **Demand:** as many values as requested, within the request. **Failure:** none. **Cancellation:** immediate.
   /// **Policy:** forwards; reads one more element from the sequence than requested.
   @frozen public struct Sequence<Elements: Swift.Sequence, Failure: Error>: Publisher {
     public typealias Output = Elements.Element

@@ -112,18 +112,30 @@ extension Publishers {
       return Connection(to: self)
     }
 
-    private final class Connection: Cancellable {
-      private var timer: Timer?
+    private func disconnect() {
+      connections -= 1
+      guard connections == 0 else { return }
+      ticker?.stop()
+      ticker = nil
+    }
 
-      init(to timer: Timer) { self.timer = timer }
+    /// Any thread may cancel it; the timer stops on the thread that connected it.
+    private final class Connection: Cancellable {
+      private let timer: Locked<Timer?>
+      private let thread = CurrentDomain.threadNumber
+      private let home = Home.current
+
+      init(to timer: Timer) { self.timer = Locked(Carried(uncheckedly: timer).value) }
 
       func cancel() {
-        guard let timer else { return }
-        self.timer = nil
-        timer.connections -= 1
-        guard timer.connections == 0 else { return }
-        timer.ticker?.stop()
-        timer.ticker = nil
+        guard let timer = timer.withLock({ Carried(uncheckedly: $0.take()) }).value else { return }
+        if let home {
+          home.perform { timer.disconnect() }
+        } else if thread == CurrentDomain.threadNumber {
+          timer.disconnect()
+        } else {
+          timer.scheduler.schedule { timer.disconnect() }
+        }
       }
     }
   }

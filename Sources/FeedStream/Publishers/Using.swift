@@ -42,7 +42,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let resource = resource()
-      // Disposes of the resource only once, even if doing so ends the stream.
+      // Dispose of the resource only once, even if doing so ends the stream.
       let lease = AnyCancellable { [dispose] in dispose(resource) }
       publisher(resource).subscribe(
         TapStage("Using", ErasedSubscriber(subscriber), reportsAfterEnd: false, onValue: nil) { event in

@@ -2,7 +2,7 @@
 ///
 ///     let disk = SerialWorker(on: loop)
 ///     disk.publisher { () throws(StoreError) in try store.read() }   // runs on the thread pool on subscription
-///       .sink { print($0) } receiveValue: { print($0) }              // and is delivered on the loop
+///       .sink { print($0) } receiveValue: { print($0) }              // the result is delivered on the loop
 ///
 /// Use it on its scheduler's thread, like a stream.
 public final class SerialWorker {
@@ -65,8 +65,8 @@ public final class SerialWorker {
   }
 }
 
-/// One piece of a ``SerialWorker``'s work. It isn't generic: its closures are formed where the types are known, so that
-/// no types are looked up at run time when the job passes through `any LoopScheduler`.
+/// One piece of a ``SerialWorker``'s work. It isn't generic: its closures are created where the types are known, so
+/// that no types are looked up at run time when the job passes through `any LoopScheduler`.
 @usableFromInline final class AsideJob: Cancellable {
   @exclusivity(unchecked) private var work: (@Sendable () -> Void)?
   @exclusivity(unchecked) private var finish: (() -> Void)?

@@ -21,7 +21,7 @@
 
   @inlinable public static func < (lhs: StreamInstant, rhs: StreamInstant) -> Bool { lhs.nanoseconds < rhs.nanoseconds }
 
-  // InstantProtocol, for Swift's clocks.
+  // The requirements of `InstantProtocol`, for Swift's clocks.
 
   @inlinable public func advanced(by duration: Duration) -> StreamInstant { advanced(by: Stride(duration)) }
   @inlinable public func duration(to other: StreamInstant) -> Duration { distance(to: other).duration }
@@ -75,7 +75,8 @@ extension StreamInstant.Stride: ExpressibleByFloatLiteral {
     guard let seconds = Int(exactly: source) else { return nil }
     self = .seconds(seconds)
   }
-  @inlinable public var magnitude: StreamInstant.Stride { nanoseconds < 0 ? Self(nanoseconds: 0) - self : self }
+  /// The number of nanoseconds, without the sign.
+  @inlinable public var magnitude: Int { Int(clamping: nanoseconds.magnitude) }
 
   @inlinable public static func < (lhs: Self, rhs: Self) -> Bool { lhs.nanoseconds < rhs.nanoseconds }
   @inlinable public static func + (lhs: Self, rhs: Self) -> Self {

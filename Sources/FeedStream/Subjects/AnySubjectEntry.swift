@@ -10,10 +10,14 @@
   @exclusivity(unchecked) @usableFromInline final var position = 0
   /// True while a loop delivers kept values to the subscriber.
   @exclusivity(unchecked) @usableFromInline final var isBeingServed = false
+  /// The way of the values through a gate, retained by this entry; `nil` for most entries. Unmanaged, because retaining
+  /// it for each value would take as long as the delivery.
+  @exclusivity(unchecked) @usableFromInline final var path: Unmanaged<GatePath>?
   /// The index of this entry in the subject's list.
   @exclusivity(unchecked) @usableFromInline final var index: Int
   /// The subscriber's subscription, as long as there is one. Unsafe but correct: the conduit clears this reference when
-  /// it releases the entry, or is deallocated itself. A weak reference would cost an allocation per subscription.
+  /// it releases the entry, or is deallocated itself. A weak reference would cost an allocation per subscription. `nil`
+  /// if the entry has a path, which belongs to the conduit.
   @exclusivity(unchecked) @usableFromInline final unowned(unsafe) var conduit: Conduit?
 
   /// The subject's list. Unsafe but correct: the list belongs to the subject, which the conduit retains until it
@@ -25,11 +29,29 @@
     index = list.outlets.count
   }
 
+  deinit { path?.release() }
+
   /// Subtracts one from the demand. Returns false when there is no demand.
   @inlinable final func spend() -> Bool {
-    guard demand > .none else { return false }
+    guard demand > .none || path != nil && collectRequests() else { return false }
     demand.takeOne()
     return true
+  }
+
+  /// Adds requests made on other threads to the demand.
+  ///
+  /// - Returns: true if there is demand now.
+  @inline(never) @usableFromInline final func collectRequests() -> Bool {
+    guard let path = path?.takeUnretainedValue() else { return false }
+    if path.isCancelled { leave() } else { demand += path.collectRequests() }
+    return demand > .none
+  }
+
+  /// Leaves the list after a cancellation on another thread.
+  @inline(never) @usableFromInline final func leave() {
+    isActive = false
+    demand = .none
+    list.remove(self)
   }
 
   /// Counts the events that the subscriber receives; `nil` if it subscribed while the map was off.

@@ -13,6 +13,8 @@
   @exclusivity(unchecked) @usableFromInline final var vacancies = 0
   /// The number of sends in progress, each nested in the one before it.
   @exclusivity(unchecked) @usableFromInline final var sendings = 0
+  /// True while a subscriber is being added or removed.
+  @exclusivity(unchecked) @usableFromInline final var isChanging = false
   @exclusivity(unchecked) @usableFromInline final var retired: ContiguousArray<AnySubjectEntry> = []
   /// The number of values that have been sent. Only a `CurrentValueSubject` counts them.
   @exclusivity(unchecked) @usableFromInline final var version = 0
@@ -37,6 +39,18 @@
   @usableFromInline final var count: Int { isOpen ? outlets.count - vacancies : 0 }
 
   deinit { empty() }
+
+  @inlinable @inline(__always) final var isInUse: Bool { sendings > 0 || isChanging }
+
+  /// Checks that the calling thread may use the subject, which has this name.
+  @inlinable @inline(__always) final func check(_ name: @autoclosure () -> StaticString) {
+    confinement.check(name(), isInUse: isInUse)
+  }
+
+  /// Checks that the calling thread may read the subject's value.
+  @inlinable @inline(__always) final func checkReading(_ name: @autoclosure () -> StaticString) {
+    confinement.checkReading(name(), isInUse: isInUse)
+  }
 
   /// Called when the subject is deallocated. Cancels its upstreams, and releases the remaining subscribers, which no
   /// longer hold a subscription; they still receive values that are being sent. The list may outlive the subject,
@@ -73,7 +87,9 @@
   final var hasSubscribers: Bool { outlets.count > vacancies }
 
   @usableFromInline final func remove(_ ledger: AnySubjectEntry) {
-    confinement.check("Subject")
+    check("Subject")
+    isChanging = true
+    defer { isChanging = false }
     guard isOpen, let outlet = outlets[ledger.index] else { return }
     defer { if !watchers.isEmpty { tellWatchers() } }
     outlets[ledger.index] = nil

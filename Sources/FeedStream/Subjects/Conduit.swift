@@ -6,6 +6,8 @@
   @exclusivity(unchecked) private var subject: AnyObject?
   @exclusivity(unchecked) private var onRequest: ((AnySubjectEntry) -> Void)?
   @exclusivity(unchecked) private var demandAtEnd = Subscribers.Demand.none
+  /// True when everything has been requested.
+  @exclusivity(unchecked) private var isUnlimited = false
 
   @usableFromInline init(
     _ name: StaticString, _ ledger: AnySubjectEntry, _ subject: AnyObject, onRequest: ((AnySubjectEntry) -> Void)?
@@ -21,8 +23,16 @@
 
   deinit { ledger?.conduit = nil }
 
+  override func joined(by gate: any EntryGate) {
+    guard let ledger, ledger.path == nil, let gate = gate as? ThreadGate else { return }
+    ledger.path = .passRetained(GatePath(gate, of: self))
+    ledger.conduit = nil
+  }
+
   override func requested(_ demand: Subscribers.Demand) {
     guard let ledger else { return }
+    if let path = ledger.path?.takeUnretainedValue(), !path.isHere, requests(demand, of: ledger, path) { return }
+    isUnlimited = isUnlimited || demand == .unlimited
     ledger.demand += demand
     if !ledger.list.upstreams.isWanted {
       // A value that upstream delivers immediately may end this subscription, and release the subject.
@@ -33,8 +43,23 @@
     if let ledger = self.ledger, !ledger.list.watchers.isEmpty { ledger.list.tellWatchers() }
   }
 
+  /// Handles a request on another thread than the one that subscribed.
+  ///
+  /// - Returns: false if the subject has moved to this thread, so that the request can take effect here.
+  private func requests(_ demand: Subscribers.Demand, of ledger: AnySubjectEntry, _ path: GatePath) -> Bool {
+    guard !isUnlimited else { return true }
+    // Only the subject's thread can deliver a kept value, or start a publisher that feeds the subject.
+    guard onRequest == nil, ledger.list.upstreams.isReady else {
+      ledger.list.confinement.checkRequest(name)
+      return false
+    }
+    isUnlimited = demand == .unlimited
+    path.request(demand)
+    return true
+  }
+
   override func cancelled() {
-    guard let (ledger, subject) = release() else { return }
+    guard let (ledger, subject) = release(), ledger.path?.takeUnretainedValue().isCancelled != true else { return }
     withExtendedLifetime(subject) { ledger.list.remove(ledger) }
   }
 
@@ -43,11 +68,12 @@
   /// - Returns: the released objects, or `nil` if they were released before.
   @usableFromInline @discardableResult func release() -> (AnySubjectEntry, AnyObject?)? {
     guard let ledger = ledger.take() else { return nil }
+    onRequest = nil
+    if let path = ledger.path?.takeUnretainedValue(), !path.release() { return (ledger, subject.take()) }
     demandAtEnd = ledger.demand
     ledger.demand = .none
     ledger.isActive = false
     ledger.conduit = nil
-    onRequest = nil
     return (ledger, subject.take())
   }
 
@@ -87,6 +113,9 @@ extension Conduit {
   @usableFromInline init() {}
 
   deinit { cancel() }
+
+  /// True if a request needn't start a publisher.
+  fileprivate var isReady: Bool { isWanted || upstreams.isEmpty }
 
   /// Cancels the upstreams. Called before the subject is deallocated, because upstreams can reach it until they are
   /// cancelled.

@@ -9,8 +9,8 @@
 /// subject gets unlimited demand immediately. **Failure:** the completion goes to every subscriber immediately,
 /// requested or not, and to later subscribers, without a value. **Cancellation:** a subscriber cancels its own
 /// subscription only. **Re-entrancy:** a value sent while another is being delivered is delivered immediately, before
-/// the rest of the subscribers have received the first. **Confinement:** not `Sendable`; send to it on the thread of
-/// its subscribers.
+/// the rest of the subscribers have received the earlier value. **Confinement:** not `Sendable`; send to it on the
+/// thread of its subscribers.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
@@ -25,7 +25,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   /// The current value; setting it sends it. After the completion, it can still be set, but no subscriber is notified.
   @inlinable public var value: Output {
     get {
-      conduits.confinement.checkReading(conduits.name)
+      conduits.checkReading(conduits.name)
       return current
     }
     set { if conduits.isOpen { _ = deliver(newValue) } else { current = newValue } }
@@ -64,7 +64,8 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   /// delivery. The running loop serves requests made during a delivery, so the stack stays flat.
   @inlinable func catchUp(_ ledger: AnySubjectEntry) {
     guard ledger.isBehind else { return }
-    // The loop below delivers the current value. Recorded first, so that a send in progress does not deliver it again.
+    // The loop below delivers the current value. Record this first, so that a send in progress does not deliver the
+    // value again.
     if ledger.demand > .none { ledger.position = conduits.version }
     guard !ledger.isBeingServed else { return }
     ledger.isBeingServed = true

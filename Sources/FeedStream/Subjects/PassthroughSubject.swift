@@ -8,8 +8,8 @@
 /// that feeds the subject is given unlimited demand once a subscriber requests anything. **Failure:** the completion
 /// goes to every subscriber immediately, requested or not, and to later subscribers. **Cancellation:** a subscriber
 /// cancels its own subscription only. **Re-entrancy:** a value sent while another is being delivered is delivered
-/// immediately, before the rest of the subscribers have received the first. **Confinement:** not `Sendable`; send to it
-/// on the thread of its subscribers.
+/// immediately, before the rest of the subscribers have received the earlier value. **Confinement:** not `Sendable`;
+/// send to it on the thread of its subscribers.
 public final class PassthroughSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 

@@ -88,7 +88,7 @@ extension Publisher where Failure == Never {
   }
 
   @inlinable func read() -> Value {
-    subject.conduits.confinement.checkReading(subject.conduits.name)
+    subject.conduits.checkReading(subject.conduits.name)
     return value
   }
 

@@ -4,10 +4,11 @@
 ///     subscriber of count: 2            23-4--|
 ///
 /// **Demand, policy:** every subscriber receives the kept values in order, at its own pace. A subscriber misses values
-/// that were discarded before it requested them, which is reported to ``StreamDiagnostics/onDrop(_:)``. The completion
-/// follows the last kept value. **Failure:** follows the last kept value, too. **Cancellation:** a subscriber cancels
-/// its own subscription only. **Re-entrancy:** a value sent while another is being delivered is delivered after it, to
-/// every subscriber. **Confinement:** not `Sendable`; send to it on the thread of its subscribers.
+/// that are discarded before it requests them; each such value is reported to ``StreamDiagnostics/onDrop(_:)``. The
+/// completion follows the last kept value. **Failure:** follows the last kept value, too. **Cancellation:** a
+/// subscriber cancels its own subscription only. **Re-entrancy:** a value sent while another is being delivered is
+/// delivered after it, to every subscriber. **Confinement:** not `Sendable`; send to it on the thread of its
+/// subscribers.
 public final class ReplaySubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
@@ -94,7 +95,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   /// - Returns: the number of subscribers that received the value, and the number of those that have not requested it
   ///   yet.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery {
-    conduits.confinement.check("ReplaySubject")
+    conduits.check("ReplaySubject")
     guard completion == nil else {
       let delivery = Delivery(isTerminated: true)
       conduits.report(value, delivery)
@@ -116,7 +117,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   }
 
   public func send(completion: Subscribers.Completion<Failure>) {
-    conduits.confinement.check("ReplaySubject")
+    conduits.check("ReplaySubject")
     guard self.completion == nil else { return }
     self.completion = completion
     conduits.visit(serve)

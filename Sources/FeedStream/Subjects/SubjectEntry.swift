@@ -15,14 +15,46 @@
 
   /// Delivers a value for which one has already been subtracted from the demand.
   @inlinable @inline(__always) final func deliver(_ input: Output) {
-    let more = holder._withUnsafeGuaranteedRef { methods.next($0, input) }
+    guard path == nil else { return deliverThroughGate(input) }
+    let more = pass(input)
     if more > .none, isActive { demand += more }
+  }
+
+  @inlinable @inline(__always) final func pass(_ input: Output) -> Subscribers.Demand {
+    holder._withUnsafeGuaranteedRef { methods.next($0, input) }
+  }
+
+  @inlinable @inline(never) final func deliverThroughGate(_ input: Output) {
+    path.unsafelyUnwrapped._withUnsafeGuaranteedRef { path in
+      if path.isCancelled { return leave() }
+      guard path.entry.enter() else { return bring(input, through: path) }
+      let more = pass(input)
+      path.entry.leave()
+      if more > .none, isActive { demand += more }
+    }
+  }
+
+  @inline(never) @usableFromInline final func bring(_ input: Output, through path: GatePath) {
+    path.gate.perform { [self] in
+      let more = pass(input)
+      if more > .none { path.conduit?.request(more) }
+    }
   }
 
   @usableFromInline override final var tally: Tally? { holder.takeUnretainedValue() as? Tally }
 
   @inlinable final func end(_ completion: Subscribers.Completion<Failure>) {
+    guard path == nil else { return endThroughGate(completion) }
     holder._withUnsafeGuaranteedRef { methods.end($0, completion) }
+  }
+
+  @usableFromInline final func endThroughGate(_ completion: Subscribers.Completion<Failure>) {
+    guard let path = path?.takeUnretainedValue() else { return }
+    path.gate.run { [self] in
+      guard !path.isCancelled else { return }
+      path.conduit?.release()
+      holder._withUnsafeGuaranteedRef { methods.end($0, completion) }
+    }
   }
 }
 

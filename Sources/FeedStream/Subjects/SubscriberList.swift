@@ -26,14 +26,16 @@
     if let other = SerialLane.other(than: lane) {
       return cross(subscriber, from: other, to: subject, position, onRequest)
     }
-    confinement.check(name)
+    check(name)
     if isOpen {
       if LiveMap.isOn, S.self != ErasedSubscriber<Output, Failure>.self {
         return addCounted(subscriber, to: subject, position, onRequest)
       }
+      isChanging = true
       let outlet = SubjectEntryHolding(subscriber, on: self)
       outlet.position = position
       outlets.append(.passRetained(outlet))
+      isChanging = false
       subscriber.receive(subscription: Conduit(name, outlet, subject, onRequest: onRequest))
     } else if let completion {
       let subscription = EmptySubscription()
@@ -93,8 +95,8 @@
         if version == self.version { entry.isBehind = true }
         return false
       }
-      // Set before the call, because the subscriber may miss a value sent during the call. The delivery of an outdated
-      // value leaves it as it is: the subscriber may have missed the current one.
+      // Set this before the call, because the subscriber may miss a value sent during the call. The delivery of an
+      // outdated value leaves `isBehind` unchanged: the subscriber may have missed the current value.
       if version == self.version { entry.isBehind = false }
       outlet(entry).deliver(input)
       return true
@@ -103,7 +105,7 @@
 
   /// Calls `deliver` for each subscriber; `deliver` returns true when the subscriber has received the value.
   @inlinable @inline(__always) func sendToEach(_ deliver: (AnySubjectEntry) -> Bool) -> Delivery {
-    confinement.check(name)
+    check(name)
     guard isOpen else { return Delivery(isTerminated: true) }
     var delivery = Delivery()
     sendings &+= 1
@@ -126,7 +128,7 @@
   }
 
   @inlinable func send(completion: Subscribers.Completion<Failure>) {
-    confinement.check(name)
+    check(name)
     guard isOpen else { return }
     isOpen = false
     self.completion = completion
@@ -173,7 +175,7 @@ extension SubscriberList {
     let reason: DroppedValue.Reason =
       delivery.isTerminated ? .terminated : delivery.dropped > 0 ? .noDemand : .noSubscriber
     StreamDiagnostics.dropped(value, name, reason, isPolicy: true)
-    // Warns only once per reason, because formatting the place for each value would take longer than everything else.
+    // Warn only once per reason, because formatting the place for each value would take longer than everything else.
     guard let place, !warned.contains(reason), Warnings.areOn else { return }
     warned.insert(reason)
     Warnings.undelivered(name, reason, at: place)

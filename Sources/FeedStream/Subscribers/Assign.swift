@@ -1,3 +1,5 @@
+import Synchronization
+
 extension Publisher where Failure == Never {
   /// Writes every value to a property of `object`.
   ///
@@ -41,6 +43,8 @@ extension Subscribers {
     /// Upstream, if it may deliver on any thread. `isBeginning` is then true until its first event.
     private var unconfined: UnconfinedUpstream?
     private var isBeginning = false
+    /// Atomic, because one thread may cancel while another delivers upstream's values.
+    private let isCancelled = Atomic(false)
 
     public init(object: Root, keyPath: ReferenceWritableKeyPath<Root, Input>) {
       self.object = object
@@ -71,8 +75,9 @@ extension Subscribers {
 
     public func receive(completion: Subscribers.Completion<Never>) { if begins() { end() } }
 
-    /// Returns false if another thread cancelled the subscription before the first event.
+    /// Returns false if the subscription was cancelled, perhaps on another thread.
     private func begins() -> Bool {
+      guard !isCancelled.load(ordering: .relaxed) else { return false }
       guard isBeginning, let unconfined else { return true }
       guard unconfined.begin() else { return false }
       isBeginning = false
@@ -80,6 +85,7 @@ extension Subscribers {
     }
 
     public func cancel() {
+      isCancelled.store(true, ordering: .relaxed)
       if let lane, !lane.isHere { return lane.revoke { [self] in cancel() } }
       // Another thread, on which upstream delivers, may be using this subscriber's other properties.
       guard let unconfined else { return end()?.cancel() ?? () }

@@ -1,5 +1,5 @@
-// Messages of the compiler for subscribers that need a stream that cannot fail. Disfavored: the compiler chooses one of these only
-// if no other overload fits.
+// Compiler messages for subscribers that need a stream that cannot fail. These overloads are disfavored: the compiler
+// chooses one only if no other overload fits.
 extension Publisher {
   @available(
     *, unavailable,

@@ -106,7 +106,7 @@ extension Subscribers {
       // False if the sink has been cancelled, perhaps on another thread.
       guard takesEvents else { return }
       subscription = nil
-      // Taken out before the call and released after it, because releasing the closures may call back into this sink.
+      // Retain the closures until after the call, because releasing them may call back into this sink.
       let (onCompletion, onValue) = (self.onCompletion, self.onValue)
       close()
       onCompletion?(completion)
@@ -114,10 +114,11 @@ extension Subscribers {
     }
 
     public func cancel() {
-      // If values arrive on a queue, only work in its lane may touch this sink.
-      if let lane, !lane.isHere { return lane.revoke { [self] in cancel() } }
-      // If the subscription has not arrived yet, as with `subscribe(on:)`, it will be refused.
+      // From now on, no value is passed on. If the subscription has not arrived yet, as with `subscribe(on:)`, it will be
+      // refused.
       phase.store(Self.closed, ordering: .relaxed)
+      // If values arrive on a queue, only work in its lane may touch the rest of this sink.
+      if let lane, !lane.isHere { return lane.revoke { [self] in cancel() } }
       guard let unconfined else { return cancelHere() }
       if !unconfined.touch(cancelHere) { unconfined.cancelUpstream() }
     }

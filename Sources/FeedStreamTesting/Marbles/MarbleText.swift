@@ -35,7 +35,7 @@ struct MarbleText {
 
   init(_ lanes: [Lane]) { self.lanes = lanes }
 
-  /// The maximum number of instants to draw; of a longer recording, only a part is drawn.
+  /// The maximum number of instants to draw; only a part of a longer recording is drawn.
   private static let most = 100
 
   /// The maximum number of frames to draw, as in a diagram; longer recordings are drawn by instant.
@@ -106,7 +106,8 @@ struct MarbleText {
     }
     if instants.count < all.count {
       lines.append(
-        "(of \(all.count) instants \(instants.count) are drawn: \(first) before them, \(all.count - last) after)")
+        "(\(instants.count) of \(all.count) instants are drawn; \(first) are before them, \(all.count - last) after them)"
+      )
     }
     return lines.map { $0.trimmed }.joined(separator: "\n")
   }

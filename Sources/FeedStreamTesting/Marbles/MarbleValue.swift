@@ -1,4 +1,4 @@
-/// A type whose values characters in a marble diagram can represent without a definition.
+/// A type whose values can be written as characters in a marble diagram, without a definition.
 public protocol MarbleValue {
   /// Makes the value that `marble` represents; `nil` if it doesn't represent any.
   init?(marble: Character)

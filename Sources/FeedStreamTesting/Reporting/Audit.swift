@@ -59,8 +59,8 @@ final class Audit {
         (
           entry.site,
           subject.leftover
-            ?? "The subscriber made here is still retained though its stream is over: something keeps it, a cycle or work "
-            + "that is still pending."
+            ?? "The subscriber made here is still retained, although its stream is over: a retain cycle or pending work "
+            + "keeps it."
         ))
     }
     // Check sources only now: cancelling the recorders above has also cancelled their publishers.

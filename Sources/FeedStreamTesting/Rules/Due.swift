@@ -66,14 +66,14 @@ public struct Due<Output> {
 
   var count: Int { lanes.reduce(0) { $0 + $1.count } }
 
-  /// The number of `values`, from the first on, that the lanes can explain, if each lane is taken in order.
+  /// The number of leading `values` that can come from the lanes, if each lane is taken in order.
   ///
   /// - Parameter skipping: true if a lane may leave values out.
   func accounted(for values: [Output], skipping: Bool) -> Int {
     if let lane = lanes.first, lanes.count == 1, !skipping {
       return zip(lane, values).prefix { isSame($0, $1) }.count
     }
-    // Lanes may contain equal values, so keep track of every way to explain the values so far.
+    // Lanes may contain equal values, so keep track of every way in which the values so far can come from the lanes.
     var ways: Set<[Int]> = [lanes.map { _ in 0 }]
     for (index, value) in values.enumerated() {
       var next: Set<[Int]> = []

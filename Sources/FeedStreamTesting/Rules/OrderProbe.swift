@@ -16,8 +16,9 @@ struct OrderProbe<P: Publisher> {
       guard accounted < values.count else { continue }
       return RuleRun<P>.Breach(
         rule: .orderIsKept,
-        message: "\(values[accounted]) was delivered after \(values.prefix(accounted)), where 1 and 2 are sent within "
-          + "the delivery of 0, and one more is requested between them")
+        message:
+          "\(values[accounted]) was delivered out of order, after \(values.prefix(accounted)). During the delivery of 0, "
+          + "1 was sent, one more value was requested, and 2 was sent")
     }
     return nil
   }

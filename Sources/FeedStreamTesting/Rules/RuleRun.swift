@@ -28,7 +28,7 @@ struct RuleRun<P: Publisher> {
     }
   }
 
-  /// The maximum number of times that time is advanced; a stream that takes more counts as endless.
+  /// The maximum number of steps by which time is advanced; a stream that needs more counts as endless.
   private var stepLimit: Int { traits.contains(.isEndless) ? 8 : 200 }
 
   /// The maximum number of pieces of work; more count as endless, because scripts have only a few values.

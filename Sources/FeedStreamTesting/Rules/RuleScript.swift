@@ -34,15 +34,15 @@ struct RuleScript: CustomStringConvertible {
 
     var isUnlimited: Bool { script.initial == .unlimited }
 
-    static let late = Demand(script: DemandScript("nothing, everything late", initial: .none), late: .unlimited)
+    static let late = Demand(script: DemandScript("none, then unlimited at the end", initial: .none), late: .unlimited)
 
     static let all = [
       Demand(script: .unlimited),
       Demand(script: .oneByOne),
       Demand(script: DemandScript("one at a time, by request", initial: .max(1), answers: [.max(1)]), byRequest: true),
       late,
-      Demand(script: DemandScript("1, everything late", initial: .max(1)), late: .unlimited),
-      Demand(script: DemandScript("2, everything late", initial: .max(2)), late: .unlimited),
+      Demand(script: DemandScript("1, then unlimited at the end", initial: .max(1)), late: .unlimited),
+      Demand(script: DemandScript("2, then unlimited at the end", initial: .max(2)), late: .unlimited),
       Demand(script: DemandScript("3, then 2", initial: .max(3), answers: [.none, .none, .max(2), .none])),
       Demand(script: DemandScript("1, then unlimited", initial: .max(1), answers: [.unlimited])),
     ]

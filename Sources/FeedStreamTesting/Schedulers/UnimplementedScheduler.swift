@@ -24,8 +24,8 @@ public final class UnimplementedScheduler: LoopScheduler, Sendable {
   private func fail(_ call: String) {
     guard !hasFailed.exchange(true, ordering: .relaxed) else { return }
     site.fail(
-      "UnimplementedScheduler\(name.isEmpty ? "" : " (“\(name)”)"): \(call), which this test should not need; give it a "
-        + "VirtualTimeScheduler, or an immediate one.")
+      "UnimplementedScheduler\(name.isEmpty ? "" : " (“\(name)”)"): \(call), which this test should not need; use a "
+        + "VirtualTimeScheduler or an immediate scheduler.")
   }
 
   public var now: StreamInstant {

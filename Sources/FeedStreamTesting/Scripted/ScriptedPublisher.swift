@@ -6,8 +6,8 @@ import FeedStream
 ///
 ///     let typing = time.hot("s-e-a 500ms |")                           // of strings
 ///     let numbers = time.cold("1-2-3|", of: Int.self)                  // each digit is a number
-///     let prices = time.cold("x-y|", values: ["x": 9.5, "y": 20])      // the names say of what
-///     let ticks: ScriptedPublisher<Int, Never> = time.hot("-1-2-3")    // as its use demands
+///     let prices = time.cold("x-y|", values: ["x": 9.5, "y": 20])      // with values that have names
+///     let ticks: ScriptedPublisher<Int, Never> = time.hot("-1-2-3")    // of the declared type
 public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   public typealias Event = StreamEvent<Output, Failure>
 

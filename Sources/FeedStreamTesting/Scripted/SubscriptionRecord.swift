@@ -52,7 +52,7 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
   private var timers: [TimerQueue.Work] = []
   var onOver: (() -> Void)?
 
-  /// Delivers one event; for a value, returns the subscriber's demand.
+  /// An event, as a closure that delivers it. The closure of a value returns the subscriber's demand.
   enum Step {
     case value(position: Int, () -> Subscribers.Demand)
     case ending(() -> Void)

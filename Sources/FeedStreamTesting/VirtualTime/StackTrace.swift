@@ -42,7 +42,7 @@ enum StackTrace {
       /// True if the process maps files that may change, such as a database, as opposed to a program. Also true if this
       /// is unknown.
       private static var sharesFiles: Bool {
-        // Don't use Foundation, which takes the first 4 KiB that the kernel returns for the whole file.
+        // Don't use Foundation, which would stop after the first 4 KiB that the kernel returns.
         guard let maps = fopen("/proc/self/maps", "re") else { return true }
         defer { fclose(maps) }
         // Freed below: `getline` allocates and enlarges the buffer.

@@ -13,7 +13,7 @@ public final class VirtualLoop: LoopScheduler, Sendable {
   private let time: VirtualTimeScheduler
   private let work = Locked(FIFO<Work>())
 
-  // @unchecked: runs on the thread that advances time, one at a time.
+  // @unchecked: pieces of work run on the thread that advances time, one after another.
   private struct Work: @unchecked Sendable {
     let run: () -> Void
   }

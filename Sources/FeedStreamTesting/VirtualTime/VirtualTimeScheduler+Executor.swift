@@ -24,7 +24,7 @@ extension VirtualTimeScheduler: TaskExecutor, SerialExecutor {
 /// Actors need a separate executor: otherwise, a task's step would have to leave the actor first, and would be queued a
 /// second time, after work that was scheduled later.
 final class ActorLane: SerialExecutor {
-  // Not the scheduler, because an actor may outlive it. The actor's steps then never run.
+  // The agenda, not the scheduler, because an actor may outlive the scheduler. The actor's steps then never run.
   private let agenda: SharedAgenda
 
   init(_ agenda: SharedAgenda) { self.agenda = agenda }

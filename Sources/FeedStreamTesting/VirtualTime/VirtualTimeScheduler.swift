@@ -186,7 +186,7 @@ extension VirtualTimeScheduler: StreamDomain {
   package var isHere: Bool {
     if isCurrent { return true }
     let mover = mover.load(ordering: .acquiring)
-    // A lane for any thread runs as part of the work that time is running.
+    // A lane that any thread may run is part of the work that is running in virtual time.
     return mover == 0 || mover == currentThread() && CurrentDomain.get()?.isForAnyThread == true
   }
 

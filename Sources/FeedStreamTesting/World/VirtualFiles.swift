@@ -3,7 +3,7 @@ public import FeedStream
 /// The file system of virtual time, with faults that a test sets.
 ///
 ///     time.files["feed.json"] = "[]"
-///     time.files.capacity = 100                                  // a disk that gets full
+///     time.files.capacity = 100                                  // a disk that can fill up
 ///     time.files.fail(.sync, of: "feed.json", code: EIO)         // once
 ///
 /// Paths are used as given, without resolving `.`, `..` or links. The parent folders of a file always exist.

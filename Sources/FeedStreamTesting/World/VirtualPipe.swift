@@ -19,7 +19,7 @@ final class VirtualPipe {
   /// The time at which all bytes written so far will have been sent.
   private var freeAt: StreamInstant
 
-  // In transit, and arrived.
+  // The chunks in transit, and those that have arrived.
   private var travelling: [(at: StreamInstant, chunk: Chunk?)] = []
   private var arrived: [Chunk] = []
   /// The number of bytes in transit and arrived.

@@ -132,7 +132,7 @@ extension VirtualTimeScheduler: IOHost {
   }
 }
 
-/// Work at a later time.
+/// Schedules work for a later time.
 extension VirtualTimeScheduler {
   func after(_ delay: StreamInstant.Stride, _ name: String, _ action: @escaping () -> Void) -> any Cancellable {
     alarm(at: now.advanced(by: delay), OriginNote(named: name), action)

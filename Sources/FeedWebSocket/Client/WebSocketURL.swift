@@ -18,11 +18,11 @@ struct WebSocketURL: Hashable {
     case "wss": isSecure = true
     default: throw bad("it does not begin with ws:// or wss://")
     }
-    guard !text.contains("#") else { throw bad("a fragment (#) has no meaning here") }
+    guard !text.contains("#") else { throw bad("it has a fragment (#), which a WebSocket URL can't have") }
     let rest = text[colon.upperBound...]
     let authority = rest.prefix { $0 != "/" && $0 != "?" }
     guard !authority.contains("@") else {
-      throw bad("send a user name and a password in the Authorization header field")
+      throw bad("it has a user name or a password; send them in the Authorization header field instead")
     }
     let tail = rest[authority.endIndex...]
     target = tail.isEmpty ? "/" : tail.hasPrefix("?") ? "/" + tail : String(tail)

@@ -45,7 +45,7 @@ extension ProtocolFailure: CustomStringConvertible {
     case .masked: "a frame of the server is masked"
     case .longLength: "the length of a frame is not in its shortest form"
     case .strayContinuation: "a continuation frame continues nothing"
-    case .interleaved: "a message begins before the last one is complete"
+    case .interleaved: "a message begins before the previous one is complete"
     case .invalidText: "a text is not valid UTF-8"
     case .shortClose: "a close frame has an incomplete code"
     case .closeCode(let code): "a close frame has the code \(code), which must not be sent"

@@ -15,7 +15,7 @@ public final class FeedCache {
   ///   - store: keeps the feeds.
   ///   - scheduler: delivers results; its thread pool runs the store's calls.
   ///   - policy: the age at which a load may delete a feed; seven days by default. A load with a smaller maximum age
-  ///     doesn't show an older feed, but doesn't delete it either.
+  ///     doesn't show a feed past that age, but doesn't delete it either.
   ///   - now: the wall clock, for the feeds' timestamps and ages.
   public init(
     store: any FeedStore, on scheduler: any LoopScheduler, policy: FeedCachePolicy = FeedCachePolicy(),

@@ -2,7 +2,7 @@ public import FeedStream
 public import Foundation
 import Synchronization
 
-/// A store that reports its changes, by this process or by another one that shares it.
+/// A store that reports its changes, including those by other processes that share it.
 public protocol LiveFeedStore: FeedStore {
   /// Calls `changed` on `scheduler` when the watch has begun, and after each change by any process; some calls may be
   /// spurious. A failure is the last call.
@@ -53,7 +53,7 @@ private struct FeedChanges<Output>: Publisher {
   let store: any LiveFeedStore
   let addresses: [URL]
   let scheduler: any LoopScheduler
-  /// The value to deliver; an error that it throws is the failure.
+  /// Makes the value to deliver; an error that it throws is the failure.
   let value: (URL, Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> Output
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == FeedStoreError {

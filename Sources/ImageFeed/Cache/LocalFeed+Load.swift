@@ -56,7 +56,7 @@ extension FeedStore {
     }
   }
 
-  /// - Returns: the error to report: the deletion's error if its cause is another one, otherwise the retrieval's error.
+  /// - Returns: the error to report: the deletion's error if it has a different cause, otherwise the retrieval's error.
   fileprivate func deleteUnreadable(at address: URL, after error: FeedStoreError) -> FeedStoreError {
     do throws(FeedStoreError) {
       try delete(for: address, if: .unreadable)

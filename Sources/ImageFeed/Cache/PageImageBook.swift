@@ -17,7 +17,7 @@ package struct PageImageBook: Sendable {
 
   /// Fills the images of a document that has just been read, and records its items without an image.
   ///
-  /// A failure of the store is reported when it saves the document.
+  /// A failure of the store is reported later, when the document is saved.
   func completing(_ images: FeedImages, of address: URL) -> FeedImages {
     let key = NoteKey.pageImages(of: address)
     let noted = (try? store.readNotes { try $0.note(key, as: PageImageNote.self) }) ?? nil

@@ -30,7 +30,7 @@ final class PictureChild {
     case isFree
     /// The process was idle for the maximum time.
     case isIdle
-    /// The process can't be used any more.
+    /// The process can't be used anymore.
     case isLost
   }
 

@@ -60,7 +60,7 @@ extension FeedImage.ID: CustomStringConvertible {
 }
 
 extension UUID {
-  /// 32 hexadecimal digits of either case, with hyphens after the 8th, 12th, 16th and 20th, and nothing else.
+  /// Accepts 32 hexadecimal digits of either case, with hyphens after the 8th, 12th, 16th and 20th, and nothing else.
   fileprivate init?(canonical text: String) {
     guard text.utf8.count == 36, let uuid = UUID(uuidString: text), uuid.uuidString == text.uppercased() else {
       return nil

@@ -17,7 +17,7 @@ public struct FeedImage: Hashable, Sendable, Identifiable {
   /// The item that the image belongs to: its title, its text, the URL of its page, and its other images.
   public let post: Post
   let address: WebAddress
-  /// Since 1970.
+  /// ``published``, in seconds since 1970.
   package let publishedSeconds: Int64?
   /// ``url``'s text, without parsing.
   package var addressText: String { address.text }

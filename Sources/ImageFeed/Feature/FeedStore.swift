@@ -98,7 +98,7 @@ public enum FeedReplacement: Hashable, Sendable {
 public enum FeedDeletionCondition: Hashable, Sendable {
   /// Always.
   case always
-  /// The saved feed still is the one with this timestamp.
+  /// The saved feed is still the one with this timestamp.
   case timestamp(Date)
   /// The saved feed still cannot be retrieved.
   case unreadable

@@ -42,7 +42,7 @@ package struct PostFields: Sequence {
 
   package func makeIterator() -> Iterator { Iterator(rest: bytes) }
 
-  /// The whole length of the fields at the beginning of `bytes`; `nil` when some are missing.
+  /// The whole length of the fields at the beginning of `bytes`; `nil` when bytes are missing.
   static func length(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     guard bytes.count >= 4 else { return nil }
     let length = Int(number(at: 0, in: bytes)) + 4
@@ -83,7 +83,7 @@ package struct PostFields: Sequence {
 }
 
 extension FeedImage.Post {
-  /// Reads what was written.
+  /// Reads the fields that ``append(_:of:to:)`` wrote.
   init(_ bytes: UnsafeBufferPointer<UInt8>?, of description: String?) {
     self.init(title: nil, text: nil, alt: nil, linkText: nil, images: [])
     guard let bytes else { return }

@@ -3,7 +3,7 @@ public import FeedStream
 
 /// A format in which a server may write a feed of images.
 ///
-/// A feed is read by the first format of a list that recognizes it: add your own format before those of the web,
+/// The first format of a list that recognizes a feed reads it. Add your own format before those of the web:
 ///
 ///     options.formats = [CompanyFormat()] + .web
 ///

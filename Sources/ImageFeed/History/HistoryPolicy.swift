@@ -9,7 +9,7 @@ public struct HistoryPolicy: Hashable, Sendable {
 
   /// 1,000 items and 365 days per feed.
   public init(items: Int = 1_000, age: Duration? = .seconds(365 * 86_400)) {
-    precondition(items >= 0, "HistoryPolicy: items is \(items), use 0 or more")
+    precondition(items >= 0, "HistoryPolicy: items is \(items); use 0 or more")
     self.items = items
     self.age = age
   }

@@ -1,8 +1,8 @@
 /// The change of a feed's items from one document to the next.
 ///
 /// An item is recognized by its id, which is derived from its guid, or else its link, or else its image. An item under
-/// another id is the same if it has the same link, or, without links, the same image; but only if no other item of
-/// either document has that link or image, because some feeds use one for all of their items.
+/// another id is the same if it has the same link, or, without links, the same image. This requires that no other item
+/// of either document has that link or image, because some feeds use one for all of their items.
 struct ItemChange {
   /// The positions in the old document of items that the new one doesn't list, each id once.
   private(set) var left: [Int] = []

@@ -69,7 +69,7 @@ public struct SeenQuery: Hashable, Sendable {
   /// The feeds to search; `nil` for all.
   public var feeds: [URL]?
   public var isStarred: Bool
-  /// True for former items only.
+  /// True to find only former items.
   public var isKept: Bool
   /// The maximum number of images per page.
   public var limit: Int
@@ -107,7 +107,7 @@ public struct IndexProgress: Hashable, Sendable {
 
 /// The size of the history, without the saved feeds.
 public struct HistorySummary: Hashable, Sendable {
-  /// The number of items that no saved feed lists any more.
+  /// The number of items that no saved feed lists anymore.
   public var kept: Int
   public var starred: Int
 

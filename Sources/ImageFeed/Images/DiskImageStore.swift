@@ -28,7 +28,7 @@ public final class DiskImageStore: ImageStore {
   ///   - busyTimeout: the time for which a call waits for other processes before it fails as busy.
   ///   - kept: the URLs of images that stay beyond the limit, such as ``HistoryStore/starredImages()``; none by
   ///     default. Called within calls of the store, on their thread, when the limit is reached; it may block. While
-  ///     this call fails, nothing is deleted, and no image is saved that needs room.
+  ///     this call fails, nothing is deleted, and no image that needs room is saved.
   public init(
     folder: String, limit: Int = 150_000_000, busyTimeout: Duration = .seconds(10),
     keeping kept: @escaping KeptImages = { [] }

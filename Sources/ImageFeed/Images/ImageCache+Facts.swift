@@ -12,7 +12,7 @@ extension ImageCache {
   }
 
   /// Saves the facts about an image. A failure needn't be reported, because the facts are determined again, and a
-  /// failing store reports it when the image itself is saved.
+  /// failing store reports its error when the image itself is saved.
   func note(_ facts: ImageFacts, for url: URL) {
     let store = store
     worker.perform({ () throws(FeedStoreError) in try store.note(facts, for: url) }, completion: { _ in })

@@ -15,7 +15,7 @@ struct ImageIndex {
     let used: Date
   }
 
-  /// The size to which the store is trimmed when room is made.
+  /// The part of the limit to which the store is trimmed when room is made.
   static let share = 0.7
   /// The minimum time between two recorded uses, because a write for each shown image would be too much.
   static let useResolution: TimeInterval = 60

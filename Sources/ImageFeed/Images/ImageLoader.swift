@@ -131,7 +131,8 @@ public final class ImageLoader {
     return nil
   }
 
-  /// Remembers a server's response, but not that it was unreachable, because that may change any time.
+  /// Remembers a server's response. An unreachable server isn't remembered, because it may be reachable again at any
+  /// time.
   private func remember(_ error: ImageError, for url: URL) {
     guard case .invalidData = error.remote, options.errorLifetime > .zero else { return }
     let now = cache.now()

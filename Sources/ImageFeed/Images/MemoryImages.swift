@@ -8,8 +8,8 @@ struct MemoryImages {
     var newer: URL?
   }
 
-  /// The maximum number of bytes of all images together; a single one may have a tenth, so that a large one doesn't
-  /// evict all others.
+  /// The maximum number of bytes of all images together; a single one may take up to a tenth, so that a large one
+  /// doesn't evict all others.
   let limit: Int
   private(set) var bytes = 0
   private var entries: [URL: Entry] = [:]

@@ -63,7 +63,7 @@ extension Sequence {
 private final class LoadingAhead<Element, P: Publisher> where P.Failure == Never {
   typealias Emitter = Create<P.Output, Never>.Emitter
 
-  /// A load that has begun and was not delivered.
+  /// A load that has begun but hasn't been delivered.
   private final class Load {
     var result: P.Output?
     var subscription: AnyCancellable?

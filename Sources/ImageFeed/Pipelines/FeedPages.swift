@@ -59,7 +59,7 @@ extension FeedLoader {
 }
 
 /// The pages of one subscription so far.
-// @unchecked: used by the loop and by one piece of work at a time, in turns.
+// @unchecked: the loop and one piece of work use it in turns, never at the same time.
 private final class PageTrail: @unchecked Sendable {
   /// The page to request; `nil` when there are no more.
   var next: URL?

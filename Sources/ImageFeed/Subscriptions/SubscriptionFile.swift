@@ -40,7 +40,8 @@ public struct SubscriptionFile: Sendable {
     }
   }
 
-  /// Changes the list; a missing one is empty. If `change` changes nothing, nothing is written.
+  /// Changes the list. If the file does not exist, `change` receives an empty list. If `change` changes nothing, nothing
+  /// is written.
   public func update<R>(_ change: (inout OPML) -> R) throws(SubscriptionFileError) -> R {
     try changingFolder {
       let old = try read()

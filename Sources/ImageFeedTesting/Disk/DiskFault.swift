@@ -19,7 +19,7 @@ public enum DiskStep: Hashable, Sendable, CaseIterable {
 
 /// A fault of the disk.
 public enum DiskFault: Hashable, Sendable {
-  /// The call fails and has changed nothing. After the commit, nothing can fail any more, and this is ignored.
+  /// The call fails and has changed nothing. After the commit, nothing can fail anymore, and this is ignored.
   case fail(FeedStoreError.Cause)
   /// The machine stops: uncommitted changes are lost, and the call never returns a result.
   case crash

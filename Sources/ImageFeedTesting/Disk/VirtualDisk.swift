@@ -15,7 +15,7 @@ import Synchronization
 ///     if disk.isDown { disk = disk.restarted() }      // and recreate everything that lived in the old process
 ///
 /// A change is made in a transaction: it becomes durable as a whole, at the commit, or not at all. When the machine
-/// stops, by a fault or by ``crash()``, uncommitted changes are lost, and this disk can't be used any more: its calls
+/// stops, by a fault or by ``crash()``, uncommitted changes are lost, and this disk can't be used anymore: its calls
 /// fail and change nothing. ``restarted()`` is the disk as the next process finds it.
 ///
 /// Calls take no virtual time themselves; on the loop a call takes `VirtualTimeScheduler.offloadLatency`. Any thread
@@ -26,7 +26,7 @@ public final class VirtualDisk: FeedStore {
 
   private let time: VirtualTimeScheduler
   private let state: Mutex<State>
-  /// Shared with the disk of the next process, which is the same disk.
+  /// Shared with the disk that ``restarted()`` returns, so that its changes reach the watches of this one, too.
   private let bell: StoreBell
 
   // Unchecked because the disk's lock guards the whole state, including the calls of its closures.
@@ -80,8 +80,8 @@ public final class VirtualDisk: FeedStore {
 
   /// The disk as the next process finds it: the committed feeds, with the same faults, capacity, log and observer.
   ///
-  /// Stops the machine if it has not stopped. Two processes on one disk could only interleave whole calls: a call never
-  /// sees another's transaction.
+  /// Stops the machine if it has not stopped. There is never more than one process: two could only interleave whole
+  /// calls, because a call never sees another's transaction.
   public func restarted() -> VirtualDisk {
     var next = state.withLock { state in
       defer { state.log = [] }

@@ -6,17 +6,17 @@
 public final class PolitenessScorer {
   /// The rules that a polite client follows.
   public enum Rule: String, Hashable, Sendable, CaseIterable {
-    /// A sent validator is byte for byte the one received.
+    /// A validator is sent back byte for byte as it was received.
     case exactValidators
-    /// The same URL is requested at most once an hour, or ``PolitenessScorer/interval``.
+    /// The same URL is requested at most once per ``PolitenessScorer/interval``.
     case hourly
-    /// A whole feed with validators is requested at most once a day.
+    /// A feed that has validators is requested unconditionally at most once a day.
     case wholeDaily
     /// No request arrives during a pause that the server requested; of a longer pause, only the first day counts.
     case retryAfter
     /// A host has at most one request at a time.
     case oneAtATime
-    /// A second passes between the end of a request to a host and the next.
+    /// At least a second passes between the end of a request to a host and the next one.
     case secondApart
     /// In the first ten seconds after the poller restarts, at most twenty requests are for URLs that were requested
     /// before.

@@ -4,7 +4,7 @@ package struct TerminalAbilities: Hashable, Sendable {
   package var hasAnswered = false
   package var kitty = false
   package var sixel = false
-  /// `nil` if the terminal doesn't report it.
+  /// The number of colors that sixels may have; `nil` if the terminal doesn't report it.
   package var sixelColors: Int?
   package var cell: CellSize?
   package var background: RGB?

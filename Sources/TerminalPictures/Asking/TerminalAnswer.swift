@@ -5,14 +5,14 @@ package enum TerminalAnswer: Hashable, Sendable {
   /// The terminal's abilities, as the numbers of its primary device attributes: 4 means sixels (DEC STD 070, 4.17).
   /// Every terminal replies to this query, so it is sent last.
   case attributes(Set<Int>)
-  /// True if it supports kitty's graphics.
+  /// True if the terminal supports kitty's graphics.
   case kitty(Bool)
   /// The size of a character, in pixels.
   case cell(CellSize)
   /// The number of colors that sixels may have (XTSMGRAPHICS).
   case sixelColors(Int)
   case background(RGB)
-  /// True if it shows 24-bit color.
+  /// True if the terminal shows 24-bit color.
   case fullColor(Bool)
 }
 

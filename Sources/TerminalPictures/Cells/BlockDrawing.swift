@@ -17,7 +17,7 @@ enum BlockDrawing {
   /// The number of pixels of the image per character, across and down.
   static let parts = 8
 
-  /// The bits of the filled quarters: 1 left above, 2 right above, 4 left below, 8 right below.
+  /// The bits of the filled quarters: 1 top left, 2 top right, 4 bottom left, 8 bottom right.
   static let quarters = [" ", "▘", "▝", "▀", "▖", "▌", "▞", "▛", "▗", "▚", "▐", "▜", "▄", "▙", "▟", "█"]
   /// The blocks by the number of filled eighths, from below and from the left.
   static let low = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"]
@@ -127,7 +127,7 @@ enum DotDrawing {
       }
     }
     let levels = palette.dithered(Bitmap(width: picture.width, height: picture.height, rgba: gray))
-    // The dots of a character from above, left and right (Unicode 17, chapter 21.1).
+    // The dots of a character from the top, left and right (Unicode 17, chapter 21.1).
     let dots: [UInt32] = [0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80]
     return (0..<rows * columns).map { place in
       var pattern: UInt32 = 0

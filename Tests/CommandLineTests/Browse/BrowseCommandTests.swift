@@ -6,7 +6,7 @@ import Testing
 @testable import feed
 
 @Suite(.settled, .timeLimit(.minutes(5))) struct BrowseCommandTests {
-  /// A terminal that `feed browse` is run in, as its own: what it shows, and whether it waits for lines.
+  /// A terminal in which `feed browse` runs: its contents, and whether it waits for whole lines.
   private final class Screen {
     private var keyboard: Int32 = -1
     private var screen: Int32 = -1
@@ -35,7 +35,7 @@ import Testing
       if count > 0 { text += String(decoding: bytes.prefix(count), as: UTF8.self) }
     }
 
-    /// Waits until the terminal shows something.
+    /// Waits until the terminal shows a text.
     func shows(_ what: String) async throws {
       while !text.contains(what) {
         read()
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  /// The bytes that have the terminal report the mouse no more, and restore the screen.
+  /// The bytes that turn off mouse reports and restore the screen.
   private static let quiet = "\u{1B}[?1006l\u{1B}[?1000l"
   private static let leaving = "\u{1B}[?25h\u{1B}[?1049l"
 
@@ -61,7 +61,7 @@ import Testing
       let url = try await origin.start(["first", "second"])
       let screen = try Screen()
       let cache = folder.appendingPathComponent("feeds.db").path
-      // In a session of its own, whose terminal it is.
+      // Start a new session with this terminal as its controlling terminal.
       let script =
         "exec setsid --ctty \(FeedBinary.path) browse \(url) --cache \(cache) < \(screen.path) > \(screen.path)"
       let run = try RunningFeed(
@@ -88,7 +88,7 @@ import Testing
 
   @Test(arguments: Sanitizer.leaves([SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGSEGV, SIGABRT]).compactMap { $0 })
   func `the terminal is restored, whatever signal ends the program`(_ signal: Int32) async throws {
-    // A program that is not the leader of a group becomes that of a session without another process.
+    // A program that doesn't lead a process group can become the leader of a session without another process.
     try await browse(ending: 128 + signal) { _, run in run.send(signal) }
   }
 

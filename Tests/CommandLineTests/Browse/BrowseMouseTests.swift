@@ -7,7 +7,7 @@ import Testing
 
 @testable import feed
 
-/// The mouse, the frame around the selection, and feeds that arrive while somebody looks, as a value.
+/// Mouse events, the frame around the selection, and feeds that arrive while the user browses, as changes of a value.
 @Suite(.settled) struct BrowseMouseTests {
   private let now = Date(timeIntervalSince1970: 1_760_000_000)
   private let feed = URL(string: "http://a.example/feed.json")!
@@ -21,7 +21,7 @@ import Testing
 
   private func images(_ numbers: some Sequence<Int>) -> FeedImages { FeedImages(numbers.map(image)) }
 
-  /// Three images side by side, two rows of them.
+  /// Two rows of three images.
   private func state(_ count: Int = 30) -> BrowseState {
     var state = BrowseState([(feed, "")], size: TerminalSize(columns: 90, rows: 30), now: now)
     _ = state.take(.page(feed, Feed(images: images(1...count), source: .remote)))
@@ -121,7 +121,7 @@ import Testing
     #expect(state.timeline.count == 33, "what the feed has no more stays")
     #expect(state.message == "3 new images.")
     #expect(state.timeline.prefix(4).map(state.isNew) == [true, true, true, false])
-    // The same again, as another process saves it.
+    // The same feed again, saved by another process.
     _ = state.take(.key(.home))
     let saved = LoadSource.cache(savedAt: now, age: .zero, reason: .notAsked)
     _ = state.take(.update(feed, Feed(images: images([101, 102, 103] + Array(1...28)), source: saved)))

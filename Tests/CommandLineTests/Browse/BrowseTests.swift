@@ -123,7 +123,7 @@ import Testing
       world.network.disconnect()
       world.press("r")
       time.advance(by: .seconds(1))
-      // The saved feed, and why.
+      // The saved feed is shown, with the reason.
       #expect(world.screen.contains(", unreachable"))
       world.press("i")
       #expect(world.screen.contains("could not connect"))
@@ -172,7 +172,7 @@ import Testing
       world.forgetSent()
       world.press("llll")
       time.advance(by: .seconds(2))
-      // The first key's frame, and that of all others together.
+      // Expect a frame for the first key, and one for all others together.
       #expect(world.text.components(separatedBy: "\u{1B}[?2026h").count == 3)
       #expect(world.browser.state.selected == 4)
     }
@@ -240,7 +240,7 @@ import Testing
   }
 }
 
-/// The history, stars, and the filter of `feed browse`, as a value.
+/// The history, the stars, and the filter of `feed browse`, as changes of a value.
 @Suite(.settled) struct BrowseHistoryTests {
   private let now = Date(timeIntervalSince1970: 1_760_000_000)
   private let feed = URL(string: "http://a.example/feed.json")!
@@ -274,7 +274,7 @@ import Testing
     #expect(actions == [])
   }
 
-  /// A post of three images, and one of one.
+  /// A state with a post of three images, and a post of one.
   private func several() -> BrowseState {
     var state = BrowseState([(feed, "")], size: TerminalSize(columns: 60, rows: 16), now: now)
     let images = (1...3).map { FeedImage.Post.Image(url: "http://a.example/\($0).gif", alt: "Part \($0)") }

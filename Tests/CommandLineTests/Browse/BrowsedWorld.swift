@@ -8,7 +8,8 @@ import Testing
 
 @testable import feed
 
-/// `feed browse` in virtual time: a feed of two pages, white pictures, a terminal that answers, and what is sent to it.
+/// `feed browse` in virtual time: a feed of two pages, white images, and a terminal that replies and records the bytes
+/// sent to it.
 final class BrowsedWorld {
   let time: VirtualTimeScheduler
   let network: VirtualNetwork
@@ -16,13 +17,13 @@ final class BrowsedWorld {
   private(set) var sent: [UInt8] = []
   private(set) var stops = 0
   private(set) var isOver = false
-  /// How long the terminal takes for what it is sent.
+  /// The time that the terminal takes for each write.
   var slowness: StreamInstant.Stride = .zero
   private var isWriting = false
 
   static let feed = URL(string: "http://a.example/feed.json")!
 
-  /// - Parameter answer: what the terminal answers to the question.
+  /// - Parameter answer: the terminal's reply to the query.
   init(
     _ time: VirtualTimeScheduler, size: TerminalSize = TerminalSize(columns: 60, rows: 16),
     environment: [String: String] = ["TERM": "xterm-256color", "NO_COLOR": "1"], answer: Chunk = "\u{1B}[?62;22c",
@@ -32,7 +33,7 @@ final class BrowsedWorld {
     network = VirtualNetwork(on: time)
     network.serve("a.example") { request, _ in Self.reply(to: request.request.url) }
     time.programs.decodePictures(on: time) { request in
-      // Small, so that the tests are quick.
+      // Keep images small, so that the tests are fast.
       let size = Picture.Size(width: min(request.width, 48), height: min(request.height, 32))
       let pixels = Chunk(Array(repeating: UInt8(255), count: size.width * size.height * 4))
       return .answer(PictureAnswer(.decoded, size: size, originalSize: size, form: .pixels, body: pixels))
@@ -102,7 +103,7 @@ final class BrowsedWorld {
 
   func forgetSent() { sent = [] }
 
-  /// Ends it, and checks that it restores the terminal.
+  /// Ends the browser, and checks that it restores the terminal.
   func close() {
     if !isOver { browser.end() }
     #expect(!time.terminal.isRaw)

@@ -4,16 +4,16 @@ import Testing
 
 /// Sends bytes to a server on this machine.
 ///
-/// - Parameter end: what to wait for; without it, the end of the connection.
-/// - Returns: what the server said until then.
+/// - Parameter end: the text to wait for; without it, waits for the end of the connection.
+/// - Returns: the bytes that the server sent until then.
 func ask(_ port: Int, _ request: String, upTo end: String? = nil) async throws -> String {
   await receive(port, request, upTo: end).text
 }
 
-/// Sends bytes to a server on this machine, and returns what it says until it ends or has said `end`.
+/// Sends bytes to a server on this machine, and returns its bytes up to `end`, or until the connection ends.
 private func receive(_ port: Int, _ request: String, upTo end: String? = nil) async -> Chunk {
   await withCheckedContinuation { done in
-    // A loop that runs would hold one of the few threads that all tests share.
+    // A running loop would occupy one of the few threads that all tests share.
     Thread.detachNewThread { done.resume(returning: receiveHere(port, request, upTo: end)) }
   }
 }
@@ -40,10 +40,10 @@ private func receiveHere(_ port: Int, _ request: String, upTo end: String?) -> C
   return Chunk(joining: chunks)
 }
 
-/// Asks for a path on several connections, which read no more than the beginning of the answer, and for another one while
-/// those are open.
+/// Requests a path on several connections, which read only the beginning of the response, and another path while they
+/// are open.
 ///
-/// - Returns: what the server says to the other.
+/// - Returns: the response to the other request.
 func get(_ port: Int, _ path: String, whileNobodyReads slow: String, times count: Int) async -> String {
   await withCheckedContinuation { done in
     Thread.detachNewThread {
@@ -79,7 +79,7 @@ func get(_ port: Int, _ path: String, whileNobodyReads slow: String, times count
   }
 }
 
-/// Asks for a path, as curl does, and returns the bytes of the answer as they came.
+/// Requests a path, as curl does, and returns the bytes of the response unchanged.
 func answer(_ port: Int, _ path: String, _ fields: String = "") async throws -> (head: String, body: Chunk) {
   let all = await receive(port, "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\(fields)\r\n")
   let end = Array("\r\n\r\n".utf8)
@@ -87,19 +87,19 @@ func answer(_ port: Int, _ path: String, _ fields: String = "") async throws -> 
   return (all[0..<start + 2].text, all.dropFirst(start + 4))
 }
 
-/// Asks for a path, as curl does.
+/// Requests a path, as curl does.
 func get(_ port: Int, _ path: String, _ fields: String = "") async throws -> String {
   try await ask(port, "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\(fields)\r\n")
 }
 
-/// The path of each picture of a gallery, as its feed for other readers has it.
+/// The path of each image in a gallery, from the gallery's feed for other readers.
 func picturePaths(_ port: Int) async throws -> [String] {
   let document = try JSONSerialization.jsonObject(with: Data(try await answer(port, "/feed.json").body))
   let items = try #require((document as? [String: Any])?["items"] as? [[String: Any]])
   return items.compactMap { ($0["image"] as? String).flatMap { URL(string: $0)?.path } }
 }
 
-/// The port in the address that a server prints.
+/// The port in the URL that a server prints.
 func port(of address: String) throws -> Int {
   try #require(URL(string: address.trimmingCharacters(in: .whitespacesAndNewlines))?.port)
 }

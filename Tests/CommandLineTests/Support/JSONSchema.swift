@@ -1,6 +1,6 @@
 import Foundation
 
-/// As much of JSON Schema (draft 2020-12) as the files of `docs/schema` use; anything else in them is a failure.
+/// The part of JSON Schema (draft 2020-12) that the files of `docs/schema` use; anything else in them is a failure.
 struct JSONSchema {
   struct Violation: Error, CustomStringConvertible {
     var description: String
@@ -87,7 +87,7 @@ struct JSONSchema {
   }
 
   private static func isBoolean(_ value: Any) -> Bool {
-    // Of the two kinds of number, this is the one whose type is one character.
+    // Foundation represents a Boolean as a number whose C type is a character.
     (value as? NSNumber).map { String(cString: $0.objCType) == "c" } ?? false
   }
 

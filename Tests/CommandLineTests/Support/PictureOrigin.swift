@@ -2,7 +2,7 @@ import FeedHTTPServer
 import FeedStream
 import Foundation
 
-/// A server of a feed and its pictures, on a loop of its own.
+/// A server of a feed and its images, on its own loop.
 actor PictureOrigin {
   nonisolated let thread: EventLoopThread
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.loop.asUnownedSerialExecutor() }
@@ -12,16 +12,16 @@ actor PictureOrigin {
   private var descriptions: [String] = []
   private var pictures: [String: (bytes: Chunk, lifetime: Int)] = [:]
   private(set) var asked: [String] = []
-  /// How often the feed was requested only if it has changed, and had not.
+  /// The number of conditional requests for the feed to which the server responded that nothing has changed.
   private(set) var unchanged = 0
   private var feedFields: [(String, String)] = []
   private(set) var port = 0
 
   init() throws { thread = try EventLoopThread(name: "origin") }
 
-  /// Serves a feed of pictures with these descriptions, on its former port if it had one.
+  /// Serves a feed of images with these descriptions, on the same port as before if it was started before.
   ///
-  /// - Returns: the feed's address.
+  /// - Returns: the feed's URL.
   @discardableResult func start(_ descriptions: [String]) throws -> String {
     self.descriptions = descriptions
     if server == nil {
@@ -39,7 +39,7 @@ actor PictureOrigin {
     (server, serving) = (nil, nil)
   }
 
-  /// Has a path answer with these bytes.
+  /// Makes a path respond with these bytes.
   func serve(_ picture: Chunk, at path: String, lifetime: Int = 3_600) { pictures[path] = (picture, lifetime) }
 
   /// Sends these fields with the feed.
@@ -52,7 +52,7 @@ actor PictureOrigin {
         return .init(
           headers: ["Content-Type": "image/any", "Cache-Control": "max-age=\(picture.lifetime)"], body: picture.bytes)
       }
-      // The first picture is one; the others are pages.
+      // Only the first path has an image; the others have pages.
       return request.path == "/0"
         ? .init(headers: ["Content-Type": "text/html"], body: Self.gif) : .html("<p>no picture")
     }

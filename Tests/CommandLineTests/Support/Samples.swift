@@ -24,7 +24,7 @@ func cached(_ images: [FeedImage] = sampleImages, age: Duration = .seconds(180))
   Feed(images: images, source: .cache(savedAt: sampleDate, age: age, reason: refused))
 }
 
-/// A folder that is gone after `body`.
+/// Calls `body` with a folder that is removed afterwards.
 func withFolder<R>(
   isolation: isolated (any Actor)? = #isolation, _ body: (URL) async throws -> R
 ) async throws -> R {
@@ -34,7 +34,7 @@ func withFolder<R>(
   return try await body(folder)
 }
 
-/// An origin and a folder with a cache file to be, both gone after `body`.
+/// Calls `body` with an origin and the path of a future cache file; both are removed afterwards.
 func withOrigin<R>(
   serving document: Data, isolation: isolated (any Actor)? = #isolation,
   _ body: (LoopbackOrigin, _ url: String, _ cache: String) async throws -> R
@@ -60,7 +60,7 @@ func document(_ description: String) -> Data {
   return try! JSONEncoder().encode(["items": [item]])
 }
 
-/// Overwrites all of a cache file but its header.
+/// Overwrites a cache file except for its header.
 func damage(_ cache: String) throws {
   let file = try FileHandle(forUpdating: URL(fileURLWithPath: cache))
   let end = try file.seekToEnd()

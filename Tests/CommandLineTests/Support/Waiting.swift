@@ -1,7 +1,7 @@
 import Testing
 
-/// Waits while a condition holds, at most five minutes: after that it has its reason to fail. It looks fifty times a second,
-/// because what it waits for needs the processor.
+/// Waits while a condition holds; fails after five minutes. Checks only fifty times per second, because the awaited
+/// program needs the processor.
 func wait(
   while condition: @autoclosure () async throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {

@@ -3,7 +3,7 @@ import GRDB
 import ImageFeed
 import TestSupport
 
-/// A cache file that programs were killed over.
+/// A cache file that killed programs have used.
 struct CacheUnderTest {
   /// The damage found in it.
   struct Damage: Error, CustomStringConvertible {
@@ -20,7 +20,7 @@ struct CacheUnderTest {
 
   var path: String { "\(folder)/feeds.db" }
 
-  /// Makes it new, in a folder that is made if need be. Its first image has a star.
+  /// Makes a new file with a generation, and its folder if necessary. The first image has a star.
   func save(_ number: Int) throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let store = SQLiteFeedStore(path: path)
@@ -32,7 +32,7 @@ struct CacheUnderTest {
     store.close()
   }
 
-  /// Saves another one and runs `body` before the file is closed: what was saved is in its log only.
+  /// Saves another generation, and runs `body` before the file is closed, while the save is only in the log.
   func withOpenLog(saving number: Int, _ body: () throws -> Void) throws {
     let store = SQLiteFeedStore(path: path)
     let feed = CachedFeed(images: Generation.images(number), timestamp: Date(timeIntervalSinceNow: -30))
@@ -41,9 +41,9 @@ struct CacheUnderTest {
     store.close()
   }
 
-  /// Which generation is saved; `nil` if nothing is.
+  /// The number of the saved generation; `nil` if nothing is saved.
   ///
-  /// - Throws: when what is saved is not whole.
+  /// - Throws: when the saved feed is incomplete.
   func saved() throws -> Int? {
     let store = SQLiteFeedStore(path: path)
     defer { store.close() }
@@ -54,13 +54,13 @@ struct CacheUnderTest {
     return number
   }
 
-  /// Looks at everything there is to look at: the feed, the database beneath it, that it can be saved to, and that
-  /// nothing is left next to it.
+  /// Checks the feed, the database, that a save succeeds, and that no other files remain next to it.
   ///
   /// - Parameters:
-  ///   - mayBeDamaged: whether the file may be no database, as it was before.
-  ///   - known: generations that were saved before: each item of them is in the feed or kept, and the first of each has a star.
-  /// - Returns: which generation was saved.
+  ///   - mayBeDamaged: true if the file may still not be a database.
+  ///   - known: generations that were saved before: each of their items is in the feed or in the history, and the first
+  ///     item of each has a star.
+  /// - Returns: the number of the saved generation.
   func examine(mayBeDamaged: Bool = false, knowing known: [Int] = []) throws -> Int? {
     let number: Int?
     var isDamaged = false
@@ -93,8 +93,9 @@ struct CacheUnderTest {
     return number
   }
 
-  /// Throws when an item is kept twice, or is kept and in the feed, or when a part of a generation was lost: each left the
-  /// feed as a whole. Of the one that was seen last the longest ago, a part may be trimmed.
+  /// Throws when an item is in the history twice, or both in the history and in the feed, or when a part of a
+  /// generation is lost: each generation left the feed as a whole. The least recently seen generation may be partly
+  /// trimmed.
   private func checkHistory(_ store: SQLiteFeedStore) throws {
     let kept = try store.history(of: url, after: nil, limit: .max - 1).images
     let ids = Set(kept.map(\.image.id))
@@ -102,7 +103,7 @@ struct CacheUnderTest {
     let present = try store.retrieve(for: url)?.images.map(\.id) ?? []
     guard ids.isDisjoint(with: present) else { throw Damage(description: "an item is kept and in the feed") }
     let generations = Dictionary(grouping: kept) { $0.image.description ?? "" }
-    // What is starred is not trimmed.
+    // Starred items are not trimmed.
     let oldest = kept.filter { !$0.isStarred }.compactMap(\.lastSeen).min()
     for (text, items) in generations where kept.count < 1_000 || items.first?.lastSeen != oldest {
       guard let number = Int(text), items.count == Generation.images(number).count else {
@@ -111,7 +112,7 @@ struct CacheUnderTest {
     }
   }
 
-  /// Throws when an item of these generations is lost, or a star, or when there is one that nobody set.
+  /// Throws when an item of these generations or a star is lost, or when there is a star that was never set.
   private func checkKnown(_ known: [Int], _ store: SQLiteFeedStore) throws {
     guard !known.isEmpty else { return }
     let kept = try store.history(of: url, after: nil, limit: .max - 1).images.map(\.image.id)
@@ -126,7 +127,7 @@ struct CacheUnderTest {
     guard stars == Set(known.map { Generation.images($0)[0].id }) else {
       throw Damage(description: "the stars are \(stars), of generations \(known)")
     }
-    // The index of words has each once, and finds those with a star.
+    // The word index has each item once, and finds the starred ones.
     let (found, starred) = (
       try store.seen(SeenQuery(limit: 10_000)).images, try store.seen(SeenQuery(isStarred: true)).images
     )

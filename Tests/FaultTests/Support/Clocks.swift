@@ -14,10 +14,10 @@ final class Clocks {
   /// The environment to start the program with.
   var environment: [String: String] { ["LD_PRELOAD": Faults.library, "FAULT_CLOCKS": path] }
 
-  /// Sets both this far from the right time.
+  /// Sets both clocks to these differences from the correct time.
   func set(wall: Duration, monotonic: Duration = .zero) {
     let offsets = [wall, monotonic].map { Int64($0 / .nanoseconds(1)) }
-    // Eight bytes each, written at once: the program reads them where they lie.
+    // Eight bytes each, in a single write: the program reads them from the mapped file.
     file.seek(toFileOffset: 0)
     file.write(offsets.withUnsafeBytes { Data($0) })
   }

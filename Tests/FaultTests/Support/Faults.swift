@@ -1,13 +1,13 @@
 import Foundation
 import TestSupport
 
-/// System calls that go wrong in a program under test, by a library that is loaded before all others (`faults.c`).
+/// System calls that fail in a program under test, by means of a preloaded library (`faults.c`).
 struct Faults: Sendable {
-  /// The fault that a call meets.
+  /// The kind of fault.
   enum Kind: String, Sendable {
     /// The process is killed before the call, or in the middle of it.
     case kill, torn
-    /// Half of what was to be written is written.
+    /// Only half of the bytes are written.
     case short
     case inputOutput = "EIO"
     case noSpace = "ENOSPC"
@@ -17,22 +17,22 @@ struct Faults: Sendable {
     var isDeadly: Bool { self == .kill || self == .torn }
   }
 
-  /// Which calls are counted.
+  /// The calls that are counted.
   enum Calls: String, Sendable {
-    /// Those that change files or make them durable.
+    /// Calls that change files or make them durable.
     case changes
-    /// Those that look at files, too.
+    /// Calls that read files, too.
     case all
   }
 
   var folder: String
   var calls = Calls.changes
-  /// The number of the first call that goes wrong.
+  /// The number of the first call that fails.
   var number: Int
   var kind: Kind
   /// True when all later calls fail as well.
   var lasts = false
-  /// Gets a line when a call goes wrong.
+  /// The file that gets a line when a call fails.
   var log: String
 
   /// The environment to start a program with.
@@ -45,7 +45,7 @@ struct Faults: Sendable {
     return variables
   }
 
-  /// Which call went wrong; `nil` if the run made fewer.
+  /// The call that failed; `nil` if the run made fewer calls.
   var call: String? {
     (try? String(contentsOfFile: log, encoding: .utf8))?.trimmingCharacters(in: .newlines)
   }
@@ -55,9 +55,9 @@ struct Faults: Sendable {
     let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "faults.c").path
     let library = FeedBinary.path(of: "libfaults.so")
     let fresh = "\(library).\(getpid())"
-    // Foundation's `Process` loses the end of one now and then.
+    // Foundation's `Process` sometimes misses the end of a process.
     let isBuilt = system("clang -shared -fPIC -O1 -Wall -Werror -o '\(fresh)' '\(source)'") == 0
-    // Other runs of the tests may be using the old one.
+    // Other test runs may be using the old library.
     guard isBuilt, rename(fresh, library) == 0 else {
       preconditionFailure("faults.c could not be built; put the clang that comes with Swift on the PATH")
     }
@@ -65,7 +65,7 @@ struct Faults: Sendable {
   }()
 }
 
-/// How far the tests go.
+/// The extent of the tests.
 enum Extent {
   /// True when the tests run in full, which takes some minutes: `Scripts/torture`.
   static let isLong = ProcessInfo.processInfo.environment["FEEDSTREAM_LONG"] != nil

@@ -2,7 +2,8 @@ import Foundation
 import ImageFeed
 import ImageFeedTesting
 
-/// Feeds that tell which they are: every image says the same number, and the number says how many images there are.
+/// Feeds that identify themselves: every image contains the same number, and the number determines how many images
+/// there are.
 enum Generation {
   static func images(_ number: Int) -> [FeedImage] {
     (0..<1 + number * 7 % 40).map { place in
@@ -15,13 +16,13 @@ enum Generation {
 
   static func document(_ number: Int) -> Data { FeedPayload.bytes(of: images(number)) }
 
-  /// Which one it is; `nil` if it is none, because some of it is missing or of another.
+  /// The number of a generation; `nil` if images are missing or are from another generation.
   static func number(of images: some Collection<FeedImage>) -> Int? {
     guard let text = images.first?.description, let number = Int(text) else { return nil }
     return images.elementsEqual(self.images(number)) ? number : nil
   }
 
-  /// Which one a line of `feed`'s JSON shows.
+  /// The number of the generation that a line of `feed`'s JSON shows.
   static func number(ofLine line: String) -> Int? {
     guard let shown = try? JSONDecoder().decode(Line.self, from: Data(line.utf8)) else { return nil }
     return number(

@@ -2,14 +2,14 @@ import FeedHTTPServer
 import FeedStream
 import Foundation
 
-/// A server on 127.0.0.1 whose every answer is another generation of the feed, unless one is chosen.
+/// A server on 127.0.0.1 whose every response is another generation of the feed, unless one is chosen.
 actor GenerationOrigin {
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.loop.asUnownedSerialExecutor() }
 
-  /// How many requests there were.
+  /// The number of requests so far.
   private(set) var requests = 0
   private var chosen: Int?
-  /// The answers to the requests that are held back.
+  /// The responses to the requests that are held back.
   private var held: [Int: () -> Void] = [:]
   private var holds = 0
   /// Resumed when a request has arrived.
@@ -19,7 +19,7 @@ actor GenerationOrigin {
 
   init() throws { thread = try EventLoopThread(name: "origin") }
 
-  /// Answers with this generation from now on.
+  /// Responds with this generation from now on.
   func choose(_ number: Int) { chosen = number }
 
   /// Holds the responses to the next requests until ``letGo(_:)`` is called for each.
@@ -54,7 +54,7 @@ actor GenerationOrigin {
 
   private func answer() -> Future<HTTPServer.Response, Never> {
     requests += 1
-    // They continue after this function, when the response is held.
+    // The waiting tasks continue after this function, when the response is held.
     defer {
       for waiter in waiting { waiter.resume() }
       waiting = []
@@ -68,7 +68,7 @@ actor GenerationOrigin {
   }
 }
 
-/// A folder, and an origin; both are gone after `body`.
+/// Calls `body` with a folder and an origin; removes both afterwards.
 func withBench<R>(
   isolation: isolated (any Actor)? = #isolation,
   _ body: (_ folder: String, _ origin: GenerationOrigin, _ url: String) async throws -> R

@@ -3,8 +3,8 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// A load and save of the real `feed` that is done again and again, each time with the next of its system calls going
-/// wrong, until there is no next.
+/// A load and save of the real `feed` that is repeated; in each run the next system call fails, until there is no
+/// further call.
 struct Walk: Sendable, CustomTestStringConvertible {
   /// The state that the load finds.
   enum Start: String, Sendable {
@@ -12,12 +12,12 @@ struct Walk: Sendable, CustomTestStringConvertible {
     case nothing
     /// A file with an older feed.
     case saved
-    /// The same, and the log of a process that was killed.
+    /// The same, with the log of a killed process.
     case killed
-    /// No database.
+    /// A damaged file that is recognizable as a cache.
     case damaged
 
-    /// The generations that are saved before, and starred.
+    /// The generations that were saved and starred before.
     var known: [Int] {
       switch self {
       case .nothing, .damaged: []
@@ -27,12 +27,12 @@ struct Walk: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// The command that is run.
+  /// The command that runs.
   enum Command: String, Sendable {
     case load
-    /// `feed star`, of the second image of what is saved.
+    /// `feed star`, for the second image of the saved feed.
     case star
-    /// `feed search`, which makes the index of words.
+    /// `feed search`, which creates the word index.
     case search
   }
 
@@ -49,15 +49,15 @@ struct Walk: Sendable, CustomTestStringConvertible {
   static let old = 1
   static let new = 2
 
-  /// How a run ended.
+  /// The result of a run.
   struct Attempt: CustomStringConvertible {
     let number: Int
-    /// The call that went wrong, if the run came so far.
+    /// The call that failed, if the run reached it.
     let call: String?
     let ending: FeedBinary.Ending
-    /// The number of the generation saved then.
+    /// The number of the generation that is saved afterwards.
     var saved: Int?
-    /// True when the second image has a star then.
+    /// True when the second image has a star afterwards.
     var isStarred = false
 
     var description: String {
@@ -65,7 +65,7 @@ struct Walk: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// - Returns: every run that came as far as its fault.
+  /// - Returns: every run that reached its fault.
   func attempts(in folder: String, at url: String) async throws -> [Attempt] {
     var reached: [Attempt] = []
     let width = 4
@@ -101,13 +101,13 @@ struct Walk: Sendable, CustomTestStringConvertible {
   private func words(_ url: String) -> [String] {
     switch command {
     case .load: ["load", url]
-    // No server is asked: of what is starred only the image's URL is known.
+    // No request is made: only the URL of the starred image is known.
     case .star: ["star", "--offline", "\(Generation.images(Self.old)[1].id)"]
     case .search: ["search", "\(Self.old)"]
     }
   }
 
-  /// Notes if there is a star, which is taken away before the rest is looked at.
+  /// Records if there is a star, and removes it before the other checks.
   private func starred(_ attempt: Attempt, _ cache: CacheUnderTest) throws -> Attempt {
     var attempt = attempt
     let (store, id) = (SQLiteFeedStore(path: cache.path), Generation.images(Self.old)[1].id)
@@ -125,13 +125,15 @@ struct Walk: Sendable, CustomTestStringConvertible {
     case .killed: try cache.saveAndBeKilled(Self.old)
     case .damaged:
       try cache.save(Self.old)
-      try Data(repeating: 0xA5, count: 10_000).write(to: URL(filePath: cache.path))
+      let file = URL(filePath: cache.path)
+      // The header has the mark by which a cache is recognized.
+      try (Data(contentsOf: file).prefix(100) + Data(repeating: 0xA5, count: 10_000)).write(to: file)
     }
   }
 }
 
 extension CacheUnderTest {
-  /// Leaves what a process leaves that is killed after it saved: the log with the save in it, and the index to it.
+  /// Leaves the files of a process that is killed after a save: the log with the save, and the log's index.
   fileprivate func saveAndBeKilled(_ number: Int) throws {
     let elsewhere = CacheUnderTest("\(folder)-before", url.absoluteString)
     try elsewhere.save(number - 1)

@@ -4,7 +4,7 @@ import Foundation
 @testable import FeedPolling
 
 extension MemoryFleet: UpdateLog {
-  /// Numbers are microseconds, so that after a failover none is used again for something else.
+  /// Numbers are microseconds, so that no number is used again after a failover.
   func note(_ update: FeedUpdate) -> UpdateCursor {
     state.last = max(state.last + 1, Int(now().milliseconds) * 1000)
     state.log.append((state.last, update))

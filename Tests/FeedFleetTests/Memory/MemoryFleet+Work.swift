@@ -16,7 +16,7 @@ extension MemoryFleet: WorkQueue {
         var rests = Date.distantPast
         if let lapsed = host.lease.take() {
           abandon(lapsed.address, on: &host, now: now)
-          // A lost worker may have sent its request: what is left of the host's own pause holds.
+          // A lost worker may have sent its request, so the rest of the host's own pause applies.
           rests = now + (host.pace?.rest ?? 0) - wish.lease.seconds
           host.rests = max(host.rests, rests)
         }
@@ -44,7 +44,7 @@ extension MemoryFleet: WorkQueue {
     }
   }
 
-  /// Nothing was heard of a worker within its lease. What it asked for may have killed it.
+  /// Handles a lease that expired without a sign of its worker. The worker's request may have killed it.
   private func abandon(_ address: URL, on host: inout Host, now: Date) {
     guard host.feeds[address] != nil else { return }
     state.lapses[address, default: 0] += 1
@@ -52,7 +52,7 @@ extension MemoryFleet: WorkQueue {
     host.feeds[address] = now + Double(wait) / 1000
   }
 
-  /// One idle worker wakes when the next host's time comes, the others by turns.
+  /// One idle worker wakes when the next host is due; the others take turns.
   private func sleep(_ wish: WorkClaim, until next: Date?, now: Date) -> Duration {
     state.sleepers = state.sleepers.filter { $0.value > now - 2 }
     let longest = wish.patience.seconds
@@ -103,7 +103,7 @@ extension MemoryFleet: WorkQueue {
     return verdict
   }
 
-  /// The feed has moved to another host.
+  /// Moves a feed whose host has changed.
   private func settle(_ completion: WorkCompletion, now: Date) {
     guard state.done[completion.lease.nonce] != nil else { return }
     state.homes[completion.lease.address] = completion.host
@@ -129,7 +129,7 @@ extension MemoryFleet: WorkQueue {
     feed.record = completion.record
     state.feeds[address] = feed
     guard completion.document != nil, let version = completion.version else { return (.accepted(nil), nil) }
-    let cursor = note(FeedUpdate(address: address, version: version))
+    let cursor = note(FeedUpdate(address: address, version: version, trace: completion.trace))
     return (.accepted(cursor), cursor)
   }
 

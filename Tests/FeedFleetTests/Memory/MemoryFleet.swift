@@ -5,10 +5,10 @@ import ImageFeed
 
 @testable import FeedPolling
 
-/// A fleet's work and updates in memory, for histories in virtual time, and to see an engine's behavior in one place.
+/// A fleet's work and updates in memory: for histories in virtual time, and as a compact description of an engine.
 ///
-/// It does what the scripts of ``RedisFleet`` do, step by step, and answers later, as an engine does. A copy of its
-/// ``State`` that is put back is a failover: what was written since is lost.
+/// It does the same as the scripts of ``RedisFleet``, step by step, and replies later, as an engine does. Restoring an
+/// earlier copy of its ``State`` simulates a failover: later writes are lost.
 final class MemoryFleet {
   struct Lease {
     var nonce: String
@@ -30,11 +30,11 @@ final class MemoryFleet {
     var lease: Lease?
     var pausedUntil: Date?
     var reason = ""
-    /// Until when it is left alone after a request.
+    /// The end of its rest after a request.
     var rests = Date.distantPast
     var pace: HostPace?
 
-    /// True when there is nothing to remember of it.
+    /// True when there is nothing to remember about the host.
     func isOver(at now: Date) -> Bool {
       feeds.isEmpty && lease == nil && pausedUntil.map { $0 <= now } ?? true && rests <= now
     }
@@ -50,7 +50,7 @@ final class MemoryFleet {
     }
   }
 
-  /// Everything that it keeps.
+  /// All stored data.
   struct State {
     var hosts: [String: Host] = [:]
     var feeds: [URL: Feed] = [:]
@@ -59,9 +59,9 @@ final class MemoryFleet {
     var log: [(cursor: Int, update: FeedUpdate)] = []
     var last = 0
     var edition = 0
-    /// How often in a row nothing was heard of the worker that had a feed.
+    /// The number of consecutive workers per feed that were lost during its lease.
     var lapses: [URL: Int] = [:]
-    /// When idle workers look again.
+    /// The times when idle workers claim again.
     var sleepers: [String: Date] = [:]
 
     /// The versions of all saved feeds.
@@ -72,7 +72,7 @@ final class MemoryFleet {
       log.last { $0.update.address == address }?.update.version
     }
 
-    /// The saved feed; `nil` when nothing is saved of it.
+    /// The saved feed; `nil` if nothing is saved.
     func feed(_ address: URL) -> FleetFeed? {
       guard let feed = feeds[address], let record = feed.record else { return nil }
       return FleetFeed(address: address, record: record, version: feed.version, document: feed.document)
@@ -82,26 +82,26 @@ final class MemoryFleet {
   let scheduler: any LoopScheduler
   private let wall: () -> Date
   private var time: FleetTime?
-  /// The time as it was told last, and when.
+  /// The last time that was told to a user, and when.
   private var told: (clock: Double, at: Duration)?
   private let uptime: () -> Duration
   private let latency: Duration
   var watchers: [ObjectIdentifier: () -> Void] = [:]
 
   var state = State() { didSet { for watcher in watchers.values { watcher() } } }
-  /// Fails every call while it is there: the engine is away.
+  /// The failure of every call while the engine is unreachable; `nil` while it works.
   var outage: FleetError?
-  /// Is asked before each call whether it fails, and is not carried out.
+  /// Called before each call: if it returns an error, the call fails and is not carried out.
   var refusal: () -> FleetError? = { nil }
-  /// Is asked after each call whether its reply is lost: it was carried out.
+  /// Called after each call: if it returns an error, the reply is lost, although the call was carried out.
   var loss: () -> FleetError? = { nil }
-  /// How often it was called.
+  /// The number of calls so far.
   private(set) var calls = 0
 
   /// - Parameters:
-  ///   - latency: how long after a call it is carried out, and again until its answer.
-  ///   - uptime: a clock that nobody sets: the scheduler's unless changed.
-  ///   - now: its clock, which may be set.
+  ///   - latency: the time until a call is carried out, and again the time until its reply.
+  ///   - uptime: a clock that is never set; the scheduler's by default.
+  ///   - now: the engine's clock, which may be set.
   init(
     on scheduler: any LoopScheduler, latency: Duration = .zero, uptime: (() -> Duration)? = nil,
     now: @escaping () -> Date
@@ -112,7 +112,7 @@ final class MemoryFleet {
     wall = now
   }
 
-  /// The saved feed; `nil` when nothing is saved of it.
+  /// The saved feed; `nil` if nothing is saved.
   func feed(_ address: URL) -> FleetFeed? { state.feed(address) }
 
   /// The fleet's time.
@@ -147,7 +147,7 @@ final class MemoryFleet {
 }
 
 extension LoopScheduler {
-  /// Immediately after this turn when there is no delay.
+  /// Runs the action after a delay; without one, right after this turn.
   fileprivate func laterOnce(_ delay: Duration, _ action: @escaping () -> Void) -> (any Cancellable)? {
     guard delay > .zero else {
       schedule(action)

@@ -5,14 +5,14 @@ import Testing
 
 @testable import FeedHTTP
 
-/// A rule of RFC 9111: what one request leaves behind, and what it does to the next.
+/// A rule of RFC 9111: the effect of one stored response on the next request.
 struct CacheRule: Sendable, CustomTestStringConvertible {
   enum Expected: Sendable, Equatable {
-    /// The next is answered from the store.
+    /// The next request is served from the store.
     case used
-    /// The next reaches the server without conditions.
+    /// The next request reaches the server without conditions.
     case asked
-    /// The next reaches the server with these conditions.
+    /// The next request reaches the server with these conditions.
     case validated([String])
   }
 
@@ -20,19 +20,19 @@ struct CacheRule: Sendable, CustomTestStringConvertible {
   var status = 200
   /// The first request's fields.
   var sent: [(String, String)] = []
-  /// The first answer's; `{n}` is the date n seconds from the beginning.
+  /// The first response's fields; `{n}` is the date n seconds after the beginning.
   var fields: [(String, String)] = []
   /// The seconds until the next request.
   var wait: Double = 1
   /// The next request's fields.
   var then: [(String, String)] = []
-  /// The seconds that the first answer takes.
+  /// The seconds that the first response takes.
   var latency: Double = 0
   var expected: Expected
 
   var testDescription: String { name }
 
-  /// Plays it.
+  /// Plays both requests, and checks the result.
   func check(sourceLocation: SourceLocation = #_sourceLocation) {
     withVirtualTime { time in
       let world = CacheWorld(time)
@@ -65,14 +65,14 @@ struct CacheRule: Sendable, CustomTestStringConvertible {
 }
 
 extension CacheRule {
-  /// A rule about the fields of the first answer.
+  /// A rule about the fields of the first response.
   static func answer(
     _ name: String, _ fields: [(String, String)], wait: Double = 1, _ expected: Expected
   ) -> CacheRule {
     CacheRule(name: name, fields: fields, wait: wait, expected: expected)
   }
 
-  /// A rule about `Cache-Control` of the first answer.
+  /// A rule about `Cache-Control` of the first response.
   static func control(_ name: String, _ value: String, wait: Double = 1, _ expected: Expected) -> CacheRule {
     answer(name, [("Date", "{0}"), ("Cache-Control", value)], wait: wait, expected)
   }

@@ -4,7 +4,7 @@ import Foundation
 
 @testable import FeedHTTP
 
-/// A cached client in virtual time, its origin, and what both did.
+/// A cached client in virtual time and its origin, with a record of their actions.
 final class CacheWorld {
   /// The moment at which every world begins: a whole second.
   static let start = Date(timeIntervalSince1970: 1_750_000_000)
@@ -25,7 +25,7 @@ final class CacheWorld {
     var error: HTTPError.Kind?
     var url: URL?
     var redirects: [HTTPRedirect] = []
-    /// True when it has ended.
+    /// True when the request has completed.
     var isOver = false
   }
 
@@ -52,7 +52,7 @@ final class CacheWorld {
 
   final class Events { var kinds: [HTTPCacheEvent.Kind] = [] }
 
-  /// How wrong the wall clock is.
+  /// The error of the wall clock.
   final class Clock { var error: TimeInterval = 0 }
 
   var reported: [HTTPCacheEvent.Kind] { log.kinds }
@@ -61,7 +61,7 @@ final class CacheWorld {
     start.addingTimeInterval(Double(time.now.nanoseconds) / 1e9)
   }
 
-  /// Asks, and waits until the answer is there.
+  /// Sends a request, and waits for its response.
   @discardableResult func get(_ request: HTTPRequest) -> Got {
     let got = begin(request)
     time.run()
@@ -81,7 +81,7 @@ final class CacheWorld {
     var subscription: AnyCancellable?
   }
 
-  /// Asks, and returns what arrives later.
+  /// Sends a request, and returns an object that receives the response.
   func begin(_ request: HTTPRequest) -> Pending {
     let pending = Pending()
     pending.subscription = client.get(request).sink { completion in
@@ -105,11 +105,11 @@ final class CacheWorld {
   }
 }
 
-/// An origin that answers one request after another as it is told, the last way again and again.
+/// An origin with a list of responses to consecutive requests; the last one is repeated.
 final class ScriptedOrigin: HTTPClient {
   let time: VirtualTimeScheduler
   var answers: [CacheWorld.Answer] = []
-  /// How long an answer takes.
+  /// The time that a response takes.
   var latency: StreamInstant.Stride = 0
   private(set) var requests: [HTTPRequest] = []
   private(set) var cancelled = 0

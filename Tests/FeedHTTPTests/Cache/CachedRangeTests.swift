@@ -4,12 +4,12 @@ import Testing
 
 @testable import FeedHTTP
 
-/// Parts of what is stored: RFC 9110, section 14.
+/// Ranges of stored responses: RFC 9110, section 14.
 @Suite(.settled) struct CachedRangeTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var range: [String]
     var fields: [(String, String)] = []
-    /// The part of the stored "0123456789" that is delivered; `nil` when its server is asked.
+    /// The part of the stored "0123456789" that is delivered; `nil` when the request goes to the server.
     var part: String?
     var contentRange: String?
     var status = 206

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeedHTTP
 
-/// Redirects through a cache: each hop is stored on its own.
+/// Redirects through a cache: each hop is stored separately.
 @Suite(.settled) struct CachedRedirectTests {
   private func redirect(_ status: Int, _ target: String, _ control: String) -> CacheWorld.Answer {
     .response(status, [("Location", target), ("Cache-Control", control)])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FeedHTTP
 
-/// How long a response is fresh, and how old it is: RFC 9111, sections 4.2 and 5.1 to 5.3.
+/// The freshness and the age of a response: RFC 9111, sections 4.2 and 5.1 to 5.3.
 @Suite(.settled) struct FreshnessRuleTests {
   @Test(arguments: [
     CacheRule.answer("without anything to go by, it is stale", [("Date", "{0}")], .asked),

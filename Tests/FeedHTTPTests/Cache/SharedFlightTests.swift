@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeedHTTP
 
-/// Several requests for one answer, and what cancelling them does.
+/// Several requests that share a response, and the effect of cancelling them.
 @Suite(.settled) struct SharedFlightTests {
   private let fresh = ("Cache-Control", "max-age=10")
 
@@ -57,7 +57,7 @@ import Testing
       world.origin.answers = [.failure(.connect)]
       world.origin.latency = 2
       let all = (0..<3).map { _ in world.begin(world.request()) }
-      // The script fails immediately; the others come after it then, so nothing is shared before.
+      // The script fails immediately, before the other requests arrive, so nothing is shared.
       time.run()
       #expect(all.allSatisfy { $0.value.error == .connect })
     }
@@ -122,7 +122,7 @@ import Testing
       world.origin.answers = [.response(200, [fresh])]
       let got = world.get()
       #expect(got.body == "body 0" && got.isOver)
-      // It is not waited for a second time.
+      // The request doesn't wait for the store a second time.
       #expect(world.reported == [.storeFailed(HTTPCacheError("cannot read")), .missed])
     }
   }

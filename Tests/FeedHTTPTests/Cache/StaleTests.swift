@@ -4,11 +4,11 @@ import Testing
 
 @testable import FeedHTTP
 
-/// When a stale response is used: RFC 9111, section 4.2.4, and RFC 5861.
+/// The use of stale responses: RFC 9111, section 4.2.4, and RFC 5861.
 @Suite(.settled) struct StaleTests {
   private let tag = ("ETag", "\"abc\"")
 
-  /// The world after one answer, `wait` seconds later, with what comes next.
+  /// The world `wait` seconds after one response, with the next responses.
   private func world(
     _ time: VirtualTimeScheduler, _ control: String, wait: Double = 5, then answers: CacheWorld.Answer...,
     configure: (inout HTTPCacheOptions) -> Void = { _ in }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeedHTTP
 
-/// One address, several responses: RFC 9111, section 4.1.
+/// One URL with several responses: RFC 9111, section 4.1.
 @Suite(.settled) struct VaryRuleTests {
   private static func rule(
     _ name: String, _ vary: [String], _ sent: [(String, String)], then: [(String, String)],

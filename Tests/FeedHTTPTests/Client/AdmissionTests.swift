@@ -94,7 +94,7 @@ import Testing
   }
 }
 
-/// An `Admission` by reference: `#expect` cannot call what mutates a value.
+/// An `Admission` by reference: `#expect` can't call a method that mutates a value.
 private final class Books<Item> {
   private var admission: Admission<Item>
 

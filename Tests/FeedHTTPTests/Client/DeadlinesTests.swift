@@ -9,7 +9,7 @@ import Testing
   /// A request that waits until its deadline.
   private final class Waiting: HTTPExchange {
     var over: () -> Void = {}
-    /// Between these it is due.
+    /// The times between which its deadline must fire.
     var earliest = StreamInstant(nanoseconds: 0)
     var latest = StreamInstant(nanoseconds: 0)
 
@@ -49,7 +49,7 @@ import Testing
     let began = loop.now
     var exchange: Waiting? = Waiting(client, HTTPRequest(URL(string: "http://127.0.0.1:1/")!))
     client.deadlines.add(exchange!, after: .seconds(60))
-    // Released without an end.
+    // The exchange is released without completing.
     exchange = nil
     loop.run()
     #expect(began.distance(to: loop.now) < .seconds(30))

@@ -106,7 +106,7 @@ import Testing
   }
 }
 
-// MARK: - When
+// MARK: - Order
 
 extension HTTPAnswerTests {
   @Test func `no request is made without a subscriber and demand`() {

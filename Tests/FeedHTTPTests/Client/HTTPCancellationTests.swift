@@ -7,13 +7,13 @@ import Testing
 @testable import HTTPTestSupport
 
 @Suite(.settled) struct HTTPCancellationTests {
-  /// Where the origin is when the subscriber cancels.
+  /// The origin's progress when the subscriber cancels.
   enum Point: CaseIterable, Sendable {
     case accepted, requestRead, headerSent, bodyBegun
   }
 
-  /// Cancels on the loop once the origin has got to `point`, and holds the loop there until the origin sees its
-  /// connection closed: that it closes is `cancel()`'s doing, and not a later turn's.
+  /// Cancels on the loop once the origin has reached `point`, and blocks the loop until the origin detects the closed
+  /// connection. So `cancel()` itself must close the connection, not a later turn.
   @Test(.timeLimit(.minutes(5)), arguments: Point.allCases)
   func `cancelling closes the connection immediately and delivers nothing`(point: Point) {
     let bench = HTTPBench()
@@ -94,7 +94,7 @@ import Testing
     let cancelled = bench.get(stuck)
     let quick = bench.get(HTTPRequest(origin.url()))
     quick.onEnd = { cancelled.cancel() }
-    // Returns, though both lookups are still stuck: neither the deadline nor `cancel()` waits for them.
+    // The loop returns although both lookups are still stuck: neither the deadline nor `cancel()` waits for them.
     bench.loop.run()
     #expect(StuckNames.waiting == 2)
     #expect(quick.isFinished)
@@ -109,7 +109,7 @@ import Testing
     defer { origin.stop() }
     let bench = HTTPBench()
     let probes = (0..<16).map { bench.get(HTTPRequest(origin.url("/\($0)"))) }
-    // The first to be answered cancels every other, running or waiting, but the last.
+    // The first request that gets a response cancels all others except the last, whether they run or wait.
     for probe in probes {
       probe.onEnd = { [unowned probe] in
         for other in probes.dropLast() where other !== probe { other.cancel() }

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  // Compresses to about half: no coding ends before it has seen nearly all of it.
+  // A text that compresses to about half, so that no decoder completes before nearly all bytes have arrived.
   private static let text: Data = {
     let letters = Array("0123456789abcdef".utf8)
     var state: UInt32 = 1
@@ -71,12 +71,12 @@ import Testing
     #expect(HTTPBench().run(origin.url()).response?.body == text.prefix(300))
   }
 
-  /// HTTP has its end, the compressed data does not: libcurl itself would take it for whole.
+  /// The HTTP message is complete, but the compressed data isn't: libcurl itself would accept it as complete.
   @Test(arguments: Coding.allCases, [1, 4, 1_000]) func `a truncated compressed body is an error`(
     coding: Coding, cut: Int
   ) {
     let whole = coding.encode(text)
-    // Bare deflate has no checksum: its last bytes may be padding.
+    // Raw deflate has no checksum, so its last bytes may be padding.
     guard coding != .bareDeflate || cut > 1 else { return }
     let origin = answering(coding.name, whole.dropLast(cut))
     defer { origin.stop() }
@@ -84,7 +84,7 @@ import Testing
     #expect(error?.kind == .truncated)
   }
 
-  /// Those with a checksum.
+  /// Tests only the codings with a checksum.
   @Test(arguments: [Coding.gzip, .deflate]) func `a damaged compressed body is an error`(coding: Coding) {
     var body = coding.encode(text)
     for index in stride(from: body.count / 3, to: body.count / 3 + 40, by: 1) { body[index] = ~body[index] }

@@ -7,9 +7,9 @@ import Testing
 @testable import FeedHTTP
 @testable import HTTPTestSupport
 
-/// How far a request is, as a stream.
+/// The progress of a request, as a stream.
 @Suite(.settled) struct HTTPEventsTests {
-  /// Keeps what arrives, and asks for as much as it is told to.
+  /// Records the events that arrive, and requests as many as the test tells it to.
   private final class Listener: Subscriber {
     typealias Input = HTTPProgress
     typealias Failure = HTTPError
@@ -47,7 +47,7 @@ import Testing
     var answer: HTTPResponse? { if case .finished(let response) = received.last { response } else { nil } }
   }
 
-  /// An origin that takes its time before its answer and in the middle of it.
+  /// An origin that pauses before its response and in the middle of it.
   private func slowOrigin() -> RawOrigin {
     RawOrigin { connection in
       try connection.readRequest()

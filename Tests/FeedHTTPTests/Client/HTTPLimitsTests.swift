@@ -56,7 +56,7 @@ import Testing
     for probe in stuck { #expect(probe.heardNothing) }
   }
 
-  @Test func `waiting for a connection counts towards the timeout`() {
+  @Test func `waiting for a connection counts toward the timeout`() {
     let silent = RawOrigin { connection in connection.waitForClose() }
     defer { silent.stop() }
     let bench = HTTPBench { $0.maxConnectionsPerHost = 1 }
@@ -71,20 +71,20 @@ import Testing
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()
-    // `run` returns though the connection is still open.
+    // `run` returns although the connection is still open.
     #expect(bench.run(origin.url()).isFinished)
     #expect(bench.run(origin.url()).isFinished)
     #expect(origin.accepted == 1)
   }
 }
 
-// MARK: - Descriptors, each in a process of its own
+// MARK: - Descriptors, each test in its own process
 
 extension HTTPLimitsTests {
   @Test(.timeLimit(.minutes(5))) func `no request leaves a descriptor open`() async {
     await #expect(processExitsWith: .success) {
       var before = 0
-      // The first time opens what stays open for the process's life.
+      // The first round opens descriptors that stay open as long as the process runs.
       for _ in 0..<2 {
         before = openDescriptors()
         let good = RawOrigin.answering { _ in RawOrigin.answer() }
@@ -102,7 +102,7 @@ extension HTTPLimitsTests {
         good.stop()
         bad.stop()
       }
-      // A lookup that was cancelled closes its last descriptor when its thread is done.
+      // A cancelled lookup closes its last descriptor when its thread ends.
       for _ in 0..<100 where openDescriptors() > before { usleep(50_000) }
       exit(openDescriptors() == before ? 0 : 1)
     }

@@ -6,13 +6,13 @@ import Testing
 @testable import FeedHTTP
 @testable import HTTPTestSupport
 
-/// Streamed responses whose last bytes are there when their connection ends.
+/// Streamed responses whose last bytes arrive together with the end of the connection.
 @Suite(.settled, .timeLimit(.minutes(5))) struct HTTPStreamEndTests {
   private let bench = HTTPBench()
 
   enum End: String, CaseIterable {
     case length, chunks, close
-    /// Errors: the connection ends early, or libcurl finds the error in the bytes with which it reads the last good ones.
+    /// Errors: the connection ends early, or libcurl finds the error in the same read as the last valid bytes.
     case cutLength, cutChunks, damagedChunk
 
     var isError: Bool { self == .cutLength || self == .cutChunks || self == .damagedChunk }
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  /// Sends a response and closes while the loop is held, so that the loop finds the bytes and the end together.
+  /// Sends a response and closes while the loop is blocked, so that the loop finds the bytes and the end together.
   private func origin(_ response: Data) -> RawOrigin {
     let loop = bench.loop
     return RawOrigin { connection in
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  // A short body comes in one read of libcurl, a longer one in several.
+  // libcurl reads a short body at once, and a longer one in several reads.
   @Test(arguments: End.allCases, [5, 50_000])
   func `all bytes that arrived are delivered before the completion or the error`(end: End, size: Int) {
     let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test func `compressed bytes that arrived before an error are decoded on demand`() {
-    // Zeros: libcurl reads all of it at once, and the reader requests it in pieces.
+    // Compressed zeros: libcurl reads all bytes at once, and the reader requests the body in pieces.
     let body = Data(count: 1 << 20)
     let sent = Compression.gzip(body)
     let header = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(sent.count + 1)\r\n\r\n"

@@ -7,7 +7,7 @@ import Testing
 @testable import FeedHTTP
 @testable import HTTPTestSupport
 
-/// Answers whose bodies are handed on while they arrive.
+/// Responses whose bodies are delivered while they arrive.
 @Suite(.settled) struct HTTPStreamingTests {
   private let bench = HTTPBench()
 
@@ -163,7 +163,7 @@ import Testing
     }
     defer { origin.stop() }
     var wasClosed = false
-    // Held on the loop until the origin sees the end: a later turn has no part in it.
+    // Block the loop until the origin detects the end, so that no later turn can cause it.
     func expectClosed() { wasClosed = closed.wait(timeout: .now() + 20) == .success }
     if isDropped {
       let subscription = bench.client.open(HTTPRequest(origin.url())).map(\.status).sink { _ in

@@ -6,7 +6,7 @@ import Testing
 @testable import FeedHTTP
 @testable import HTTPTestSupport
 
-/// Origins that misbehave, each with the error that it must end in. None may hang: the loop runs until it is idle.
+/// Origins that misbehave, each with the expected error. None may hang: the loop runs until it is idle.
 @Suite(.settled) struct HostileOriginTests {
   private func error(
     _ origin: RawOrigin, timeout: StreamInstant.Stride = .seconds(20), maxBodyBytes: Int = 1 << 20
@@ -129,7 +129,7 @@ import Testing
 // MARK: - Slow
 
 extension HostileOriginTests {
-  /// One byte every few milliseconds never ends; the deadline does, wherever the origin has got to.
+  /// An origin that endlessly sends one byte every few milliseconds; the deadline must end the request at any point.
   private func trickling(_ head: String, _ rest: String) -> RawOrigin {
     RawOrigin { connection in
       try connection.readRequest()
@@ -176,7 +176,7 @@ extension HostileOriginTests {
     #expect(error?.description.contains("took too long to respond: the limit is 0.3 seconds") == true)
   }
 
-  /// A socket whose queue of connections is full drops what arrives: the connection is never made.
+  /// A socket whose connection queue is full drops arriving packets, so the connection is never made.
   @Test(.timeLimit(.minutes(5))) func `a connection whose packets are dropped meets both timeouts`() throws {
     let hole = BlackHole()
     defer { hole.close() }

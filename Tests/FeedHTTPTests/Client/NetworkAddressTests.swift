@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeedHTTP
 
-/// Which addresses lead out of the web.
+/// Addresses that are private, and addresses that are public.
 @Suite(.settled) struct NetworkAddressTests {
   @Test(arguments: [
     // This machine.
@@ -12,14 +12,14 @@ import Testing
     // Private networks.
     "10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255",
     "fc00::1", "fdff::1",
-    // Those of carriers, links, protocols, benchmarks, groups, and what is reserved.
+    // Carrier-grade NAT, link-local, protocol assignments, benchmarking, multicast, and reserved addresses.
     "100.64.0.1", "100.127.255.255", "169.254.169.254", "192.0.0.1", "198.18.0.1", "198.19.255.255", "224.0.0.1",
     "239.1.2.3", "240.0.0.1", "255.255.255.255", "fe80::1", "fe80::1%eth0", "febf::1", "fec0::1", "ff02::1",
-    // The same in other clothes.
+    // The same addresses, embedded in IPv6.
     "::ffff:127.0.0.1", "::ffff:10.1.2.3", "::ffff:a9fe:a9fe", "::127.0.0.1", "64:ff9b::10.0.0.1", "2002:7f00:1::",
     "2002:c0a8:101::1", "64:ff9b:1::1.1.1.1", "64:ff9b:1:ffff::1", "::ffff:0:127.0.0.1", "100::1",
     "2001:470:1::5efe:7f00:1", "2606:4700::200:5efe:192.168.0.1",
-    // Examples of documents, relays of 6to4, Teredo, benchmarks, and identifiers of segments.
+    // Documentation, 6to4 relays, Teredo, benchmarking, and segment identifiers.
     "192.0.2.1", "192.88.99.1", "198.51.100.255", "203.0.113.0", "2001:db8::1", "2001:0:4136:e378:8000:63bf:3fff:fdd2",
     "2001:2::1", "3fff::1", "3fff:fff:ffff::1", "5f00::1",
   ])

@@ -6,8 +6,8 @@ import Testing
 @testable import FeedHTTP
 @testable import HTTPTestSupport
 
-/// Where addresses that somebody else chose may lead. `127.0.0.1` stands for the web here, and `127.0.0.2` for a private
-/// network.
+/// The destinations of URLs that the user didn't choose. Here, `127.0.0.1` represents the web, and `127.0.0.2` a
+/// private network.
 @Suite(.settled) struct PrivateNetworkTests {
   private static func bench() -> HTTPBench { HTTPBench { $0.publicAddresses = ["127.0.0.1"] } }
   private static func answering() -> RawOrigin { .answering(at: "127.0.0.2") { _ in RawOrigin.answer() } }
@@ -49,7 +49,7 @@ import Testing
     }
     #expect(get(inside.url()).response?.body == Data("inside".utf8))
     #expect(get(web.url()).error?.kind == .privateNetwork)
-    // For the user's own address it is as fresh as before.
+    // For a URL that the user chose, the response is as fresh as before.
     #expect(get(inside.url()).response?.headers["Age"] != nil)
     #expect(inside.accepted == 1)
   }
@@ -73,7 +73,7 @@ import Testing
     #expect(store.renewed.map { $0.selectors["private network"] } == ["own"])
   }
 
-  /// Stores responses as they were stored before they were marked.
+  /// Stores responses without the private-network mark, as earlier versions did.
   private final class UnmarkingCache: HTTPCacheStore {
     let cache = MemoryHTTPCache()
     private(set) var renewed: [HTTPStoredResponse.Head] = []
@@ -110,10 +110,10 @@ import Testing
     #expect(bench.run(named).error?.kind == .privateNetwork)
     #expect(inside.accepted == 0)
     #expect(bench.run(inside.url()).response?.status == 200)
-    // Its connection stands, and is not used for others.
+    // The user's connection is open, but isn't used for this request.
     #expect(bench.run(named).error?.kind == .privateNetwork)
     #expect(inside.accepted == 1)
-    // What leads to the web may be named by anybody.
+    // Any document may name a URL that leads to the web.
     named.url = web.url()
     #expect(bench.run(named).response?.status == 200)
   }
@@ -128,17 +128,17 @@ import Testing
       other.stop()
     }
     #expect(Self.bench().run(other.url()).response?.url == inside.url())
-    // Another process has asked for the document that names it.
+    // Another process has requested the document that names the URL.
     var named = HTTPRequest(inside.url())
     named.origin = URL(string: "http://127.0.0.3/")
     #expect(Self.bench().run(named).response?.status == 200)
-    // Names count as the addresses that they stand for.
+    // A name counts as the addresses to which it resolves.
     named.origin = URL(string: "http://localhost/")
     #expect(Self.bench().run(named).error?.kind == .privateNetwork)
     #expect(HTTPBench().run(named).response?.status == 200)
   }
 
-  /// `dual.test` has an address of the web and one of a private network, in either order.
+  /// `dual.test` has a public address and one in a private network, in either order.
   @Test(arguments: [["127.0.0.1", "127.0.0.2"], ["127.0.0.2", "127.0.0.1"], ["127.0.0.1", "::1"]])
   func `a web host that also has a private address can't lead to a private network`(addresses: [String]) throws {
     let inside = Self.answering()
@@ -156,7 +156,8 @@ import Testing
     let url = try #require(URL(string: "http://dual.test:\(web.port)/"))
     let first = bench()
     #expect(first.run(url).error?.kind == .privateNetwork)
-    // What it names, known to be of the web, or by its latest response, or by all of its addresses.
+    // URLs named by a document from `dual.test`: its network is known, or follows from the host's latest response, or
+    // from all of its addresses.
     var named = HTTPRequest(inside.url())
     named.origin = url
     #expect(first.run(named).error?.kind == .privateNetwork)
@@ -179,7 +180,7 @@ import Testing
     named.origin = url
     named.originIsPrivate = false
     #expect(bench.run(named).error?.kind == .privateNetwork)
-    // What came afterwards came from within.
+    // The latest response came from the private network.
     named.originIsPrivate = true
     #expect(bench.run(named).response?.status == 200)
   }
@@ -193,7 +194,7 @@ import Testing
     }
     let bench = HTTPBench {
       $0.publicAddresses = ["127.0.0.1"]
-      // Nobody listens there.
+      // No server listens at the first address.
       $0.addresses = ["dual.test": ["127.0.0.3", "127.0.0.1"]]
     }
     let url = try #require(URL(string: "http://dual.test:\(web.port)/"))

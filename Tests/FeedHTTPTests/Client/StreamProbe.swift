@@ -6,10 +6,10 @@ import Foundation
 /// Opens a response and reads its body.
 final class StreamProbe {
   var demand = Subscribers.Demand.unlimited
-  /// True to keep no bytes.
+  /// True to count bytes without keeping them.
   var countsOnly = false
   var onChunk: (() -> Void)?
-  /// Where the next chunk is requested in a later turn, instead of with the one before.
+  /// The loop on which the next chunk is requested in a later turn; `nil` to request it with the previous one.
   var asksLater: EventLoop?
   private(set) var response: StreamingResponse?
   private(set) var chunks: [Chunk] = []
@@ -68,7 +68,7 @@ final class StreamProbe {
   }
 }
 
-// A failed expectation prints what it has; reflection would go through the whole client.
+// A failed expectation prints its values, and reflection would visit the whole client.
 extension StreamProbe: CustomReflectable {
   var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Hosts whose addresses cannot be found out for as long as a test wants.
+/// Hosts whose lookups are stuck for as long as a test wants.
 ///
-/// The lookups of the whole process come here, because an executable's functions go before its libraries'; those of other
-/// names go on to the system's.
+/// All lookups of the process come here, because an executable's functions take precedence over its libraries'. Lookups
+/// of other names are passed on to the system's function.
 enum StuckNames {
   static let domain = "stuck.test"
 
   private static let condition = NSCondition()
-  // Both are touched with `condition` locked.
+  // Both are used only while `condition` is locked.
   nonisolated(unsafe) private static var isStuck = false
   nonisolated(unsafe) private static var inside = 0
 
-  /// How many lookups are stuck.
+  /// The number of stuck lookups.
   static var waiting: Int { condition.withLock { inside } }
 
   static func begin() { condition.withLock { isStuck = true } }
@@ -47,7 +47,7 @@ public func lookUp(
     StuckNames.wait()
     return EAI_NONAME
   }
-  // RTLD_NEXT: the one that this one hides, of the same type.
+  // RTLD_NEXT: the function of the same type that this one hides.
   return unsafeBitCast(dlsym(UnsafeMutableRawPointer(bitPattern: -1), "getaddrinfo")!, to: LookUp.self)(
     name, service, hints, result)
 }

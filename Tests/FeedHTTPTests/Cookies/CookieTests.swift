@@ -18,7 +18,7 @@ import Testing
 
   private func sent(_ jar: CookieJar, _ url: String) -> String? { jar.field(for: URL(string: url)!) }
 
-  /// A field that is set at http://www.example.com/a/b, a URL, and what is sent there.
+  /// A field that is set at http://www.example.com/a/b, a URL, and the field that is sent to that URL.
   @Test(arguments: [
     ("a=1", "http://www.example.com/a/c", "a=1"), ("a=1", "http://www.example.com/c", nil),
     ("a=1", "http://www.example.com/a", "a=1"), ("a=1", "http://www.example.com/ab", nil),
@@ -72,7 +72,7 @@ import Testing
     }
     #expect(sent(jar, "http://www.example.com/a/") == "c=3; b=2; a=1")
     clock.now += 1
-    // A new value keeps its place.
+    // A new value keeps the cookie's place in the order.
     set(jar, "b=4; Path=/")
     #expect(sent(jar, "http://www.example.com/") == "b=4; a=1")
   }

@@ -7,7 +7,7 @@ import Testing
 @testable import FeedHTTP
 
 @Suite(.settled) struct EventSourceTests {
-  /// A server of events in virtual time: a script answers each connection.
+  /// A server of events in virtual time: a script serves each connection.
   private final class Origin: HTTPClient {
     struct Reply {
       var status = 200
@@ -17,7 +17,7 @@ import Testing
     }
 
     let time: VirtualTimeScheduler
-    /// The requests, and when they came.
+    /// The requests, and their times.
     private(set) var requests: [(request: HTTPRequest, at: StreamInstant)] = []
     private let script: (Int, HTTPRequest) -> Reply
 
@@ -95,7 +95,7 @@ import Testing
     let events = origin.events(at: url, options { $0.pause = .seconds(1) }).record(on: time)
     time.advance(by: 100)
     #expect(events.values.map(\.data) == ["a"])
-    // After 1, 2, 4 and 8 s; then 1 s, since an event came, and 2 s.
+    // Pauses of 1, 2, 4 and 8 s; then 1 s, because an event arrived, and 2 s.
     #expect(origin.seconds == [0, 1, 3, 7, 15, 16, 18])
   }
 
@@ -179,7 +179,7 @@ import Testing
     #expect(events.completion == .failure(.tooLong(limit: 100)))
   }
 
-  /// A thousand streams of a server that knows where its clients stopped, each cut again and again anywhere.
+  /// A thousand streams of a server that supports resuming; each stream is cut repeatedly at random positions.
   @Test func `a thousand interrupted streams lose and repeat no event`() {
     for seed in 0..<1_000 {
       let time = VirtualTimeScheduler()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FeedHTTP
 
-/// The cases that web-platform-tests has for the format (`eventsource/format-*`), and what the standard says besides.
+/// The cases of web-platform-tests for the format (`eventsource/format-*`), and further cases from the standard.
 @Suite(.settled) struct EventStreamParserTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String

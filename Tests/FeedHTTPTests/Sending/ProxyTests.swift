@@ -9,7 +9,7 @@ import Testing
 @testable import HTTPTestSupport
 
 @Suite(.settled, .timeLimit(.minutes(5))) struct ProxyTests {
-  /// The requests that a proxy got: their first lines, and if each had a log-in.
+  /// The requests that a proxy received: their first lines, and whether each had a login.
   private final class Notes: Sendable {
     private let requests = Mutex<[RawOrigin.Request]>([])
     func take(_ request: RawOrigin.Request) { requests.withLock { $0.append(request) } }
@@ -68,7 +68,7 @@ import Testing
     #expect(bench.run(request).response?.status == 200)
     #expect(notes.lines == ["CONNECT localhost:\(origin.port) HTTP/1.1"])
     #expect(notes.logins == [true] && notes.ownFields == [false])
-    // The certificate is judged through the tunnel as without one.
+    // The certificate is verified through the tunnel, too.
     let strict = HTTPBench { $0.proxy = url(of: proxy, login: "ann:b") }
     #expect(strict.run(origin.url).error?.kind == .tls)
     let refused = HTTPBench { $0.proxy = url(of: proxy, login: "ann:wrong") }.run(origin.url).error

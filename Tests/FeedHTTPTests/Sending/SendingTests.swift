@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func `a source is read only while the server reads`() throws {
-    // Reads the head, and then nothing.
+    // An origin that reads the head, and then nothing more.
     let origin = RawOrigin { connection in
       try connection.readRequest()
       connection.waitForRelease()
@@ -76,7 +76,7 @@ import Testing
     request.timeout = .milliseconds(300)
     let probe = bench.run(request)
     #expect(probe.error?.kind == .timedOut(.response))
-    // The kernel's buffers of both ends take some megabytes.
+    // The kernel's buffers at both ends hold some megabytes.
     #expect(sent > 1 && sent < 400, "\(sent) chunks of 64 KiB")
   }
 
@@ -101,7 +101,7 @@ import Testing
     let bench = try UploadBench(limits: limits)
     for isInMemory in [true, false] {
       if !isInMemory {
-        // The kernel forgets what it has of the file, as far as it is on the disk.
+        // Make the kernel drop the cached parts of the file that are already on the disk.
         let descriptor = open(path, O_RDONLY)
         _ = fsync(descriptor)
         _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
@@ -117,7 +117,7 @@ import Testing
     let path = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)").path
     try Data(repeating: 65, count: 32 << 20).write(to: URL(filePath: path))
     defer { try? FileManager.default.removeItem(atPath: path) }
-    // Reads only when the file has been cut.
+    // An origin that reads only after the file has been truncated.
     let origin = RawOrigin { connection in
       try connection.readRequest()
       _ = truncate(path, 300_000)
@@ -172,7 +172,7 @@ import Testing
       return #expect(Bool(false), "it was sent")
     }
     #expect(error.kind == .body)
-    // What was announced may have arrived before the rest came.
+    // The announced bytes may have arrived before the surplus.
     if length > 6 { #expect(bench.got.isEmpty) }
   }
 
@@ -217,7 +217,7 @@ import Testing
 
   @Test func `a POST on a kept connection that is closed is sent only once`() throws {
     let seen = Mutex<[String]>([])
-    // Answers one request of each connection, and closes with the second unanswered.
+    // An origin that responds to one request per connection, and closes without responding to the second.
     let origin = RawOrigin { connection in
       try connection.send(RawOrigin.answer("200 OK", [], Data("\(try connection.readRequest().path)".utf8)))
       let second = try connection.readRequest()
@@ -229,7 +229,7 @@ import Testing
     #expect(bench.run(HTTPRequest(.post, origin.url("/2"), body: .text("order"))).error?.kind == .send)
     #expect(seen.withLock { $0 } == ["POST"])
     #expect(bench.run(origin.url("/3")).response?.status == 200)
-    // GET is sent again on a connection of its own.
+    // GET is sent again on a new connection.
     #expect(bench.run(origin.url("/4")).response?.status == 200)
     #expect(bench.run(HTTPRequest(.put, origin.url("/5"), body: .text("whole"))).response?.status == 200)
   }

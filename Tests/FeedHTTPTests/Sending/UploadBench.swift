@@ -3,7 +3,7 @@ import FeedHTTPServer
 import FeedStream
 import Foundation
 
-/// A server of ours that says what it got, and a client, on one loop.
+/// A server of this package that records its requests, and a client, on one loop.
 final class UploadBench {
   struct Got: Equatable {
     var method: String
@@ -12,7 +12,7 @@ final class UploadBench {
     var headers: Fields
   }
 
-  /// Header fields as texts: those of a request are a piece of memory, which a failed expectation could not print.
+  /// Header fields as text, because a failed expectation can't print a request's own fields, which are raw memory.
   struct Fields: Equatable {
     let values: [String: String]
     subscript(name: String) -> String? { values[name.lowercased()] }
@@ -24,7 +24,7 @@ final class UploadBench {
   private(set) var got: [Got] = []
   private var serving: AnyCancellable?
 
-  /// - Parameter answer: is given what has come; 200 with `ok` unless given.
+  /// - Parameter answer: returns the response to a request; by default, status 200 with `ok`.
   init(
     limits: HTTPServer.Limits = HTTPServer.Limits(),
     _ answer: @escaping (HTTPServer.Request, Got) -> HTTPServer.Response = { _, _ in .text("ok") }
@@ -54,7 +54,7 @@ final class UploadBench {
 
   func url(_ path: String = "/") -> URL { URL(string: "http://127.0.0.1:\(server.address!.port ?? 0)\(path)")! }
 
-  /// Sends a request and runs the loop until its response or error is there.
+  /// Sends a request, and runs the loop until its response or error arrives.
   func send(_ request: HTTPRequest, with client: (any HTTPClient)? = nil) -> Result<HTTPResponse, HTTPError>? {
     var result: Result<HTTPResponse, HTTPError>?
     let sending = (client ?? self.client).send(request).sink { [loop] completion in
@@ -69,7 +69,7 @@ final class UploadBench {
   }
 }
 
-// A failed expectation prints what it has; reflection would reach values that cannot be copied, and trap.
+// A failed expectation prints its values, and reflection would trap at values that can't be copied.
 extension UploadBench: CustomReflectable {
   var customMirror: Mirror { Mirror(self, children: []) }
 }

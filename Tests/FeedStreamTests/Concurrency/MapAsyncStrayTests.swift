@@ -8,7 +8,7 @@ import Testing
     withVirtualTime { time in
       let late = MisbehavingPublisher<Int, Never>(.emitsAfterEnding, values: [1, 2], on: time)
       var recorder: Recorder<Int, Never>?
-      // Where a loop runs: its tasks run there.
+      // Subscribe where a loop runs, because the tasks run there.
       time.schedule { recorder = late.mapAsync(limit: 2) { $0 * 10 }.record(on: time) }
       time.run()
       #expect(recorder?.values == [10, 20])

@@ -55,7 +55,7 @@ import Testing
     #expect(offLoop.entries.isEmpty)
   }
 
-  /// In a process of its own: other tests would keep the task's thread busy.
+  /// Runs in its own process, because other tests would keep the task's thread busy.
   @Test func `a loop without work waits for a task that is about to iterate its values`() async {
     await #expect(processExitsWith: .success) {
       let received = Journal<Int>()

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The drawings of `docs/Architecture.md` show what the sources say.
+/// The drawings of `docs/Architecture.md` agree with the sources.
 @Suite(.settled) struct ArchitectureTests {
   private static let project = URL(filePath: #filePath).resolvingSymlinksInPath()
     .appending(path: "../../../..").standardized
 
-  /// The lines that a picture says of itself.
+  /// The lines of a drawing's description.
   private static func description(of picture: String) throws -> [Substring] {
     let text = try String(contentsOf: project.appending(path: "docs/pictures/\(picture).svg"), encoding: .utf8)
     let parts = text.components(separatedBy: "<desc>\n")
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test func `the page's family tree matches the engine's classes`() throws {
-    // Each class of the engine with what it inherits from.
+    // Each class of the engine, with its superclass.
     var parents: [String: String] = [:]
     for text in try Self.sources(in: ["Sources/FeedStream/Core", "Sources/FeedStream/Engine"]) {
       for match in text.matches(of: /\bclass (\w+)(?:<[^{]*?>)?:\s*(\w+)/) {

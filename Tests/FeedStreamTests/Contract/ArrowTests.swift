@@ -2,9 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The arrows between folders, read from the sources as text: who may name whom, and who may import what.
+/// The dependencies between folders, read from the sources as text: the types that each may name, and the modules that
+/// each may import.
 @Suite(.settled) struct ArrowTests {
-  /// The rooms of `Sources/FeedStream` from the ground up: each names types of its own and of those before it.
+  /// The folders of `Sources/FeedStream`, from the bottom up: each names only its own types and those of earlier
+  /// folders.
   static let streams = [
     "Core", "Engine", "Schedulers", "Subjects", "Publishers", "Subscribers", "Operators", "EventLoop", "IO",
     "Concurrency", "Parallel", "Foundation",
@@ -17,7 +19,7 @@ import Testing
   }
 
   @Test func `each folder of ImageFeed uses only folders below it`() throws {
-    // Adapters side by side depend on the models, pipelines on them all. A new folder is given its place here.
+    // Adapters depend on the models but not on each other, and pipelines depend on all of them. Add a new folder here.
     let house = try House("Sources/ImageFeed")
     let order = [
       "Platform", "Feature", "Formats", "History", "Cache", "Subscriptions", "Pipelines", "Images", "Decoding",
@@ -40,7 +42,7 @@ import Testing
   }
 
   @Test func `each folder of FeedFormats uses only folders below it`() throws {
-    // Formats side by side depend on the models, on XML, and on what is read out of texts.
+    // Formats depend on the models, on XML and on markup, but not on each other.
     let house = try House("Sources/FeedFormats")
     let order = ["Bytes", "Document", "XML", "Markup", "OPML", "JSON", "Syndication"]
     #expect(house.folders.subtracting(order).sorted() == [], "give the new folder its place in the order")
@@ -63,7 +65,7 @@ import Testing
     let house = try House("Sources/FeedStream")
     let imports = house.imports(in: folder)
     #expect(Set(imports.map(\.module)).isSubset(of: ["Synchronization", "CThread", "Glibc", "Musl", "Darwin"]))
-    // The C library has another name on each system.
+    // The C library has a different name on each system.
     #expect(imports.filter { $0.module == "Glibc" && !$0.isConditional }.map(\.file) == [])
   }
 }
@@ -86,7 +88,7 @@ private struct House {
   }
 
   private let files: [File]
-  /// The folder that declares a name, where only one does.
+  /// The folder that declares a name, if only one does.
   private let homes: [String: String]
 
   var folders: Set<String> { Set(files.map(\.folder)) }
@@ -112,7 +114,7 @@ private struct House {
     homes = declaring.compactMapValues { $0.count == 1 ? $0.first : nil }
   }
 
-  /// The names by which a folder reaches up, as "Core/File.swift names Operators' First".
+  /// The names that violate the order, in the form "Core/File.swift names Operators' First".
   func arrows(against order: [String]) -> [String] {
     arrows { from, to in (order.firstIndex(of: to) ?? 0) > (order.firstIndex(of: from) ?? 0) }
   }
@@ -137,12 +139,12 @@ private struct House {
     }
   }
 
-  /// Names of the standard library, of GRDB and of another module that a type of ours shares.
+  /// Names of our types that the standard library, GRDB or another module uses, too.
   private static let foreign: Set = [
     "Sequence", "Result", "Optional", "Key", "Combine", "Configuration", "Demand", "Element", "Output", "Failure",
   ]
 
-  /// Without comments and strings.
+  /// The text without comments and strings.
   private static func code(of text: String) -> String {
     text.replacing(/"""[\s\S]*?"""/, with: "").replacing(/"(?:\\.|[^"\\\n])*"/, with: "")
       .replacing(/\/\/[^\n]*/, with: "")

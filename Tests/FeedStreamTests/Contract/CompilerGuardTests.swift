@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The compiler holds streams to their thread (`CONTRACT.md`, rule 1): code is compiled against the module under test.
+/// The compiler keeps streams on their thread (`CONTRACT.md`, rule 1): these tests compile code against the module
+/// under test.
 @Suite(.settled) struct CompilerGuardTests {
   @Test(arguments: Snippet.refused)
   private func `code that would touch a stream on another thread doesn't compile`(_ snippet: Snippet) async throws {
@@ -18,7 +19,7 @@ import Testing
   }
 }
 
-/// A piece of code, and what the compiler is to say of it.
+/// A piece of code, and the compiler's expected diagnostics.
 private struct Snippet: CustomTestStringConvertible, Sendable {
   let testDescription: String
   let code: String
@@ -40,7 +41,7 @@ private struct Snippet: CustomTestStringConvertible, Sendable {
       to: folder.appendingPathComponent(Self.fileName), atomically: false, encoding: .utf8)
     let products = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
     let project = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
-    // The module of the running build, and the maps that tell it where the headers of C are.
+    // The module of the running build, and the module maps of its C headers.
     let maps = ["CLibUV", "CThread"].map { "-Xcc '-fmodule-map-file=\(project.path)/Sources/\($0)/module.modulemap'" }
     let output = try await shell(
       """
@@ -54,7 +55,7 @@ private struct Snippet: CustomTestStringConvertible, Sendable {
 
   private static let fileName = "snippet.swift"
 
-  /// Everything that a line of shell script writes.
+  /// The output of a line of shell script.
   private func shell(_ script: String) async throws -> String {
     try await withCheckedThrowingContinuation { continuation in
       Thread.detachNewThread {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Keeps `CONTRACT.md` true to the code.
+/// Checks that `CONTRACT.md` agrees with the code.
 @Suite(.settled) struct ContractTextTests {
   private let project = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
 
@@ -17,7 +17,7 @@ import Testing
 
   @Test func `the tests that the contract names exist`() throws {
     let lines = try contract().split(separator: "\n").filter { $0.hasPrefix("| ") && $0.contains("Tests`: `") }
-    // What stands between backticks and is a sentence names a test.
+    // A sentence in backticks is the name of a test.
     let names = lines.flatMap { $0.split(separator: "`").filter { $0.contains(" ") && $0.first?.isLetter == true } }
     #expect(Set(lines.compactMap { Int($0.dropFirst(2).prefix { $0.isNumber }) }) == Set(1...10))
     let files = try #require(FileManager.default.enumerator(atPath: project.appending(path: "Tests").path))

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every public operator says what it does, draws it, and says what becomes of demand, failure, cancellation and of the
-/// values that it cannot deliver. An overload may name the form that says so.
+/// Every public operator documents its behavior, with a diagram, and its treatment of demand, failure, cancellation,
+/// and values that it can't deliver. An overload may refer to the form that documents this.
 @Suite(.settled) struct DocumentationTests {
   private static let declarations = try! Declaration.all()
   /// Operators of publishers and collections, and the publishers that are made by an initializer.
   private static let operators = declarations.filter { $0.isGeneral || $0.isPublisher && !$0.isMadeByAnOperator }
-  /// Those of one type of publisher, which do what the general operator does.
+  /// Operators of one type of publisher, which behave like the general operator.
   private static let special = declarations.filter(\.isSpecial)
 
   @Test func `the documentation check finds all operators`() {
@@ -85,7 +85,7 @@ private struct Declaration: CustomStringConvertible {
   var doc: String { lines.filter { !$0.hasPrefix("    ") }.joined(separator: " ") }
   var description: String { "\(place) \(name)" }
 
-  // MARK: What it has to have
+  // MARK: Requirements
 
   var missing: [String] {
     let drawing = lines.filter { $0.hasPrefix("    ") && $0.contains { "-|#".contains($0) } }
@@ -101,14 +101,14 @@ private struct Declaration: CustomStringConvertible {
     return missing
   }
 
-  /// The names of what it refers to for its behavior: "as in ``zip(_:)``".
+  /// The names of the declarations to which it refers for its behavior: "as in ``zip(_:)``".
   var references: [String] {
     doc.matches(of: /:\*\* as in `+([^`(]+)/).map { match in
       String(match.1.split { $0 == "/" || $0 == "." }.last ?? "")
     }
   }
 
-  // MARK: What it is
+  // MARK: Kinds
 
   var isGeneral: Bool {
     let isFree = container.isEmpty
@@ -127,7 +127,8 @@ private struct Declaration: CustomStringConvertible {
     kind == "type" && head.contains(/:.*\b(ConnectablePublisher|ConstantPublisher|Publisher|Subject)\b/)
   }
 
-  /// "See ``Publisher/map(_:)``." or, of what several operators share, "``Zip`` and ``CombineLatest``."
+  /// True for "See ``Publisher/map(_:)``." or, for a publisher that several operators share, "``Zip`` and
+  /// ``CombineLatest``."
   var isMadeByAnOperator: Bool { doc.hasPrefix("See ") || doc.hasPrefix("``") || doc.contains(": see ``") }
 }
 
@@ -156,7 +157,7 @@ extension Declaration {
         comment.append(line)
         continue
       }
-      // A line without indentation ends what was around it.
+      // A closing brace without indentation ends the container.
       if line.first == "}" { container = "" }
       if line.hasPrefix("extension ") { container = String(line) }
       if code.hasPrefix("public "), let match = code.prefixMatch(of: declared) {
@@ -180,7 +181,7 @@ extension Declaration {
     /public (?:static |final |nonisolated\(nonsending\) )*(func|var|struct|class) (`?\w+`?)/
   }
 
-  /// Not operators: what publishers, subjects and schedulers have to have.
+  /// The requirements of publishers, subjects and schedulers, which aren't operators.
   private static let plumbing: Set = [
     "receive", "connect", "send", "subscribe", "cancel", "request", "hash", "schedule", "AsyncPublisher",
     "byTime", "byTimeOrCount",

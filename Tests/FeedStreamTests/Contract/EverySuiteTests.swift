@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Keeps the tests in order: that they are found where they are looked for, read as sentences, and leave nothing behind.
+/// Checks the tests themselves: they are in the expected files, read as sentences, and leave nothing behind.
 @Suite(.settled) struct EverySuiteTests {
   private let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
 
-  /// The Swift files in `folder` of the project, each with what it says.
+  /// The Swift files in `folder` of the project, with their texts.
   private func sources(in folder: String) throws -> [(file: String, text: String)] {
     let place = root.appending(path: folder)
     let files = try #require(FileManager.default.enumerator(atPath: place.path))
@@ -15,10 +15,10 @@ import Testing
     }
   }
 
-  /// Operators' files without a suite of their name, and the suite that tests what is in them.
+  /// Operators' files without a suite of the same name, and the suites that test them.
   private static let testedElsewhere = [
     "Combining/MergeByArity": "Combining/MergeTests",
-    // It stops in a debugger.
+    // This operator stops in a debugger.
     "Effects/Breakpoint": "../../RuleTests/RuleSuite",
     "Reducing/PredicateReduction": "Reducing/ContainsTests",
     // Only for the compiler's messages.
@@ -71,7 +71,7 @@ import Testing
   @Test func `every suite has the trait .settled`() throws {
     var (suites, careless): (Int, [String]) = (0, [])
     for (file, text) in try ["Tests", "Examples"].flatMap(sources(in:)) {
-      // At the beginning of a line, not in words about one.
+      // Match the attribute at the beginning of a line, not in a comment.
       for attribute in ("\n" + text).components(separatedBy: "\n@" + "Suite").dropFirst() {
         let attributes = attribute.components(separatedBy: "struct ")[0]
         suites += 1

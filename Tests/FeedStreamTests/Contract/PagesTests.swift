@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The pages of the repository lead where they say.
+/// The links of the repository's pages lead to existing targets.
 @Suite(.settled) struct PagesTests {
   private static let project = URL(filePath: #filePath).resolvingSymlinksInPath()
     .appending(path: "../../../..").standardized
 
-  /// The pages that people read on the web: all but those of the documentation, whose links the documentation checks.
+  /// The pages that people read on the web: all except those of the documentation, whose links DocC checks.
   private static var pages: [String] {
     get throws {
       let folders = [("", false), ("docs", true), ("Benchmarks", false), ("Examples", true), ("Integrations", true)]
@@ -44,7 +44,8 @@ import Testing
     }
   }
 
-  /// As repositories on the web name a heading: in lower case, without punctuation, with hyphens for spaces.
+  /// The anchor that repository websites use for a heading: in lower case, without punctuation, with hyphens for
+  /// spaces.
   private static func anchor(_ heading: Substring) -> String {
     String(heading.lowercased().filter { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" || $0 == " " })
       .replacing(" ", with: "-")
@@ -84,14 +85,14 @@ import Testing
     let scripts = Self.project.appending(path: "Scripts")
     for script in try FileManager.default.contentsOfDirectory(atPath: scripts.path) {
       let isFolder = try scripts.appending(path: script).resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true
-      // What others source or call.
+      // Skip files that other scripts source or call.
       if isFolder || ["setup", "symbols", "drawing.py"].contains(script) { continue }
       let isNamed = contributing.contains("`Scripts/\(script)")
       #expect(isNamed, "CONTRIBUTING does not name Scripts/\(script)")
     }
   }
 
-  /// Named with as much of its path as says which one is meant: `Timing/Delay.swift`.
+  /// A page names a file with as much of its path as necessary: `Timing/Delay.swift`.
   @Test func `every Swift file named in the pages exists`() throws {
     let files = try ["Sources", "Tests", "Examples", "Fuzzing", "Benchmarks"].flatMap { folder in
       let found = FileManager.default.enumerator(atPath: Self.project.appending(path: folder).path)
@@ -99,7 +100,7 @@ import Testing
     }.filter { $0.hasSuffix(".swift") }
     for page in try Self.pages {
       for name in try Self.text(page).matches(of: /`([\w+\/]+\.swift)`/).map({ String($0.1) }) {
-        // The reader's own.
+        // Skip the reader's own files.
         if name.hasPrefix("Sources/App/") || name == "Package.swift" { continue }
         let isThere = files.contains { $0.hasSuffix("/\(name)") }
         #expect(isThere, "\(page) names \(name)")

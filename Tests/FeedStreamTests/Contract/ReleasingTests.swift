@@ -3,8 +3,8 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// Rule 9, as far as it is about values: what an operator holds goes with the cancellation, although somebody may keep the
-/// subscription.
+/// The part of rule 9 about values: a cancellation releases the values that an operator holds, even if the subscription
+/// is retained.
 @Suite(.settled) struct ReleasingTests {
   final class Value {}
 
@@ -67,7 +67,7 @@ import Testing
     struct Weak { weak var value: Value? }
     let time = VirtualTimeScheduler()
     let subject = PassthroughSubject<Value, Boom>()
-    // Kept after it has been cancelled.
+    // The subscription is retained after its cancellation.
     var subscription: (any Subscription)?
     let recorder = Recorder<Int, Boom>(on: time, demand: holder.demand)
     holder.hold(subject, time).subscribe(
@@ -115,7 +115,7 @@ import Testing
     Holder("takeLast", asking: .unlimited) { upstream, _ in upstream.takeLast(5) },
   ]
 
-  /// A value by its identity, and the value with it.
+  /// A value that is compared by its identity.
   struct Same: Hashable {
     let value: Value
     static func == (lhs: Same, rhs: Same) -> Bool { lhs.value === rhs.value }
@@ -124,7 +124,7 @@ import Testing
 
   @Test(arguments: keepers) func `a completed operator releases what it holds`(_ keeper: Holder) {
     let subject = PassthroughSubject<Value, Boom>()
-    // Kept after the ending.
+    // The subscription is retained after the completion.
     var subscription: (any Subscription)?
     let recorder = Recorder<Int, Boom>(on: VirtualTimeScheduler(), demand: keeper.demand)
     keeper.hold(subject, VirtualTimeScheduler()).subscribe(

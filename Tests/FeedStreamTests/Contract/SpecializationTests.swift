@@ -2,13 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Keeps streams specialized across the module's border: an operator that subscribes in code that is not inlinable makes
-/// everything above it many times slower (`Benchmarks/downstream`).
+/// Checks that streams are specialized across the module's boundary: an operator that subscribes in code that is not
+/// inlinable makes everything above it many times slower (`Benchmarks/downstream`).
 @Suite(.settled) struct SpecializationTests {
   private let sources = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
     .appending(path: "Sources/FeedStream")
 
-  /// Sources of bytes and events, whose values cost a system call, and what erases the types of its upstreams.
+  /// Sources of bytes and events, whose values cost a system call, and operators that erase the types of their
+  /// upstreams.
   private static let exempt: Set = [
     "Engine/Subscriptions/WorkOnRequest", "Foundation/Timer+Publisher", "IO/Datagrams/DatagramSocket", "IO/Files/File",
     "IO/Files/Following", "IO/Folders/Folder", "IO/Folders/FolderChanges", "IO/Streams/Connection",

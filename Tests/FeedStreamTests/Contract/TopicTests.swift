@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The page of `Publisher` in the documentation groups its methods by what they are for.
+/// The page of `Publisher` in the documentation groups its methods by purpose.
 @Suite(.settled) struct TopicTests {
   private static let project = URL(filePath: #filePath).resolvingSymlinksInPath()
     .appending(path: "../../../..").standardized
@@ -11,13 +11,13 @@ import Testing
     try String(contentsOf: Self.project.appending(path: path), encoding: .utf8)
   }
 
-  /// The names that the groups have, without parameters.
+  /// The method names in the groups, without parameters.
   private func grouped() throws -> [String] {
     try text("Sources/FeedStream/FeedStream.docc/Publisher.md").matches(of: /(?m)^- ``(\w+)/).map { String($0.1) }
   }
 
   @Test func `every method of Publisher is in a topic group`() throws {
-    // What `Scripts/api` lists as public.
+    // The methods that `Scripts/api` lists as public.
     let methods = try text("docs/API/FeedStream.txt").matches(of: /(?m)^(?:func|var) Publisher\.`?([^_\W]\w*)/)
     let names = Set(methods.map { String($0.1) })
     #expect(names.count > 95)

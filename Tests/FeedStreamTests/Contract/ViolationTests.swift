@@ -157,12 +157,13 @@ import Testing
   private struct Marked {}
 }
 
-/// Takes a subscription to another thread, past the compiler. Unchecked: the test waits for each thread in turn.
+/// Takes a subscription to another thread, without the compiler's knowledge. Unchecked: the test waits for each thread
+/// in turn.
 private final class Stray: @unchecked Sendable {
   var subscription: AnyCancellable?
 }
 
-/// Asks once and writes down what it receives.
+/// Requests once, and records the events.
 private final class Asker: Subscriber {
   private let demand: Subscribers.Demand
   private(set) var received: [String] = []

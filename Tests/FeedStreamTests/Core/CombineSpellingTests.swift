@@ -3,7 +3,7 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// Ways to write that people bring from Combine: that these compile is half of what they test.
+/// Spellings that Combine's users know: half of each test is that they compile.
 @Suite("Combine's spellings compile", .settled) struct CombineSpellingTests {
   @Test func `send can be passed as a function that returns nothing`() {
     let subject = PassthroughSubject<Int, Never>()

@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Where streams live that are made before their loop runs, and that other threads touch.
+/// The thread of streams that are created before their loop runs, and the use of streams on other threads.
 @Suite("A stream is touched only on its own thread", .settled) struct ConfinementTests {
-  /// Runs `body` on a thread of its own, where nothing is a task's.
+  /// Runs `body` on its own thread, outside of any task.
   private static func onThread(_ body: @escaping @Sendable () -> Void) async {
     await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
       Thread.detachNewThread {
@@ -39,7 +39,7 @@ import Testing
       await ConfinementTests.onThread {
         nonisolated(unsafe) let subject = PassthroughSubject<Int, Never>()
         let loop = EventLoop()
-        // Nobody has touched it before.
+        // The subject hasn't been used before.
         Thread.detachNewThread { subject.send(1) }
         loop.run(.untilStopped)
       }

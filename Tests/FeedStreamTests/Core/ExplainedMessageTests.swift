@@ -38,7 +38,7 @@ struct ExplainedMessageTests {
       let text = try String(contentsOf: file, encoding: .utf8)
       for match in text.matches(of: /section: (?:StaticString\?? = )?"([a-z-]+)"/) { anchors.insert(String(match.1)) }
     }
-    // Those of `halt`: its default, and at least one other.
+    // The anchors of `halt`: its default, and at least one other.
     #expect(anchors.contains("a-stream-lives-on-one-thread") && anchors.count > 1, "\(anchors)")
     for anchor in anchors {
       #expect(sections[anchor]?.contains("**Solution:**") == true, "\(anchor) has no section")
@@ -55,6 +55,6 @@ struct ExplainedMessageTests {
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("(docs/Troubleshooting.md#senttonobody; once per place"), "\(text)")
-    #expect(text.contains("to run code on it (docs/Troubleshooting.md#a-stream-lives-on-one-thread)"), "\(text)")
+    #expect(text.contains("above the operator (docs/Troubleshooting.md#a-stream-lives-on-one-thread)"), "\(text)")
   }
 }

@@ -86,7 +86,7 @@ struct IntrospectionTests {
   }
 }
 
-/// Asks for one value at a time.
+/// Requests one value at a time.
 private final class Asking: Subscriber {
   var subscription: (any Subscription)?
   var values: [Int] = []
@@ -102,7 +102,7 @@ private final class Asking: Subscriber {
   func receive(completion: Subscribers.Completion<Never>) {}
 }
 
-/// Notes what concerns one subscriber; the streams of other tests, which run at the same time, are none of its concern.
+/// Records the events of one subscriber; ignores the streams of other tests, which run at the same time.
 private final class Watch: _Introspection {
   private struct State {
     var events: [String] = []

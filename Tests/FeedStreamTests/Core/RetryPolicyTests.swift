@@ -23,7 +23,7 @@ import Testing
   }
 }
 
-/// Numbers that look random, and how many were taken.
+/// Pseudorandom numbers, and a count of those that were used.
 private struct Counting: RandomNumberGenerator {
   var count: UInt64 = 0
 

@@ -3,7 +3,8 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// The hook is the process's: only the tests here set it, one at a time, and they listen to values that no other sends.
+/// The hook is process-wide: only these tests set it, one at a time, and they react only to values that no other test
+/// sends.
 @Suite("Dropped values are reported", .serialized, .settled) struct StreamDiagnosticsTests {
   private struct Probe: Equatable { let number: Int }
 

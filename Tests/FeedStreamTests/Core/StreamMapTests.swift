@@ -3,7 +3,7 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// Each runs in a process of its own, because the map is the process's.
+/// Each test runs in its own process, because the map is process-wide.
 @Suite("The live map names the place where a stream is stuck, and the reason", .settled) struct StreamMapTests {
   private static func requesting<Input>(_ demand: Subscribers.Demand) -> AnySubscriber<Input, Never> {
     AnySubscriber(receiveSubscription: { if demand > .none { $0.request(demand) } })

@@ -4,7 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each runs in a process of its own: warnings are the process's, and others set the hook for drops, which takes them over.
+/// Each test runs in its own process, because warnings are process-wide, and other tests set the hook for drops, which
+/// replaces warnings.
 @Suite("Probable mistakes are written to standard error, once per place", .settled) struct WarningTests {
   /// The warnings that `result` wrote, without their places.
   private func warnings(_ result: ExitTest.Result?) -> [String] {
@@ -23,7 +24,7 @@ import Testing
     }
   }
 
-  /// Runs `body` on a thread of its own, where nothing is a task's.
+  /// Runs `body` on its own thread, outside of any task.
   private static func onThread(_ body: @escaping @Sendable () -> Void) async {
     await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
       Thread.detachNewThread {
@@ -93,7 +94,7 @@ import Testing
     expect(text, text, text, text, text, in: result)
   }
 
-  // Not within the macro, whose code has one line's number.
+  // A separate function, because all code within the macro has the same line number.
   private static func releaseAtOnce() {
     StreamDiagnostics.writeWarnings()
     final class Box { var value = 0 }
@@ -191,7 +192,7 @@ import Testing
       await WarningTests.onThread {
         let loop = EventLoop()
         let values = [1, 2].publisher.values
-        // After the warning.
+        // This work runs after the warning.
         loop.schedule(after: loop.now.advanced(by: .milliseconds(10))) {}
         let late = Thread {
           usleep(1_500_000)

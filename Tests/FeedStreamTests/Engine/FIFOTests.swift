@@ -10,7 +10,7 @@ import Testing
     var queue = FIFO<Int>()
     var expected: [Int] = []
     for value in 0..<2_000 {
-      // Phases in which it mostly grows, and mostly shrinks.
+      // Alternate between phases in which the queue mostly grows and mostly shrinks.
       let grows = value / 100 % 2 == 0 ? 4 : 2
       switch Int.random(in: 0..<6, using: &random) {
       case 0..<(grows - 1):

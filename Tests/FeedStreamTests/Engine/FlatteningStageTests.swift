@@ -4,14 +4,14 @@ import Testing
 
 /// Shared behavior of the operators on `FlatteningStage`: events that arrive while a mapped publisher delivers.
 @Suite(.settled) struct FlatteningStageTests {
-  /// Three values of a number, of a publisher that delivers them immediately, erased or not.
+  /// Three values made from a number, by a publisher that delivers them immediately, type-erased or not.
   private static func three(_ number: Int) -> AnyPublisher<Int, Boom> {
     (0..<3).map { number * 10 + $0 }.publisher.setFailureType(to: Boom.self).eraseToAnyPublisher()
   }
 
   private enum Rival: CaseIterable { case flatMapLatest, concatMap, flatMapFirst }
 
-  /// Sends 1, and in the delivery of 11 does `act`; tells what was received.
+  /// Sends 1, runs `act` during the delivery of 11, and returns the received events.
   private func received(_ rival: Rival, in act: @escaping (PassthroughSubject<Int, Boom>) -> Void) -> [String] {
     let subject = PassthroughSubject<Int, Boom>()
     var log: [String] = []

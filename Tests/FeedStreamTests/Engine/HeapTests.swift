@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct HeapTests {
-  /// Knows its place.
+  /// An item that knows its index in the heap.
   private final class Item: HeapEntry {
     let key: Int
     var place = -1

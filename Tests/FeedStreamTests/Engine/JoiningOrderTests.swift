@@ -11,7 +11,7 @@ import Testing
   struct Form: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let isZip: Bool
-    /// Joins two publishers; where it takes more, those before them stay out of the way.
+    /// Joins two publishers; if the operator takes more, the ones before them don't affect the result.
     let join: @Sendable (Source, Source) -> AnyPublisher<[Int], Boom>
 
     init<P: Publisher & SendableMetatype>(
@@ -59,7 +59,7 @@ import Testing
     a.send(1)
     b.send(1)
     #expect(recorder.values == [[1, 1]])
-    // `combineLatest` goes on with the values of the other.
+    // `combineLatest` continues with the values of the other publisher.
     #expect(recorder.completion == (form.isZip ? .finished : .failure(Boom())))
   }
 

@@ -65,7 +65,7 @@ struct ManyUpstreamsTests {
       log.append("suffix is subscribed")
       return Just(2)
     }
-    // Above `append` the ending returns only after the suffix has run.
+    // Above `append`, delivering the completion returns only after the suffix has run.
     let watched = prefix.breakpoint(receiveCompletion: { _ in false })
     let recorder = Returning(watched) { log.append("prefix returns") }.append(suffix).recorded()
     #expect(recorder.values == [1, 2])
@@ -137,7 +137,8 @@ struct ManyUpstreamsTests {
   }
 }
 
-/// Keeps what comes. The kit's recorder keeps times as well, which a hundred thousand need not have.
+/// Records the events that arrive, without their times, unlike the kit's recorder: a hundred thousand values don't need
+/// them.
 private final class Keeper<Input, Failure: Error>: Subscriber, Cancellable {
   private(set) var subscription: (any Subscription)?
   private(set) var values: [Input] = []
@@ -167,7 +168,7 @@ private final class Keeper<Input, Failure: Error>: Subscriber, Cancellable {
 }
 
 extension Publisher {
-  /// Subscribes, asking for everything.
+  /// Subscribes with unlimited demand.
   fileprivate func recorded() -> Keeper<Output, Failure> {
     let keeper = Keeper<Output, Failure>()
     subscribe(keeper)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct OnceTests {
-  /// A third party's scheduler, which takes back repeating work alone.
+  /// A third-party scheduler, which can cancel only repeating work.
   private final class Plain: LoopScheduler {
     private let time: VirtualTimeScheduler
     init(on time: VirtualTimeScheduler) { self.time = time }

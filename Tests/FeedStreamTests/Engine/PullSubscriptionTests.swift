@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct PullSubscriptionTests {
-  /// Counts up, as many at a time as it is told.
+  /// Counts up, and delivers as many numbers at a time as the test decides.
   private final class Counter: PullSource {
     typealias Failure = Boom
     struct Numbers: Publisher {
@@ -38,7 +38,7 @@ import Testing
     func cancelled(_: PullSubscription<Int, Boom>) { isCancelled = true }
   }
 
-  /// Asks when it is told to.
+  /// Requests values when the test tells it to.
   private final class Asker: Subscriber {
     var subscription: (any Subscription)?
     var values: [Int] = []

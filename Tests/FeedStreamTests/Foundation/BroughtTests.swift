@@ -4,11 +4,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Code that people bring from Combine next to queues: sharing, pauses and schedulers of their own.
+/// Further code that users bring from Combine: sharing, pauses, and custom schedulers.
 @Suite("Streams that use queues and custom schedulers", .settled) struct BroughtTests {
   private struct Broken: Error {}
 
-  /// Runs `body` with a loop on a thread of its own, then the loop until it is idle.
+  /// Runs `body` with a loop on its own thread, and then the loop until it is idle.
   private func onLoop(_ body: @escaping @Sendable () -> AnyCancellable) async {
     await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
       Thread.detachNewThread {
@@ -146,7 +146,7 @@ import Testing
     #expect(received == Array(0..<200))
   }
 
-  /// Delivers numbers on a thread of its own, as a publisher that wraps a network library may.
+  /// Delivers numbers on its own thread, as a publisher around a network library may.
   private struct Raw: Publisher {
     let count: Int
 
@@ -214,7 +214,7 @@ import Testing
       })
   }
 
-  /// Subscribes on a thread of its own, and never returns.
+  /// Subscribes on its own thread, and never returns.
   private static func withoutTask(_ subscribe: @escaping @Sendable () -> AnyCancellable) async {
     await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
       Thread.detachNewThread {
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  /// A scheduler as a program may write one, which runs its work on any thread.
+  /// A custom scheduler like one in a user's program, which runs its work on any thread.
   private struct Pool: Scheduler {
     var now: DispatchQueue.SchedulerTimeType { DispatchQueue.global().now }
     var minimumTolerance: DispatchQueue.SchedulerTimeType.Stride { 0 }
@@ -251,7 +251,7 @@ import Testing
     }
   }
 
-  // MARK: Schedulers of the user's, and no loop yet
+  // MARK: Custom schedulers, and no loop yet
 
   /// A scheduler around a queue, which runs its work through `run`.
   fileprivate protocol AroundQueue: Scheduler
@@ -264,7 +264,7 @@ import Testing
     func run(_ action: @escaping () -> Void) { action() }
   }
 
-  /// Returns to a loop, unknown to the stream.
+  /// Returns to a loop without the stream's knowledge.
   private struct Returning: AroundQueue {
     let loop: EventLoop
     func run(_ action: @escaping () -> Void) {

@@ -5,9 +5,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Streams that people bring from Combine, with queues that run on threads of their own.
+/// Streams that users bring from Combine, with queues that run on their own threads.
 @Suite("Streams that cross to queues", .settled) struct CrossingTests {
-  /// The values of a stream, when it has finished.
+  /// Returns the values of a stream when it has finished.
   private func collected<P: Publisher>(_ make: () -> P) async -> [P.Output]
   where P.Failure == Never, P.Output: Sendable {
     nonisolated(unsafe) var kept: AnyCancellable?

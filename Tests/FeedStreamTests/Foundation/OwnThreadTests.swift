@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Publishers of the user's that deliver on threads of their own, where several are joined.
+/// Operators that join several custom publishers, which deliver on their own threads.
 @Suite("Publishers with their own threads", .settled) struct OwnThreadTests {
-  /// Where a stream lives.
+  /// The kind of thread on which a stream lives.
   enum Place: CaseIterable {
     case loop, nowhere
   }
@@ -77,7 +77,7 @@ import Testing
     #expect(sampled == sampled.sorted())
   }
 
-  /// The values of a stream when it has finished, subscribed on a thread with a loop or without one.
+  /// Returns the values of a stream when it has finished; subscribes on a thread with a loop, or without one.
   private func collected<P: Publisher & SendableMetatype>(_ place: Place, _ make: @escaping @Sendable () -> P) async
     -> [P.Output]
   where P.Failure == Never, P.Output: Sendable {
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  /// Delivers numbers on a thread of its own, as a publisher that wraps a network library may.
+  /// Delivers numbers on its own thread, as a publisher around a network library may.
   private struct Numbers: Publisher {
     typealias Output = Int
     typealias Failure = Never
@@ -116,7 +116,7 @@ import Testing
       subscriber.receive(subscription: run)
     }
 
-    /// Delivers what is requested, on its thread.
+    /// Delivers the requested values on its thread.
     private final class Run: Subscription, @unchecked Sendable {
       private struct State {
         var demand = Subscribers.Demand.none

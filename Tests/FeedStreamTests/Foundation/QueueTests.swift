@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Dispatch and operation queues as schedulers", .settled) struct QueueTests {
-  /// Three ticks, then a value that is delayed, on `scheduler`; says whether all came there.
+  /// Delivers three ticks and then a delayed value on `scheduler`; returns true if all of them arrived there.
   private func ticks<S: Scheduler>(_ scheduler: S, isThere: @escaping @Sendable () -> Bool) async -> [Int] {
     await withCheckedContinuation { continuation in
       scheduler.schedule {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-// A run loop has no time but the clock's: these tests wait for milliseconds of it.
+// A run loop uses the real clock, so these tests wait for some milliseconds.
 @Suite("Run loops as schedulers", .serialized, .settled) struct RunLoopTests {
   private func run(while condition: () -> Bool) {
     let deadline = Date() + 5

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct FramedTests {
-  /// The results of a stream for `bytes`, whole and cut at every place and into single bytes: always the same.
+  /// The results of a stream for `bytes`, whole, split at every position, and byte by byte, which must be the same.
   private func results<P: Publisher>(
     of bytes: [UInt8], _ operators: (AnyPublisher<Chunk, Never>) -> P
   ) -> Set<[P.Output]> where P.Output: Hashable {

@@ -57,7 +57,7 @@ import Testing
       #expect(reports.map(\.line) == [2, 4, 7])
       #expect(reports.dropFirst().first?.cause as? ChunkError == .partTooLong(limit: 20))
     }
-    // The end of the bytes may be that of a line that is too long.
+    // The bytes may end with a line that is too long.
     var reports = 0
     let end = ([Chunk(long), "x"] as [Chunk]).publisher
       .decodeJSONLines(Event.self, maxLength: 20, onInvalid: .skip { _ in reports += 1 }).record()

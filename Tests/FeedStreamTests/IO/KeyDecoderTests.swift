@@ -42,7 +42,7 @@ import Testing
       "\u{1B}P1$r0m\u{1B}\\",
     ]
     #expect(keys([Chunk(joining: answers)]) == answers.map(TerminalKey.other))
-    // Cut anywhere but after an escape that begins one.
+    // Split anywhere, except after an escape that begins a sequence.
     for answer in answers {
       for cut in 3..<answer.count {
         #expect(keys([answer.prefix(cut), answer.dropFirst(cut), "x"]) == [.other(answer), .character("x")])
@@ -57,16 +57,16 @@ import Testing
         .mouse(TerminalMouse(.wheelUp, column: 0, row: 0)), .mouse(TerminalMouse(.wheelDown, column: 299, row: 199)),
         .character("x"),
       ])
-    // With Ctrl, which changes nothing; the right button.
+    // Ctrl with the right button: Ctrl has no effect.
     #expect(keys(["\u{1B}[<18;2;2M"]) == [.mouse(TerminalMouse(.press(2), column: 1, row: 1))])
-    // A column that is the letter q.
+    // A column whose code is the letter q.
     #expect(
       keys(["\u{1B}[M q#", "\u{1B}[M##", "#a"]) == [
         .mouse(TerminalMouse(.press(0), column: 80, row: 2)), .mouse(TerminalMouse(.release(3), column: 2, row: 2)),
         .character("a"),
       ])
     #expect(keys(["\u{1B}[M`!!"]) == [.mouse(TerminalMouse(.wheelUp, column: 0, row: 0))])
-    // Cut anywhere but after an escape that begins one.
+    // Split anywhere, except after an escape that begins a sequence.
     for cut in 3..<9 {
       let report: Chunk = "\u{1B}[<0;12;3M"
       #expect(

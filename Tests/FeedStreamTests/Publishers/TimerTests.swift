@@ -85,8 +85,8 @@ import Testing
     func advanced(by stride: Stride) -> Self { Self(time: time + stride.magnitude) }
   }
 
-  /// A scheduler as a library for tests writes one: work that is due at the same time runs in the order of its
-  /// scheduling, and repeated work keeps its place.
+  /// A scheduler like one in a testing library: work that is due at the same time runs in the order of its scheduling,
+  /// and repeated work keeps its place.
   private final class Steps: Scheduler {
     private var work: [(due: Int, place: Int, action: () -> Void)] = []
     private var places = 0

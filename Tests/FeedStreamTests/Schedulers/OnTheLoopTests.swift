@@ -2,8 +2,8 @@ import FeedStream
 import TestSupport
 import Testing
 
-// The loop's own time: milliseconds of it. `run` returns once nothing waits on the loop any more, so that each of these
-// also shows that an operator which has ended leaves no timer behind.
+// These tests use the loop's real clock, for milliseconds. `run` returns once nothing waits on the loop anymore, so
+// each test also shows that a completed operator leaves no timer behind.
 @Suite("Schedulers and timing operators on an event loop", .settled) struct OnTheLoopTests {
   let loop = EventLoop()
 

@@ -49,7 +49,7 @@ import Testing
     let first = subject.record()
     let second = subject.record(demand: .oneByOne)
     first.onValue = { if $0 == 1 { subject.send(2) } }
-    // It has asked for no more when 3 is sent, and is asked for in the answer to 2, which the 1 uses up.
+    // This subscriber has no demand when 3 is sent. The demand that it returns for 2 is used up by 1.
     second.onValue = { if $0 == 2 { subject.send(3) } }
     subject.send(1)
     #expect(first.values == [0, 1, 2, 3])

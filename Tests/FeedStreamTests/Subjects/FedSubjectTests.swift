@@ -2,9 +2,9 @@ import FeedStream
 import TestSupport
 import Testing
 
-/// Subjects that are fed from a publisher: who holds whom.
+/// Subjects that subscribe to a publisher: which object retains which.
 @Suite("A subject subscribed to a publisher", .settled) struct FedSubjectTests {
-  /// A subject of a user's own, which does nothing with what feeds it.
+  /// A custom subject, which does nothing with its source.
   private final class Plain: Subject {
     typealias Output = Int
     typealias Failure = Never
@@ -56,7 +56,7 @@ import Testing
         subject!.sink { value in
           guard value > 0 else { return }
           log.events.append(name)
-          // Nobody holds the subject after this but who is delivering through it.
+          // After this, only the running delivery retains the subject.
           subject = nil
           if name == "second" { readers = [] }
         })
@@ -78,7 +78,7 @@ import Testing
     do {
       let token = Token()
       witness = token
-      // It lets its subscription go, and with it the subject.
+      // The source releases its subscription, and with it the subject.
       subject!.subscribe(
         AnySubscriber(
           receiveSubscription: { $0.request(.unlimited) },

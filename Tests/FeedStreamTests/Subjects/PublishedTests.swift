@@ -52,7 +52,7 @@ import Testing
     model.count = 2
     #expect(signals == [0, 1])
     #expect(model.objectWillChange !== other.objectWillChange)
-    // Each gets the address of a released one.
+    // Each object may get the memory address of a released one.
     let publishers = (0..<1_000).map { _ in ObjectIdentifier(Plain().objectWillChange) }
     #expect(publishers.allSatisfy { $0 != ObjectIdentifier(model.objectWillChange) })
     subscription.cancel()

@@ -106,7 +106,7 @@ import Testing
     subject.send(1)
     #expect(all.values == [1, 2])
     #expect(one.values == [1])
-    // The other subscriber has yet to be given the first value, which is all it has asked for.
+    // The other subscriber has requested only the first value, which it has yet to receive.
     #expect(within == Delivery(delivered: 1, dropped: 1))
     #expect(within?.isLost == false)
   }

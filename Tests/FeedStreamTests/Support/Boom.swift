@@ -1,2 +1,2 @@
-/// An error.
+/// An error for tests.
 struct Boom: Error, Equatable {}

@@ -1,6 +1,7 @@
 import FeedStream
 
-/// Pulls values one by one, asking for the next in the answer to each or by a request made while it is delivered.
+/// Pulls values one by one: it requests the next value with the demand that it returns for each, or by a call during
+/// the delivery.
 final class Puller<Input, Failure: Error>: Subscriber {
   enum Way { case answering, requesting }
 
@@ -30,7 +31,7 @@ final class Puller<Input, Failure: Error>: Subscriber {
 }
 
 extension Publisher {
-  /// How many values come when they are pulled one by one until the ending; `nil` when there is none.
+  /// The number of values that are pulled one by one until the completion; `nil` without a completion.
   func pulled(_ way: Puller<Output, Failure>.Way) -> Int? {
     let puller = Puller<Output, Failure>(way)
     subscribe(puller)

@@ -21,7 +21,7 @@ import Testing
   @Test func `the expiration boundary is exact at every fraction of a second`() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<10_000 {
-      // Adding and subtracting days rounds in the last bits of such dates.
+      // Adding and subtracting days rounds the last bits of such dates.
       let saved = noon + Double.random(in: 0..<1_000_000, using: &generator)
       #expect(!policy.isValid(saved, now: saved + 604_800))
       #expect(policy.isValid(saved, now: saved + 604_799.999_99))

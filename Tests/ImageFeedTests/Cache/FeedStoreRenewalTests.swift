@@ -4,7 +4,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// Every store's reaction to the news that a saved feed has not changed.
+/// Every store's handling of a renewal, which records that a saved feed has not changed.
 @Suite(.settled) struct FeedStoreRenewalTests {
   private static let validators = FeedValidators(
     etag: "\"1\"", lastModified: "then", source: otherAddress, digest: BodyDigest(value: .max), wholeAsked: noon)
@@ -67,7 +67,7 @@ import Testing
     try subject.fail(.insertion)
     do {
       _ = try subject.store.renew(for: address, with: renewal(), now: noon + 60)
-      // What makes an insertion fail in SQLite is about images, which a renewal leaves alone.
+      // In SQLite, an insertion is made to fail through images, which a renewal doesn't write.
       #expect(kind == .sqlite)
     } catch {
       guard case .insertion = error else {

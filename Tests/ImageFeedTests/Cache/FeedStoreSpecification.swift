@@ -188,7 +188,7 @@ import Testing
     #expect(try subject.store.retrieve(for: address) == nil)
   }
 
-  // MARK: Many
+  // MARK: Several feeds and threads
 
   @Test(arguments: StoreKind.allCases) func `feeds of two URLs are independent`(kind: StoreKind) throws {
     let subject = kind.make()
@@ -217,13 +217,13 @@ import Testing
       }
       try await group.waitForAll()
     }
-    // The newest wins, whatever the order was.
+    // The newest feed wins, in any order.
     #expect(try store.retrieve(for: address) == makeFeed(3, from: 63 * 3, at: noon + 63))
   }
 }
 
 extension StoreUnderTest {
-  /// The name of the store's place in its errors.
+  /// The store's location, as its errors name it.
   fileprivate var place: String {
     switch store {
     case let sqlite as SQLiteFeedStore: sqlite.path

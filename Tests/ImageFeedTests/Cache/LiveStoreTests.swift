@@ -7,7 +7,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// Events for subscribers to a store's changes, whoever saves.
+/// Events for subscribers to a store's changes, no matter which process saves.
 @Suite(.settled) struct LiveStoreTests {
   // MARK: In virtual time
 
@@ -177,7 +177,7 @@ import Testing
       changes.append(change)
       if changes.count == 1 { save(Self.three, 1) } else { loop.stop() }
     }
-    // When the watch stands: before, the folder is missing.
+    // Save after the watch has begun; before that, the folder is missing.
     loop.schedule(after: loop.now.advanced(by: .milliseconds(200))) { save(Self.two, 0) }
     loop.run()
     #expect(changes.map(\.added) == [[0, 1], [2]])

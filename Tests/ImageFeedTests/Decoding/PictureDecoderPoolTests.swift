@@ -324,7 +324,7 @@ import Testing
   }
 }
 
-/// One picture that was requested, and what became of it.
+/// One requested image, and its result.
 private final class Decoded {
   fileprivate(set) var result: Result<Picture, PictureError>?
   fileprivate(set) var endings = 0
@@ -340,7 +340,7 @@ private final class DecoderWorld {
   let time = VirtualTimeScheduler()
   var options = PictureDecoder.Options()
   private(set) var started = 0
-  /// The pictures that processes were given.
+  /// The images that processes have received.
   private(set) var decoded: [Chunk] = []
   private var pool: PictureDecoder?
   let answer = PictureAnswer(.decoded, size: Picture.Size(width: 1, height: 1), body: "RGBA")
@@ -356,7 +356,7 @@ private final class DecoderWorld {
 
   func release() { pool = nil }
 
-  /// - Parameter body: is given this world, which it must not keep.
+  /// - Parameter body: receives this world, which it must not retain.
   func react(_ body: @escaping (DecoderWorld, PictureRequest) -> ScriptedDecoding) {
     time.programs.decodePictures(on: time) { [unowned self] request in
       decoded.append(request.bytes)
@@ -369,7 +369,7 @@ private final class DecoderWorld {
     }
   }
 
-  /// Begins as a PNG does.
+  /// Bytes that begin like a PNG.
   func bytes(_ number: Int, count: Int = 10) -> Chunk {
     Chunk(Array(makePNG(UInt8(truncatingIfNeeded: number), count: count)))
   }

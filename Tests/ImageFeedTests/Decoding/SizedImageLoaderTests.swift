@@ -7,7 +7,7 @@ import Testing
 
 @testable import ImageFeed
 
-/// Pictures in the sizes of a screen: made once, kept with their originals.
+/// Images in sizes that fit a screen: made once, and kept with their originals.
 @Suite(.settled) struct SizedImageLoaderTests {
   private let world = SizedWorld()
 
@@ -60,7 +60,7 @@ import Testing
     #expect(try world.outcome(width: 400)?.get().data == world.small(400))
     #expect(world.images.network.requests == 2)
     #expect(world.asked == [400])
-    // It is fresh again, and so is the original: nobody is asked.
+    // The resized image and the original are fresh again, so no request is made.
     #expect(try world.outcome(width: 400)?.get().data == world.small(400))
     #expect(world.images.network.requests == 2)
     world.serve(makePNG(2, count: 9_000), lifetime: 100)
@@ -166,15 +166,15 @@ import Testing
   }
 }
 
-/// Pictures' servers and a scripted decoder in virtual time.
+/// Image servers and a scripted decoder in virtual time.
 private final class SizedWorld {
   let images: ImageWorld
   let loader: SizedImageLoader
-  /// The widths that the decoder was requested.
+  /// The widths that were requested from the decoder.
   private(set) var asked: [Int] = []
   var originalSide = 2_000
   var smallBytes = 100
-  /// The decoder's reaction, instead of making a picture smaller.
+  /// The decoder's reaction, instead of a resized image.
   var answer: (() -> ScriptedDecoding)?
   private(set) var reported: [FeedStoreError] = []
 
@@ -190,7 +190,7 @@ private final class SizedWorld {
     }
   }
 
-  /// Shrinks as the real one does.
+  /// Resizes an image as the real decoder does.
   private func decoded(_ request: PictureRequest) -> PictureAnswer {
     let original = Picture.Size(width: originalSide, height: originalSide)
     let side = min(originalSide, request.width)

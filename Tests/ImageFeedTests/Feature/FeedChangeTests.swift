@@ -3,7 +3,7 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// The reported difference of two lists of images.
+/// The reported difference between two lists of images.
 @Suite(.settled) struct FeedChangeTests {
   /// One image for each letter, named by it; a capital letter has another description.
   private func images(_ letters: String) -> FeedImages {

@@ -41,7 +41,7 @@ import Testing
   func `a hundred thousand images are compared and hashed as fast as one`() {
     let images = (0..<100_000).map { makeImage($0) }
     let (one, other) = (FeedImages(images), FeedImages(images))
-    // Image by image this would take an hour.
+    // Image by image, this would take an hour.
     var hits = 0
     for _ in 0..<1_000_000 where one == other && one.hashValue == other.hashValue { hits += 1 }
     #expect(hits == 1_000_000)

@@ -5,7 +5,7 @@ import Testing
 @testable import ImageFeed
 
 @Suite(.settled) struct WebAddressTests {
-  /// Pieces of addresses, good and bad, put together at random.
+  /// Valid and invalid parts of URLs, which are combined at random.
   private static let pieces = [
     "http", "https", "HTTP", "://", ":/", "//", "/", "a", "Z9", "example.com", "-", ".", "..", "~", "_", "?", "&", "=",
     "+",

@@ -35,11 +35,11 @@ import Testing
       Issue.record("\(error as Any)")
       return
     }
-    // Which trouble, and where.
+    // The message must describe the error and its position.
     #expect(detail != "The given data was not valid JSON" && !detail.isEmpty)
   }
 
-  /// They would take fifty bytes of memory each: 800 MB for a body of 32 MiB.
+  /// Each value would take fifty bytes of memory: 800 MB for a body of 32 MiB.
   @Test(arguments: [String.Encoding.utf8, .utf16LittleEndian, .utf16])
   func `a body with too many values is refused without being read`(encoding: String.Encoding) throws {
     let zeros = #"{"items":[],"x":[0"# + String(repeating: ",0", count: 60) + "]}"
@@ -111,12 +111,12 @@ import Testing
     let short = try processorTime { counts.append(try map(small).count) }
     let long = try processorTime { counts.append(try map(large).count) }
     #expect(counts == [10_000, 100_000])
-    // Quadratic time would be a hundredfold.
+    // With quadratic time, the long document would take a hundred times as long.
     #expect(long < short * 50)
   }
 }
 
-/// The time of this thread on a processor, in nanoseconds: what `work` costs, however busy the machine is.
+/// The CPU time of this thread for `work`, in nanoseconds, however busy the machine is.
 private func processorTime(of work: () throws -> Void) rethrows -> Int {
   func now() -> Int {
     var time = timespec()

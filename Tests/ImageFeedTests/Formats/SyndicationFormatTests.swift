@@ -4,7 +4,7 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// Feeds of the web as feed images.
+/// Web feeds as feed images.
 @Suite(.settled) struct SyndicationFormatTests {
   private let url = URL(string: "https://example.com/feed.xml")!
 
@@ -186,7 +186,7 @@ import Testing
     let cdf = try images(
       "<CHANNEL HREF='http://a/'><ITEM HREF='/1'><TITLE>1</TITLE><LOGO HREF='/1.gif' STYLE='IMAGE'/></ITEM></CHANNEL>")
     #expect(cdf.map(\.url.absoluteString) == ["https://example.com/1.gif"])
-    // A text of the case study that speaks of it is none.
+    // Essential Feed JSON whose text mentions JSON Feed isn't a JSON Feed.
     let item = #"{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "image": "http://a/1", "location": "rss"}"#
     #expect(try images("{\"items\": [\(item)]}").map(\.location) == ["rss"])
   }

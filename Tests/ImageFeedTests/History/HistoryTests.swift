@@ -7,7 +7,7 @@ import Testing
 
 @testable import ImageFeed
 
-/// An item of a blog: its number is its id, its link, and its image, unless something else is said.
+/// An item of a blog: its number determines its id, its link and its image, unless the arguments do.
 func makePost(
   _ number: Int, title: String? = nil, id: Int? = nil, link: Int? = nil, image: Int? = nil, text: String? = nil,
   published: Date? = nil
@@ -71,7 +71,7 @@ func makePost(
       [FeedImage(id: makeImage(8).id, description: "edited", url: makeImage(7).url)], after: 3, in: store)
     #expect(try titles(store) == ["Edited", "Post 2", "Post 3"])
     #expect(try history(store).map(\.firstSeen) == [noon, noon, noon])
-    // The link that was kept leads back as well.
+    // An item also returns from the history by its link.
     try save([makePost(2, title: "Again", id: 21)], after: 4, in: store)
     #expect(try titles(store) == [nil, "Edited", "Post 3"])
   }
@@ -81,7 +81,7 @@ func makePost(
     try save([makePost(1, link: 0), makePost(2, link: 0)], after: 0, in: store)
     try save([makePost(2, link: 0), makePost(3, link: 0)], after: 1, in: store)
     #expect(try titles(store) == ["Post 1"])
-    // One cover for all episodes, whose links differ.
+    // All episodes have one cover image, but different links.
     try save([makePost(4, image: 0)], after: 2, in: store)
     try save([makePost(5, image: 0)], after: 3, in: store)
     #expect(try titles(store) == ["Post 4", "Post 3", "Post 2", "Post 1"])
@@ -177,11 +177,11 @@ func makePost(
       let store = SQLiteFeedStore(path: path, keeping: HistoryPolicy(items: 20_000))
       try save((0..<kept).map { makePost(1000 + $0) }, after: 0, in: store)
       try save((0..<20).map { makePost($0) }, after: 1, in: store)
-      // The next save begins the log.
+      // The next save begins a new log.
       store.close()
       try save([makePost(900)] + (0..<19).map { makePost($0) }, after: 2, in: store)
       #expect(try store.historySummary().kept == kept + 1)
-      // The log has a head of its own, and one for each page.
+      // The log has a header, and a frame header for each page.
       let log = try Data(contentsOf: URL(filePath: path + "-wal")).count
       return (log - 32) / (4096 + 24)
     }

@@ -3,13 +3,13 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// The whole way of `feed load` against origins that misbehave, below HTTP and above: for each the error that a person
-/// reads, the time it took, and the memory. A feed that was saved before is shown instead, and is still there.
+/// All of `feed load` against origins that misbehave in HTTP or below it. For each, checks the message, the time and
+/// the memory. A feed that was saved before is shown instead, and must still be saved.
 ///
 /// Tests of the same at the level of `ImageFeed` are in `HostileOriginTests`, `HTTPCompressionTests`, `HTTPRedirectTests`,
-/// `HTTPTrustTests` and `HostilePayloadTests`. Prints its figures: a line of a table for each row.
+/// `HTTPTrustTests` and `HostilePayloadTests`. Prints a table with a line for each row.
 @Suite(.settled, .serialized) struct HostileListTests {
-  /// MiB beyond the feed itself.
+  /// The permitted memory beyond the feed itself, in MiB.
   private static let roomForMemory = 100.0
   private static let saved = [
     FeedImage(id: UUID(), description: "saved before", url: URL(string: "https://b.example/1")!)
@@ -47,7 +47,7 @@ import Testing
       #expect(!load.output.contains("saved before"))
       #expect(kept.images.count == count)
     }
-    // A busy machine needs time too.
+    // A busy machine needs more time.
     #expect(load.seconds < Double(min(row.timeout, 10_000)) / 1_000 + 10)
     if Sanitizer.current == nil { #expect(load.peak < row.feedSize + Self.roomForMemory) }
     stand.check()

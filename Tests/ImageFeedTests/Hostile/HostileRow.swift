@@ -4,10 +4,10 @@ import Testing
 
 @testable import HTTPTestSupport
 
-/// An item of the list of hostile origins: what it does, and what has to come of it.
+/// A hostile origin: its behavior, and the expected outcome.
 struct HostileRow: Sendable, CustomTestStringConvertible {
   enum Outcome: Sendable {
-    /// The saved feed is shown instead, kept as it is, with this error for a person.
+    /// The saved feed is shown instead and is unchanged, with this error message.
     case refused(String)
     /// The new feed is shown and saved, with this many images.
     case taken(Int)
@@ -17,13 +17,13 @@ struct HostileRow: Sendable, CustomTestStringConvertible {
   let outcome: Outcome
   /// The deadline given, in milliseconds.
   let timeout: Int
-  /// How many MiB of the feed itself there may be in memory.
+  /// The memory that the feed itself may take, in MiB.
   let feedSize: Double
   let origin: @Sendable () throws -> Stand
 
   var testDescription: String { name }
 
-  /// A server that stands for one row.
+  /// The server of one row.
   struct Stand {
     let url: URL
     /// A file of certificates that the command trusts; `nil` for the system's.
@@ -44,7 +44,7 @@ struct HostileRow: Sendable, CustomTestStringConvertible {
     origin = stand
   }
 
-  /// A row of raw sockets.
+  /// A row with a server on raw sockets.
   init(
     _ name: String, _ outcome: Outcome, timeout: Int = 20_000, feedSize: Double = 0,
     _ script: @escaping RawOrigin.Script
@@ -58,12 +58,12 @@ struct HostileRow: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// A row that answers with this.
+  /// A row whose server responds with this text.
   init(_ name: String, _ outcome: Outcome, sending answer: String) {
     self.init(name, outcome) { try $0.send(answer) }
   }
 
-  /// A row whose answer is whole, and whose body is this.
+  /// A row with a complete response and this body.
   init(
     _ name: String, _ outcome: Outcome, feedSize: Double = 0, fields: [String] = [],
     body: @escaping @Sendable () -> Data
@@ -72,7 +72,7 @@ struct HostileRow: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// A feed as a server sends it, with these items' descriptions, raw.
+/// A feed as a server sends it, with these descriptions, unescaped.
 func hostileFeed(_ descriptions: [String]) -> Data {
   let items = descriptions.enumerated().map { index, text in
     let id = "73A7F70C-75DA-4C2E-B5A3-" + String(format: "%012X", index)

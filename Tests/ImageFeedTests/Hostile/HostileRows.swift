@@ -10,7 +10,7 @@ private let tooLarge = HostileRow.Outcome.refused("is larger than the limit of 3
 private let notAFeed = HostileRow.Outcome.refused("is not a feed")
 private let tooManyFields = HostileRow.Outcome.refused("has too many header fields")
 private let broke = HostileRow.Outcome.refused("broke before the response was complete")
-/// The MiB of a body that the limit lets in before it is refused.
+/// The MiB of a body that are accepted before it is refused.
 private let limit = 32.0
 
 let transportRows: [HostileRow] = [
@@ -162,7 +162,7 @@ let payloadRows: [HostileRow] = [
     let item = #"{"id":"73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6","image":"https://a.example"}"#
     return Data(#"{"items":[\#(item),\#(item)]}"#.utf8)
   },
-  // 12 MB of text, and what the images take.
+  // 12 MB of text, and the memory of the images.
   HostileRow("100,000 items", .taken(100_000), feedSize: 100) {
     hostileFeed((0..<100_000).map { "picture number \($0)" })
   },

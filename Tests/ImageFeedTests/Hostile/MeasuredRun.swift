@@ -1,22 +1,23 @@
 import Foundation
 import TestSupport
 
-/// One run of `feed` in a process of its own: what it said, how long it took, and how much memory it had at most.
+/// One run of `feed` in its own process: its output, its duration, and its maximum memory.
 struct MeasuredRun: Sendable {
   let status: Int32
   let output: String
   let errors: String
   let seconds: Double
-  /// The most memory that was resident, in MiB.
+  /// The maximum resident memory, in MiB.
   let peak: Double
 
-  /// Next to the tests, where the build puts it.
+  /// The program's path next to the tests, where the build puts it.
   private static let feed = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
     .deletingLastPathComponent().appendingPathComponent("feed").path
 
   /// - Parameters:
-  ///   - arguments: what `feed` is given; the cache file is `feeds.db` in `folder`, unless it is said not to be.
-  ///   - folder: for the cache file, and what is written.
+  ///   - arguments: the arguments of `feed`; the cache file is `feeds.db` in `folder`, unless the arguments name
+  ///     another.
+  ///   - folder: the folder of the cache file and of the output.
   ///   - environment: variables to add to this process's.
   init(
     _ arguments: [String], in folder: TemporaryFolder, cache: Bool = true, environment: [String: String] = [:]
@@ -26,7 +27,7 @@ struct MeasuredRun: Sendable {
     let process = try Self.spawn(
       [Self.feed] + arguments + (cache ? ["--cache", folder.file("feeds.db")] : []), environment, output: output,
       errors: errors)
-    // Not `ru_maxrss`: a child's begins with what its parent had when it was started.
+    // Don't use `ru_maxrss`: a child's value begins with its parent's memory at the time of the start.
     var (status, most): (Int32, Double) = (0, 0)
     while waitpid(process, &status, WNOHANG) == 0 {
       most = max(most, ProcessMemory.mebibytes("VmHWM", of: process))
@@ -34,9 +35,9 @@ struct MeasuredRun: Sendable {
     }
     seconds = Double(DispatchTime.now().uptimeNanoseconds - begin) / 1e9
     peak = most
-    // As a shell shows it; wait(2)'s macros do not reach Swift.
+    // The status as a shell shows it; the macros of wait(2) aren't available in Swift.
     self.status = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
-    // Repaired where it is not UTF-8.
+    // Invalid UTF-8 is repaired.
     self.output = String(decoding: try Data(contentsOf: URL(filePath: output)), as: UTF8.self)
     self.errors = String(decoding: try Data(contentsOf: URL(filePath: errors)), as: UTF8.self)
   }

@@ -5,15 +5,15 @@ import Testing
 
 @testable import HTTPTestSupport
 
-/// Whatever a server puts wherever it can, nothing of it acts upon the terminal.
+/// No text from a server, in any place, has an effect on the terminal.
 @Suite(.settled) struct TerminalSafetyTests {
   /// Characters that terminals act upon: escape sequences with ESC and with C1's CSI, a title, control characters that move, delete
-  /// and ring, and marks that turn the order of a text around.
+  /// and ring, and marks that reorder text.
   static let nasty =
     "\u{1B}[2J\u{1B}]0;owned\u{7}\u{1B}P1$r\u{1B}\\\u{9B}31m\u{9D}0;x\u{9C}\u{8}\u{B}\u{C}\u{E}\u{7F}\u{85}"
     + "\u{202E}\u{2066}\u{2069}\u{200F}\u{61C}\u{2028}\u{FEFF}\u{FFF9}owned"
 
-  /// The part that a header line may hold: all of it but the line's end.
+  /// The part that a header line may contain: everything except the line break.
   private static var header: String { nasty.replacing("\u{85}", with: "") }
 
   struct Place: Sendable, CustomTestStringConvertible {
@@ -28,7 +28,7 @@ import Testing
     init(_ name: String, raw text: String) { self.init(name) { Data(text.utf8) } }
   }
 
-  /// `nasty` as JSON escapes it.
+  /// `nasty`, escaped as in JSON.
   private static var escaped: String {
     nasty.utf16.map { "\\u" + String(0x10000 + Int($0), radix: 16).dropFirst() }.joined()
   }
@@ -72,7 +72,7 @@ import Testing
     let origin = RawOrigin.sending(answer())
     defer { origin.stop() }
     let url = origin.url().absoluteString
-    // With a saved feed that is as bad, which a failure brings up.
+    // Save an equally hostile feed, which is shown after a failure.
     let store = SQLiteFeedStore(path: folder.file("feeds.db"))
     let image = FeedImage(
       id: UUID(), description: Self.nasty, location: Self.nasty, url: try #require(URL(string: "https://b.example/1")))
@@ -107,7 +107,7 @@ import Testing
     for text in [run.output, run.errors] {
       let raw = text.unicodeScalars.filter { $0 != "\n" && ($0.value < 0x20 || actedUpon.contains($0)) }
       #expect(raw.isEmpty, "\(arguments.prefix(2)): \(text.debugDescription.prefix(1_000))")
-      // Bytes that are no UTF-8 were repaired when they were read: there are to be none.
+      // Invalid UTF-8 was repaired when the text was read; there must be none.
       #expect(!text.unicodeScalars.contains("\u{FFFD}"))
     }
   }

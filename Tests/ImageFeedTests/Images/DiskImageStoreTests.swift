@@ -5,7 +5,7 @@ import Testing
 
 @testable import ImageFeed
 
-/// A folder of pictures that several processes share.
+/// A folder of images that several processes share.
 @Suite(.settled) struct DiskImageStoreTests {
   private let folder = TemporaryFolder()
 
@@ -15,7 +15,7 @@ import Testing
 
   private func url(_ number: Int) -> URL { URL(string: "https://pictures.example/\(number).png")! }
 
-  /// The bytes that the folder really holds.
+  /// The actual number of bytes in the folder.
   private var bytesOnDisk: Int {
     let root = folder.file("images/data")
     return (FileManager.default.subpaths(atPath: root) ?? []).map { name in
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test func `animated images are recognized by their bytes`() throws {
-    // A screen of one pixel with two colors, and frames of one pixel.
+    // A GIF screen of one pixel with two colors, and frames of one pixel.
     let head = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 1, 2, 3, 4, 5, 6]
     let control: [UInt8] = [0x21, 0xF9, 4, 0, 10, 0, 0, 0]
     let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0]
@@ -121,14 +121,14 @@ import Testing
     #expect(try store.retrieve(for: imageURL, now: noon) == later)
   }
 
-  @Test func `every byte counts towards the limit, and the least recently used images are deleted`() throws {
+  @Test func `every byte counts toward the limit, and the least recently used images are deleted`() throws {
     let limit = ImageIndex.ownBytes + 100_000
     let store = makeStore(limit: limit)
     for number in 0..<9 {
       try store.save(makeSavedImage(count: 10_000), for: url(number), now: noon.addingTimeInterval(Double(number)))
       #expect(try store.usage().bytes == bytesOnDisk)
     }
-    // The oldest is used again, long after.
+    // The oldest image is used again, much later.
     _ = try store.retrieve(for: url(0), now: noon.addingTimeInterval(600))
     for number in 9..<11 {
       try store.save(makeSavedImage(count: 10_000), for: url(number), now: noon.addingTimeInterval(700))
@@ -140,11 +140,11 @@ import Testing
     #expect(try store.retrieve(for: url(10), now: noon) != nil)
   }
 
-  @Test func `the index counts towards the limit too`() throws {
+  @Test func `the index counts toward the limit too`() throws {
     let limit = 1 << 20
     let store = makeStore(limit: limit)
     var (most, largest) = (0, 0)
-    // Their addresses are what is large of them.
+    // Most of the bytes of these images are in their URLs.
     let long = String(repeating: "long/", count: 300)
     for number in 0..<250 {
       let url = try #require(URL(string: "https://pictures.example/\(long)\(number).png"))
@@ -160,7 +160,7 @@ import Testing
   @Test func `a rebuilt index deletes the oldest images if they exceed the limit`() throws {
     for number in 0..<4 {
       try makeStore().save(makeSavedImage(count: 10_000), for: url(number), now: noon)
-      // What was written last is the newest; the clock of a file system has ticks.
+      // The last written file must be the newest, so set the times: a file system's clock is coarse.
       let path = folder.file("images/data/\(ImageFile.name(for: url(number)))")
       try FileManager.default.setAttributes(
         [.modificationDate: noon.addingTimeInterval(Double(number))], ofItemAtPath: path)
@@ -226,6 +226,33 @@ import Testing
       try store.save(makeSavedImage(), for: imageURL, now: noon)
     }
     #expect(try Data(contentsOf: URL(filePath: index)) == bytes)
+  }
+
+  @Test func `another program's files among the images are never deleted, even if the index is damaged`() throws {
+    try makeStore().save(makeSavedImage(), for: imageURL, now: noon)
+    let theirs = ["holiday.jpg", "ab/letter.txt", "cd/\(String(repeating: "0", count: 38)).bak"]
+    for name in theirs {
+      let place = URL(filePath: folder.file("images/data/\(name)"))
+      try FileManager.default.createDirectory(at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(name.utf8).write(to: place)
+    }
+    func expectTheirs() {
+      for name in theirs {
+        #expect(FileManager.default.contents(atPath: folder.file("images/data/\(name)")) == Data(name.utf8))
+      }
+    }
+    try makeStore().deleteUnkept()
+    expectTheirs()
+    try makeStore().deleteAll()
+    expectTheirs()
+    #expect(bytesOnDisk == theirs.reduce(0) { $0 + $1.utf8.count }, "all images are deleted")
+    // Without its index, the folder can't be told from another program's.
+    let index = folder.file("images/index.sqlite")
+    for companion in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: index + companion) }
+    let header = Data("SQLite format 3\0".utf8) + Data(count: 52) + Data("FIMG".utf8)
+    try (header + Data(repeating: 0xA5, count: 40)).write(to: URL(filePath: index))
+    #expect(throws: FeedStoreError.self) { try makeStore().deleteAll() }
+    expectTheirs()
   }
 
   @Test func `only the user can read the images, whatever the umask`() throws {

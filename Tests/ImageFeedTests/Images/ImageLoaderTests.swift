@@ -7,7 +7,7 @@ import Testing
 
 @testable import ImageFeed
 
-/// Picture data as the story has it: cache first, server second.
+/// Loading image data as specified: from the cache first, then from the server.
 @Suite(.settled) struct ImageLoaderTests {
   private func remote(_ mark: UInt8 = 1) throws -> LoadedImage {
     LoadedImage(try ImageData(makePNG(mark)), source: .remote)
@@ -42,10 +42,10 @@ import Testing
     #expect(try world.store.usage().count == 0)
   }
 
-  /// A picture of each kind whose end can be seen.
+  /// An image of each format whose end can be detected.
   static let whole: [Data] = [
     Data(MadePicture.png(width: 8, height: 8)),
-    // A segment with a small picture in it, a scan, and the end.
+    // A segment that contains a small image, a scan, and the end.
     Data([0xFF, 0xD8, 0xFF, 0xE1, 0, 8, 0xFF, 0xD8, 0xFF, 0xDA, 0xFF, 0xD9, 0xFF, 0xDA, 0, 2])
       + Data(repeating: 7, count: 100) + Data([0xFF, 0xD9]),
     Data("GIF89a".utf8) + Data(repeating: 7, count: 100) + Data([0x3B]),
@@ -185,7 +185,7 @@ import Testing
   @Test func `prefetched delivers images in order, and loads at most its width ahead`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { request, _ in
-      // The first is the slowest.
+      // The first request is the slowest.
       .answer(makePNG(), after: request.number == 0 ? 3 : 1)
     }
     let images = (0..<10 as Range<UInt32>).map {

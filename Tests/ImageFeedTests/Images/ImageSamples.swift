@@ -5,7 +5,7 @@ import ImageFeedTesting
 
 @testable import ImageFeed
 
-/// A small PNG, by its first bytes; the rest tells one from another.
+/// A small PNG, judged by its first bytes; the others distinguish it from other samples.
 func makePNG(_ mark: UInt8 = 1, count: Int = 100) -> Data {
   Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [UInt8](repeating: mark, count: max(0, count - 8)))
 }
@@ -19,7 +19,7 @@ func makeSavedImage(
     validators: validators)
 }
 
-/// A server of pictures, a cache and a wall clock in virtual time.
+/// A server of images, a cache and a wall clock in virtual time.
 final class ImageWorld {
   let time = VirtualTimeScheduler()
   let network: VirtualNetwork
@@ -39,14 +39,14 @@ final class ImageWorld {
     report = { [unowned self] in reported.append($0) }
   }
 
-  /// A new process: what was in memory is gone.
+  /// The world of a new process, in which nothing is in memory.
   func restarted() -> ImageWorld {
     let world = ImageWorld(store: store)
     world.clock.now = clock.now
     return world
   }
 
-  /// Runs until nothing is left to do, and says what came.
+  /// Loads an image, runs until nothing is left to do, and returns the result.
   func outcome(of url: URL) -> Result<LoadedImage, ImageError>? {
     var result: Result<LoadedImage, ImageError>?
     let subscription = loader.data(for: url).asResult().sink { result = $0 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ImageFeed
 
-/// Images that stay whatever the limit: those of starred items.
+/// Images that are kept beyond the limit: those of starred items.
 @Suite(.settled) struct KeptImagesTests {
   private let folder = TemporaryFolder()
 
@@ -28,7 +28,7 @@ import Testing
     try (0...40).filter { try store.retrieve(for: url($0), now: noon) != nil }
   }
 
-  @Test func `an image that must be kept isn't deleted for newer ones, and doesn't count towards the limit`() throws {
+  @Test func `an image that must be kept isn't deleted for newer ones, and doesn't count toward the limit`() throws {
     let wanted = Set([url(0), url(1), url(2), url(77)])
     let store = makeStore { wanted }
     try save(0...30, in: store)

@@ -22,7 +22,7 @@ import Testing
     var memory = MemoryImages(limit: 1000)
     memory.insert(try makeSavedImage(count: 101), for: url(1))
     #expect(memory.count == 0)
-    // It takes the place of the one that is no longer right.
+    // The new image replaces an outdated one.
     memory.insert(try makeSavedImage(count: 100), for: url(1))
     memory.insert(try makeSavedImage(count: 101), for: url(1))
     #expect(memory.use(url(1)) == nil)

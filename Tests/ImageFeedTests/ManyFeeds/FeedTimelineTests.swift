@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct FeedTimelineTests {
-  /// A feed whose images were published that many seconds after noon; `nil` for those that do not say.
+  /// A feed whose images were published that many seconds after noon; `nil` for those without a date.
   private func member(_ name: String, _ dates: [Int?]) -> FeedTimeline.Member {
     let images = dates.enumerated().map { index, date in
       FeedImage(

@@ -10,7 +10,8 @@ import Testing
   private let time = VirtualTimeScheduler()
   private let store = InMemoryFeedStore()
 
-  /// The images that a finder that begins now finds in reports, each shown and marked before the next if `marks`.
+  /// The new images that a new finder finds in reports; if `marks` is true, each report is marked as shown before the
+  /// next.
   private func found(_ feeds: [CachedFeed], marks: Bool = true, errors: Int = 0) -> [[Int]] {
     var (positions, failures): ([[Int]], Int) = ([], 0)
     let finder = NewImagesFinder(store: store, cache: FeedCache(store: store, on: time)) { _ in failures += 1 }

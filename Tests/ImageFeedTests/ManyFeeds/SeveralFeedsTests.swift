@@ -6,7 +6,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// Several feeds under virtual time: `a.example` … `e.example`, of which some are away.
+/// Several feeds in virtual time: `a.example` … `e.example`, some of which are unreachable.
 @Suite(.settled) struct SeveralFeedsTests {
   private let time = VirtualTimeScheduler()
   private let network: VirtualNetwork

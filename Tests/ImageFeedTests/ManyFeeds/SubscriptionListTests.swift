@@ -5,7 +5,7 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// A list whose feeds move, whose file moves, and that is watched.
+/// A list of subscriptions: feeds move between folders, the file moves, and its changes are watched.
 @Suite(.settled) struct SubscriptionListTests {
   private let folder = TemporaryFolder()
   private let a = URL(string: "https://a.example/feed")!

@@ -46,7 +46,7 @@ import Testing
       .joined() + "</channel></rss>"
   }
 
-  /// Many times more than what a transfer may take to see what is wrong.
+  /// Many times the number of bytes within which a transfer must detect an error.
   private static let much = 8 << 20
 
   @Test(arguments: [
@@ -65,7 +65,7 @@ import Testing
     let text = result.error.map { "\($0)" } ?? "no error"
     #expect(text.contains(error), "\(name): \(text)")
     #expect(network.log.map(\.ending) == [.cancelled])
-    // A page is searched for links up to a megabyte.
+    // The first megabyte of a page is searched for links.
     #expect(network.log[0].bytes <= (name == "a page" ? (1 << 20) + (256 << 10) : 128 << 10), "\(name)")
   }
 
@@ -182,7 +182,7 @@ import Testing
     #expect(feed.images.count == 50_000)
   }
 
-  /// A line per image, after a first line that says so.
+  /// A format with a line per image, after a first line that identifies it.
   private struct Lines: FeedFormat {
     var limit = Int.max
 

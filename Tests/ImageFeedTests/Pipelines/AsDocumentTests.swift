@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The chain's pieces, each by itself and with values that aren't feeds.
+/// The operators of the chain, each alone, and with values that aren't feeds.
 @Suite(.settled) struct AsDocumentTests {
   private func document(_ status: Int) -> Outcome<WebDocument, RemoteFeedError> {
     let response = HTTPResponse(
@@ -54,7 +54,7 @@ import Testing
 
   // MARK: Values of any kind
 
-  /// Keeps one text.
+  /// A local copy that keeps one text.
   private final class Drawer: LocalCopy {
     let now: @Sendable () -> Date = { noon }
     var saved: Saved<String>?

@@ -9,7 +9,7 @@ import Testing
 @testable import HTTPTestSupport
 @testable import ImageFeed
 
-/// A load that is cancelled at every point there is, one after another.
+/// A load that is cancelled at each of its points, one after another.
 @Suite(.settled) struct CancelAnywhereTests {
   /// The situations that the load meets.
   enum Path: String, CaseIterable, Sendable {
@@ -29,7 +29,7 @@ import Testing
     #expect(count > 12)
   }
 
-  /// - Returns: whether there is such a point.
+  /// - Returns: true if there is such a point.
   private func cancels(_ path: Path, at number: Int, _ seed: UInt64) -> Bool {
     withVirtualTime(order: seed == 0 ? .scheduled : .seeded(seed)) { time in
       time.offloadLatency = .milliseconds(3)
@@ -81,7 +81,7 @@ import Testing
   private func world(_ time: VirtualTimeScheduler, _ path: Path, _ points: Points) -> VirtualLoad {
     let disk = VirtualDisk(on: time)
     try! disk.replace(for: address, with: Self.old)
-    // Whatever is asked of the disk, at each of its steps.
+    // Count each step of every call to the disk.
     disk.setFaults { _, _ in
       points.pass()
       return nil
@@ -106,8 +106,8 @@ import Testing
   }
 }
 
-/// Counts the points that a run passes, and says when it has come to a chosen one.
-// @unchecked: in virtual time everything runs on the thread that moves time, what is sent to the thread pool as well.
+/// Counts the points that a run passes, and reports when it reaches a chosen one.
+// @unchecked: in virtual time, everything runs on the thread that advances time, including work for the thread pool.
 private final class Points: @unchecked Sendable {
   var onReach: (() -> Void)?
   private(set) var isReached = false
@@ -123,17 +123,17 @@ private final class Points: @unchecked Sendable {
   }
 }
 
-// MARK: - The same over sockets and a file, in a process of its own
+// MARK: - The same over sockets and a file, in a separate process
 
 extension CancelAnywhereTests {
   @Test(.timeLimit(.minutes(5)), arguments: [Path.newFeed, .noFeed, .cutOff, .expired])
   func `a load cancelled after any turn of a real loop closes its socket and keeps the cache intact`(path: Path) async {
     await #expect(processExitsWith: .success) { [path = path.rawValue as String] in
       let path = Path(rawValue: path)!
-      // The first opens what stays open for the process's life.
+      // The first load opens descriptors that stay open as long as the process runs.
       _ = RealLoad(path).isCancelled(after: 1)
       let before = openDescriptors()
-      // A load takes hundreds of turns, most of them idle ones that wait for nothing: all of them in the long form.
+      // A load takes hundreds of turns, most of which are idle; only the long form tests all of them.
       let isLong = ProcessInfo.processInfo.environment["FEEDSTREAM_LONG"] != nil
       var (turns, points) = (0, 0)
       while RealLoad(path).isCancelled(after: turns) {
@@ -141,14 +141,14 @@ extension CancelAnywhereTests {
         points += 1
       }
       precondition(points > 5, "\(points) points are too few to have seen anything")
-      // A thread that looked a name up closes its last descriptor when it is done.
+      // A lookup's thread closes its last descriptor when it ends.
       for _ in 0..<100 where openDescriptors() > before { usleep(50_000) }
       precondition(openDescriptors() == before, "\(before) descriptors were open, and now \(openDescriptors())")
     }
   }
 }
 
-/// One load from an origin that takes its time.
+/// One load from a slow origin.
 private final class RealLoad {
   private let path: CancelAnywhereTests.Path
   private let folder = TemporaryFolder()
@@ -174,11 +174,11 @@ private final class RealLoad {
     }
   }
 
-  /// - Returns: whether it was; otherwise the load was over before.
+  /// - Returns: true if the load was cancelled; false if it had ended before.
   func isCancelled(after turns: Int) -> Bool {
     let store = SQLiteFeedStore(path: folder.file())
     try! store.replace(for: address, with: old)
-    // The address is the origin's; what is saved is saved for it.
+    // The feed is saved under the origin's URL.
     let url = origin.url("/feed")
     try! store.replace(for: url, with: old)
     var configuration = CurlHTTPClient.Configuration()
@@ -198,7 +198,7 @@ private final class RealLoad {
     let (wasOver, before) = (isOver, values)
     subscription.cancel()
     if !watched.ending.isEnded, origin.accepted > 0 {
-      // Though the loop does not turn.
+      // The connection must be closed although the loop isn't running.
       precondition(hungUp.wait(timeout: .now() + 20) == .success, "the connection is open after \(turns) turns")
     }
     loop.run()
@@ -220,7 +220,7 @@ private final class RealLoad {
   }
 }
 
-/// A client that knows whether its request has ended of its own accord.
+/// A client that records whether its request completed by itself.
 private struct WatchedClient: HTTPClient {
   final class Ending { var isEnded = false }
 

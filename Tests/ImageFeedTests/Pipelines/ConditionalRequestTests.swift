@@ -23,7 +23,7 @@ import Testing
       network = VirtualNetwork(on: time)
     }
 
-    /// Answers with these, one after another, and then with the last.
+    /// Sends these responses, one after another, and then repeats the last.
     func serve(_ replies: VirtualReply...) {
       network.serve("example.com") { request, _ in replies[min(request.number, replies.count - 1)] }
     }
@@ -49,7 +49,7 @@ import Testing
     var saved: CachedFeed? { try? store.retrieve(for: address) }
   }
 
-  /// The web's formats, counted.
+  /// The web's formats, with a count of the documents that were read.
   private final class CountingFormat: FeedFormat {
     let count = Mutex(0)
     func recognizes(_ document: WebDocument) -> Bool { true }
@@ -150,7 +150,7 @@ import Testing
     #expect(place.load().values == [Feed(images: Self.images, source: .remote)])
     #expect(place.maps.count.withLock { $0 } == 1)
     #expect(place.saved?.timestamp == noon + 3600)
-    // After eight days they are, by whatever reads them then.
+    // After eight days, the bytes are read again.
     place.clock.now += 8 * 86_400
     place.load()
     #expect(place.maps.count.withLock { $0 } == 2)
@@ -191,7 +191,7 @@ import Testing
     let before = try log()
     place.clock.now += 3600
     place.load()
-    // A page of 4,096 bytes and the head of its frame.
+    // Expect a page of 4,096 bytes and its frame header.
     #expect(try log() - before == 4096 + 24)
     #expect(place.conditions.last == ["If-None-Match: \(Self.etag)"])
     #expect(place.saved?.timestamp == noon + 3600)

@@ -8,7 +8,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// Documents whose end is missing: shown when there is nothing better, and never saved.
+/// Documents whose end is missing: they are shown if there is nothing better, and never saved.
 @Suite(.settled) struct CutDocumentTests {
   /// A format with three images.
   enum Form: String, CaseIterable, CustomTestStringConvertible {
@@ -65,7 +65,7 @@ import Testing
     let document = form.document()
     let whole = try world(document, saving: saved)
     #expect(whole.outcome(of: whole.loader().load()).values.map { $0.images.count } == [3])
-    // An end tag without its bracket is one.
+    // An end tag without its final bracket still counts as one.
     for count in 1..<(document.utf8.count - 1) {
       let world = try world(document.prefix(count), saving: saved)
       let outcome = world.outcome(of: world.loader().load())
@@ -93,9 +93,9 @@ import Testing
       #expect(try world.savedFeed() == nil, "\(document.prefix(count))")
     }
     switch form {
-    // These are read as a whole or not at all.
+    // These formats are read completely or not at all.
     case .caseStudy, .rssJSON: #expect(counts.isEmpty)
-    // Without an item it is no JSON Feed.
+    // Without an item, the document isn't recognized as a JSON Feed.
     case .jsonFeed: #expect(counts == [1, 2, 3])
     default: #expect(counts == [0, 1, 2, 3])
     }
@@ -222,7 +222,7 @@ import Testing
     #expect(try store.retrieve(for: address)?.images.count == 3)
   }
 
-  /// Pages of two images each, of which one is cut.
+  /// Loads pages of two images each, one of which is cut off.
   private func pages(cutting number: Int, saved: CachedFeed? = nil) throws -> (sources: [String], saved: Int?) {
     let time = VirtualTimeScheduler()
     let network = VirtualNetwork(on: time)
@@ -288,7 +288,7 @@ import Testing
   }
 
   /// The wall clock of virtual time.
-  // @unchecked: used by one thread, the test's.
+  // @unchecked: used only on the test's thread.
   private final class Clock: @unchecked Sendable {
     private let time: VirtualTimeScheduler
     init(_ time: VirtualTimeScheduler) { self.time = time }

@@ -6,7 +6,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// Pages by demand.
+/// Pages that are loaded on demand.
 @Suite(.settled) struct FeedPagesTests {
   private let time = VirtualTimeScheduler()
   private let network: VirtualNetwork

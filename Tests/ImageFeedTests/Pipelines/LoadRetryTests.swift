@@ -6,11 +6,11 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// Which failures of a load are worth another request.
+/// The failures of a load after which another request is made.
 @Suite(.settled) struct LoadRetryTests {
   /// Loads with up to three retries, after pauses of 1, 2 and 4 s.
   ///
-  /// - Returns: the outcome, and when each request was sent.
+  /// - Returns: the outcome, and the time of each request.
   private func load(
     _ replies: [VirtualReply], _ change: (inout FeedLoader.Options) -> Void = { _ in }
   ) -> (Outcome<Feed, FeedError>, sent: [Duration]) {
@@ -39,7 +39,7 @@ import Testing
     let (outcome, sent) = load([lost, lost, feed])
     #expect(outcome.values.map(\.source) == [.remote])
     #expect(outcome.isFinished)
-    // Each request lasts 20 ms before it fails.
+    // Each request takes 20 ms to fail.
     #expect(sent == [.zero, .milliseconds(1_020), .milliseconds(3_040)])
   }
 

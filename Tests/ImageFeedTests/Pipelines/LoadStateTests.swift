@@ -6,7 +6,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// One stream with all that a user interface shows.
+/// One stream with everything that a user interface shows.
 @Suite(.settled) struct LoadStateTests {
   /// A user interface, and a server of scripted replies.
   private final class Place {

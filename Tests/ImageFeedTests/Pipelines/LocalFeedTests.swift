@@ -4,7 +4,7 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// The use cases of the cache, each a publisher of its own.
+/// The use cases of the cache, each a separate publisher.
 @Suite("Load, validate and save the local feed", .settled)
 struct LocalFeedTests {
   private let feed = makeFeed(2)

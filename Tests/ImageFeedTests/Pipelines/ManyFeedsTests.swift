@@ -8,7 +8,7 @@ import Testing
 @testable import HTTPTestSupport
 @testable import ImageFeed
 
-/// More feeds at once than the process has descriptors for, each in a process of its own.
+/// More concurrent feeds than the process has descriptors for; each test runs in its own process.
 @Suite(.settled) struct ManyFeedsTests {
   private static let images = makeFeed(3).images
 
@@ -47,7 +47,7 @@ import Testing
       loop.run()
       precondition(shown == 2_000 && ended == 2_000 && loads.count == 2_000, "\(shown) shown, \(ended) ended")
       try check(store.summaries().count == 2_000)
-      // Half of what there is left, whatever is requested.
+      // The client uses half of the remaining descriptors, however many are requested.
       precondition(most <= 32 && most > 8, "\(most) connections were open")
     }
   }
@@ -66,7 +66,7 @@ import Testing
       } catch let error as FeedStoreError {
         precondition(error == .insertion(.inputOutput("Too many open files"), place: path), "\(error)")
       }
-      // One by one, so that every step of opening the cache finds that there is none left for it.
+      // Free descriptors one by one, so that every step of opening the cache fails once for lack of one.
       let patient = SQLiteFeedStore(path: path, busyTimeout: .seconds(30))
       let returned = taken
       Thread.detachNewThread {

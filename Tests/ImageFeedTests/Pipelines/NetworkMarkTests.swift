@@ -7,7 +7,7 @@ import Testing
 @testable import FeedHTTP
 @testable import HTTPTestSupport
 
-/// Where a feed came from is kept with it, and decides where what it names may lead.
+/// A saved feed records whether it came from a private network, which decides where its URLs may lead.
 @Suite(.settled) struct NetworkMarkTests {
   private let loop = EventLoop()
 
@@ -43,7 +43,7 @@ import Testing
       #expect(try store.retrieve(for: origin.url())?.images.isFromPrivateNetwork == true)
       #expect(load(origin.url("/2"), client(["127.0.0.1"]), in: store)?.images.isFromPrivateNetwork == false)
       #expect(try store.retrieve(for: origin.url("/2"))?.images.isFromPrivateNetwork == false)
-      // A proxy connects where nobody here sees.
+      // With a proxy, the client doesn't know which address is connected to.
       try store.replace(for: origin.url(), with: CachedFeed(images: [makeImage(1)], timestamp: Date() + 1))
       #expect(try store.retrieve(for: origin.url())?.images.isFromPrivateNetwork == nil)
     }

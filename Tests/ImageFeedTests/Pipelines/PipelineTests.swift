@@ -4,7 +4,7 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// Behavior that the specification leaves open and the design settles.
+/// Behavior that the specification leaves open, and that the design defines.
 @Suite("The pipeline", .settled)
 struct PipelineTests {
   private let saved = makeFeed(2)
@@ -88,7 +88,7 @@ struct PipelineTests {
     world.run()
     subscription.cancel()
 
-    // On a real pool the save may already be under way while the feed is delivered.
+    // On a real thread pool, the save may already be running while the feed is delivered.
     if kind == .virtual { #expect(savedAtValue == nil) }
     #expect(savedAtEnding?.images == saved.images)
   }

@@ -4,7 +4,7 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// Where the feed of a load comes from, and what the server is asked.
+/// The source of a load's feed, and the requests to the server.
 @Suite(.settled) struct ReadModeTests {
   private let old = makeFeed(2)
   private let new = makeFeed(3, from: 50)
@@ -101,7 +101,7 @@ import Testing
   func `minimumInterval makes a request when the interval has passed, to the second`(kind: WorldKind) throws {
     let world = try world(kind)
     let start = old.timestamp
-    let due = RemoteFeedError.notDue(until: start + 600, "it is requested at most every 10m")
+    let due = RemoteFeedError.notDue(until: start + 600, "it is requested at most once every 10m")
     for (after, isAsked) in [(599.0, false), (600, true), (601, false), (1_199, false), (1_200, true)] {
       world.clock.now = start + after
       let requests = world.requests

@@ -5,7 +5,7 @@ import Testing
 @Suite(.settled) struct ReadmeChainTests {
   @Test func `the chain in the README equals the source, line by line`() throws {
     let project = URL(filePath: #filePath).resolvingSymlinksInPath().appending(path: "../../../..").standardized
-    /// Without margins, comments and empty lines.
+    /// The lines without indentation, comments and empty lines.
     func lines(_ path: String) throws -> [String] {
       let text = try String(contentsOf: project.appending(path: path), encoding: .utf8)
       return text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }

@@ -6,7 +6,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// Polling while somebody sets the wall clock.
+/// Polling while the wall clock is set.
 @Suite(.settled) struct SetClockTests {
   private static let year = 365.0 * 86_400
 
@@ -25,7 +25,7 @@ import Testing
         ends += 1
       }
       for number in 1...10 {
-        // There and back, more than once.
+        // Set the clock forward and back, several times.
         if number % 3 == 0 { clock.now += jump * (number % 2 == 0 ? 1 : -1) }
         time.advance(by: .seconds(60))
         #expect(network.requests == number + 1)

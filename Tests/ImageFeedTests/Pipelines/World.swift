@@ -8,7 +8,7 @@ import Testing
 
 @testable import HTTPTestSupport
 
-/// The two worlds that the specifications are run in.
+/// The two worlds in which the specifications run.
 enum WorldKind: String, CaseIterable, CustomTestStringConvertible {
   /// A loopback origin, libcurl, an event loop and a SQLite file.
   case real
@@ -32,12 +32,12 @@ protocol World: AnyObject {
   var scheduler: any LoopScheduler { get }
   var store: any StoreUnderTest { get }
   var clock: WallClock { get }
-  /// How many requests the server has seen.
+  /// The number of requests that the server has received.
   var requests: Int { get }
 
   func serve(_ answer: Answer)
   func disconnect()
-  /// Lets everything happen that is due to happen.
+  /// Runs all work that is due.
   func run()
 }
 
@@ -50,7 +50,7 @@ struct Answer: Sendable {
   }
 }
 
-/// A wall clock that stands still until it is set.
+/// A wall clock that is stopped until it is set.
 final class WallClock: Sendable {
   private let date = Mutex(noon)
 
@@ -70,7 +70,7 @@ extension World {
     return FeedLoader(url, client: client, cache: cache, on: scheduler, options: options)
   }
 
-  /// Subscribes, runs until nothing is left to do, and says what came.
+  /// Subscribes, runs until nothing is left to do, and returns the outcome.
   func outcome<P: Publisher>(of publisher: P) -> Outcome<P.Output, P.Failure> {
     var outcome = Outcome<P.Output, P.Failure>()
     let subscription = publisher.sink {
@@ -83,7 +83,7 @@ extension World {
     return outcome
   }
 
-  /// The feed that is saved for the address now.
+  /// The feed that is currently saved for the URL.
   func savedFeed() throws -> CachedFeed? { try store.store.retrieve(for: url) }
 
   func save(_ feed: CachedFeed) throws { try store.store.replace(for: url, with: feed) }
@@ -144,7 +144,7 @@ final class VirtualWorld: World {
   init() {
     network = VirtualNetwork(on: time)
     store = VirtualUnderTest(on: time)
-    // Work aside takes its time, so that there is something between its steps.
+    // Work on the thread pool takes time, so that its steps are separate.
     time.offloadLatency = .milliseconds(10)
     serve(Answer(status: 503, body: ""))
   }

@@ -11,9 +11,9 @@ import Testing
 
 private let topic = "https://feeds.example/feed.atom"
 
-/// A hub for feeds of one's own, in virtual time: subscribers that confirm, refuse, fail, leave, and flood.
+/// A hub for a server's own feeds, in virtual time, with subscribers that confirm, refuse, fail, leave, and flood.
 @Suite(.settled) struct FeedHubTests {
-  /// A hub, and subscribers of every manner at `<manner>.example`.
+  /// A hub, and subscribers of every kind at `<kind>.example`.
   private final class Place {
     let time = VirtualTimeScheduler()
     let network: VirtualNetwork
@@ -22,7 +22,7 @@ private let topic = "https://feeds.example/feed.atom"
     var options = FeedHub.Options()
     var version = 1
     var isReachable = true
-    /// The deliveries to subscribers: the host, and the body.
+    /// The deliveries to subscribers: the host, the body, and the time.
     private(set) var sent: [(host: String, body: String, at: Double)] = []
     private(set) var fields: [String: String] = [:]
     private(set) var verified: [String] = []

@@ -7,7 +7,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// Polling on a virtual network, in virtual time, over a store that outlives its process.
+/// Polling on a virtual network, in virtual time, with a store that outlives its process.
 @Suite(.settled) struct FeedPollerTests {
   /// A network, a store, and the process that polls.
   private final class Place {
@@ -48,13 +48,13 @@ import Testing
 
     func stop() { (process, other) = (nil, nil) }
 
-    /// Starts one more next to the one that runs.
+    /// Starts another poller next to the running one.
     func startAnother() {
       other = process
       start()
     }
 
-    /// Ends the process in the middle of whatever it does.
+    /// Ends the process at any point of its work.
     func kill() {
       disk.crash()
       process = nil
@@ -118,7 +118,7 @@ import Testing
     let url = URL(string: "https://example.com/feed")!
     let saved = try #require(try place.disk.retrieve(for: url))
     #expect(place.wall.timeIntervalSince(saved.timestamp) < 4000)
-    // Another process saves something newer while this one waits for its answer.
+    // Another process saves a newer feed while this one waits for its response.
     let newer = CachedFeed(
       images: makeFeed(5).images, timestamp: saved.timestamp + 10, validators: FeedValidators(etag: "\"1\""))
     place.network.serve("example.com") { request, _ in
@@ -148,7 +148,7 @@ import Testing
     }
     place.time.advance(by: .seconds(3600))
     #expect(place.times.count == 2)
-    // What has not changed is not shown again.
+    // An unchanged feed is not shown again.
     #expect(place.results.count == 21)
     place.stop()
   }
@@ -268,7 +268,7 @@ import Testing
     #expect(whole.count > 15)
     for (one, next) in zip(whole, whole.dropFirst()) { #expect(next - one >= 86_400) }
     #expect(place.decisions.contains { $0.rule == .wholeDaily })
-    // The killed process may not have noted when it is due.
+    // The killed process may not have recorded the next due time.
     place.kill()
     place.network.clearLog()
     place.start()

@@ -8,7 +8,7 @@ import Testing
 
 /// The pace that is learned from a host's refusals.
 @Suite(.settled) struct HostPaceTests {
-  /// A host that takes one request per `limit` seconds, and a client that keeps to the pace it learns.
+  /// A host that accepts one request per `limit` seconds, and a client that follows the learned pace.
   private struct Host {
     var limit: Double
     var pace: HostPace?
@@ -35,7 +35,7 @@ import Testing
     var host = Host(limit: limit)
     while host.time < noon + 3 * 86_400 { host.request(saysPause: saysPause) }
     let found = try #require(host.pace?.gap)
-    // Nobody says how long, and an attempt takes the better part of an hour: so it stays with what was accepted.
+    // The host names no pause, and an attempt takes most of an hour, so the client keeps the accepted pace.
     let most = limit > 1000 && !saysPause ? 1.7 : 1.12
     #expect(found > limit * 0.95 && found < limit * most, "\(found) for \(limit)")
     #expect(host.refusals <= 8)
@@ -103,7 +103,7 @@ import Testing
     let pace = try #require(health.pace)
     #expect(HostPace(pace.text) == pace)
     #expect(health.stored.withUnsafeBytes { HostHealth(stored: $0) } == health)
-    #expect(pace.words(for: "a.example")[0].hasPrefix("a.example gets one request in 6"))
+    #expect(pace.words(for: "a.example")[0].hasPrefix("a.example gets one request every 6"))
     for text in ["", "{", "{}", "{\"g\":-5,\"r\":1,\"n\":0,\"c\":false}", "{\"g\":1e300,\"r\":1,\"n\":0,\"c\":false}"] {
       #expect(HostPace(text)?.gap ?? 1 <= HostPace.longest && HostPace(text)?.gap ?? 1 > 0)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FeedPolling
 
-/// Where feeds and responses name a hub.
+/// The places in which feeds and responses name a hub.
 @Suite(.settled) struct HubLinkTests {
   private let url = URL(string: "https://example.com/feed")!
 

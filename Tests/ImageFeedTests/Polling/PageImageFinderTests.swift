@@ -85,7 +85,7 @@ import Testing
         && place.results.last?.images.map(\.title) == ["T1", "T2", "T4", "T5"])
     #expect(place.visits.map(\.request.url.path) == ["/p1", "/p3", "/p4"])
     #expect(zip(place.seconds.dropFirst(), place.seconds).allSatisfy { $0 - $1 >= 1 })
-    // Saved with the feed, for the next process; and nothing is requested again.
+    // The images are saved with the feed, for the next process, and no page is requested again.
     place.time.advance(by: .seconds(4 * 3600))
     place.stop()
     let before = place.results.count
@@ -147,7 +147,7 @@ import Testing
     place.start()
     place.time.advance(by: .seconds(60))
     #expect(place.shown == ["early.png"])
-    // Eight pieces of sixteen; the whole would have taken five seconds.
+    // Eight of sixteen pieces were read; the whole page would have taken five seconds.
     let visit = place.visits[0]
     #expect(visit.ended.map { visit.sent.distance(to: $0) < .seconds(1) } == true)
     place.stop()

@@ -5,11 +5,11 @@ import Testing
 @testable import FeedPolling
 @testable import ImageFeed
 
-/// A store's answers to pollers that want to send a request.
+/// A store's decisions about pollers' claims.
 @Suite(.settled) struct PollClaimTests {
   private static let given = FeedValidators(etag: "1", digest: BodyDigest(value: 1), wholeAsked: noon)
 
-  /// Claims at a time after noon what was claimed before, without a record in between.
+  /// Repeats a claim at a time after noon, without a record in between.
   private func claim(
     _ seconds: Double, _ saved: FeedHealth?, _ validators: FeedValidators
   ) -> (verdict: PollVerdict, feed: FeedHealth) {
@@ -42,7 +42,7 @@ import Testing
     var (_, feed, host) = claim.decide(nil, nil, Self.given)
     #expect(feed.begun == noon && feed.isBeingAsked(at: noon + 34, within: .seconds(35)))
     #expect(!feed.isBeingAsked(at: noon + 35, within: .seconds(35)))
-    // Whatever the reason says.
+    // The reason may differ.
     feed.reason = ""
     #expect(feed.isBeingAsked(at: noon + 1, within: .seconds(35)))
     let kept = try #require(feed.stored.withUnsafeBytes { FeedHealth(stored: $0) })

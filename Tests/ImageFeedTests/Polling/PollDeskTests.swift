@@ -8,9 +8,9 @@ import Testing
 @testable import FeedPolling
 @testable import ImageFeed
 
-/// How many wishes share a transaction.
+/// The number of operations that share a transaction.
 @Suite(.settled) struct PollDeskTests {
-  /// A store that counts what is asked of it together.
+  /// A store that counts the operations of each call.
   private final class CountingStore: PollStore {
     let memory = InMemoryFeedStore()
     let sizes = Mutex<[Int]>([])
@@ -80,7 +80,7 @@ import Testing
     let decision = PollDecision(time: noon, request: "", outcome: "", due: nil, rule: .retryAfter, reason: "")
     let health = FeedHealth(address: URL(string: "https://host0.com/feed")!)
     var isNoted = false
-    let record = PollRecord(feed: health, host: host, decision: decision)
+    let record = PollRecord(feed: health, host: host, decision: decision, outcome: .unchanged)
     place.desk.complete(PollCompletion(record, now: noon)) { _ in isNoted = true }
     place.time.advance(by: .milliseconds(1))
     #expect(isNoted && place.store.sizes.withLock { $0 } == [1, 2])
@@ -98,9 +98,9 @@ import Testing
       var host = HostHealth(name: "host0.com")
       host.pausedUntil = noon + 7200
       let decision = PollDecision(time: noon, request: "", outcome: "", due: nil, rule: .retryAfter, reason: "")
-      let record = PollRecord(feed: health, host: host, decision: decision)
+      let record = PollRecord(feed: health, host: host, decision: decision, outcome: .unchanged)
       let noted = place.desk.complete(PollCompletion(record, now: noon)) { _ in }
-      // As a process that is interrupted: nobody waits for the answer, and then for the worker's last work.
+      // Act like an interrupted process, which no longer waits for the result, but then for the worker's last work.
       noted.cancel()
       place.desk.flush()
       var isIdle = false

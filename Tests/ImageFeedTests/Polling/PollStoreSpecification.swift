@@ -6,7 +6,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// A store that the specification is run on.
+/// A store that the specification tests.
 enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
   case memory, sqlite, virtual
   var testDescription: String { rawValue }
@@ -27,7 +27,7 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
     }
   }
 
-  /// Claims a feed, as a process that knows what the store does.
+  /// Claims a feed, as a process with the store's current state.
   private func claim(
     _ url: URL = address, after seconds: Double = 0, lasting lease: Duration = .seconds(35), in store: any Store
   ) throws -> PollVerdict? {
@@ -61,7 +61,7 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
       let decision = PollDecision(
         time: noon + seconds, request: "changes", outcome: health.outcome, due: health.due, rule: .interval,
         reason: "so")
-      return PollRecord(feed: health, host: record, decision: decision)
+      return PollRecord(feed: health, host: record, decision: decision, outcome: .unchanged)
     }
     return try store.complete(completion)
   }
@@ -135,7 +135,7 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
     _ = store.carryOut([.release(record)])
     #expect(try store.health(ofHost: host)?.next == noon + 14)
     #expect(second.feed.address == other)
-    // One whose process asks no more is over with its time.
+    // The lease of a process that sends nothing more ends when its time is over.
     _ = try lease(URL(string: "https://example.com/third")!, after: 15, in: store)
     guard case .granted? = try claim(URL(string: "https://example.com/fourth")!, after: 51, in: store) else {
       Issue.record("a lease without an end")

@@ -13,9 +13,9 @@ import Testing
   @Test func `an ended process counts as ended, even when its number is reused`() throws {
     let parts = ProcessMark.own.split(separator: " ")
     try #require(parts.count == 3)
-    // Its number is another's now.
+    // Another process has its number now.
     #expect(ProcessMark.hasEnded("\(parts[0]) \(parts[1]) 1"))
-    // Nobody has this number.
+    // No process has this number.
     #expect(ProcessMark.hasEnded("\(parts[0]) 99999999 1"))
   }
 

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The fields with which servers say how many requests they still allow.
+/// The fields in which servers state how many requests they still allow.
 @Suite(.settled) struct RequestQuotaTests {
   private static let date = "Sun, 15 Jun 2025 15:06:40 GMT"
 

@@ -7,7 +7,7 @@ import Testing
 @testable import FeedPolling
 @testable import ImageFeed
 
-/// When a feed is requested again.
+/// The time when a feed is requested again.
 @Suite(.settled) struct ScheduleTests {
   private static let hour = 3600.0
   private static let day = 86_400.0
@@ -75,13 +75,13 @@ import Testing
     hints.skippedHours = [16, 17, 18]
     let hours = waits(after: AnswerFacts(.changed, hints: hints))
     #expect(hours.rule == .skipped)
-    // 19:00, and up to ten minutes.
+    // The poll is due at 19:00, or up to ten minutes later.
     #expect(hours.range.lowerBound >= 14_000 && hours.range.upperBound <= 14_600)
     hints.skippedHours = []
     hints.skippedDays = ["Sunday", " monday", "Tuesday"]
     #expect(waits(after: AnswerFacts(.changed, hints: hints)).range.upperBound <= Self.day)
     hints.skippedDays = ["Sunday"]
-    // Midnight is 31,999 s away.
+    // Midnight is in 31,999 seconds.
     let days = waits(after: AnswerFacts(.changed, hints: hints)).range
     #expect(days.lowerBound >= 31_999 && days.upperBound <= 32_601)
     hints.skippedHours = Array(0...23)
@@ -99,7 +99,7 @@ import Testing
       $0.changed = noon - 60
     }
     #expect(daily.lowerBound >= 8 * Self.hour && daily.upperBound <= 8.8 * Self.hour)
-    // What has been quiet for long is quiet.
+    // A feed that hasn't changed for a long time is polled rarely.
     let quiet = range { $0.changed = noon - 30 * Self.day }
     #expect(quiet.lowerBound >= Self.day && quiet.upperBound <= 1.1 * Self.day)
   }
@@ -140,7 +140,7 @@ import Testing
       #expect(client.upperBound <= 25 * Self.hour && client.upperBound > 20 * Self.hour)
       #expect(client.lowerBound < 3 * Self.hour)
     }
-    // A server that was not reached was not bothered.
+    // A failed attempt to connect doesn't burden the server.
     let unreached = range(.noAnswer(wasAsked: false), failures: 0)
     #expect(unreached.lowerBound >= 10 && unreached.upperBound <= 70)
     #expect(range(.noAnswer(wasAsked: true), failures: 0).lowerBound >= Self.hour)
@@ -186,7 +186,7 @@ import Testing
     #expect(health.requestAddress == address)
     answer(otherAddress, days: 7)
     #expect(health.requestAddress == otherAddress)
-    // From now on it is asked directly.
+    // From now on, the new URL is requested directly.
     answer(nil, days: 8)
     #expect(health.requestAddress == otherAddress)
     for days in 9..<12 { answer(nil, days: Double(days), .refused(404)) }
@@ -235,7 +235,7 @@ import Testing
     #expect(longer.reason == "the interval is 2 hours" && longer.rule == .interval && longer.interval == 7200)
     #expect((noon + 7200...noon + 7920).contains(longer.due!))
     #expect(adopted(nil).rule == .changes)
-    // What the server wants has its own reason.
+    // A time set by the server has its own reason.
     let fresh = adopted(.seconds(7200)) {
       ($0.notBefore, $0.due, $0.rule, $0.reason) = (noon + 14_400, noon + 14_400, .freshness, "it is fresh")
     }

@@ -6,7 +6,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// Requests for the same that run at one time.
+/// Equal requests that run at the same time.
 @Suite(.settled) struct SharedHTTPClientTests {
   private let time = VirtualTimeScheduler()
   private let network: VirtualNetwork

@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 
 extension PollCompletion {
-  /// The completion of a request after which `record` is noted, whatever saving does.
+  /// The completion of a request after which `record` is saved, whatever the result of saving the feed.
   init(_ record: PollRecord, renewing renewal: FeedRenewal? = nil, now: Date) {
     let lease = PollLease(feed: record.feed, host: record.host.name, saved: FeedValidators(), since: nil)
     self.init(

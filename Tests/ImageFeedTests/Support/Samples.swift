@@ -1,7 +1,7 @@
 import Foundation
 import ImageFeed
 
-/// A moment to count from.
+/// The time from which tests count.
 let noon = Date(timeIntervalSince1970: 1_750_000_000)
 
 let address = URL(string: "https://example.com/feed")!
@@ -19,7 +19,7 @@ func makeFeed(_ count: Int = 3, from start: Int = 0, at timestamp: Date = noon) 
 }
 
 extension FeedStore {
-  /// Saves at the feed's own moment.
+  /// Saves a feed at its own timestamp.
   @discardableResult func replace(for address: URL, with feed: CachedFeed) throws(FeedStoreError) -> FeedReplacement {
     try replace(for: address, with: feed, now: feed.timestamp)
   }

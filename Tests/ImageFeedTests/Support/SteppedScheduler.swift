@@ -1,7 +1,7 @@
 import FeedStream
 import FeedStreamTesting
 
-/// Virtual time that says when a step begins and when it has ended.
+/// Virtual time that reports when a step begins and when it has ended.
 final class SteppedScheduler: LoopScheduler {
   private let time: VirtualTimeScheduler
   private let onStep: @Sendable () -> Void

@@ -8,7 +8,7 @@ import RedisTestSupport
 import Synchronization
 import Testing
 
-/// The stores that the specification is run over.
+/// The stores that the specification tests.
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
   case memory, sqlite, virtual, redis
 
@@ -29,7 +29,7 @@ protocol StoreUnderTest {
   var store: any FeedStore { get }
   /// The cause of a step's failure.
   var told: FeedStoreError.Cause { get }
-  /// True when a replacement deletes what was there in a step of its own.
+  /// True when a replacement deletes the old feed in a separate step.
   var replacesInTwoSteps: Bool { get }
   func fail(_ step: FeedStoreError.Step) throws
   func recover() throws
@@ -80,7 +80,7 @@ struct VirtualUnderTest: StoreUnderTest {
   func recover() { disk.setFaults { _, _ in nil } }
 }
 
-/// The real thing: a second connection, as another process would have, puts triggers in the way or spoils rows.
+/// The real store: a second connection, like another process's, adds triggers that fail, or damages rows.
 struct SQLiteUnderTest: StoreUnderTest {
   let folder = TemporaryFolder()
   let path: String
@@ -123,7 +123,7 @@ struct SQLiteUnderTest: StoreUnderTest {
   }
 }
 
-/// A real server, which is told by another client what ours may not do, or whose values that one spoils.
+/// A real server: another client withdraws our client's permissions, or damages values.
 final class RedisUnderTest: StoreUnderTest {
   private let server: RedisServer
   private let redis: RedisFeedStore

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that goes away with its test.
+/// A folder that is removed when this object is released.
 final class TemporaryFolder: Sendable {
   let path: String
 
@@ -17,7 +17,7 @@ final class TemporaryFolder: Sendable {
     try? FileManager.default.removeItem(atPath: path)
   }
 
-  /// A path in the folder, at which nothing is yet.
+  /// A path in the folder for a new file.
   func file(_ name: String = "feeds.sqlite") -> String { "\(path)/\(name)" }
 
   var contents: [String] {

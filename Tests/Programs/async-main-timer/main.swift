@@ -1,4 +1,4 @@
-// A timer of the main run loop in an asynchronous main, where nobody runs that loop.
+// A timer of the main run loop in an asynchronous main, where no code runs that loop.
 // Expects: 3 ticks
 import FeedStream
 import Foundation

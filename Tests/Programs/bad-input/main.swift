@@ -1,4 +1,4 @@
-// A count that makes no sense, which release builds name too.
+// An invalid count, which release builds name, too.
 // Traps: collect(0)
 import FeedStream
 

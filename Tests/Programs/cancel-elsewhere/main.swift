@@ -1,9 +1,9 @@
-// Publishers that deliver on threads of their own, while another thread cancels.
+// Publishers that deliver on their own threads, while another thread cancels.
 // Expects: 2700 cancelled, nothing after that
 import FeedStream
 import Foundation
 
-/// Delivers numbers on a thread of its own until it is cancelled.
+/// Delivers numbers on its own thread until it is cancelled.
 final class Numbers: Publisher, @unchecked Sendable {
   typealias Output = Int
   typealias Failure = Never

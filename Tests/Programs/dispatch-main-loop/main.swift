@@ -1,4 +1,4 @@
-// What the messages advise for a program that ends with dispatchMain(): the main event loop, and a sender.
+// The advice of the messages for a program that ends with dispatchMain(): the main event loop, and a sender.
 // Expects: 100 values
 import Dispatch
 import FeedStream

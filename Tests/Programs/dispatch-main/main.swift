@@ -1,4 +1,4 @@
-// Subjects and operators of the main queue, which dispatchMain() takes to other threads.
+// Subjects and operators on the main queue, which dispatchMain() runs on other threads.
 // Expects: 300 values, the last 299, and a sum of 44850
 import Dispatch
 import FeedStream
@@ -19,7 +19,7 @@ numbers.scan(0, +).dropFirst(299).sink {
 }.store(in: &bag)
 DispatchQueue.global().async {
   for number in 0..<300 {
-    // From a thread of its own each, so that the main queue is served by many.
+    // Each value comes from its own thread, so that several threads serve the main queue.
     DispatchQueue.main.async { numbers.send(number) }
   }
 }

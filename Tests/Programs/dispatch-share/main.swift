@@ -1,5 +1,5 @@
 // Shared streams on the main queue, without a loop, that are subscribed to from above receive(on:), while futures deliver on
-// threads of their own.
+// their own threads.
 // Expects: 400 results each for 2 subscribers
 import Dispatch
 import FeedStream

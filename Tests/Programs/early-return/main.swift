@@ -1,4 +1,4 @@
-// The loop has nothing left to do while values are on their way to a queue, to a run loop and to a task.
+// The loop has nothing left to do while values are in transit to a queue, to a run loop and to a task.
 // Expects: main 1 queue 1 run loop 1 task 1
 import Dispatch
 import FeedStream

@@ -1,9 +1,9 @@
-// An eraser of schedulers around the main queue, which the loop serves: the loop waits for its work.
+// A type-erased scheduler around the main queue, which the loop serves: the loop waits for its work.
 // Expects: 100 received, 100 delayed, the last debounced, 100 in arrays, 1 subscribed
 import Dispatch
 import FeedStream
 
-/// A scheduler without its type, as libraries for Combine make it.
+/// A type-erased scheduler, like those in libraries for Combine.
 struct AnyScheduler<Time: Strideable, Options>: Scheduler where Time.Stride: SchedulerTimeIntervalConvertible {
   typealias SchedulerTimeType = Time
   typealias SchedulerOptions = Options
@@ -42,7 +42,7 @@ var bag: Set<AnyCancellable> = []
   .sink { debounced = $0 }.store(in: &bag)
 (0..<100).publisher.collect(.byTime(main, .milliseconds(10))).sink { arrays += $0.count }.store(in: &bag)
 Just(1).subscribe(on: main).sink { subscribed += $0 }.store(in: &bag)
-// Nothing waits for what has been cancelled.
+// The loop doesn't wait for cancelled work.
 Just(1).delay(for: .seconds(3_600), scheduler: main).sink { _ in }.cancel()
 loop.run()
 print(

@@ -1,9 +1,9 @@
-// An eraser of schedulers around a concurrent queue, whose type says that it uses other threads.
+// A type-erased scheduler around a concurrent queue, whose type declares that it uses other threads.
 // Expects: 2000 received in order, 500 of many, the last debounced
 import Dispatch
 import FeedStream
 
-/// A scheduler without its type, as libraries for Combine make it.
+/// A type-erased scheduler, like those in libraries for Combine.
 struct AnyScheduler<Time: Strideable, Options>: Scheduler where Time.Stride: SchedulerTimeIntervalConvertible {
   typealias SchedulerTimeType = Time
   typealias SchedulerOptions = Options

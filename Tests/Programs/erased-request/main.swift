@@ -1,5 +1,5 @@
-// An eraser of schedulers that says that it uses other threads: what subscribes to a subject below it requests and cancels
-// where the subject is.
+// A type-erased scheduler that declares that it uses other threads: a stream below it that subscribes to a subject
+// requests and cancels on the subject's thread.
 // Expects: 1, 2
 import Dispatch
 import FeedStream

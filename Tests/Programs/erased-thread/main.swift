@@ -1,9 +1,9 @@
-// The same without saying so.
+// An eraser of schedulers that uses other threads without declaring it.
 // Traps: usesOtherThreads
 import Dispatch
 import FeedStream
 
-/// A scheduler without its type, as libraries for Combine make it.
+/// A type-erased scheduler, like those in libraries for Combine.
 struct AnyScheduler<Time: Strideable, Options>: Scheduler where Time.Stride: SchedulerTimeIntervalConvertible {
   typealias SchedulerTimeType = Time
   typealias SchedulerOptions = Options

@@ -1,4 +1,4 @@
-// A plain task takes the values of a subject: in the Swift 5 mode, on another thread than the subject's.
+// A plain task reads the values of a subject; in Swift 5 mode, on a thread other than the subject's.
 // Expects: 1
 // Swift 5 traps: touched on a thread other than
 import FeedStream

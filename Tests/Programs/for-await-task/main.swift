@@ -1,5 +1,5 @@
-// The same with a plain task, which is the main actor's in the Swift 6 mode, and in the Swift 5 mode is not: the loop waits for it
-// to begin.
+// A plain task reads values while the loop runs on the main thread: on the main actor in Swift 6 mode, but not in Swift 5
+// mode. The loop waits for the task to begin.
 // Expects: 1 2 3
 import FeedStream
 

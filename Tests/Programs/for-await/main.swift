@@ -1,4 +1,4 @@
-// A task of the main actor takes values while the loop runs on the main thread.
+// A task of the main actor reads values while the loop runs on the main thread.
 // Expects: 1 2 3
 import FeedStream
 

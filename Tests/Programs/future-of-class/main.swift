@@ -5,7 +5,7 @@ import FeedStream
 
 final class Picture { let name = "sea" }
 
-/// As libraries for Combine write it: nothing is known of the output.
+/// A generic function like those in libraries for Combine: the output can be any type.
 func future<T>(_ work: @escaping (@escaping (Result<T, Never>) -> Void) -> Void) -> Deferred<Future<T, Never>> {
   Deferred { Future { promise in work { promise($0) } } }
 }

@@ -1,4 +1,4 @@
-// Futures without a loop, fulfilled on other threads while they are subscribed: each value arrives once, and joins are whole.
+// Futures without a loop, fulfilled on other threads during subscription: each value arrives once, and joins are complete.
 // Expects: 2000 values, 500 triples, 300 in a merge
 import Dispatch
 import FeedStream

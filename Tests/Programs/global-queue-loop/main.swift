@@ -1,4 +1,4 @@
-// The same where a loop runs instead of the main queue.
+// The chain of the program `global-queue`, where a loop runs instead of the main queue.
 // Expects: 2000
 import Dispatch
 import FeedStream

@@ -1,4 +1,4 @@
-// An everyday chain of Combine, on a queue that runs several pieces of work at once.
+// A typical chain of Combine, on a concurrent queue.
 // Expects: 20000
 import Dispatch
 import FeedStream

@@ -1,4 +1,4 @@
-// A loop that is made and run at the end, where RunLoop.main.run() was, after everything has been subscribed.
+// A loop that is created and run at the end, in place of RunLoop.main.run(), after all subscriptions.
 // Expects: 500 on a queue, 20 on the main queue, late
 import Dispatch
 import FeedStream

@@ -1,5 +1,5 @@
-// A stream that uses only the main queue or the main run loop needs no loop; below another queue, RunLoop.main and groups by time
-// take values from there.
+// A stream that uses only the main queue or the main run loop needs no event loop. Below another queue, RunLoop.main and
+// collect(.byTime) accept that queue's values.
 // Expects: share 1, merge 2, delayed 3, groups 3, throttled true
 import Dispatch
 import FeedStream

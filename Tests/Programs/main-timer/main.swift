@@ -1,4 +1,4 @@
-// Combine's timer of the main run loop, in a program that runs an event loop, or makes it afterwards.
+// Combine's timer of the main run loop, in a program that runs an event loop, or creates one afterwards.
 // Expects: 3 ticks, 3 ticks
 import FeedStream
 import Foundation

@@ -1,9 +1,9 @@
-// Publishers that deliver on threads of their own, joined without an event loop.
+// Publishers that deliver on their own threads, joined without an event loop.
 // Expects: 4000 merged, 1000 pairs, 4000 of many
 import FeedStream
 import Foundation
 
-/// Delivers numbers on a thread of its own, whatever is requested.
+/// Delivers numbers on its own thread, regardless of demand.
 struct Numbers: Publisher {
   typealias Output = Int
   typealias Failure = Never

@@ -1,4 +1,4 @@
-// Pauses that a queue measures, where there is no loop.
+// Pauses that a queue measures, without a loop.
 // Expects: 300 after a pause, 90 repeated, 20 retried
 import Dispatch
 import FeedStream
@@ -42,7 +42,7 @@ for _ in 0..<20 {
     }
     .store(in: &bag)
 }
-// Some are cancelled while their pause ends.
+// Some streams are cancelled while their pause ends.
 for _ in 0..<500 {
   Just(1).delaySubscription(for: .microseconds(20), scheduler: queue).sink { _ in }.cancel()
 }

@@ -1,4 +1,4 @@
-// A published property is read on other threads while its own sets it.
+// A published property is read on other threads while its own thread sets it.
 // Traps: @Published: touched on a different thread
 import Dispatch
 import FeedStream

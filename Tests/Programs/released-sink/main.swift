@@ -1,4 +1,4 @@
-// A subscription is released in the statement that makes it.
+// A subscription is released in the statement that creates it.
 // Warns: released as soon as it was made
 import FeedStream
 

@@ -1,4 +1,4 @@
-// The same, where the subject is made before the loop and nobody has touched it.
+// Two threads send to a subject that was created before the loop and has not been used yet.
 // Traps: touched on a thread other than
 import FeedStream
 import Foundation

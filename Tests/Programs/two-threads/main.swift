@@ -1,4 +1,4 @@
-// Two threads send to a subject that was made before its loop runs. Without `unsafe`, the Swift 6 mode does not compile it.
+// Two threads send to a subject that was created before its loop runs. Without `unsafe`, it doesn't compile in Swift 6 mode.
 // Traps: touched on a different thread
 import FeedStream
 import Foundation

@@ -1,7 +1,7 @@
 import TerminalPictures
 
 extension Bitmap {
-  /// A picture whose pixels a function of their place gives; `nil` is transparent.
+  /// An image whose pixels are computed from their position; `nil` is transparent.
   static func of(_ width: Int, _ height: Int, _ color: (Int, Int) -> RGB?) -> Bitmap {
     var bytes: [UInt8] = []
     for y in 0..<height {

@@ -1,12 +1,12 @@
 import PlainText
 import TerminalPictures
 
-/// The screen of a terminal: follows what ``ScreenWriter`` sends, and knows nothing of grids.
+/// The screen of a terminal: interprets the bytes of ``ScreenWriter`` without using grids.
 struct ScriptedScreen {
   struct Shown: Hashable {
     var row: Int
     var column: Int
-    /// The number of a picture that is kept, or 0 for sixels.
+    /// The number of a kept image; 0 for sixels.
     var number: Int
   }
 

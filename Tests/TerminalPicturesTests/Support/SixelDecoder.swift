@@ -1,12 +1,12 @@
 import TerminalPictures
 
-/// Draws sixels as a terminal does, slowly and simply.
+/// Draws sixels as a terminal does, in a slow and simple way.
 struct SixelDecoder {
   private(set) var width = 0
   private(set) var height = 0
   private(set) var registers: [Int: RGB] = [:]
   private(set) var pixels: [Int: RGB] = [:]
-  /// True when what is not drawn stays as it is.
+  /// True when pixels that aren't drawn stay unchanged.
   private(set) var isTransparent = false
 
   init?(_ bytes: [UInt8]) {

@@ -1,7 +1,7 @@
 import FeedFormats
 
-/// Any document is a feed or an error, the same one however it is cut into chunks; what a feed names are web addresses,
-/// and its texts, made plain, are harmless.
+/// Checks that any document is a feed or an error, the same one however it is split into chunks; that a feed names only
+/// http and https URLs; and that its plain texts are harmless.
 func fuzzFeed(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
   let bytes = Array(input)
   let whole = parse(bytes, chunk: bytes.count)
@@ -19,7 +19,7 @@ private func parse(
   _ bytes: [UInt8], chunk: Int, limits: FeedLimits = FeedLimits()
 ) -> Result<FeedDocument, FeedFormatError> {
   do throws(FeedFormatError) {
-    // Every other byte says what the response's charset is.
+    // The number of bytes determines the response's charset.
     let charset: String? = bytes.count % 4 == 1 ? "shift_jis" : bytes.count % 4 == 2 ? "koi8-r" : nil
     var parser = FeedParser(address: "https://example.org/a/b?c", charset: charset, limits: limits)
     var index = 0
@@ -63,7 +63,7 @@ private func check(_ document: FeedDocument, of bytes: [UInt8]) {
 
 private func expectWebAddress(_ address: String?) {
   guard let address else { return }
-  // Compares bytes: a slash followed by a combining accent is one character.
+  // Compare bytes: a slash followed by a combining accent is one character.
   let start = String(decoding: address.utf8.prefix(8), as: UTF8.self).lowercased()
   guard start.hasPrefix("http://") || start.hasPrefix("https://") else { finding("not a web address: \(address)") }
   guard address.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
@@ -103,7 +103,7 @@ func fuzzPlainText(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
   let text = String(decoding: input, as: UTF8.self)
   let plain = plainText(ofHTML: text)
   expectHarmless(plain)
-  // A space is put into what would be a tag, and an entity becomes a character of four bytes at most.
+  // A space is inserted into text that would be a tag, and an entity becomes a character of at most four bytes.
   guard plain.utf8.count <= 2 * text.utf8.count + 16 else { finding("longer than the HTML: \(plain.debugDescription)") }
   if let date = FeedDate(text), FeedDate(" \(text) ") != date { finding("another date with spaces: \(date)") }
   return 0

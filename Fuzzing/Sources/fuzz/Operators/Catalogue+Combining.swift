@@ -1,8 +1,8 @@
 import FeedStream
 import FeedStreamTesting
 
-/// As in Combine, a value that waits for the other's first, and is replaced meanwhile, uses up what was asked for: a request
-/// for a few may then wait for ever.
+/// As in Combine, a value that is replaced while it waits for the other publisher's first value uses up demand: a
+/// limited request may then wait forever.
 private let waitsForOther: Traits = [.dependsOnDemand, .mayStayOpen]
 
 let combining: [Step] = [

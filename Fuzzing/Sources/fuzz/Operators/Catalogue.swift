@@ -20,7 +20,7 @@ struct Step: Sendable {
 
 struct Refusal: Error {}
 
-/// Values stay small, so that what multiplies them ends.
+/// Keeps a value small, so that operators that multiply the number of values terminate.
 func small(_ value: Int) -> Int { value & 31 }
 
 func refusing<T>(_ value: Int, _ result: T) throws -> T {
@@ -53,7 +53,7 @@ private let filtering: [Step] = [
   Step("dropFirst") { up, tape, _ in up.dropFirst(tape.below(4)) },
   Step("drop(while:)") { up, _, _ in up.drop { $0 < 3 } },
   Step("tryDrop(while:)", .mayFail) { up, _, _ in up.tryDrop { try refusing($0, $0 < 3) } },
-  // Another publisher that ends first leaves upstream to run, as CONTRACT.md says.
+  // If the other publisher completes first, upstream continues, as CONTRACT.md says.
   Step("drop(untilOutputFrom:)", [.dependsOnDemand, .mayStayOpen]) { up, tape, world in
     up.drop(
       untilOutputFrom: source(&tape, world).replaceError(with: 9).append(Empty(completeImmediately: false))
@@ -69,7 +69,7 @@ private let filtering: [Step] = [
   Step("prefix", .failsAtOnce) { up, tape, _ in up.prefix(tape.below(4)) },
   Step("output(in:)") { up, tape, _ in up.output(in: tape.below(3)..<3) },
   Step("output(at:)") { up, tape, _ in up.output(at: tape.below(3)) },
-  // The other publisher is not cancelled when it has spoken, as CONTRACT.md says.
+  // The other publisher is not cancelled after its first value, as CONTRACT.md says.
   Step("prefix(untilOutputFrom:)", .dependsOnDemand) { up, tape, world in
     up.prefix(untilOutputFrom: source(&tape, world).first())
   },
@@ -120,7 +120,8 @@ private let errors: [Step] = [
         limit: tape.below(3), firstPause: .milliseconds(tape.below(3)), factor: 2, cap: .seconds(1), jitter: 0),
       scheduler: world.time)
   },
-  // Its last signal and that signal's ending come at once; what is delivered between depends on who is on the stack.
+  // The last signal and the signal's completion arrive together; the values delivered between them depend on the calls
+  // on the stack.
   Step("retry(when:)", [.dependsOnDemand, .mayFail]) { up, tape, _ in
     let limit = tape.below(3)
     return up.retry { $0.prefix(limit) }

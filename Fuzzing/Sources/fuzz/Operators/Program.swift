@@ -2,18 +2,18 @@ import FeedStream
 import FeedStreamTesting
 import Glibc
 
-/// Reads a program of operators off the bytes, runs it with demand, cancellation and re-entrancy off the bytes too, and
-/// holds what happens against the rules of `CONTRACT.md`:
+/// Reads a program of operators from the bytes, runs it with demand, cancellation and re-entrancy from the bytes, too,
+/// and checks the events against the rules of `CONTRACT.md`:
 ///
-/// - one subscription, never more than was asked for, one ending, nothing after cancelling (``Watcher``);
-/// - no request for nothing reaches a source, and cancelling does;
-/// - everything is released: no subscription, no subscriber and no work is left over;
-/// - nothing is lost and nothing is stuck: what does not depend on demand delivers the same values, however they are asked
-///   for, and ends when its sources have.
+/// - one subscription, never more values than requested, one completion, nothing after a cancellation (``Watcher``);
+/// - no request for zero values reaches a source, but a cancellation does;
+/// - everything is released: no subscription, no subscriber and no work is left;
+/// - nothing is lost or stuck: a program that does not depend on demand delivers the same values, however they are
+///   requested, and completes when its sources have.
 func fuzzOperators(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
   guard input.count >= 4 else { return -1 }
   isTelling = isTelling || getenv("FUZZ_TELL") != nil
-  // The first byte says how many of the others are the program.
+  // The first byte determines how many of the other bytes are the program.
   let split = 1 + Int(input[0]) % (input.count - 1)
   let program = Tape(input[1..<split])
   let run = perform(program, Tape(input[split...]), isQuiet: false)
@@ -29,7 +29,7 @@ func fuzzOperators(_ input: UnsafeBufferPointer<UInt8>) -> Int32 {
 /// The result of a run.
 private struct Outcome {
   let world: World
-  /// Everything was asked for, and the stream ended by itself.
+  /// True if everything was requested, and the stream completed by itself.
   let isComplete: Bool
   let isComparable: Bool
   let values: [Int]
@@ -64,7 +64,7 @@ private func perform(_ program: Tape, _ actions: Tape, isQuiet: Bool) -> Outcome
   return result!
 }
 
-/// A source and up to six operators above one another.
+/// Builds a source with a chain of up to six operators.
 private func build(_ tape: inout Tape, _ world: World) -> Upstream {
   var stream = source(&tape, world)
   for _ in 0..<6 where !tape.isEmpty {
@@ -76,7 +76,7 @@ private func build(_ tape: inout Tape, _ world: World) -> Upstream {
   return stream
 }
 
-/// - Returns: whether the stream was left to end by itself.
+/// - Returns: true if the stream was left to complete by itself.
 private func drive(_ watcher: Watcher, _ world: World) -> Bool {
   for _ in 0..<stepLimit {
     if !world.isQuiet { world.poke(.outside) }
@@ -86,7 +86,7 @@ private func drive(_ watcher: Watcher, _ world: World) -> Bool {
   checkCancelled(watcher, world)
   guard !watcher.isCancelled else { return false }
   guard watcher.ending == nil else { return true }
-  // Everything is asked for, and what waits for the run is ended.
+  // Request everything, and complete the subjects, which wait for the run.
   for subject in world.subjects { subject.end(.finished) }
   watcher.ask(.unlimited)
   var steps = 0
@@ -100,7 +100,7 @@ private func checkCancelled(_ watcher: Watcher, _ world: World) {
   world.broken(6, "\(world.live) sources were not cancelled")
 }
 
-/// Cancels what still lives, and lets time pass until nothing happens any more.
+/// Cancels the remaining subscriptions, and lets time pass until nothing happens anymore.
 private func finish(_ watcher: Watcher, _ world: World) {
   watcher.cancel()
   checkCancelled(watcher, world)

@@ -1,16 +1,16 @@
 import FeedStream
 import FeedStreamTesting
 
-/// A source of the program's own: abides by the rules, and notices when it is asked for nothing or left alone.
+/// A source of the program: it follows the rules, and detects a request for zero values and a missing cancellation.
 struct ScriptedSource: Publisher {
   typealias Output = Int
   typealias Failure = MarbleFailure
 
   let world: World
   let values: [Int]
-  /// `nil` for one that goes on without a value.
+  /// `nil` for a source that stays open without further values.
   let ending: Subscribers.Completion<MarbleFailure>?
-  /// The milliseconds between two events; `nil` for a source that delivers in the call that requests.
+  /// The milliseconds between two events; `nil` for a source that delivers within the requesting call.
   let pace: Int?
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == MarbleFailure {
@@ -27,7 +27,7 @@ private final class ScriptedSubscription: Subscription, CustomStringConvertible 
   private var end: ((Subscribers.Completion<MarbleFailure>) -> Void)?
   private var demand = Subscribers.Demand.none
   private var next = 0
-  /// How many events have come up, the ending among them.
+  /// The number of events that are ready, including the completion.
   private var ready = 0
   private var isDelivering = false
   private var ticks: (any Cancellable)?
@@ -57,7 +57,7 @@ private final class ScriptedSubscription: Subscription, CustomStringConvertible 
       return drain()
     }
     if source.values.isEmpty {
-      // Known to end, and does so at once.
+      // The source is known to have no values, so it completes immediately.
       ready = 1
       return drain()
     }
@@ -107,7 +107,7 @@ private final class ScriptedSubscription: Subscription, CustomStringConvertible 
   }
 }
 
-/// Reads a source off the tape.
+/// Reads a source from the tape.
 func source(_ tape: inout Tape, _ world: World) -> Upstream {
   let kind = tape.below(16)
   let values = (0..<tape.below(6)).map { _ in tape.below(8) }
@@ -181,7 +181,7 @@ private func create(
     })
 }
 
-/// A subject that time sends into, whoever listens.
+/// A subject that gets values at set times, with or without subscribers.
 private func hot(_ world: World, _ values: [Int], _ ending: Subscribers.Completion<MarbleFailure>) -> Upstream {
   world.traits.insert(.dependsOnDemand)
   let subject = PassthroughSubject<Int, MarbleFailure>()
@@ -194,7 +194,7 @@ private func hot(_ world: World, _ values: [Int], _ ending: Subscribers.Completi
   return Upstream(subject)
 }
 
-/// A subject that the run sends into.
+/// A subject to which the run sends values.
 private func subject(_ tape: inout Tape, _ world: World) -> Upstream {
   world.traits.formUnion([.dependsOnDemand, .mayFail])
   switch tape.below(3) {

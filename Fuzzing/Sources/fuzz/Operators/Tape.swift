@@ -10,10 +10,10 @@ struct Tape {
 
   mutating func byte() -> Int { Int(rest.popFirst() ?? 0) }
 
-  /// A number from 0 up to, but without, `limit`.
+  /// A number from 0 up to `limit`, which is excluded.
   mutating func below(_ limit: Int) -> Int { byte() % limit }
 
-  /// A request: mostly for a few values, now and then for more than can be counted.
+  /// A demand: mostly for a few values, sometimes unlimited.
   mutating func demand() -> Subscribers.Demand {
     switch byte() % 16 {
     case 0..<7: .max(1)

@@ -1,9 +1,9 @@
 import FeedStream
 import FeedStreamTesting
 
-/// The subscriber of a run: asks as the tape says, and holds what it receives against the rules of `CONTRACT.md`.
+/// The subscriber of a run: requests values as the tape says, and checks the events against the rules of `CONTRACT.md`.
 final class Watcher: Subscriber {
-  /// How many values are enough.
+  /// The number of values after which the watcher cancels a stream.
   static let patience = 200
 
   private let world: World
@@ -24,7 +24,7 @@ final class Watcher: Subscriber {
   var isOver: Bool { ending != nil || isCancelled }
 
   func ask(_ demand: Subscribers.Demand) {
-    // Asking after the end, or after cancelling, has no effect; that too is tried, on what is still held.
+    // A request after the completion must have no effect; this is tested, too, while the subscription is retained.
     guard let subscription else { return }
     world.note("ask for \(demand)")
     outstanding += demand
@@ -56,7 +56,7 @@ final class Watcher: Subscriber {
     guard outstanding > .none else { world.broken(4, "\(input) was delivered without being asked for") }
     outstanding -= 1
     values.append(input)
-    // A stream that goes on and on has been seen enough of.
+    // Cancel a stream that may be endless.
     guard values.count < Watcher.patience else {
       cancel()
       return .none
@@ -76,7 +76,7 @@ final class Watcher: Subscriber {
     let subscription = self.subscription
     self.subscription = nil
     world.poke(.subscriber)
-    // A subscriber may be slow to notice: neither may have an effect.
+    // A subscriber may notice the completion late: neither call may have an effect.
     subscription?.request(.max(1))
     subscription?.cancel()
   }

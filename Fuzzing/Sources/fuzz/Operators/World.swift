@@ -10,28 +10,28 @@ struct Traits: OptionSet, Sendable {
   static let dependsOnDemand = Traits(rawValue: 1 << 0)
   /// A failure overtakes values that wait for demand.
   static let failsAtOnce = Traits(rawValue: 1 << 1)
-  /// It can fail.
+  /// The stream can fail.
   static let mayFail = Traits(rawValue: 1 << 2)
-  /// Cancelling reaches upstream only with time.
+  /// A cancellation reaches upstream only at a later time.
   static let cancelsLate = Traits(rawValue: 1 << 3)
-  /// It may stay open when everything above has ended.
+  /// The stream may stay open after everything upstream has completed.
   static let mayStayOpen = Traits(rawValue: 1 << 4)
 }
 
 /// The surroundings of one run of a program.
 final class World {
   let time = VirtualTimeScheduler()
-  /// The decisions taken while the program runs.
+  /// The decisions made while the program runs.
   var tape: Tape
-  /// Nothing is done to the stream but asking for everything.
+  /// True if the run requests everything, and does nothing else to the stream.
   let isQuiet: Bool
   /// The names of the program's parts, for the message.
   var names: [String] = []
   var traits: Traits = []
-  /// The subjects that a run may send into.
+  /// The subjects to which a run may send values.
   var subjects: [(send: (Int) -> Void, end: (Subscribers.Completion<MarbleFailure>) -> Void)] = []
   weak var watcher: Watcher?
-  /// Upstream subscriptions that are neither ended nor cancelled, and those that exist.
+  /// The number of upstream subscriptions that are neither completed nor cancelled, and of those that exist.
   var live = 0
   var existing = 0
   var log: [String] = []
@@ -43,16 +43,16 @@ final class World {
     time.workLimit = 20_000
   }
 
-  // Not from within an operator's closure: what is sent, asked for or cancelled there overtakes the value that is on its
-  // way through operators without state, as in Combine.
+  // The places from which a run acts on the stream. An operator's closure isn't one of them: an action there would
+  // overtake the value that is passing through operators without state, as in Combine.
   enum Place {
-    /// Nothing of the stream is on the stack.
+    /// None of the stream's calls is on the stack.
     case outside
     /// The subscriber is being called.
     case subscriber
   }
 
-  /// Perhaps does something to the stream.
+  /// Acts on the stream, if the tape says so.
   func poke(_ place: Place) {
     guard !isQuiet, actions > 0, !tape.isEmpty else { return }
     let choice = tape.byte()
@@ -81,5 +81,5 @@ final class World {
   }
 }
 
-/// True when runs write down what happens: set with `FUZZ_TELL=1` to examine a finding.
+/// True to print the events of each run: set `FUZZ_TELL=1` to examine a finding.
 nonisolated(unsafe) var isTelling = false  // Written once, before the first run.

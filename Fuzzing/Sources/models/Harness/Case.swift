@@ -21,11 +21,11 @@ enum Ending: Equatable {
   }
 }
 
-/// An act from outside, or within a delivery.
+/// An action from outside, or within a delivery.
 enum Action {
   case send(source: Int, Int)
   case end(source: Int, Ending)
-  /// `Int.max` asks for everything.
+  /// `Int.max` requests everything.
   case request(probe: Int, Int)
   case cancel(probe: Int)
   case attach(probe: Int)
@@ -34,24 +34,24 @@ enum Action {
 /// A publisher of the case.
 struct SourceSpec {
   enum Kind {
-    /// Delivers within the call that asks.
+    /// Delivers within the requesting call.
     case sync
-    /// Delivers each value after its gap, as soon as it is asked for too.
+    /// Delivers each value after its gap, once it is requested, too.
     case timed
-    /// Delivers what is sent to it; drops what has not been asked for.
+    /// Delivers the values that are sent to it; drops those without demand.
     case hot
-    /// A `sync` one that starts again and again.
+    /// A `sync` publisher that repeats its values endlessly.
     case endless
   }
   var kind: Kind
   var values: [Int]
-  /// The milliseconds before each value, and before the ending.
+  /// The milliseconds before each value, and before the completion.
   var gaps: [Int]
   /// `nil` for a publisher that does not end by itself.
   var ending: Ending?
 }
 
-/// The numbers with which an operator is made.
+/// The numbers that configure an operator.
 struct Parameters {
   var numbers: [Int]
   subscript(index: Int, below bound: Int) -> Int { numbers[index] % bound }
@@ -65,7 +65,7 @@ struct Case {
   }
   struct Reaction {
     var probe: Int
-    /// 0 is the subscription.
+    /// The number of the event to which this is a reaction; 0 is the subscription.
     var event: Int
     var action: Action
   }
@@ -73,35 +73,35 @@ struct Case {
   var sources: [SourceSpec]
   /// The first demand of each probe.
   var initial: [Int]
-  /// The demand with which each probe answers its values, in turn.
+  /// The demand that each probe returns for its values, in turn.
   var answers: [[Int]]
   var script: [Step]
   var reactions: [Reaction]
-  /// True where a cancellation reaches the publishers at the scheduler's next opportunity.
+  /// True if a cancellation reaches the publishers at the scheduler's next opportunity.
   var cancelsLater = false
 }
 
 /// The limits of an operator's random cases.
 struct Shape {
-  /// How many publishers the chain subscribes to when it is subscribed to.
+  /// The number of publishers to which the chain subscribes when it is subscribed to.
   var upstreams = 1
-  /// How many further publishers it may make from values.
+  /// The number of further publishers that it may make from values.
   var inners = 0
-  /// How many subscribers come and go.
+  /// The number of subscribers.
   var probes = 1
   var kinds: [SourceSpec.Kind] = [.sync, .timed, .hot]
-  /// The publishers that are sent to whatever `kinds` says: those that the chain itself has, such as a subject.
+  /// The publishers that are hot, whatever `kinds` says: those that the chain itself has, such as a subject.
   var hot: Set<Int> = []
-  /// The most values of one publisher.
+  /// The maximum number of values of one publisher.
   var values = 5
   var steps = 8
-  /// False where what is sent or ended within a delivery is left out.
+  /// False to leave out values and completions that are sent within a delivery.
   var sendsWithin = true
-  /// False where no subscriber comes within a delivery.
+  /// False if no subscriber attaches within a delivery.
   var attachesWithin = true
-  /// True where everything is asked for at first.
+  /// True to request everything at the beginning.
   var isUnlimited = false
-  /// True where a cancellation reaches the publishers at the scheduler's next opportunity.
+  /// True if a cancellation reaches the publishers at the scheduler's next opportunity.
   var cancelsLater = false
 }
 
@@ -115,7 +115,8 @@ extension Case {
       let kind: SourceSpec.Kind = shape.hot.contains(index) ? .hot : shape.kinds[random.below(shape.kinds.count)]
       let count = kind == .endless ? 1 + random.below(3) : random.below(shape.values + 1)
       let values = (0..<count).map { _ in random.below(8) }
-      // Odd milliseconds below 7, so that neither the steps nor what operators wait for falls on the same instant.
+      // Odd milliseconds below 7, so that values never coincide with the case's steps or with the times for which
+      // operators wait.
       let gaps = (0...count).map { 20 * random.below(4) + ($0 == 0 ? 2 * (index % 3) + 1 : 0) }
       let draw = random.below(20)
       let ending: Ending? = draw < 3 ? nil : draw < 7 ? .failed(random.below(3)) : .finished
@@ -184,5 +185,5 @@ extension Subscribers.Demand {
   var number: Int { max ?? .max }
 }
 
-/// Values as one number whose decimal digits they are, after an 8.
+/// The values as one number: an 8, and then each value as a decimal digit.
 func digits(_ values: some Sequence<Int>) -> Int { values.reduce(8) { $0 &* 10 &+ $1 } }

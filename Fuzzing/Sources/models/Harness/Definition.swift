@@ -1,7 +1,7 @@
 import FeedStream
 import FeedStreamTesting
 
-/// An operator: how its chain is made, and its model.
+/// An operator: the function that makes its chain, and its model.
 struct Definition {
   let name: String
   var shape = Shape()
@@ -17,14 +17,14 @@ struct Context {
 
   func source(_ spec: Int = 0) -> Upstream { Upstream(run: run, spec: spec) }
 
-  /// Sends what is meant for a publisher of the case to a subject of the chain.
+  /// Sends the values that are meant for a publisher of the case to a subject of the chain.
   func inlet<S: Subject>(_ spec: Int, _ subject: S) where S.Output == Int, S.Failure == TestError {
     run.inlets[spec] = (send: { subject.send($0) }, end: { subject.send(completion: $0.completion) })
   }
 }
 
 extension Parameters {
-  /// Holds for about half of the values.
+  /// True for about half of the values.
   func holds(_ value: Int) -> Bool { (value + numbers[3]) % 3 != 0 && (value ^ numbers[2]) & 1 == 0 }
 }
 

@@ -1,7 +1,7 @@
 import FeedStream
 import FeedStreamTesting
 
-/// Plays a model in the place of a chain.
+/// Plays a model instead of a chain.
 final class Interpreter {
   private enum Event {
     case value(Int, Int)
@@ -106,7 +106,7 @@ final class Interpreter {
           guard !isOver else { return }
           schedule { $0.due(token) }
         }
-        // Work without a time runs at the next opportunity, as `receive(on:)` has it.
+        // Work without a time runs at the next opportunity, as in `receive(on:)`.
         if span == 0 {
           run.time.schedule(act)
         } else {
@@ -119,7 +119,7 @@ final class Interpreter {
     }
   }
 
-  /// Time does not pass within a delivery, so what is due never waits.
+  /// Time does not pass within a delivery, so due work never waits.
   private func schedule(_ react: (Model) -> [Effect]) {
     let outer = isBusy
     isBusy = true

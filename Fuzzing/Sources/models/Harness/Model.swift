@@ -9,24 +9,24 @@ enum Effect {
   /// Cancels every source.
   case stopAll
   case emit(Int, to: Int = 0)
-  /// Ends a subscriber; with the only one every source is cancelled first.
+  /// Completes a subscriber; if it is the only one, every source is cancelled first.
   case end(Ending, to: Int = 0)
-  /// Has `due` called after some milliseconds.
+  /// Calls `due` after some milliseconds.
   case wait(Int, token: Int)
-  /// Has `then` called when this effect's turn comes.
+  /// Calls `then` when this effect's turn comes.
   case then(_ token: Int, Int = 0, Int = 0)
 }
 
 /// The rule of an operator, from its documentation: each function changes the state and returns the effects, in order.
-/// Events pass through functions that a model does not override.
+/// A function that a model does not override passes its event on.
 class Model {
   /// The events that wait when they arrive within a delivery.
   enum Order {
-    /// Nothing: all is handled within it.
+    /// None: every event is handled within the delivery.
     case nested
-    /// Values and endings.
+    /// Values and completions.
     case upstreamWaits
-    /// Requests too.
+    /// Requests, too.
     case allWaits
   }
 
@@ -37,13 +37,13 @@ class Model {
   required init(_ parameters: Parameters) { self.parameters = parameters }
 
   var order: Order { .nested }
-  /// True where a subscriber's ending or cancellation leaves the sources to the model.
+  /// True if the model decides what happens to the sources when a subscriber completes or cancels.
   var isShared: Bool { false }
 
   func subscribed(_ probe: Int) -> [Effect] { [.subscribe(0)] }
   func began(_ source: Int) -> [Effect] { [.handOut()] }
   func requested(_ count: Int, _ probe: Int) -> [Effect] { [.request(0, count)] }
-  /// The demand with which a subscriber answers a value.
+  /// Handles the demand that a subscriber returns for a value.
   func answered(_ count: Int, _ probe: Int) -> [Effect] { requested(count, probe) }
   func value(_ value: Int, _ source: Int) -> [Effect] { [.emit(value)] }
   func ended(_ ending: Ending, _ source: Int) -> [Effect] { [.end(ending)] }

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// A subscriber of the case: asks, answers and reacts as the case says, and writes down what it receives.
+/// A subscriber of the case: requests values and reacts as the case says, and records the events.
 final class Probe: Subscriber {
   typealias Input = Int
   typealias Failure = TestError
@@ -34,7 +34,7 @@ final class Probe: Subscriber {
     guard let subscription, !isOver else { return }
     isOver = true
     subscription.cancel()
-    // Neither has an effect any more.
+    // Neither a second cancellation nor a request may have an effect.
     subscription.cancel()
     subscription.request(.max(1))
     self.subscription = nil

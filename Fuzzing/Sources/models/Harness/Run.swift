@@ -18,7 +18,7 @@ struct Entry: Equatable {
   var what: What
 }
 
-/// Plays a case to a chain, or to a model.
+/// Plays a case with a chain, or with a model.
 final class Run {
   let scenario: Case
   let time = VirtualTimeScheduler()
@@ -26,9 +26,9 @@ final class Run {
   private(set) var sources: [Source] = []
   private(set) var probes: [Probe] = []
   private(set) var log: [Entry] = []
-  /// How publishers that are sent to have ended.
+  /// The completions that were sent to hot publishers.
   private(set) var endings: [Int: Ending] = [:]
-  /// Where the chain itself is sent to.
+  /// The chain's own subjects, to which the case sends values.
   var inlets: [Int: (send: (Int) -> Void, end: (Ending) -> Void)] = [:]
   var attach: ((Probe) -> Void)?
   private var patience = 300

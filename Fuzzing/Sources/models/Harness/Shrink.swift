@@ -1,4 +1,4 @@
-/// Takes out of a case what the difference does not need.
+/// Removes the parts of a case that aren't needed to reproduce the difference.
 func shrink(_ scenario: Case, whileDiffers differs: (Case) -> Bool) -> Case {
   var best = scenario
   var isSmaller = true

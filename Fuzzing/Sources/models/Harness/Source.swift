@@ -1,14 +1,14 @@
 import FeedStream
 import FeedStreamTesting
 
-/// One subscription to a publisher of the case. The chain and the model are given the same ones.
+/// One subscription to a publisher of the case. The chain and the model get the same ones.
 final class Source {
   private unowned let run: Run
   let spec: Int
   private let script: SourceSpec
   private(set) var isLive = true
   private(set) var demand = 0
-  /// How many values were delivered that nobody sent.
+  /// The number of delivered values that the case didn't send.
   private(set) var delivered = 0
   private var ready = 0
   private var isDelivering = false
@@ -24,7 +24,7 @@ final class Source {
 
   var state: What { .source(spec: spec, isLive: isLive, delivered: delivered, demand: isLive ? demand : 0) }
 
-  /// Begins, after the subscription was handed out.
+  /// Begins to deliver, after the subscriber has received the subscription.
   func begin() {
     guard isLive else { return }
     switch script.kind {
@@ -118,7 +118,7 @@ struct Upstream: Publisher {
   }
 }
 
-/// Counts what a chain must release.
+/// Counts the objects that a chain must release.
 final class Census {
   var alive = 0
 }

@@ -1,7 +1,7 @@
 import FeedStream
 import FeedStreamTesting
 
-/// Subscribes again after an ending, when a subscription in progress has returned.
+/// Subscribes again after a completion, once a subscription in progress has returned.
 private final class Again: Model {
   private let follows: (Ending) -> Bool
   private var left: Int
@@ -9,7 +9,7 @@ private final class Again: Model {
   private var latest = 0
   private var isSubscribing = false
   private var isWaiting = false
-  /// True where the subscription is handed out before upstream is subscribed.
+  /// True if the subscriber receives its subscription before upstream is subscribed to.
   private let defers: Bool
   /// The milliseconds between a completion and the next subscription.
   private let pause: Int
@@ -63,7 +63,7 @@ private final class Again: Model {
   }
 }
 
-/// `retry(when:)`: subscribes again at each value of a signal, which is asked for one after each failure.
+/// `retry(when:)`: subscribes again at each value of a signal; one value of the signal is requested after each failure.
 private final class AgainWhen: Model {
   private var demand = 0
   private var latest: Int?
@@ -108,7 +108,7 @@ private final class AgainWhen: Model {
   }
 }
 
-/// `materialize`: the ending is a value too.
+/// `materialize`: the completion is a value, too.
 private final class Materializing: Holding {
   override func requested(_ count: Int, _ probe: Int) -> [Effect] {
     demand = sum(demand, count)
@@ -125,14 +125,14 @@ private final class Materializing: Holding {
   }
 }
 
-/// A subject that keeps the last values; what is sent within a delivery comes after it.
+/// A subject that keeps the last values; a value that is sent within a delivery follows it.
 class Replaying: Model {
   private let keeps: Int
   private var values: [Int] = []
   private(set) var ending: Ending?
   private(set) var attached: [Int] = []
   private var demand: [Int: Int] = [:]
-  /// The place of each subscriber's next value.
+  /// The index of each subscriber's next value.
   private var place: [Int: Int] = [:]
   private var isServing: Set<Int> = []
   private var depth = 0
@@ -147,7 +147,7 @@ class Replaying: Model {
   override func subscribed(_ probe: Int) -> [Effect] {
     attached.append(probe)
     place[probe] = max(first, values.count - keeps)
-    // At an ending in progress those that came before receive it before.
+    // If a completion is in progress, subscribers that attached earlier receive it earlier.
     return [.handOut(probe)] + (ending == nil ? [] : attached.map { .then(0, $0) })
   }
   override func requested(_ count: Int, _ probe: Int) -> [Effect] {
@@ -169,7 +169,7 @@ class Replaying: Model {
     attached.removeAll { $0 == probe }
     return []
   }
-  /// Nothing is discarded during a delivery, so that a value sent within one reaches everybody who has asked for it.
+  /// Nothing is discarded during a delivery, so that a value sent within one reaches every subscriber with demand.
   private func discard() { if depth == 0 { first = max(first, values.count - keeps) } }
   private func serve(_ probe: Int) -> [Effect] { isServing.contains(probe) ? [] : [.then(0, probe)] }
 
@@ -238,8 +238,8 @@ var again: [Definition] {
           }
         }.setFailureType(to: TestError.self).eraseToAnyPublisher()
       }),
-    // The values themselves, in order. All is asked for, because a group holds without bound; nothing is sent within a
-    // delivery, because a group is handed over before what comes meanwhile.
+    // The result is the values, in order. Everything is requested, because a group may hold any number of values.
+    // Nothing is sent within a delivery, because a group is delivered before values that arrive meanwhile.
     Definition(
       name: "groupBy", shape: Shape(sendsWithin: false, isUnlimited: true), model: { Grouping($0) },
       build: {
@@ -249,7 +249,8 @@ var again: [Definition] {
           group.map { (value: Int) -> Int in digits([group.key, value]) }.eraseToAnyPublisher()
         }.eraseToAnyPublisher()
       }),
-    // Nothing is sent within a delivery: what is discarded meanwhile depends on the order of the subscribers.
+    // Nothing is sent within a delivery, because the values that are discarded meanwhile depend on the order of the
+    // subscribers.
     Definition(
       name: "ReplaySubject", shape: Shape(probes: 3, hot: [0], steps: 12, sendsWithin: false),
       model: { Replaying($0, keeps: $0[0, below: 4]) },

@@ -1,7 +1,7 @@
 import FeedStream
 import FeedStreamTesting
 
-/// `race`: the publisher that is first has the stream for itself.
+/// `race`: only the publisher that is first is forwarded.
 private final class Racing: Model {
   private var demand = 0
   private var runners: [Int] = []
@@ -13,7 +13,7 @@ private final class Racing: Model {
   }
   required init(_ parameters: Parameters) { fatalError("a race has an arity") }
   override func subscribed(_ probe: Int) -> [Effect] { [.handOut()] + (0..<arity).map { .then($0) } }
-  // One that wins as it is subscribed leaves the others out.
+  // If a publisher wins while it is being subscribed to, the others aren't subscribed to.
   override func then(_ token: Int, _ one: Int, _ other: Int) -> [Effect] { winner == nil ? [.subscribe(token)] : [] }
   override func began(_ source: Int) -> [Effect] {
     runners.append(source)
@@ -81,13 +81,13 @@ private final class Expanding: Model {
   }
 }
 
-/// `dematerialize`: 6 and 7 among the values are completions. One value more than asked for is requested, as it may be
-/// one, and held if it is not.
+/// `dematerialize`: the values 6 and 7 are completions. One value more than the demand is requested, because it may be
+/// a completion; if it isn't, it is held.
 private final class Dematerializing: Model {
   private var demand = 0
   private var held: Int?
   private var ending: Ending?
-  /// The demand of answers, which goes up when nothing more can be delivered.
+  /// The demand that was returned for values; it is requested upstream when nothing more can be delivered.
   private var owed = 0
   override func began(_ source: Int) -> [Effect] { [.handOut(), .request(0, 1)] }
   override func requested(_ count: Int, _ probe: Int) -> [Effect] {
@@ -117,7 +117,7 @@ private final class Dematerializing: Model {
     return [.stopAll]
   }
   private func deliverHeld(_ count: Int) -> [Effect] {
-    // Within the delivery of the value held nothing is left to deliver, and the completion comes after it.
+    // Within the delivery of the held value, nothing is left to deliver, and the completion follows the delivery.
     guard demand > 0, let value = held else { return [.then(2, count)] }
     held = nil
     if demand != .max { demand -= 1 }
@@ -131,7 +131,7 @@ private final class Dematerializing: Model {
   }
 }
 
-/// `drop(untilOutputFrom:)`: what is dropped counts as delivered.
+/// `drop(untilOutputFrom:)`: dropped values count as delivered.
 private final class DroppingUntil: Model {
   private var pending = 0
   private var isOpen = false
@@ -195,8 +195,8 @@ var choosing: [Definition] {
           }
         }.dematerialize().eraseToAnyPublisher()
       }),
-    // The trigger is the first of the case. Not one that ends as it is subscribed: what becomes of upstream then is
-    // Combine's, and CONTRACT says so.
+    // The trigger is the first publisher of the case. It must not complete while it is being subscribed to: upstream
+    // then behaves as in Combine, as CONTRACT.md says.
     Definition(
       name: "drop(untilOutputFrom:)", shape: Shape(upstreams: 2, kinds: [.timed, .hot]), model: { DroppingUntil($0) },
       build: { context -> AnyPublisher<Int, TestError> in

@@ -1,11 +1,11 @@
 import FeedStream
 import FeedStreamTesting
 
-/// Holds what is ready until it is asked for; a request within a delivery is served after it.
+/// Holds ready values until they are requested; a request within a delivery is served after it.
 class Holding: Model {
   var ready: [Int] = []
   var demand = 0
-  /// Upstream's ending, which what is ready comes before.
+  /// Upstream's completion, which is delivered after the ready values.
   var ending: Ending?
   private(set) var isDelivering = false
 
@@ -55,7 +55,7 @@ private final class ByStep: Holding {
   private lazy var step = 1 + parameters[1, below: 4]
   private var values: [Int] = []
   private var hasAsked = false
-  /// The demand of answers to arrays; it is requested when no more arrays can be delivered.
+  /// The demand that was returned for arrays; it is requested upstream when no more arrays can be delivered.
   private var owed = 0
   override func requested(_ count: Int, _ probe: Int) -> [Effect] { [.request(0, take(count)), .then(1)] }
   override func answered(_ count: Int, _ probe: Int) -> [Effect] {

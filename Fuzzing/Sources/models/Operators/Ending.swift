@@ -1,7 +1,7 @@
 import FeedStream
 import FeedStreamTesting
 
-/// The first values, and the end with the last.
+/// The first values; the stream completes with the last of them.
 private final class Some: Model {
   private lazy var left = parameters[0, below: 4]
   override func began(_ source: Int) -> [Effect] {
@@ -10,7 +10,7 @@ private final class Some: Model {
   override func value(_ value: Int, _ source: Int) -> [Effect] {
     guard left > 0 else { return parameters[0, below: 4] == 0 ? [.end(.finished)] : [] }
     left -= 1
-    // Upstream's ending within the delivery of the last value passes, as in Combine.
+    // A completion of upstream within the delivery of the last value passes, as in Combine.
     return left == 0 ? [.emit(value), .end(.finished)] : [.emit(value)]
   }
 }

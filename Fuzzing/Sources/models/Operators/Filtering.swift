@@ -1,7 +1,7 @@
 import FeedStream
 import FeedStreamTesting
 
-/// Leaves values out, and asks for one more for each.
+/// Leaves out values, and requests one more for each.
 private final class Some: Model {
   private let choose: (Int) -> Int?
   init(_ parameters: Parameters, _ choose: @escaping (Int) -> Int?) {
@@ -17,8 +17,8 @@ private final class Some: Model {
   }
 }
 
-/// Leaves out the first values; that many more are requested, with what is asked for as the subscription is handed out,
-/// after that.
+/// Leaves out the first values. After the subscriber has received its subscription, that many more are requested,
+/// together with the demand that has arrived meanwhile.
 private final class Rest: Model {
   private lazy var left = parameters[0, below: 4]
   private var early = 0
@@ -29,7 +29,7 @@ private final class Rest: Model {
     hasBegun = true
     return [.request(0, sum(left, early))] + (ending.map { [.end($0)] } ?? [])
   }
-  // An ending within the handing out comes after it.
+  // A completion that arrives before the subscriber has its subscription is delivered after that.
   override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
     if hasBegun { return [.end(ending)] }
     self.ending = ending

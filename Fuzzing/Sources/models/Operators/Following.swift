@@ -1,7 +1,7 @@
 import FeedStream
 import FeedStreamTesting
 
-/// Plays one publisher after another; each is asked for what is outstanding.
+/// Plays one publisher after another; each gets the outstanding demand.
 private final class Following: Model {
   private let follows: (Ending, _ hasValue: Bool) -> Bool
   private let limit: (Parameters) -> Int
@@ -11,9 +11,9 @@ private final class Following: Model {
   private var latest = 0
 
   /// - Parameters:
-  ///   - specs: the publisher that is subscribed to the n-th time.
-  ///   - limit: how many follow the first.
-  ///   - follows: true when another follows this ending.
+  ///   - specs: returns the publisher for the n-th subscription.
+  ///   - limit: returns the number of publishers after the first.
+  ///   - follows: returns true if another publisher follows this completion.
   init(
     _ parameters: Parameters, specs: @escaping (Int) -> Int = { $0 }, limit: @escaping (Parameters) -> Int = { _ in 1 },
     _ follows: @escaping (Ending, _ hasValue: Bool) -> Bool

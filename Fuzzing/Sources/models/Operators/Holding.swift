@@ -17,7 +17,7 @@ private final class Buffer: Holding {
     }
     return deliver()
   }
-  /// The values delivered, for which more are requested when no more can be delivered.
+  /// The number of delivered values; that many are requested again when no more can be delivered.
   private var passed = 0
   override func delivered() -> [Effect] {
     passed += 1
@@ -66,7 +66,8 @@ private final class Replacing: Holding {
   }
 }
 
-/// Holds the newest value. A request within a delivery is served after it; until then a newer value replaces the one held.
+/// Holds the newest value. A request within a delivery is served after it; until then, a newer value replaces the held
+/// one.
 private final class Newest: Model {
   private var held: Int?
   private var demand = 0
@@ -84,7 +85,7 @@ private final class Newest: Model {
     }
     return pass(value)
   }
-  // What is held when a failure arrives within a delivery may still be asked for by the answer.
+  // If a failure arrives within a delivery, the demand that the delivery returns may still request the held value.
   override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
     self.ending = ending
     return depth > 0 && held != nil ? [] : serve()

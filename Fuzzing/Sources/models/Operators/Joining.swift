@@ -1,9 +1,9 @@
 import FeedStream
 import FeedStreamTesting
 
-/// A model of several publishers that are all subscribed before the subscription is handed down. What arrives within a
-/// delivery is handled after it, and so are requests: they reach the publishers when nothing is left to deliver, the one
-/// whose value was delivered last.
+/// A model of several publishers that are all subscribed to before the subscriber gets its subscription. Events and
+/// requests that arrive within a delivery are handled after it. Requests reach the publishers when nothing is left to
+/// deliver, and the publisher whose value led to the delivery is the last of them.
 private class Joint: Model {
   let arity: Int
   var demand = 0
@@ -11,7 +11,7 @@ private class Joint: Model {
   private var owed = 0
   private(set) var isDelivering = true
   var failure: Ending?
-  /// True when a failure has cancelled the publishers, those too that are still to be subscribed.
+  /// True when a failure has cancelled the publishers, including those that are not subscribed to yet.
   private var isStopped = false
 
   init(_ parameters: Parameters, arity: Int) {
@@ -27,7 +27,8 @@ private class Joint: Model {
     owed = sum(owed, count)
     return deliver(nil)
   }
-  // What is made before the answer to a delivery had no demand when it was made: a newer one may replace it.
+  // A combination that is made before a delivery returns its demand had no demand at that time: a newer one may replace
+  // it.
   override func answered(_ count: Int, _ probe: Int) -> [Effect] {
     demand = sum(demand, count)
     owed = sum(owed, count)
@@ -63,7 +64,7 @@ private class Joint: Model {
     return (failure ?? (isDone ? .finished : nil)).map { [.end($0)] } ?? []
   }
   override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
-    // Of two endings the first counts, even when it has to wait.
+    // Of two completions, the first counts, even when it has to wait.
     if ending != .finished, failure == nil, !isDecided { failure = ending }
     close(source)
     guard ending != .finished, isDelivering else { return settle() }
@@ -73,12 +74,12 @@ private class Joint: Model {
 
   /// The next row to deliver.
   func next() -> Int? { nil }
-  /// Keeps what was asked for, before a newer value replaces it.
+  /// Keeps a requested row, before a newer value replaces it.
   func hold() {}
   func close(_ source: Int) {}
   /// True when the stream finishes.
   var isDone: Bool { false }
-  /// True when it will finish, when everything has been delivered.
+  /// True when the stream will finish once everything has been delivered.
   var isDecided: Bool { isDone }
 }
 
@@ -133,7 +134,7 @@ private final class CombiningLatest: Joint {
     open -= 1
     if latest[source] == nil { cannotCombine = true }
   }
-  // The newest combination, if nobody has asked for it, comes before the finish.
+  // The newest combination, if there is no demand for it, is delivered before the completion.
   override var isDone: Bool { cannotCombine || (open == 0 && row == nil) }
   override var isDecided: Bool { cannotCombine }
 }

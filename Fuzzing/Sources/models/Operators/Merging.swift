@@ -1,19 +1,19 @@
 import FeedStream
 import FeedStreamTesting
 
-/// Values of several publishers as they arrive. While the demand is limited each is asked for one value at a time, and a
-/// value that has not been asked for is held.
+/// Values of several publishers as they arrive. While the demand is limited, one value at a time is requested from
+/// each, and a value without demand is held.
 class Merging: Model {
   private(set) var held: [(value: Int, source: Int)] = []
   private var demand = 0
-  /// True while what is held is being delivered: what arrives meanwhile follows.
+  /// True while held values are being delivered: values that arrive meanwhile follow.
   private var isDelivering = false
   var open: Set<Int> = []
-  /// The publishers that have been asked for everything.
+  /// The publishers from which everything was requested.
   private var unlimited: Set<Int> = []
   private var failure: Ending?
 
-  /// True when no further publisher can come.
+  /// True when no further publisher can be added.
   func isComplete() -> Bool { open.isEmpty }
   func joined(_ source: Int) -> [Effect] {
     open.insert(source)
@@ -78,7 +78,7 @@ class Merging: Model {
     return (failure == nil ? settle() : []) + more
   }
   func left(_ source: Int) -> [Effect] { [] }
-  /// Called when a value of this source that was held has been delivered.
+  /// Called when a held value of this source has been delivered.
   func delivered(_ source: Int) -> [Effect] { [] }
 }
 
@@ -130,7 +130,7 @@ private final class FlatMap: Merging {
   private func isHeld(_ source: Int) -> Bool { held.contains { $0.source == source } }
   private func next() -> [Effect] { limit != .max ? [.request(0, 1)] : [] }
   override func isComplete() -> Bool { hasBegun && !isOuterOpen && open.isEmpty }
-  // An ending within the handing out comes after it.
+  // A completion that arrives before the subscriber has its subscription is delivered after that.
   override func settle() -> [Effect] { hasBegun ? super.settle() : [] }
 }
 

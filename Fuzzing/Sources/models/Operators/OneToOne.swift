@@ -1,7 +1,7 @@
 import FeedStream
 import FeedStreamTesting
 
-/// Each value becomes another one; demand, endings and cancellations pass.
+/// Each value becomes another one; demand, completions and cancellations pass.
 private final class Each: Model {
   private let change: (Int) -> Int
   init(_ parameters: Parameters, _ change: @escaping (Int) -> Int) {
@@ -15,7 +15,7 @@ private final class Each: Model {
   override func value(_ value: Int, _ source: Int) -> [Effect] { [.emit(change(value))] }
 }
 
-/// The time since the one before, in milliseconds.
+/// The time since the previous value, in milliseconds.
 private final class Intervals: Model {
   private var last = 0
   override func began(_ source: Int) -> [Effect] {
@@ -29,7 +29,7 @@ private final class Intervals: Model {
   }
 }
 
-/// Each value with the one before it; the first is kept and replaced by asking for one more.
+/// Each value with the previous one; the first is kept, and one more is requested in its place.
 private final class Pairs: Model {
   private var last: Int?
   override func value(_ value: Int, _ source: Int) -> [Effect] {

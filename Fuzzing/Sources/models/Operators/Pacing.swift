@@ -25,7 +25,7 @@ private final class Throttling: Model {
     waiting = value
     return [.wait(max(0, (last.map { $0 + span } ?? now) - now), token: 0)]
   }
-  // The completion comes with the value that waits.
+  // The completion is delivered with the waiting value.
   override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
     guard self.ending == nil else { return [] }
     self.ending = ending
@@ -42,7 +42,7 @@ private final class Throttling: Model {
   }
 }
 
-/// `timeout`: each value at the next opportunity; an end, or a failure, after a silence.
+/// `timeout`: each value at the next opportunity; a completion after a silence, with or without a failure.
 private final class TimingOut: Model {
   private lazy var span = 10 + 20 * parameters[0, below: 3]
   private lazy var fails = parameters[1, below: 2] == 1
@@ -80,7 +80,7 @@ private final class TimingOut: Model {
   }
 }
 
-/// `subscribe(on:)`: subscribing, asking and cancelling happen at the next opportunity.
+/// `subscribe(on:)`: subscribing, requesting and cancelling happen at the next opportunity.
 private final class SubscribingOn: Model {
   private var asked: [Int] = []
   override var isShared: Bool { true }
@@ -89,7 +89,7 @@ private final class SubscribingOn: Model {
     asked.append(count)
     return [.wait(0, token: 1)]
   }
-  // The answer to a value goes up with it.
+  // The demand that is returned for a value passes directly upstream.
   override func answered(_ count: Int, _ probe: Int) -> [Effect] { [.request(0, count)] }
   override func cancelled(_ probe: Int) -> [Effect] { [.wait(0, token: 2)] }
   override func due(_ token: Int) -> [Effect] {
@@ -106,7 +106,7 @@ private final class Sampling: Model {
   private let period: Int?
   private var latest: Int?
   private var demand = 0
-  /// - Parameter period: the time between triggers; without one a second publisher sets them.
+  /// - Parameter period: the time between triggers; without one, a second publisher triggers.
   init(_ parameters: Parameters, period: Int? = nil) {
     self.period = period
     super.init(parameters)
@@ -140,8 +140,8 @@ private final class Sampling: Model {
   override func ended(_ ending: Ending, _ source: Int) -> [Effect] { [.end(source == 0 ? ending : .finished)] }
 }
 
-/// `collect(.byTimeOrCount)`: full arrays, and what there is at the end of a period. Upstream is asked for as much as
-/// the arrays that were asked for can hold.
+/// `collect(.byTimeOrCount)`: full arrays, and the collected values at the end of a period. As many values are
+/// requested from upstream as the requested arrays can hold.
 private final class ByTimeOrCount: Model {
   private lazy var period = 20 * (1 + parameters[0, below: 3])
   private lazy var count = 1 + parameters[1, below: 3]
@@ -227,17 +227,17 @@ private final class ByTimeOrCount: Model {
   }
 }
 
-/// `window(_:)`: the values of each window as one number, with everything requested. A window of one value is handed
-/// over when it is full; those that begin meanwhile are handed over after it.
+/// `window(_:)`: the values of each window as one number, with everything requested. A window of one value is delivered
+/// when it is full; windows that begin meanwhile are delivered after it.
 private final class Windowing: Model {
   private let size: Int
   private var values: [Int] = []
   private var isHanding = false
-  /// True when the open window waits to be handed over.
+  /// True when the open window waits to be delivered.
   private var isOpenWaiting = false
   /// Windows that were filled while they waited.
   private var full: [Int] = []
-  /// How many windows are finishing, one within another: a finish comes after them.
+  /// The number of windows that are finishing, one within another: the stream finishes after them.
   private var depth = 0
   private var isFinishing = false
   private var ending: Ending?
@@ -301,15 +301,15 @@ private final class Windowing: Model {
 }
 
 /// `window(on:)`: the values of each window as one number, with everything requested. A window that a trigger opens is
-/// handed over after the one before has finished; windows that end until then are handed over whole, one by one.
+/// delivered after the previous one has finished; windows that end before that are delivered complete, one by one.
 private final class WindowingOn: Model {
   private var values: [Int] = []
-  /// True until the open window is handed over.
+  /// True until the open window is delivered.
   private var isOpenWaiting = true
-  /// Windows that ended before they were handed over.
+  /// Windows that ended before they were delivered.
   private var full: [Int] = []
   private var isHanding = false
-  /// How many windows are finishing, one within another: the stream finishes after them.
+  /// The number of windows that are finishing, one within another: the stream finishes after them.
   private var depth = 0
   private var isFinishing = false
   private var ending: Ending?
@@ -353,7 +353,7 @@ private final class WindowingOn: Model {
     if self.ending != .finished { return [.stopAll] + (isOpenWaiting ? handOver() : [.end(ending)]) }
     return [.stopAll] + endWindow()
   }
-  /// The next window is open, and waits, before the last one's values are delivered.
+  /// Opens the next window, which waits, before the last one's values are delivered.
   private func endWindow() -> [Effect] {
     defer { values = [] }
     if isOpenWaiting {
@@ -422,7 +422,7 @@ var pacing: [Definition] {
               context.time, .milliseconds(20 * (1 + parameters[0, below: 3])), 1 + parameters[1, below: 3])
           ).map { (values: [Int]) -> Int in digits(values) }.eraseToAnyPublisher()
       }),
-    // Everything is asked for: the values of a window are collected, whoever has asked for what.
+    // Everything is requested: the values of a window are collected regardless of demand.
     Definition(
       name: "window(on:)", shape: Shape(upstreams: 2, kinds: [.timed, .hot], isUnlimited: true),
       model: { WindowingOn($0) },

@@ -1,16 +1,16 @@
 import FeedStream
 import FeedStreamTesting
 
-/// Asks upstream for everything, and delivers one result when it is asked for.
+/// Requests everything from upstream, and delivers one result on demand.
 class ResultModel: Model {
   private var isAsked = false
   private var isSettled = false
   private var isDelivered = false
   private var result: Int?
 
-  /// Takes a value; a result ends the stream.
+  /// Takes a value; a result completes the stream.
   func take(_ value: Int) -> Int? { nil }
-  /// The result when upstream finishes; without one the stream finishes without a value.
+  /// The result when upstream finishes; without one, the stream finishes without a value.
   func atEnd() -> Int? { nil }
 
   override func began(_ source: Int) -> [Effect] { [.handOut(), .request(0, .max)] }
@@ -20,7 +20,8 @@ class ResultModel: Model {
     return [.stop(0)] + settle(result)
   }
 
-  // The absence of a result waits for a request as a result does: Combine's operators wait so when there were values.
+  // Without a result, the completion waits for a request, as a result would: Combine's operators do that if there were
+  // values.
   override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
     if isSettled { return [] }
     return ending == .finished ? settle(atEnd()) : [.end(ending)]
@@ -61,7 +62,7 @@ private final class Reduction: ResultModel {
   override func atEnd() -> Int? { end() }
 }
 
-/// An operator whose result is a function of the values until it is settled.
+/// An operator whose result is a function of the values, up to the one that settles it.
 private func reduction(
   _ name: String, kinds: [SourceSpec.Kind] = [.sync, .timed, .hot],
   settled: @escaping (Parameters, [Int]) -> Int? = { _, _ in nil }, end: @escaping (Parameters, [Int]) -> Int?,
@@ -137,7 +138,7 @@ var reducing: [Definition] {
   ]
 }
 
-/// Asks for everything and passes nothing but the ending.
+/// Requests everything, and passes only the completion.
 private final class Ignoring: Model {
   override func began(_ source: Int) -> [Effect] { [.handOut(), .request(0, .max)] }
   override func requested(_ count: Int, _ probe: Int) -> [Effect] { [] }

@@ -1,7 +1,7 @@
 import FeedStream
 import FeedStreamTesting
 
-/// A subject: what is sent goes to everybody who has asked for it.
+/// A subject: a value goes to every subscriber with demand.
 private class Subjects: Model {
   var attached: [Int] = []
   var demand: [Int: Int] = [:]
@@ -44,17 +44,17 @@ private class Subjects: Model {
   }
 }
 
-/// A subject with a current value, which each subscriber receives once. A value is sent to everybody immediately; a
-/// subscriber that had not asked for it catches up when it asks, or after the sending when its answers do.
+/// A subject with a current value, which each subscriber receives once. A value is sent to all subscribers immediately;
+/// a subscriber without demand gets it with its next request, or after the sending if it returned demand meanwhile.
 private final class Current: Subjects {
   private var values = [7]
   /// The subscribers that have not received the current value.
   private var missed: Set<Int> = []
-  /// Those that are catching up: what they ask for meanwhile follows.
+  /// The subscribers that are catching up: their requests meanwhile are served afterwards.
   private var catching: Set<Int> = []
-  /// The value that each had last asked for by a request: an older one does not follow it.
+  /// The value that was current at each subscriber's last request: an older one is not delivered after it.
   private var position: [Int: Int] = [:]
-  /// How many values are being sent, one within another.
+  /// The number of values that are being sent, one within another.
   private var depth = 0
   private var current: Int { values.count - 1 }
 
@@ -141,7 +141,7 @@ private final class Sharing: Subjects {
   }
 }
 
-/// The same through a subject that keeps the last values.
+/// As ``Sharing``, but through a subject that keeps the last values.
 private final class ReplaySharing: Replaying {
   private var connection: Int?
   private var isConnecting = false
@@ -198,8 +198,8 @@ var sharing: [Definition] {
       build: { context -> AnyPublisher<Int, TestError> in
         context.source().multicast { PassthroughSubject<Int, TestError>() }.autoconnect().eraseToAnyPublisher()
       }),
-    // Nothing is sent within a delivery, as with ReplaySubject; a subscriber that came there would connect to one that
-    // delivers immediately.
+    // Nothing is sent within a delivery, as with ReplaySubject, and no subscriber attaches there: it would connect to a
+    // publisher that delivers immediately.
     Definition(
       name: "share(replay:)",
       shape: Shape(

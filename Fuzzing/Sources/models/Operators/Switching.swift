@@ -1,7 +1,7 @@
 import FeedStream
 import FeedStreamTesting
 
-/// One publisher of a value at a time; each is asked for the outstanding demand.
+/// Forwards one publisher at a time, that of the latest value; each gets the outstanding demand.
 private final class Switching: Model {
   enum Kind { case latest, first, concat }
   private let kind: Kind
@@ -10,7 +10,7 @@ private final class Switching: Model {
   private var isOuterOpen = true
   private var waiting: [Int] = []
   private var isRunning = false
-  /// True when the subscription has been handed out; an ending within that comes after it.
+  /// True when the subscriber has its subscription; a completion that arrives earlier is delivered after that.
   private var hasBegun = false
   private var failure: Ending?
   /// A publisher that arrives within the subscription to another is subscribed after that, which keeps the stack flat.

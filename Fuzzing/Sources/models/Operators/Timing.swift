@@ -1,7 +1,7 @@
 import FeedStream
 import FeedStreamTesting
 
-/// Values and the ending some time later, each after the one before.
+/// Values and the completion some time later, in their order.
 private final class Later: Model {
   private let span: Int
   private var waiting: [Int?] = []
@@ -81,7 +81,7 @@ private final class SubscribingLater: Model {
   }
 }
 
-/// `collect(.byTime)`: what has come by the end of a period, as soon as it is asked for.
+/// `collect(.byTime)`: the values of a period, at its end, on demand.
 private final class ByTime: Model {
   private lazy var period = 20 * (1 + parameters[0, below: 3])
   private var values: [Int] = []
@@ -159,7 +159,8 @@ var timing: [Definition] {
           for: .milliseconds(20 * (1 + context.parameters[0, below: 4])), scheduler: context.time
         ).eraseToAnyPublisher()
       }),
-    // No two values at one instant, and none within a delivery: whether a value that comes with the tick counts is open.
+    // No two values at one instant, and none within a delivery: it is unspecified whether a value that arrives with the
+    // tick counts.
     Definition(
       name: "collect(.byTime)", model: { ByTime($0) },
       build: { context -> AnyPublisher<Int, TestError> in

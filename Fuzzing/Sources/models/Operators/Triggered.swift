@@ -8,10 +8,10 @@ extension Context {
   }
 }
 
-/// `buffer(on:)`: the values since the last trigger, as soon as they are asked for.
+/// `buffer(on:)`: the values since the last trigger, on demand.
 private final class Buffering: Model {
   private var values: [Int] = []
-  /// Arrays that were asked for when a trigger within a delivery closed them.
+  /// Arrays that were requested when a trigger within a delivery closed them.
   private var ready: [Int] = []
   private var isDue = false
   private var demand = 0
@@ -90,7 +90,7 @@ private final class WithLatest: Model {
   }
 }
 
-/// `prefix(untilOutputFrom:)`; the trigger's ending has no effect, and its value does not cancel it.
+/// `prefix(untilOutputFrom:)`; the trigger's completion has no effect, and its value does not cancel it.
 private final class UntilOutput: Model {
   private var isOver = false
   override var isShared: Bool { true }
@@ -124,7 +124,7 @@ var triggered: [Definition] {
         context.source(0).buffer(on: context.trigger(1)).map { (values: [Int]) -> Int in digits(values) }
           .eraseToAnyPublisher()
       }),
-    // Only hot and timed ones: which of two that deliver within the subscription is first, is not documented.
+    // Only hot and timed publishers, because the order of two that deliver within the subscription is not documented.
     Definition(
       name: "withLatestFrom", shape: Shape(upstreams: 2, kinds: [.timed, .hot]), model: { WithLatest($0) },
       build: {

@@ -24,9 +24,9 @@ let ticking = StreamService(on: group.loops[0]) { loop in
   return .init(ticks.prefix(untilOutputFrom: ended)) { ended.send() }
 }
 print(servers.address)
-// The script waits for the line, which would stay in the buffer of a pipe.
+// The script waits for this line, which would otherwise stay in the output buffer of this process.
 fflush(nil)
-// In this order: the loops are shut down last.
+// Services are stopped in reverse order, so the loops shut down last.
 let services: [any Service] = [group, ticking, servers]
 let configuration = ServiceGroupConfiguration(
   services: services.map { service in ServiceGroupConfiguration.ServiceConfiguration(service: service) },

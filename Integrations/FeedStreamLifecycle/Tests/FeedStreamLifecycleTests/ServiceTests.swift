@@ -13,7 +13,7 @@ import Testing
 @Suite struct ServiceTests {
   private struct Refused: Error {}
 
-  /// Runs `service` until it ends, and `body` next to it, which may trigger a graceful shutdown.
+  /// Runs `service` until it ends and, at the same time, `body`, which may trigger a graceful shutdown.
   private static func run(
     _ service: some Service, while body: @escaping @Sendable (GracefulShutdownTestTrigger) async throws -> Void
   ) async throws {
@@ -73,7 +73,7 @@ import Testing
     try await Task.sleep(for: .milliseconds(50))
     thread.shutdown()
     try await running.value
-    // And one that is closed already.
+    // A service on a loop that is already closed ends immediately, too.
     try await service.run()
   }
 

@@ -1,6 +1,7 @@
 import CoreMetrics
 import FeedHTTP
 import FeedHTTPServer
+import FeedRedis
 import FeedStream
 import FeedStreamMetrics
 import Foundation
@@ -16,6 +17,17 @@ import Testing
       timers[attributes, default: []] += timer.values.map { Double($0) / 1e9 }
     }
     return timers
+  }
+
+  /// A server whose responses a cache may use for a minute.
+  private static func serveFresh(on loop: EventLoop) throws -> (HTTPServer, AnyCancellable, URL) {
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
+    let serving = server.serve { _ in
+      var response = HTTPServer.Response.text("fresh")
+      response.headers["Cache-Control"] = "max-age=60"
+      return response
+    }
+    return (server, serving, URL(string: "http://127.0.0.1:\(try #require(server.address?.port))/")!)
   }
 
   @Test func `server and client record the duration of requests, labeled with the status`() throws {
@@ -67,13 +79,7 @@ import Testing
   @Test func `a failed request is recorded with its kind, and a response from the cache isn't recorded`() throws {
     let metrics = TestMetrics()
     let loop = EventLoop()
-    let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
-    let serving = server.serve { _ in
-      var response = HTTPServer.Response.text("fresh")
-      response.headers["Cache-Control"] = "max-age=60"
-      return response
-    }
-    let url = URL(string: "http://127.0.0.1:\(try #require(server.address?.port))/")!
+    let (server, serving, url) = try Self.serveFresh(on: loop)
     let client = CurlHTTPClient(on: loop).metered(factory: metrics)
     let cached = client.cached(in: MemoryHTTPCache())
     let asking = [url, url].publisher
@@ -102,10 +108,10 @@ import Testing
     recording.add(server)
     let connecting = Connection.connect(to: try #require(server.address), on: loop).sink { _ in
     } receiveValue: { connection in
-      // Closed with the loop.
+      // Keep the connection open until the loop has stopped.
       loop.schedule(after: loop.now.advanced(by: .milliseconds(200))) { connection.close() }
     }
-    // A turn that takes long, and delays the timer.
+    // A long turn, which delays the timer.
     loop.schedule(after: loop.now.advanced(by: .milliseconds(30))) { usleep(60_000) }
     loop.offload({ usleep(100_000) }, completion: {})
     loop.schedule(after: loop.now.advanced(by: .milliseconds(150))) { loop.stop() }
@@ -121,11 +127,102 @@ import Testing
     #expect(gauges("feedstream.eventloop.active_handles").contains { $0 > 0 })
     #expect(gauges("feedstream.eventloop.offloads").contains(1) && gauges("feedstream.eventloop.offloads").last == 0)
     #expect(gauges("feedstream.http.server.connections").contains(1))
-    // Nothing is recorded after that.
+    // Nothing is recorded after the cancellation.
     let count = metrics.timers.flatMap(\.values).count
     loop.schedule {}
     loop.run()
     #expect(metrics.timers.flatMap(\.values).count == count)
+    loop.close()
+  }
+
+  @Test func `a cache's decisions are counted by name`() throws {
+    let metrics = TestMetrics()
+    let loop = EventLoop()
+    let (server, serving, url) = try Self.serveFresh(on: loop)
+    var options = HTTPCacheOptions()
+    options.report = CacheMetrics(factory: metrics).record
+    let client = CurlHTTPClient(on: loop).cached(in: MemoryHTTPCache(), options)
+    let requesting = [url, url, url].publisher
+      .flatMap(maxPublishers: .max(1)) { client.get($0) }
+      .sink { _ in
+        server.close()
+        loop.stop()
+      } receiveValue: { _ in
+      }
+    loop.run(.untilStopped)
+    requesting.cancel()
+    serving.cancel()
+    let counts = metrics.counters.filter { $0.label == "feedstream.http.cache.events" }
+      .reduce(into: [:]) { $0[$1.dimensions[0].1, default: 0] += $1.totalValue }
+    #expect(counts == ["missed": 1, "stored": 1, "fresh": 2])
+    #expect(metrics.counters.allSatisfy { $0.dimensions.map(\.0) == ["feedstream.http.cache.event"] })
+    loop.close()
+  }
+
+  @Test func `polls are counted by outcome, and a fleet's with how late they are`() {
+    enum Outcome: String { case changed, unchanged }
+    let metrics = TestMetrics()
+    let polls = PollMetrics(factory: metrics)
+    polls.record(Outcome.changed)
+    polls.record(Outcome.unchanged, lateness: .milliseconds(250))
+    polls.record(Outcome.unchanged, lateness: .seconds(2))
+    let counts = metrics.counters.filter { $0.label == "feedstream.polls" }
+      .reduce(into: [:]) { $0[$1.dimensions[0].1, default: 0] += $1.totalValue }
+    #expect(counts == ["changed": 1, "unchanged": 2])
+    #expect(Self.timers(metrics, "feedstream.poll.lateness") == [[:]: [0.25, 2]])
+  }
+
+  @Test func `Redis commands are recorded with their name, server and refusal`() throws {
+    let metrics = TestMetrics()
+    let loop = EventLoop()
+    // Accepts the login, answers SET, refuses LPUSH, and closes the connection on GET.
+    let listener = try Listener(at: .internet("127.0.0.1", port: 0), on: loop)
+    var serving: Set<AnyCancellable> = []
+    listener.connections.sink { connection in
+      connection.bytes
+        .map { bytes in
+          let text = bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+          if text.contains("GET") { connection.close() }
+          return Chunk(text.contains("LPUSH") ? "-WRONGTYPE no number\r\n" : "+OK\r\n")
+        }
+        .write(to: connection)
+        .sink { _ in
+        } receiveValue: { _ in
+        }
+        .store(in: &serving)
+    }
+    .store(in: &serving)
+    let port = try #require(listener.address.port)
+    var options = RedisClient.Options()
+    options.usesVersion2 = true
+    let client = RedisClient(
+      RedisAddress(.internet(host: "127.0.0.1", port: port)), on: loop, options: options
+    ).metered(factory: metrics)
+    let commands = [RedisCommand("SET", "a", "1"), RedisCommand("LPUSH", "a", "2"), RedisCommand("GET", "a")]
+    let sending = commands.publisher
+      .flatMap(maxPublishers: .max(1)) { client.send($0).map { _ in true }.replaceError(with: false) }
+      .collect()
+      .sink {
+        #expect($0 == [true, false, false])
+        loop.stop()
+      }
+    loop.run(.untilStopped)
+    sending.cancel()
+    client.close()
+    serving = []
+    listener.close()
+    let recorded = Self.timers(metrics, "db.client.operation.duration")
+    var attributes = [
+      "db.system.name": "redis", "db.operation.name": "SET", "server.address": "127.0.0.1", "server.port": "\(port)",
+    ]
+    #expect(recorded[attributes]?.count == 1)
+    attributes["db.operation.name"] = "LPUSH"
+    attributes["error.type"] = "WRONGTYPE"
+    #expect(recorded[attributes]?.count == 1)
+    attributes["db.operation.name"] = "GET"
+    attributes["error.type"] = "closed"
+    #expect(recorded[attributes]?.count == 1)
+    #expect(recorded.count == 3, "\(recorded)")
     loop.close()
   }
 

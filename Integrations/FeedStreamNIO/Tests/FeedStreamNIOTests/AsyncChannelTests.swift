@@ -5,11 +5,11 @@ import NIOPosix
 import Synchronization
 import Testing
 
-/// A `NIOAsyncChannel` as the articles say: its inbound side as a publisher.
+/// Tests what the articles recommend for a `NIOAsyncChannel`: its inbound side as a publisher.
 @Suite struct AsyncChannelTests {
   typealias Channel = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
-  /// Runs `serve` on the first connection to a server on this machine, and `ask` on its other end.
+  /// Runs `serve` on the first connection to a server on this machine, and `ask` on the other end of that connection.
   private func connected(
     serve: @escaping @Sendable (Channel) async throws -> Void, ask: @escaping @Sendable (Channel) async throws -> Void
   ) async throws {
@@ -51,7 +51,7 @@ import Testing
 
   @Test func `a channel's input is delivered on a FeedStream loop, and read only as it is requested`() async throws {
     let piece = ByteBuffer(repeating: 7, count: 1 << 16)
-    // More than the sockets and the channels hold.
+    // More data than the sockets and the channels can hold.
     let pieces = 1024
     let written = Atomic(0)
     try await connected { channel in
@@ -60,7 +60,7 @@ import Testing
           try await outbound.write(piece)
           written.add(1, ordering: .relaxed)
         }
-        // Until the client has read it all and leaves: closing drops what is not sent yet.
+        // Wait until the client has read everything and disconnects: closing drops data that isn't sent yet.
         for try await _ in inbound {}
       }
     } ask: { channel in
@@ -74,7 +74,7 @@ import Testing
         }
         var reader = sizes.values(on: loop).makeAsyncIterator()
         var sum = try await reader.next() ?? 0
-        // Until the server waits.
+        // Wait until the server can write no more.
         var seen = -1
         while seen != written.load(ordering: .relaxed) {
           seen = written.load(ordering: .relaxed)

@@ -10,7 +10,7 @@ import Tracing
 @Suite struct TracingTests {
   private static let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-  /// Runs two servers, of which the outer one requests a URL of the inner one, and sends a request to the outer one.
+  /// Runs two servers and sends a request to the outer one, which requests a URL from the inner one.
   ///
   /// - Parameter inner: the response of the inner server to a request.
   /// - Returns: the response of the outer one.
@@ -98,7 +98,7 @@ import Tracing
     let loop = EventLoop()
     defer { loop.close() }
     let client = CurlHTTPClient(on: loop).traced(tracer: tracer, instrument: tracer)
-    // Nobody listens there.
+    // No server listens on this port.
     let failing = client.get(URL(string: "http://127.0.0.1:1/")!).sink { _ in
       loop.stop()
     } receiveValue: { _ in
@@ -124,6 +124,108 @@ import Tracing
     server.close()
   }
 
+  /// A task-local value of a program's own.
+  private enum Visitor {
+    @TaskLocal static var name = "nobody"
+  }
+
+  @Test func `a context travels with a stream across a queue, a timer, the thread pool and an async closure`() throws {
+    let loop = EventLoop()
+    defer { loop.close() }
+    var context = ServiceContext.topLevel
+    context.traceState = "ours"
+    var seen: [String?] = []
+    func note(_: Int) { seen.append(ServiceContext.current?.traceState) }
+    let pooled = Deferred {
+      Future<Int, Never> { promise in loop.offload({ 1 }) { promise(.success($0)) } }
+    }
+    let subscription = ServiceContext.withValue(context) {
+      pooled.inContext()
+        .handleEvents(receiveOutput: note)
+        .delay(for: .milliseconds(5), scheduler: loop).inContext()
+        .handleEvents(receiveOutput: note)
+        .receive(on: DispatchQueue(label: "elsewhere")).inContext()
+        .map { _ in ServiceContext.current?.traceState }
+        .receive(on: loop).inContext()
+        .handleEvents(receiveOutput: { seen.append($0) })
+        .mapAsync(limit: 1) { _ in ServiceContext.current?.traceState }
+        .sink { seen.append($0) }
+    }
+    #expect(ServiceContext.current == nil)
+    loop.run()
+    subscription.cancel()
+    #expect(seen == ["ours", "ours", "ours", "ours"])
+  }
+
+  @Test func `without inContext, what a timer delivers has no context, and a stream's context ends with its delivery`() {
+    let loop = EventLoop()
+    defer { loop.close() }
+    var context = ServiceContext.topLevel
+    context.traceState = "ours"
+    var (below, above, after): (String?, String?, String?) = ("none", "none", "none")
+    let subscription = ServiceContext.withValue(context) {
+      Just(1).delay(for: .milliseconds(5), scheduler: loop)
+        .handleEvents(receiveOutput: { _ in above = ServiceContext.current?.traceState })
+        .inContext()
+        .handleEvents(receiveOutput: { _ in
+          below = ServiceContext.current?.traceState
+          loop.schedule { after = ServiceContext.current?.traceState }
+        })
+        .sink { _ in }
+    }
+    loop.run()
+    subscription.cancel()
+    #expect(above == nil && below == "ours" && after == nil)
+  }
+
+  @Test func `a task-local value is bound for subscribing, requesting, delivering and cancelling`() {
+    var events: [String] = []
+    let subject = PassthroughSubject<Int, Never>()
+    let stream = subject.handleEvents(
+      receiveSubscription: { _ in events.append("subscription \(Visitor.name)") },
+      receiveCancel: { events.append("cancel \(Visitor.name)") },
+      receiveRequest: { _ in events.append("request \(Visitor.name)") }
+    )
+    .withTaskLocal(Visitor.$name) { "ann" }
+    let subscription = stream.sink { events.append("value \($0) \(Visitor.name)") }
+    subject.send(1)
+    subscription.cancel()
+    #expect(events == ["subscription ann", "request ann", "value 1 ann", "cancel ann"])
+    #expect(Visitor.name == "nobody")
+  }
+
+  @Test func `requests that follow from a response belong to the trace of the first request`() throws {
+    let tracer = InMemoryTracer()
+    let loop = EventLoop()
+    defer { loop.close() }
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
+    let serving = server.serve { _ in .text("") }
+    let url = URL(string: "http://127.0.0.1:\(try #require(server.address?.port))/")!
+    let client = CurlHTTPClient(on: loop).traced(tracer: tracer, instrument: tracer)
+    let job = tracer.startAnySpan("job")
+    let asking = ServiceContext.withValue(job.context) {
+      client.get(url)
+        .flatMap { _ in client.get(url) }
+        .delay(for: .milliseconds(5), scheduler: loop).inContext()
+        .flatMap { _ in client.get(url) }
+        .sink { _ in
+          loop.stop()
+        } receiveValue: { _ in
+        }
+    }
+    loop.run(.untilStopped)
+    asking.cancel()
+    serving.cancel()
+    server.close()
+    job.end()
+    let spans = tracer.finishedSpans
+    let first = try #require(spans.first { $0.operationName == "job" })
+    #expect(spans.count == 4)
+    for span in spans where span.operationName != "job" {
+      #expect(span.traceID == first.traceID && span.parentSpanID == first.spanID)
+    }
+  }
+
   @Test(arguments: [
     "", "00", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
     "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
@@ -136,6 +238,12 @@ import Tracing
     "01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01x",
   ]) func `an invalid traceparent is refused`(text: String) {
     #expect(TraceParent(text) == nil)
+  }
+
+  @Test func `a new traceparent is valid, and different each time`() {
+    let made = (0..<100).map { _ in TraceParent.random() }
+    #expect(Set(made).count == 100)
+    for one in made { #expect(TraceParent("\(one)") == one && one.flags == 1) }
   }
 
   @Test func `a valid traceparent is parsed and written unchanged, even with a later version`() {

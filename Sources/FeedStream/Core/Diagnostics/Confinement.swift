@@ -8,15 +8,15 @@ import Synchronization
   import Darwin
 #endif
 
-/// A thread on which streams live: an event loop, or virtual time.
+/// A home of streams: an event loop, virtual time, or a `SerialLane`.
 package protocol StreamDomain: AnyObject, Sendable {
   /// True when the calling thread may use objects that live here.
   var isHere: Bool { get }
 
-  /// True if the domain runs one thread at a time, so that code on any thread may use objects that live here.
+  /// True if any thread may run the domain, one at a time, so that code on any thread may use objects that live here.
   var isForAnyThread: Bool { get }
 
-  /// True if a queue runs the domain's work, which may therefore be code of the main queue.
+  /// True if a queue, possibly the main queue, runs the domain's work.
   var isOnQueue: Bool { get }
 
   /// Runs `action` here, later; drops it without a warning when the domain is closed. Safe from any thread.
@@ -68,7 +68,7 @@ extension StreamDomain {
 
 /// The destination of a value in transit out of a loop.
 package enum HoldingPlace: Sendable {
-  /// The main queue, or a task, which may run on the main actor. While a loop runs in code of the main queue, both wait
+  /// The main queue, or a task, which may run on the main actor. While code on the main queue runs a loop, both wait
   /// until the loop returns.
   case mainQueueOrTask
   case queue
@@ -94,18 +94,23 @@ package enum HoldingPlace: Sendable {
     }
 
     /// Makes the calling code's domain, where the subscription is being delivered, the stream's home.
-    @usableFromInline mutating func follow() { self = Confinement() }
+    ///
+    /// - Parameter gate: the stage's gate, if it has one. Any thread may request and cancel unless the stage lives on a
+    ///   loop, because the gate moves both.
+    @usableFromInline mutating func follow(_ gate: (any EntryGate)? = nil) {
+      self = gate?.takesAnyThread == true ? .anywhere : Confinement()
+    }
 
-    /// Lets any thread request values and cancel, unless the stream lives on a loop: upstream may deliver on any
-    /// thread.
+    /// Lets any thread request values and cancel, because upstream may deliver on any thread. Has no effect if the
+    /// stream lives on a loop.
     @usableFromInline mutating func relax() { if home == nil { isAnywhere = true } }
 
     @usableFromInline mutating func check(_ touched: @autoclosure () -> some CustomStringConvertible) {
       SubscriptionWatch.somethingHappens()
       guard !isAnywhere else { return }
       guard let home else {
-        // Any thread may run a lane without a queue, but only one at a time. So each of them may use the operators above
-        // a join that has no home.
+        // Any thread may run a lane without a queue, but only one thread at a time does. Therefore, every thread that
+        // runs a lane may use the operators above a join that has no home.
         if CurrentDomain.get()?.isForAnyThread != true { threads.check { placed(touched()) } }
         return
       }
@@ -120,7 +125,7 @@ package enum HoldingPlace: Sendable {
     @inlinable init() {}
     init(home: any StreamDomain) {}
     static var anywhere: Self { Self() }
-    @inlinable @inline(__always) func follow() {}
+    @inlinable @inline(__always) func follow(_ gate: (any EntryGate)? = nil) {}
     @inlinable @inline(__always) func relax() {}
     @inlinable @inline(__always) func check(_ touched: @autoclosure () -> some CustomStringConvertible) {}
   #endif
@@ -129,7 +134,8 @@ package enum HoldingPlace: Sendable {
 /// Finds the domain that the calling thread is running.
 package enum CurrentDomain {
   // Written once, by its initializer. The slot is reached through functions that the optimizer cannot look into: after
-  // a suspension a task may continue on another thread, where a cached address of a thread-local would be wrong.
+  // a suspension a task may continue on another thread, where a cached address of a thread-local variable would be
+  // wrong.
   private static let key = newSlot()
 
   /// - Parameter ended: called with the content of the slot when a thread ends.
@@ -204,7 +210,8 @@ package enum CurrentDomain {
     inner.map { Unmanaged<Token>.fromOpaque($0).release() }
   }
 
-  /// Holds the data about its domain that a thread needs. Does not retain the domain, which lives as long as it runs.
+  /// Holds the data that a thread needs about the domain that it runs. Does not retain the domain, which lives as long
+  /// as it runs.
   package final class Token: Sendable {
     fileprivate unowned let domain: any StreamDomain
     package init(_ domain: any StreamDomain) { self.domain = domain }

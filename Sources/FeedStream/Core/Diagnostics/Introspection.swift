@@ -60,7 +60,7 @@ extension _Introspection {
 
 /// Holds the observers of the process's streams.
 @usableFromInline enum Introspection {
-  // Read for every subscription: an atomic, so that no lock is taken while there are no observers.
+  // Atomic, because it is read for every subscription: no lock is taken while there are no observers.
   private static let isWatching = Atomic(false)
   private static let state = Mutex<(observers: [any _Introspection], hasMap: Bool)>(([], false))
 
@@ -83,7 +83,7 @@ extension _Introspection {
     }
   }
 
-  /// Calls the observers outside of the lock, because an observer may disable itself in the call.
+  /// Calls the observers outside of the lock, because an observer may disable itself during the call.
   static func report(_ event: (any _Introspection) -> Void) {
     guard isWatched else { return }
     for observer in observers { event(observer) }
@@ -92,7 +92,7 @@ extension _Introspection {
 
 extension Publisher {
   /// Attaches `subscriber` and reports its events. This method is not inlinable, because an observed chain is never
-  /// specialized, and other chains must not grow.
+  /// specialized anyway, and inlining would enlarge the code of other chains.
   ///
   /// - Returns: false when nothing has happened, because only the map is on, and the map already knows this subscriber.
   @inline(never) @usableFromInline

@@ -68,16 +68,16 @@ public enum StreamDiagnostics {
     isWatching.store(handler != nil, ordering: .releasing)
   }
 
-  /// Calls `handler` for every unhandled failure, on the failure's thread: a failure that reaches a `sink(on:)` without
-  /// `receiveCompletion`, and one for which `assertNoFailure` is about to trap. By default, the failure is written to
-  /// standard error.
+  /// Calls `handler` for every unhandled failure, on the thread where the failure arrives. A failure is unhandled if it
+  /// reaches a `sink(on:)` without `receiveCompletion`, or if `assertNoFailure` is about to trap because of it. By
+  /// default, the failure is written to standard error.
   public static func onUnhandledFailure(_ handler: (@Sendable (UnhandledFailure) -> Void)?) {
     state.withLock { $0.onUnhandledFailure = handler }
   }
 
-  /// Calls `handler`, on the error's thread, for every error that was handled automatically: an error from a handler or
-  /// body of an `HTTPServer` without `onError`, from a handshake in a listener's `secured(by:)` without `report`, or
-  /// from a line that `decodeJSONLines(onInvalid: .skip())` skips.
+  /// Calls `handler`, on the thread where the error occurred, for every error that was handled automatically: an error
+  /// from a handler or body of an `HTTPServer` without `onError`, from a handshake in a listener's `secured(by:)`
+  /// without `report`, or from a line that `decodeJSONLines(onInvalid: .skip())` skips.
   ///
   /// By default, a debug build writes the error to standard error, and a release build does nothing. To turn this
   /// output off:
@@ -114,7 +114,7 @@ public enum StreamDiagnostics {
   /// True if a handler is set; check it before work that is needed only for reports.
   @usableFromInline static var isWatched: Bool { isWatching.load(ordering: .acquiring) }
 
-  // Read for every dropped value: an atomic, so that no lock is taken while there is no handler.
+  // Atomic, because it is read for every dropped value: no lock is taken while there is no handler.
   private static let isWatching = Atomic(false)
   private static let state = Mutex(Handlers())
 

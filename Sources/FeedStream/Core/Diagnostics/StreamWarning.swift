@@ -25,6 +25,8 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
     /// A loop returned before a task had iterated the `values` that were made on it, or the loop waits only for such a
     /// task.
     case unreadValues
+    /// Work from another thread waits for a loop that has never run, or whose loop was released.
+    case neverRun
     /// A turn of a loop takes longer than the limit (``StreamDiagnostics/warnOfTurns(longerThan:)``).
     case longTurn
 

@@ -13,7 +13,8 @@ public import CThread
 ///
 /// The home is the loop of the thread that first touches the object, even before the loop runs; or that thread, if it
 /// has no loop. A thread without a loop may not touch an object that was made on the thread of a loop. A task may
-/// change threads, so its code is checked only against a loop that does not run the task; the compiler checks the rest.
+/// change threads, so its code is checked only against a loop that does not run the task, and against a thread that is
+/// using the object at that moment; the compiler checks the rest.
 @usableFromInline struct SubjectConfinement {
   /// The last thread that touched the object; 0 before the first touch.
   @usableFromInline var thread: UInt = 0
@@ -23,16 +24,18 @@ public import CThread
   private var home: ObjectIdentifier?
   /// True when a task touched the object first; a task may continue on another thread.
   private var isOfTask = false
-  /// True when code of the main queue touched the object first; `dispatchMain()` moves that code to other threads.
+  /// True when code on the main queue touched the object first; `dispatchMain()` moves that code to other threads.
   private var isOfMainQueue = false
 
   @usableFromInline init() { maker = Self.isInTask ? 0 : CurrentDomain.threadNumber }
 
-  @inlinable @inline(__always) mutating func check(_ name: @autoclosure () -> StaticString) {
+  /// - Parameter isInUse: true if the object is being used, for a check of code that may change threads.
+  @inlinable @inline(__always)
+  mutating func check(_ name: @autoclosure () -> StaticString, isInUse: @autoclosure () -> Bool) {
     #if DEBUG
       SubscriptionWatch.somethingHappens()
     #endif
-    if thread != currentThread() { moved("\(name())") }
+    if thread != currentThread() { moved("\(name())", isInUse: isInUse()) }
   }
 
   /// Checks a subject whose name is costly to create.
@@ -41,22 +44,41 @@ public import CThread
   }
 
   /// Checks code that only reads a value: it does not decide where the subject lives.
-  @inlinable @inline(__always) mutating func checkReading(_ name: @autoclosure () -> StaticString) {
-    if thread != 0, thread != currentThread() { moved("\(name())") }
+  @inlinable @inline(__always)
+  mutating func checkReading(_ name: @autoclosure () -> StaticString, isInUse: @autoclosure () -> Bool) {
+    if thread != 0, thread != currentThread() { moved("\(name())", isInUse: isInUse()) }
   }
 
-  /// Checks an operator that its scheduler calls.
+  /// Checks the thread on which an operator below requests values that a subject keeps.
+  func checkRequest(_ name: StaticString) {
+    var copy = self
+    if thread != currentThread() { copy.moved("\(name)", Self.adviceOnRequests) }
+  }
+
+  /// Checks the thread on which a scheduler calls an operator.
   @inlinable @inline(__always) mutating func checkScheduled(_ name: @autoclosure () -> StaticString) {
     if thread != currentThread() { moved("\(name())", Self.adviceOnSchedulers) }
   }
 
-  /// Checks a deadline of an operator; the message names the operator's scheduler.
+  /// Checks the thread on which an operator's deadline fires; the message names the operator's scheduler.
   @inline(__always) mutating func checkScheduled(by scheduler: Any.Type) {
     if thread != currentThread() { moved("an operator that uses the scheduler \(scheduler)", Self.adviceOnSchedulers) }
   }
 
+  /// Checks a subscriber's request on another thread than the one that subscribed. Code on a loop, in a lane, in a task or
+  /// on the main queue may have moved there.
+  @inline(never) static func checkRequest(of name: @autoclosure () -> String) {
+    guard CurrentDomain.get() == nil, !isInTask, !MainQueueCode.isRunning else { return }
+    halt(
+      """
+      \(name()): values were requested on a different thread than the one that subscribed (CONTRACT, rule 1: a stream lives on one \
+      thread). In a subscriber of your own, return the demand from receive(_:), or write .receive(on:) with a queue directly above the \
+      subscriber: it may then request values on any thread.
+      """)
+  }
+
   @inline(never) @usableFromInline mutating func moved(
-    _ name: @autoclosure () -> String, _ advice: @autoclosure () -> String = Self.advice
+    _ name: @autoclosure () -> String, isInUse: Bool = false, _ advice: @autoclosure () -> String = Self.advice
   ) {
     let isFirst = thread == 0
     thread = currentThread()
@@ -78,8 +100,11 @@ public import CThread
       return
     }
     // Don't compare lanes: the main queue runs one piece of code at a time.
-    if isOfMainQueue, MainQueueCode.isRunning { return }
-    if place == home, place != nil || isOfTask || isInTask { return }
+    let isOnMainQueue = isOfMainQueue && MainQueueCode.isRunning
+    if isOnMainQueue || place == home && (place != nil || isOfTask || isInTask) {
+      guard !isInUse else { Self.haltInUse(name()) }
+      return
+    }
     if isOfTask, home == nil, maker == 0 {
       // A task may build a stream and then hand it over to a loop.
       home = place
@@ -92,31 +117,52 @@ public import CThread
       """)
   }
 
+  /// Not every use at the same time is noticed: the two threads do not wait for one another.
+  private static func haltInUse(_ name: String) -> Never {
+    halt(
+      """
+      \(name): touched while another thread was using it (CONTRACT, rule 1: a stream lives on one thread). Let one actor \
+      use it: write the tasks as Task { @MainActor in … }, or make an EventLoop and send with subject.sender(on: loop). The compiler finds \
+      such tasks in the Swift 6 language mode.
+      """)
+  }
+
   static var isInTask: Bool { withUnsafeCurrentTask { $0 != nil } }
 
   @usableFromInline static let adviceOnSchedulers = """
     A stream crosses only to a DispatchQueue, an OperationQueue, RunLoop.main, and schedulers that declare usesOtherThreads. If this \
-    one runs its work on other threads, declare it: extension MyScheduler { public static var usesOtherThreads: Bool { true } }.
+    one runs its work on other threads, declare it: extension MyScheduler { public static var usesOtherThreads: Bool { true } }. If it \
+    runs its work on one thread, as a RunLoop does, subscribe to the stream on that thread. If it is an EventLoop, and a publisher above \
+    delivers on a queue or on its own threads, write .receive(on: loop) directly above this operator.
+    """
+
+  private static let adviceOnRequests = """
+    An operator below, such as flatMap(maxPublishers:), requested another value, because a publisher that it waited for had delivered \
+    on a queue. A subject that keeps values can deliver them only on its own thread: write .receive(on: DispatchQueue.main) directly \
+    below that publisher, or make an EventLoop on this thread before the stream, and end with its run().
     """
 
   @usableFromInline static let advice = """
     Send values with subject.sender(on: loop), which any thread may use; set properties in loop.execute { } or \
     DispatchQueue.main.async { }; receive values off the loop with publisher.values; or build the stream in loop.execute { }. The loop \
-    must run: where dispatchMain() or RunLoop.main.run() ends the program, use EventLoop.main. If a publisher delivers on its own \
-    threads, make the EventLoop before the stream, or write .receive(on:) directly below that publisher.
+    must run: where dispatchMain() or RunLoop.main.run() ends the program, use EventLoop.main. Cancel, and release the cancellable, on \
+    the thread that subscribed: DispatchQueue.main.async { subscription.cancel() }. If a publisher delivers on its own threads, write \
+    .receive(on: DispatchQueue.main) directly below it. If an operator of this stream, \
+    such as flatMap, prefix(untilOutputFrom:) or append, subscribes to a publisher that delivers on a queue, write \
+    .receive(on: DispatchQueue.main) directly below that one.
     """
 }
 
 /// The calling thread, never 0.
 @inlinable @inline(__always) package func currentThread() -> UInt { cthread_self() }
 
-/// Code of the main queue.
+/// Detects code that runs on the main queue.
 enum MainQueueCode {
-  /// True on the main thread outside of all queues, and in code of the main queue on any thread.
+  /// True on the main thread outside of all queues, and in code on the main queue, whichever thread runs it.
   static var isRunning: Bool { currentQueueLabel(nil).map { strcmp($0, "com.apple.main-thread") == 0 } ?? false }
 }
 
-// Declared here, because this part of the library doesn't import Dispatch. Without a queue, it returns the label of the
-// current one.
+// Declared here, because this part of the library doesn't import Dispatch. With `nil`, the function returns the label
+// of the current queue.
 @_silgen_name("dispatch_queue_get_label")
 private func currentQueueLabel(_ queue: UnsafeRawPointer?) -> UnsafePointer<CChar>?

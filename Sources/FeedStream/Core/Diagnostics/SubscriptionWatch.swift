@@ -25,7 +25,7 @@ import Synchronization
   @usableFromInline let warns = Warnings.areOn
   /// Counts arriving events while the map is on, unless another member counts them.
   private(set) var tally: Tally?
-  /// True if an operator above says that the loop should not wait for this subscription.
+  /// True if an operator above has requested that the loop not wait for this subscription.
   private var isExpendable = false
   /// The watch of the enclosing subscription, while this one is made.
   private var outer: UnsafeMutableRawPointer?
@@ -73,7 +73,8 @@ import Synchronization
     pthread_setspecific(Self.making, outer)
     if LiveMap.isOn, !subscriber.isOnQueue, subscriber.isLive { LiveMap.here().add(subscriber, place, tally) }
     guard warns else { return }
-    // The subscriber's properties may only be read on its home, which is not this thread if it lives on a queue.
+    // Read the subscriber's properties only in its home. If the subscriber lives on a queue, this thread isn't its
+    // home.
     guard subscriber.isOnQueue || subscriber.isLive else { return }
     pthread_setspecific(Self.latest, Unmanaged.passUnretained(self).toOpaque())
     madeAt = .now
@@ -144,7 +145,7 @@ package final class LiveSubscriptions {
   private var unread: [Unread] = []
   private var limit = 64
 
-  /// The streams of the loop, once the live map has some.
+  /// The streams of the loop, once the live map has any.
   var map: LoopMap?
 
   package init() {}
@@ -183,8 +184,8 @@ package final class LiveSubscriptions {
       Warnings.warn(
         .unreadValues, at: "values",
         """
-        the loop returned from run() before a task had iterated the values that were made on it: code of the main queue ran the \
-        loop, and tasks of the main actor wait for that code. Use EventLoop.main there, or an EventLoopThread
+        the loop returned from run() before a task had iterated the values that were made on it: code on the main queue ran \
+        the loop, and tasks of the main actor wait for that code. Use EventLoop.main there, or an EventLoopThread
         """)
     }
   }
@@ -201,14 +202,14 @@ package final class LiveSubscriptions {
     Warnings.warn(
       .unreadValues, at: "values",
       """
-      the loop has had nothing to do for a second but to wait for a task that iterates the values made on it; iterate them, release \
-      them, or write keepsLoopAlive(false).values
+      the loop has had nothing to do for a second but wait for a task that iterates the values made on it; iterate them, \
+      release them, or write keepsLoopAlive(false).values
       """)
   }
 }
 
 /// The values of a publisher that no task has iterated yet. They keep the loop running until a task iterates them, or
-/// until no task can any more.
+/// until no task can do so any more.
 final class UnreadValues: Sendable {
   private let domain: any StreamDomain
   private let hasReader = Atomic(false)

@@ -31,7 +31,7 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
   public var playgroundDescription: Any { description }
 }
 
-/// An erased publisher. Its functions take this object and are formed where the publisher's type is known, so that
+/// An erased publisher. Its functions take this object and are created where the publisher's type is known, so that
 /// everything above it stays specialized.
 @usableFromInline class PublisherBox<Output, Failure: Error> {
   @usableFromInline final let attach: (PublisherBox, ErasedSubscriber<Output, Failure>) -> Void

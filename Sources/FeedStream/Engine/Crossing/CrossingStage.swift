@@ -16,7 +16,7 @@
   /// Runs an action when the value that has just arrived is due; `nil` if values cross immediately.
   private let later: ((@escaping () -> Void) -> Void)?
   @usableFromInline let isTimed: Bool
-  /// Calls `deliverAll()`. Formed where the types are known, so that the call is specialized.
+  /// Calls `deliverAll()`. Created where the types are known, so that the call is specialized.
   private let serve: (CrossingStage) -> Void
   @usableFromInline let home: CrossedHome
 
@@ -59,9 +59,11 @@
     surroundings = Home.current
     let holder = Home.holder
     lane = queue.newLane(options, holder: holder)
+    lane.takesRequests = true
     home = CrossedHome(surroundings ?? SerialLane(), holder: holder, isOnMainQueue: lane.mayBeOnMainQueue)
     super.init()
-    confinement = lane.confinement
+    // Any thread may request values and cancel: requests go to the home above, cancellations to the lane.
+    confinement = .anywhere
     lane.whenClosed { [weak self] in self?.laneClosed() }
   }
 
@@ -175,16 +177,18 @@
     down.receive(completion: completion)
   }
 
+  override var takesRequestsAnywhere: Bool { true }
+
   /// Passes on a request for zero values: the publisher that serves the demand decides whether it traps.
   override var takesNone: Bool { true }
 
   override func requested(_ demand: Subscribers.Demand) {
-    if lane.isOnUnknownThread, !lane.isHere { return lane.post { [self] in requested(demand) } }
-    if isLive { ask(demand) }
+    // Requests don't wait for the queue: like Combine's, they take effect before the next value is sent.
+    if lane.isHere ? isLive : !lane.isOver { ask(demand) }
   }
 
   override func cancelled() {
-    if lane.isOnUnknownThread, !lane.isHere { return lane.revoke { [self] in cancelled() } }
+    guard lane.isHere else { return lane.revoke { [self] in cancelled() } }
     guard isLive else { return }
     isLive = false
     home.domain?.perform { [self] in

@@ -1,6 +1,6 @@
 /// Counts the values in transit to queues from a thread that has no loop yet. A loop that the thread makes later waits
 /// for these values: a program may subscribe first and make its loop afterwards.
-// @unchecked: the state is locked.
+// @unchecked: a lock guards the state.
 final class EarlyHolds: StreamDomain, @unchecked Sendable {
   private struct State {
     var onQueues = 0

@@ -40,7 +40,9 @@ extension HomeScheduler: HomeTime {}
   }
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
-    guard let domain = home.domain, !domain.isHere else { return base.receive(input) }
+    // Without a domain, the stream is over. A user's publisher may still deliver, on its own thread.
+    guard let domain = home.domain else { return .none }
+    guard !domain.isHere else { return base.receive(input) }
     domain.perform { [self] in
       let more = base.receive(input)
       if more > .none { up?.request(more) }
@@ -49,7 +51,8 @@ extension HomeScheduler: HomeTime {}
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard let domain = home.domain, !domain.isHere else { return end(completion) }
+    guard let domain = home.domain else { return }
+    guard !domain.isHere else { return end(completion) }
     domain.perform { [self] in end(completion) }
   }
 

@@ -2,29 +2,40 @@
 @usableFromInline final class HomePair {
   /// Runs an action where the subscriber lives.
   @usableFromInline let atHome: (_ action: @escaping () -> Void) -> Void
-  /// The home in which upstream delivers, and receives requests and cancellations.
-  private let source: any StreamDomain
+  /// The lane in which upstream delivers, and receives requests and cancellations.
+  private let source: SerialLane
 
-  private init(source: any StreamDomain, atHome: @escaping (@escaping () -> Void) -> Void) {
+  private init(source: SerialLane, atHome: @escaping (@escaping () -> Void) -> Void) {
     self.source = source
     self.atHome = atHome
   }
 
-  @usableFromInline func atSource(_ action: @escaping () -> Void) { source.perform(action) }
+  @usableFromInline func request(_ demand: Subscribers.Demand, from up: any Subscription) {
+    if let up = up as? GuardedSubscription, up.takesRequestsAnywhere { return up.request(demand) }
+    source.pass { up.request(demand) }
+  }
+
+  @usableFromInline func cancel(_ up: any Subscription) { source.perform { up.cancel() } }
 
   /// The path for the subscription that is currently being delivered; `nil` if its values arrive in its subscriber's
   /// home.
   ///
   /// - Parameters:
   ///   - gate: the gate of the stage that takes the subscription; `nil` for a stage that lives on one thread.
+  ///   - following: true for the stage's main upstream, whose lane the stage may follow.
   ///   - name: the stage's name, for the message if the stage has no home.
   @inline(never) @usableFromInline
-  static func ofSubscriptionHandedDown(to gate: ThreadGate?, _ name: @autoclosure () -> String) -> HomePair? {
-    guard let lane = SerialLane.ofSubscriptionHandedDown, let handing = lane.handing else { return nil }
+  static func ofSubscriptionHandedDown(
+    to gate: ThreadGate?, following: Bool = false, _ name: @autoclosure () -> String
+  ) -> HomePair? {
+    let lane = SerialLane.ofSubscriptionHandedDown
+    if following, let gate, gate.mayFollow { gate.follow(lane) }
+    guard let lane, let handing = lane.handing else { return nil }
+    if let gate, gate.lives(in: lane) { return nil }
     if let home = handing.home {
       return home === lane ? nil : HomePair(source: lane, atHome: home.perform)
     }
-    // One thread serves the queue and runs this code, so the whole stream lives on it.
+    // The only thread that serves the queue runs this code, so the whole stream lives on that thread.
     if lane.ownsThread { return nil }
     if let gate { return HomePair(source: lane, atHome: gate.run) }
     guard lane.isForAnyThread else {
@@ -32,7 +43,7 @@
         """
         \(name()): its publisher delivers on the queue "\(lane.name)", and the stream itself has no event loop. Make an EventLoop on \
         this thread before you subscribe, and end with its run(); where dispatchMain() or RunLoop.main.run() ends the program, use \
-        EventLoop.main. Or continue each subscriber's stream with .receive(on:) instead (CONTRACT, rule 1).
+        EventLoop.main. Or write .receive(on: DispatchQueue.main) directly above this operator (CONTRACT, rule 1).
         """)
     }
     // A task may change threads; the compiler checks its code instead.

@@ -11,8 +11,8 @@ extension Publisher {
     if StreamHomes.mayCross { receive(subscriber: HomeSubscriber(stage)) } else { receive(subscriber: stage) }
   }
 
-  /// Subscribes `stage`, which returns to its home from another thread, to this publisher. On a loop, this works like
-  /// `receive(home:)`; without a loop, the stage has its own lane.
+  /// Subscribes `stage`, whose work on other threads returns to the stage's home, to this publisher. On a loop, this
+  /// works like `receive(home:)`; without a loop, the stage has its own lane.
   @inlinable func receive<S: Subscriber>(bringingTo stage: S) where S.Input == Output, S.Failure == Failure {
     if StreamHomes.mayCross, StreamHomes.hasLoop {
       receive(subscriber: HomeSubscriber(stage))
@@ -22,16 +22,40 @@ extension Publisher {
   }
 }
 
+extension Publisher {
+  /// Subscribes `stage`, which takes events from one publisher after another, to this publisher: through `gate`, or
+  /// directly without one.
+  @inlinable func receive<S: Subscriber>(_ stage: S, through gate: ThreadGate?)
+  where S.Input == Output, S.Failure == Failure {
+    if let gate { receive(subscriber: HomeSubscriber(stage, gate)) } else { receive(home: stage) }
+  }
+}
+
+extension ThreadGate {
+  /// The gate of a stage that takes events from one publisher after another; `nil` on a loop in a process without
+  /// queues, because later publishers that use queues deliver on the loop.
+  @usableFromInline static func ofSuccession() -> ThreadGate? {
+    StreamHomes.mayCross || !StreamHomes.hasLoop ? ThreadGate(following: .always) : nil
+  }
+
+  /// The gate of a stage that holds values, to which upstream delivers on one thread while its subscriber requests
+  /// values on another; `nil` on a loop, where both happen.
+  @usableFromInline static func withoutLoop() -> ThreadGate? {
+    StreamHomes.hasLoop ? nil : ThreadGate(following: .always)
+  }
+}
+
 /// Facts about homes, for inlinable code.
 @usableFromInline enum StreamHomes {
   /// True once the process has used a queue as a scheduler.
   @inline(never) @usableFromInline static var mayCross: Bool { Home.hasQueues }
-  /// True if the calling code runs on a loop, in virtual time or in a lane.
+  /// True if the calling code runs on a loop, in virtual time or in a lane, or on a thread that owns a loop.
   @inline(never) @usableFromInline static var hasLoop: Bool { Home.current != nil }
 }
 
-/// A stage's subscription to the upstream whose subscription leads the stage to deliver its own. It holds the path to
-/// an upstream that delivers on a queue, and sends events through the stage's gate, if it has one.
+/// A stage's subscription to its main upstream: when this upstream's subscription arrives, the stage delivers its own.
+/// This object holds the path to an upstream that delivers on a queue, and sends events through the stage's gate, if
+/// the stage has one.
 @usableFromInline final class HomeSubscriber<Base: Subscriber>: Subscriber, Subscription, CustomStringConvertible {
   @usableFromInline typealias Input = Base.Input
   @usableFromInline typealias Failure = Base.Failure
@@ -56,7 +80,8 @@ extension Publisher {
     guard !hasBegun else { return base.receive(subscription: subscription) }
     hasBegun = true
     up = subscription
-    crossing = HomePair.ofSubscriptionHandedDown(to: gate, description)
+    crossing = HomePair.ofSubscriptionHandedDown(to: gate, following: true, description)
+    if crossing == nil, let gate { subscription.join(gate) }
     guard isHere() else { return atHome { [self] in base.receive(subscription: self) } }
     handle { base.receive(subscription: self) }
   }
@@ -100,15 +125,22 @@ extension Publisher {
   // MARK: The stage, in its home
 
   @usableFromInline func request(_ demand: Subscribers.Demand) {
-    guard let crossing else { return up?.request(demand) ?? () }
-    crossing.atSource { [self] in up?.request(demand) }
+    // `up` is read here, because upstream's completion sets it to `nil` here.
+    guard let up else { return }
+    if let crossing { crossing.request(demand, from: up) } else { up.request(demand) }
+  }
+
+  /// Cancels upstream, but still passes on requests.
+  @usableFromInline func cancelAndStand() {
+    guard let up else { return }
+    if let crossing { crossing.cancel(up) } else { up.cancel() }
   }
 
   @usableFromInline func cancel() {
     // Before the subscription, cancel the stage itself: in Combine, stage and subscriber are one object.
     guard hasBegun else { return (base as? any Subscription)?.cancel() ?? () }
-    guard let crossing else { return up.take()?.cancel() ?? () }
-    crossing.atSource { [self] in up.take()?.cancel() }
+    guard let up = up.take() else { return }
+    if let crossing { crossing.cancel(up) } else { up.cancel() }
   }
 
   @usableFromInline var _isConfined: Bool { crossing != nil || gate != nil || up?._isConfined ?? true }
@@ -117,6 +149,27 @@ extension Publisher {
   @usableFromInline var description: String { String(describing: base) }
 }
 
+extension HomeSubscriber: CustomReflectable, CustomPlaygroundDisplayConvertible {
+  @usableFromInline var customMirror: Mirror {
+    (base as? any CustomReflectable)?.customMirror ?? Mirror(reflecting: base)
+  }
+  @usableFromInline var playgroundDescription: Any { description }
+}
+
+extension HomeSubscriber: GateBearer {
+  @usableFromInline package var gateAbove: (any EntryGate)? {
+    guard let gate else { return (up as? any GateBearer)?.gateAbove }
+    return gate.isHomed ? nil : gate
+  }
+}
+
 extension HomeSubscriber: Traceable {
   @usableFromInline var below: Any { base }
+}
+
+extension HomeSubscriber: MapMember {
+  @usableFromInline func tell(_ facts: inout StreamFacts) {
+    facts.isTransparent = true
+    facts.upstreams = crossing == nil ? [up].compactMap { $0 } : []
+  }
 }

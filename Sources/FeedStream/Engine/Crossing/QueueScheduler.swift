@@ -9,7 +9,7 @@ package protocol QueueScheduler: Scheduler {
   var isHere: (@Sendable () -> Bool)? { get }
 }
 
-/// A scheduler that is the home of streams on its own thread, to which streams with other homes cross.
+/// A scheduler that is itself a home of streams, on its own thread. Streams with other homes cross to it.
 package protocol ElsewhereScheduler: Scheduler, StreamDomain {}
 
 extension Scheduler {

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// No thread blocks. A lane with a queue runs its work there. Without a queue, a thread that finds the lane free runs
 /// the work, and a thread that finds it busy leaves its work to the one that is running.
-// @unchecked: the state is locked, work runs one piece at a time on whatever thread, and only the thread that hands
+// @unchecked: a lock guards the state, pieces of work run one at a time, on any thread, and only the thread that hands
 // down the subscription uses `handing`, before other code has access to the lane.
 @usableFromInline package final class SerialLane: StreamDomain, @unchecked Sendable {
   private struct State {
@@ -30,11 +30,13 @@ import Synchronization
   /// The loop that keeps running while the lane has work.
   private let holder: (any StreamDomain)?
   private let place: HoldingPlace
+  /// True if another thread may make requests in this lane while the lane is free. Set before other code has access to the lane.
+  var takesRequests = false
   /// The home of the stream that receives the lane's values; set while the subscription is delivered.
   private(set) var handing: Handing?
 
   struct Handing {
-    /// `nil` if the stream lives on no loop.
+    /// The home of that stream; `nil` if the stream lives on no loop.
     let home: (any StreamDomain)?
   }
 
@@ -74,12 +76,6 @@ import Synchronization
 
   package var isOnQueue: Bool { start != nil }
 
-  /// True for a user's scheduler: requests and cancellations made outside of its work are moved to it.
-  var isOnUnknownThread: Bool { isOnThread == nil && place == .mainQueueOrTask }
-
-  /// The check for code outside of the lane that uses a subscription in the lane.
-  var confinement: Confinement { isOnUnknownThread ? .anywhere : Confinement(home: self) }
-
   /// True when the main queue, or another queue served by one thread, may run the lane's work.
   var mayBeOnMainQueue: Bool { place == .mainQueueOrTask }
 
@@ -109,6 +105,20 @@ import Synchronization
       handDown()
       handing = nil
     }
+    vacate()
+  }
+
+  /// Runs `request` on this thread, before this returns, if the lane is free and any thread may request in it; otherwise
+  /// in the lane, later. As in Combine, what is requested before a value is sent then counts for this value.
+  func pass(_ request: @escaping () -> Void) {
+    let isMine = state.withLock { state in
+      // The objects of a lane with a thread of its own belong to that thread even while the lane is free.
+      guard takesRequests, isOnThread == nil, !state.isClosed, !state.isBusy else { return false }
+      state.isBusy = true
+      return true
+    }
+    guard isMine else { return perform(request) }
+    inside(request)
     vacate()
   }
 

@@ -21,7 +21,8 @@
     surroundings = Home.current
     lane = queue.newLane(options, holder: Home.holder)
     super.init()
-    confinement = lane.confinement
+    // Any thread may request values and cancel: both are moved to the lane.
+    confinement = .anywhere
   }
 
   @usableFromInline func subscribe(_ attach: @escaping () -> Void) {
@@ -49,13 +50,13 @@
   override var takesNone: Bool { true }
 
   override func requested(_ demand: Subscribers.Demand) {
-    if lane.isOnUnknownThread, !lane.isHere { return lane.post { [self] in requested(demand) } }
+    guard lane.isHere else { return lane.post { [self] in requested(demand) } }
     guard isLive else { return }
     if let up { up.request(demand) } else { self.demand += demand }
   }
 
   override func cancelled() {
-    if lane.isOnUnknownThread, !lane.isHere { return lane.revoke { [self] in cancelled() } }
+    guard lane.isHere else { return lane.revoke { [self] in cancelled() } }
     isLive = false
     up.take()?.cancel()
   }

@@ -26,18 +26,33 @@ import Synchronization
   private let isOver = Atomic(false)
 
   /// True when the stage lives on a loop, in virtual time or on a queue.
-  private(set) var isHomed: Bool
+  @usableFromInline var isHomed: Bool { homed.load(ordering: .acquiring) }
+  // Set after `lane`, which other threads read when this is true.
+  private let homed: Atomic<Bool>
   /// Weak: a stream must not keep its loop alive.
   private weak var home: (any StreamDomain)?
   /// The lane in which the stage lives, or through which the events of a shared stage go.
   private var lane: SerialLane?
   /// True when the lane's work waits until the thread that is inside leaves.
   private var isOccupied = false
+  /// When the stage may still move to the lane of its first upstream; see ``follow(_:)``.
+  private var following: Following
   private let mutex = SystemMutex()
 
-  @usableFromInline init() {
+  /// When a stage moves to the lane in which its first upstream hands down its subscription.
+  @usableFromInline enum Following {
+    /// Never: the subscriber has received its subscription elsewhere.
+    case never
+    /// If the stage has no home: it joins publishers, and brings their events to its home otherwise.
+    case withoutHome
+    /// Always: one publisher delivers at a time, as in a stage with one upstream.
+    case always
+  }
+
+  @usableFromInline init(following: Following = .never) {
+    self.following = following
     let domain = Home.current
-    isHomed = domain != nil
+    homed = Atomic(domain != nil)
     lane = domain as? SerialLane
     thread = Atomic(lane == nil ? currentThread() : 0)
     if lane == nil { home = domain }
@@ -48,11 +63,34 @@ import Synchronization
   /// - Returns: true if there is such a queue.
   @inline(never) @usableFromInline func follow() -> Bool {
     guard let lane = SerialLane.ofSubscriptionHandedDown else { return false }
-    self.lane = lane
-    isHomed = true
-    thread.store(0, ordering: .relaxed)
+    move(to: lane)
     return true
   }
+
+  private func move(to lane: SerialLane) {
+    self.lane = lane
+    homed.store(true, ordering: .releasing)
+    thread.store(0, ordering: .relaxed)
+  }
+
+  /// True until the subscription of the stage's first upstream is handed down, if the stage may then move.
+  @usableFromInline var mayFollow: Bool { following != .never }
+
+  /// Called when the subscription of the stage's first upstream is handed down, in `lane` or in none. Moves the stage to
+  /// the lane, if it may move.
+  @usableFromInline func follow(_ lane: SerialLane?) {
+    mutex.withLock {
+      let following = self.following
+      self.following = .never
+      guard let lane, !isShared.load(ordering: .relaxed) else { return }
+      if following == .always || !isHomed { move(to: lane) }
+    }
+  }
+
+  /// True if the stage lives in `lane`.
+  func lives(in lane: SerialLane) -> Bool { isHomed && self.lane === lane }
+
+  @usableFromInline var takesAnyThread: Bool { !isHomed || lane != nil }
 
   // MARK: Entering
 
@@ -92,11 +130,22 @@ import Synchronization
 
   private func bring(_ action: @escaping () -> Void) {
     if isHomed {
-      // `home` is `nil` if the loop has been released: the action is dropped.
-      if let lane { lane.perform(action) } else { home?.perform(action) }
+      if let lane { return lane.perform(action) }
+      guard let home else { return Self.warnOfReleasedLoop() }
+      home.perform(action)
     } else {
       share().perform(action)
     }
+  }
+
+  /// Called when an event is dropped because its stream's loop was released.
+  private static func warnOfReleasedLoop() {
+    Warnings.warn(
+      .neverRun, at: "EventLoop",
+      """
+      an event arrived for a stream whose EventLoop was released, so the event was dropped; keep the EventLoop in a variable until its \
+      run() has returned
+      """)
   }
 
   // MARK: Other threads
@@ -155,7 +204,7 @@ import Synchronization
 }
 
 /// An unowned reference through which a stage and its inlets enter their gate. The gate lives as long as they do, and
-/// retaining it for each event would take longer than the rest.
+/// retaining it for each event would take longer than entering it.
 @frozen @usableFromInline struct GateEntry {
   @usableFromInline let gate: Unmanaged<ThreadGate>
 

@@ -3,10 +3,11 @@ import Synchronization
 /// Protects a stage or a sink from an upstream that may deliver on any thread: a user's publisher.
 ///
 /// The first event shows on which thread upstream delivers. A cancellation on another thread must not touch the state
-/// that this thread is using, so it only cancels upstream. The values that the stage holds are released with the stage.
+/// that upstream's thread is using, so the cancellation only cancels upstream. The values that the stage holds are
+/// released with the stage.
 ///
 /// **Cost:** nothing per value; only the first event is slower.
-// @unchecked: the atomics and the lock are for all threads.
+// @unchecked: all properties are atomic or guarded by a lock.
 @usableFromInline final class UnconfinedUpstream: CancellationGate, @unchecked Sendable {
   private struct State {
     var subscription: (any Subscription)?
@@ -30,22 +31,22 @@ import Synchronization
       state.number += 1
       let earlier = Carried(uncheckedly: state.subscription)
       state.subscription = carried.value
-      state.gate = (carried.value as? GuardedSubscription)?.gateAbove ?? state.gate
+      state.gate = (carried.value as? any GateBearer)?.gateAbove ?? state.gate
       return (state.number, earlier)
     }
-    // Released outside of the lock.
+    // Release the earlier subscription outside of the lock.
     _ = earlier
     return UnconfinedSubscription(self, number, subscription.combineIdentifier)
   }
 
-  // MARK: The thread of upstream
+  // MARK: Upstream's thread
 
   /// Called at the first event.
   ///
   /// - Returns: false if the event must be ignored, because the stream was cancelled before.
   func begin() -> Bool {
-    // Store `thread`, then read `isRevoked`; `touch(_:)` does so in the opposite order. At least one of them sees the
-    // other's store.
+    // Store `thread`, then read `isRevoked`; `touch(_:)` does so in the opposite order. At least one of the two methods
+    // sees the other's store.
     thread.store(currentThread(), ordering: .sequentiallyConsistent)
     return !isRevoked.load(ordering: .sequentiallyConsistent)
   }

@@ -31,7 +31,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
 
   @usableFromInline func receive(subscription: any Subscription) {
     // Any thread may request and cancel: the gate moves both to the queue.
-    if gate.follow() { confinement = .anywhere }
+    if gate.follow() { confinement = .anywhere } else { subscription.join(gate) }
     guard entry.enter() else { return gate.perform { [self] in accept(subscription) } }
     accept(subscription)
     entry.leave()
@@ -128,7 +128,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   /// Called when the current publisher has finished.
   @inlinable func finished() {
     isBusy = false
-    // Not `isEmpty`: in unspecialized code, it would look up the queue's type.
+    // Don't use `isEmpty`: in unspecialized code, it would look up the queue's type.
     if waiting.count > 0, let next = waiting.popFirst() { return start(next) }
     if isFinished { end(.finished) }
   }

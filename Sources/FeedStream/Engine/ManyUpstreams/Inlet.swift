@@ -11,12 +11,15 @@
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>)
   /// True if a value passes even though it arrives before the subscription, or (`afterEnding`) after the completion.
   static func takesStray(afterEnding: Bool) -> Bool
+  /// True if the stage may follow this upstream to its lane; see ``ThreadGate/follow(_:)``.
+  static var isMain: Bool { get }
   /// The inlet's identifier: its own, unless upstream sees inlet and owner as one subscriber.
   static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier
 }
 
 extension Port {
   @inlinable static func takesStray(afterEnding: Bool) -> Bool { false }
+  @inlinable static var isMain: Bool { false }
   @usableFromInline static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier { CombineIdentifier(inlet) }
 }
 
@@ -50,7 +53,7 @@ extension Port {
       up?.request(demand)
       return
     }
-    if let up { crossing.atSource { up.request(demand) } }
+    if let up { crossing.request(demand, from: up) }
   }
 
   /// Cancels upstream; nothing arrives from it any more.
@@ -58,7 +61,7 @@ extension Port {
     let up = self.up
     let crossing = self.crossing
     close()
-    if let crossing, let up { crossing.atSource { up.cancel() } } else { up?.cancel() }
+    if let crossing, let up { crossing.cancel(up) } else { up?.cancel() }
   }
 
   /// Ignores the current subscription, which can still be cancelled, and accepts another one from the publisher.
@@ -100,7 +103,8 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
   }
 
   @inlinable final func receive(subscription: any Subscription) {
-    let crossing = HomePair.ofSubscriptionHandedDown(to: owner.gate, owner.description)
+    let crossing = HomePair.ofSubscriptionHandedDown(to: owner.gate, following: P.isMain, owner.description)
+    if crossing == nil { subscription.join(owner.gate) }
     if crossing == nil, entry.enter() {
       accept(subscription, nil)
       entry.leave()

@@ -1,7 +1,7 @@
 /// Joins several upstreams into one subscriber: the base of the stages that merge, pair, race or concatenate.
 ///
 /// It holds the subscriber, the demand, and the ``ThreadGate`` through which all calls enter: events from the
-/// upstreams, requests and the cancellation. A subclass implements requests (`demanded`, which must be harmless when
+/// upstreams, requests and the cancellation. A subclass implements requests (`requested`, which must be harmless when
 /// the stream is over) and the cancellation (`cancelUpstreams`).
 @usableFromInline class Junction<Output, Failure: Error>: GuardedSubscription, GatedStage {
   @usableFromInline final let name: StaticString
@@ -14,18 +14,18 @@
   @exclusivity(unchecked) @usableFromInline final var isActive = true
   @exclusivity(unchecked) @usableFromInline final var isCancelled = false
 
-  @usableFromInline init(_ name: StaticString, _ down: ErasedSubscriber<Output, Failure>) {
+  @usableFromInline init(
+    _ name: StaticString, _ down: ErasedSubscriber<Output, Failure>, following: ThreadGate.Following = .never
+  ) {
     self.name = name
     self.down = down
-    gate = ThreadGate()
+    gate = ThreadGate(following: following)
     entry = GateEntry(gate)
     super.init()
+    joint = gate
     // Without a home, several threads may use this stage.
     if !gate.isHomed { confinement = .anywhere }
   }
-
-  /// Handles a request from the subscriber for `demand` more values.
-  @usableFromInline func demanded(_ demand: Subscribers.Demand) {}
 
   /// Cancels the upstreams and releases the waiting values, because the stream is cancelled or about to complete.
   /// Called again if a completed stream is cancelled.
@@ -35,19 +35,7 @@
 
   @usableFromInline override var takesNone: Bool { !isActive }
 
-  @usableFromInline final override func requested(_ demand: Subscribers.Demand) {
-    guard entry.enter() else { return gate.perform { [self] in demanded(demand) } }
-    demanded(demand)
-    entry.leave()
-  }
-
   @usableFromInline final override func cancelled() {
-    guard entry.enter() else { return gate.revoke { [self] in cancelHere() } }
-    cancelHere()
-    entry.leave()
-  }
-
-  private func cancelHere() {
     isActive = false
     isCancelled = true
     cancelUpstreams()
@@ -64,7 +52,6 @@
 
   /// False without a home: the stage then delivers on whichever thread finds it free.
   @usableFromInline final override var _isConfined: Bool { gate.isHomed }
-  @usableFromInline final override var gateAbove: (any EntryGate)? { gate.isHomed ? nil : gate }
 
   @usableFromInline override func tell(_ facts: inout StreamFacts) {
     facts.delivers(to: down)

@@ -1,7 +1,7 @@
 /// Combines any number of upstreams, each with its own position in the delivered values: the stage of `zip` and
 /// `combineLatest` of three or more, of a collection, and of any number of publishers of different types.
 ///
-/// Each upstream has a ``Lane`` that keeps its values. `assemble`, which is formed where the lanes' types are known,
+/// Each upstream has a ``Lane`` that keeps its values. `assemble`, which is created where the lanes' types are known,
 /// combines the first value of each. The stage counts the states of the lanes, so that it can handle a completion or a
 /// value of one lane without examining the others. Events are handled in the order in which they arrive; those that
 /// arrive during a delivery come after it.
@@ -26,7 +26,7 @@
   @exclusivity(unchecked) @usableFromInline var isDelivering = true
   /// The demand that the subscriber requested while a value was being delivered.
   @exclusivity(unchecked) @usableFromInline var asked = Subscribers.Demand.none
-  // Stored last, so that the offsets of the other properties do not depend on their types.
+  // Stored last, so that the other properties' offsets do not depend on the types of these.
   /// Combinations that were made during a delivery, for which there is demand; see ``PairStage``.
   @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Output>()
   @exclusivity(unchecked) private var failure: Failure?
@@ -152,7 +152,7 @@
 
   // MARK: Downstream
 
-  override func demanded(_ demand: Subscribers.Demand) {
+  override func requested(_ demand: Subscribers.Demand) {
     guard isActive else { return }
     self.demand += demand
     guard !isDelivering else {

@@ -88,10 +88,10 @@
 
   // MARK: Downstream
 
-  @inlinable override func demanded(_ demand: Subscribers.Demand) {
+  @inlinable override func requested(_ demand: Subscribers.Demand) {
     self.demand += demand
     guard !isDraining else { return }
-    // Not `isEmpty`: in unspecialized code, which serves requests, it would look up the queue's type.
+    // Don't use `isEmpty`: in unspecialized code, which serves requests, it would look up the queue's type.
     if waiting.count > 0 { drain() }
     if isActive, self.demand == .unlimited {
       for inlet in inlets where inlet.isLive && !inlet.isUnlimited {

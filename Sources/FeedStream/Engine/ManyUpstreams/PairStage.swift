@@ -116,7 +116,7 @@
 
   // MARK: Downstream
 
-  override func demanded(_ demand: Subscribers.Demand) {
+  override func requested(_ demand: Subscribers.Demand) {
     guard isActive else { return }
     self.demand += demand
     guard !isDelivering else {

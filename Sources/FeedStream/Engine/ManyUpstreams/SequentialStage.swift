@@ -24,7 +24,7 @@
 
   @inlinable final func subscribeHere(_ attach: @escaping (Upstream) -> Void) {
     guard isActive else { return }
-    // Set this before the cancellation, which may call back: with a newer upstream, or to cancel this stage.
+    // Set this before the cancellation, which may call back to set a newer upstream or to cancel this stage.
     upcoming = attach
     current.take()?.cancel()
     if !isSubscribing { subscribeToUpcoming() }
@@ -66,8 +66,9 @@
     return more
   }
 
-  /// Returns the further demand for `inlet`, which has just delivered. If another upstream has replaced it, that one
-  /// receives the demand; if none has yet, the next receives it when it begins.
+  /// Returns the further demand for `inlet`, which has just delivered a value. If another upstream has replaced
+  /// `inlet`, requests the demand from that upstream instead. If there is no other upstream yet, the next one receives
+  /// the demand when it begins.
   @inlinable final func ask(_ more: Subscribers.Demand, insteadOf inlet: Upstream) -> Subscribers.Demand {
     if inlet === current { return more }
     current?.request(more)
@@ -99,7 +100,7 @@
   /// Allows requests for zero values, as Combine's `append` does.
   @usableFromInline override var takesNone: Bool { true }
 
-  @inlinable override func demanded(_ demand: Subscribers.Demand) {
+  @inlinable override func requested(_ demand: Subscribers.Demand) {
     self.demand += demand
     current?.request(demand)
   }
@@ -130,6 +131,7 @@
     inlet.owner.endedCurrent(completion, inlet)
   }
   @inlinable static func takesStray(afterEnding: Bool) -> Bool { !afterEnding }
+  @inlinable static var isMain: Bool { true }
   /// The stage's identifier: upstream sees the stage and its inlet as one subscriber.
   @usableFromInline static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier { inlet.owner.combineIdentifier }
 }

@@ -18,7 +18,10 @@ extension Publishers {
   }
 }
 
-/// Holds values that the subscriber has not requested: `buffer`, `Create` and groups.
+/// Holds values that the subscriber has not requested: the stage of `buffer`, `Create` and groups.
+///
+/// Upstream may deliver on one thread while the subscriber requests values on another. Without a loop, both go through
+/// the gate of a `buffer`; values that a `Create` sends go through the gate of a stage below, if there is one.
 @usableFromInline final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   /// The name under which drops are reported.
   @usableFromInline let name: StaticString
@@ -27,7 +30,7 @@ extension Publishers {
   @usableFromInline let whenFull: Publishers.BufferingStrategy<Failure>
   /// True when the completion waits for demand like a value, as in Combine's buffer.
   @usableFromInline let endingWaits: Bool
-  /// Calls `drain()`. Formed where the types are known: a request comes through the class's vtable, where nothing is
+  /// Calls `drain()`. Created where the types are known: a request arrives through the class's vtable, where nothing is
   /// specialized, and delivery would take five times as long.
   @usableFromInline let serve: (BufferStage) -> Subscribers.Demand
   @exclusivity(unchecked) @usableFromInline var values = FIFO<Input>()
@@ -39,10 +42,13 @@ extension Publishers {
   @exclusivity(unchecked) @usableFromInline var hasBegun = false
   /// Called after a request: for `Create`, whose source may produce on request.
   @exclusivity(unchecked) @usableFromInline var onRequest: (() -> Void)?
+  /// Called with the gate of a stage below: for `Create`, which then sends its values through the gate.
+  @exclusivity(unchecked) @usableFromInline var onJoin: ((any EntryGate) -> Void)?
 
   @inlinable init(
     _ down: ErasedSubscriber<Input, Failure>, _ size: Int, _ prefetch: Publishers.PrefetchStrategy,
-    _ whenFull: Publishers.BufferingStrategy<Failure>, endingWaits: Bool = true, name: StaticString = "Buffer"
+    _ whenFull: Publishers.BufferingStrategy<Failure>, gate: ThreadGate? = nil, endingWaits: Bool = true,
+    name: StaticString = "Buffer"
   ) {
     self.name = name
     self.endingWaits = endingWaits
@@ -51,6 +57,7 @@ extension Publishers {
     self.whenFull = whenFull
     serve = { $0.drain() }
     super.init(down)
+    joint = gate
   }
 
   override func began() {
@@ -99,7 +106,7 @@ extension Publishers {
       ending = .failure(makeError())
       hasEnding = true
       // Keep `up` after the cancellation: as in Combine, delivered values still lead to requests.
-      up?.cancel()
+      if let gated = up as? HomeSubscriber<BufferStage> { gated.cancelAndStand() } else { up?.cancel() }
       // The buffered values come first; the failure follows once there is demand for it.
       return false
     }
@@ -123,6 +130,12 @@ extension Publishers {
     let more = serve(self)
     if more > .none { up?.request(more) }
     if let onRequest, isLive { onRequest() }
+  }
+
+  override func joined(by gate: any EntryGate) {
+    guard let onJoin else { return super.joined(by: gate) }
+    joint = gate
+    onJoin(gate)
   }
 
   override func forget() { values.removeAll() }

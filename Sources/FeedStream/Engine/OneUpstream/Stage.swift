@@ -5,8 +5,8 @@
 /// and one rule: `receive(_:)`. The rules of the protocol are implemented here: the first subscription wins, there is
 /// one completion, nothing follows a completion, `cancel()` is final and idempotent.
 ///
-/// A stage keeps its subscriber until it is released itself, and releases its upstream at the completion. A subscriber
-/// breaks the retain cycle by releasing its subscription, as ``Subscribers/Sink`` does.
+/// A stage retains its subscriber until the stage itself is released, and releases its upstream at the completion. A
+/// subscriber breaks the retain cycle by releasing its subscription, as ``Subscribers/Sink`` does.
 @usableFromInline class Stage<Output, Failure: Error>: GuardedSubscription {
   /// `begun`: live, but without an event yet, from an upstream that may deliver on any thread. `draining`: upstream has
   /// completed, but the subscriber has not received everything yet.
@@ -48,7 +48,7 @@
       subscription.cancel()
       return
     }
-    confinement.follow()
+    confinement.follow(joint)
     attach(subscription)
     began()
   }
@@ -176,8 +176,10 @@
     facts.isOver = phase == .ended
   }
 
+  @usableFromInline override func joined(by gate: any EntryGate) { if joint == nil { up?.join(gate) } }
+
   @usableFromInline override var cancellationGate: (any CancellationGate)? { unconfined }
-  @usableFromInline override var _isConfined: Bool { unconfined == nil }
+  @usableFromInline override var _isConfined: Bool { joint.map(\.isHomed) ?? (unconfined == nil) }
 
   // MARK: Descriptions
 

@@ -1,4 +1,4 @@
-/// The subscription of a source that sends without requests, with a buffer below it: it handles only the cancellation.
+/// The subscription of a source that sends without requests, into a buffer below it. Handles only the cancellation.
 @usableFromInline package final class CancellationSubscription: GuardedSubscription {
   private var onCancel: (() -> Void)?
 

@@ -32,6 +32,10 @@ final class DetachableSubscription: Subscription, CustomStringConvertible, Custo
   var customMirror: Mirror { stage.map { Mirror(reflecting: $0) } ?? Mirror(self, children: EmptyCollection()) }
 }
 
+extension DetachableSubscription: GateBearer {
+  @usableFromInline package var gateAbove: (any EntryGate)? { (stage as? any GateBearer)?.gateAbove }
+}
+
 extension DetachableSubscription: MapMember {
   @usableFromInline func tell(_ facts: inout StreamFacts) {
     facts.isTransparent = true

@@ -32,7 +32,7 @@
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
   @exclusivity(unchecked) @usableFromInline var isDelivering = false
   @exclusivity(unchecked) @usableFromInline var isAsking = false
-  /// Calls `serve()`. Formed where the types are known: a request comes through the class's vtable, where nothing is
+  /// Calls `serve()`. Created where the types are known: a request arrives through the class's vtable, where nothing is
   /// specialized.
   private let run: (PullSubscription) -> Void
 

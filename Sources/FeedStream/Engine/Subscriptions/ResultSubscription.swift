@@ -11,8 +11,8 @@
   @exclusivity(unchecked) @usableFromInline final var isAsked = false
   /// True once the subscriber has its subscription.
   @exclusivity(unchecked) @usableFromInline final var isOpen = false
-  /// Calls `deliver()`. Formed where the types are known: a request comes through the class's vtable, where nothing is
-  /// specialized.
+  /// Calls `deliver()`. Created where the types are known: a request arrives through the class's vtable, where nothing
+  /// is specialized.
   @usableFromInline let serve: (ResultSubscription) -> Void
 
   @inlinable convenience init(

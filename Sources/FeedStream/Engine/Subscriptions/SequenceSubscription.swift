@@ -2,7 +2,7 @@
 ///
 /// It counts the demand and guards the loop against re-entry: a request made while a value is being delivered is added
 /// to the demand and served by the running loop, so the stack stays flat even if a million values are requested one by
-/// one. The loop itself is a function that is formed where its types are known.
+/// one. The loop itself is a function that is created where its types are known.
 @usableFromInline final class SequenceSubscription: GuardedSubscription {
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var isActive = true
@@ -13,6 +13,7 @@
   private let show: (AnyObject) -> Any
   private let name: StaticString
   private let ending: Any?
+  private let thread = currentThread()
 
   /// - Parameters:
   ///   - name: the subscription's description once it is no longer active.
@@ -38,6 +39,7 @@
   }
 
   override func requested(_ demand: Subscribers.Demand) {
+    if thread != currentThread() { SubjectConfinement.checkRequest(of: "\(name)") }
     guard isActive, demand > .none else { return }
     self.demand += demand
     guard !isRunning, let supply else { return }
@@ -49,7 +51,7 @@
   override func cancelled() { end() }
 
   override func tell(_ facts: inout StreamFacts) {
-    // Not `description`, which lists the elements.
+    // Don't use `description`, which lists the elements.
     facts.name = "\(name)"
     facts.below = (supply as? any Traceable)?.below
     facts.demand = demand

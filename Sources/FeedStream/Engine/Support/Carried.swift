@@ -4,6 +4,6 @@ struct Carried<Value>: @unchecked Sendable {
   let value: Value
   init(_ value: consuming sending Value) { self.value = value }
 
-  /// For a caller that ensures that only one thread at a time uses the value.
+  /// Carries a value without a check: the caller ensures that only one thread at a time uses it.
   init(uncheckedly value: Value) { self.value = value }
 }

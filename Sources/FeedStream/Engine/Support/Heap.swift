@@ -25,7 +25,7 @@ extension HeapEntry {
   @inlinable package var isEmpty: Bool { entries.isEmpty }
   @inlinable package var first: Entry? { entries.first }
 
-  /// All entries, in no order.
+  /// All entries, in no particular order.
   @inlinable package var all: ContiguousArray<Entry> { entries }
 
   @inlinable package mutating func insert(_ entry: Entry) {

@@ -1,12 +1,13 @@
 /// A stage that acts on the values of another publisher: `sample`, and `collect` and `window` by trigger or by time.
 @usableFromInline class TriggeredStage<Output, Failure: Error>: Stage<Output, Failure>, GatedStage {
-  @usableFromInline final let gate = ThreadGate()
+  @usableFromInline final let gate = ThreadGate(following: .withoutHome)
   private let name: StaticString
   @exclusivity(unchecked) final private(set) var trigger: Trigger<Never>?
 
   @usableFromInline init(_ name: StaticString, _ down: ErasedSubscriber<Output, Failure>) {
     self.name = name
     super.init(down)
+    joint = gate
   }
 
   // MARK: For subclasses

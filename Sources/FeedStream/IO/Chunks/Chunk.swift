@@ -1,7 +1,7 @@
 /// Bytes in transit, from or to a file, a socket or a pipe.
 ///
 ///     connection.bytes
-///       .lines()                       // text, line by line, however the bytes were cut
+///       .lines()                       // text, line by line, wherever a chunk ends
 ///       .sink { print($0) } receiveValue: { print($0) }
 ///
 /// A chunk is a view of reference-counted, pooled memory: copying or slicing one copies no bytes, and the memory
@@ -151,7 +151,7 @@ extension Chunk: ExpressibleByArrayLiteral, ExpressibleByStringLiteral, CustomSt
   public init(arrayLiteral bytes: UInt8...) { self.init(bytes) }
   public init(stringLiteral text: String) { self.init(text) }
 
-  /// The bytes as text; their number if they aren't text or are more than 256.
+  /// The bytes as text; their number if they aren't text or if there are more than 256.
   public var description: String {
     if count <= 256, let text = String(validating: self, as: UTF8.self) { return text.debugDescription }
     return "\(count) bytes"

@@ -63,7 +63,7 @@ where Mode.RuleError == Decoder.DecodingFailure {
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Mode.Failure>?
   /// The next value from the remaining bytes, which has not been requested yet.
   @exclusivity(unchecked) @usableFromInline var upcoming: Decoder.Output?
-  /// Calls `serve()`. Formed where the types are known: a request comes through the class's vtable, where nothing is
+  /// Calls `serve()`. Created where the types are known: a request arrives through the class's vtable, where nothing is
   /// specialized.
   @usableFromInline let serveSpecialized: (FramedStage) -> Bool
 
@@ -77,7 +77,7 @@ where Mode.RuleError == Decoder.DecodingFailure {
     guard takesEvents, ending == nil else { return .none }
     isWaiting = false
     decoder?.feed(input)
-    // Call it through the closure, because upstream may call this method in its unspecialized form.
+    // Call `serve()` through the closure, because upstream may call this method in its unspecialized form.
     guard !isServing, serveSpecialized(self) else { return .none }
     isWaiting = true
     return .max(1)
@@ -108,7 +108,8 @@ where Mode.RuleError == Decoder.DecodingFailure {
 
   @usableFromInline override func cancelled() {
     super.cancelled()
-    // A decoder that reports errors may run a closure that cancels. Don't release the decoder until it returns.
+    // A decoder that reports errors may run a closure that cancels. Don't release the decoder until that closure has
+    // returned.
     if !isServing { release() }
   }
 

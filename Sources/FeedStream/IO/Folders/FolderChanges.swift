@@ -144,7 +144,7 @@ private final class ChangesSubscription: GuardedSubscription {
       if let status, status.identity != now.identity {
         return fail(SystemError("watch", path, code: Errno.missing))
       }
-      // If the announcement is still in transit, this reports the change once too often, but never misses it.
+      // If the announcement is still in transit, this reports the change twice, but never misses it.
       if let status, status.modified != now.modified, !isAnnounced { add(.unknown) }
       status = now
       isAnnounced = false

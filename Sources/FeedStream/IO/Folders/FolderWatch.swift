@@ -19,7 +19,7 @@ final class FolderWatch: LoopHandle {
       { raw, name, events, status in
         let watch = FolderWatch.of(raw)
         let isEntry = UInt32(bitPattern: events) & UV_RENAME.rawValue != 0 || status < 0
-        // Call a copy, because the handle may close during the call.
+        // Call a copy of the closure, because the handle may close during the call.
         let announce = watch.announce
         announce?(FolderHint(name: name.map { String(cString: $0) }, kind: isEntry ? .entry : .content))
       }, folder, 0)

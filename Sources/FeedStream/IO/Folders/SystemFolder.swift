@@ -34,7 +34,7 @@ final class SystemFolder: OpenFolder {
         if errno != 0 { throw SystemError("read the folder", path, code: errno) }
         break
       }
-      // Read the name in place: copying the entry would read too far, because it is shorter than its type says.
+      // Read the name in place: copying the entry would read too far, because an entry may be shorter than its type.
       let offset = MemoryLayout<dirent>.offset(of: \.d_name)!
       let bytes = UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
       let exact = String(validatingCString: bytes)

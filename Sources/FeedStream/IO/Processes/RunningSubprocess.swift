@@ -52,7 +52,7 @@ public final class RunningSubprocess: Cancellable {
   /// Delivers the program's exit status, even if it has already ended, before or after its streams complete.
   ///
   /// **Demand:** the value waits for the first request. **Failure:** never. **Cancellation:** the program continues.
-  /// Policy: holds the status.
+  /// **Policy:** holds the status.
   public var exit: AnyPublisher<ExitStatus, Never> { life.exit }
 
   /// Sends a signal to the program; does nothing if the program has ended.

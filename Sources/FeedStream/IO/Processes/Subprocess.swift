@@ -43,7 +43,7 @@ public struct Subprocess: Hashable, Sendable {
   public var arguments: [String]
   /// The program's environment: this process's by default.
   public var environment: Environment
-  /// The program's working folder; this process's if `nil`.
+  /// The program's working directory; this process's if `nil`.
   public var folder: String?
   public var limits = Limits()
   public var standardInput = Stream.null

@@ -30,7 +30,7 @@ extension ByteChannel {
   /// Writes nothing by default, because this shortcut is optional.
   package func writeNow(_ chunks: [Chunk]) -> Int { 0 }
   package func writeNow(_ chunk: Chunk) -> Int { writeNow([chunk]) }
-  /// False by default, because this is optional.
+  /// False by default, because implementing this property is optional.
   package var hasInput: Bool { false }
   /// Does nothing by default: `endWriting(_:)` tells the peer.
   package func announceEnd() {}

@@ -28,7 +28,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
     UnsafeMutableRawPointer(handle).assumingMemoryBound(to: Raw.self)
   }
 
-  /// Sets the peer of an accepted connection, which is known only after it was accepted.
+  /// Sets the peer of a connection, which is known only after the connection has been accepted.
   func connected(to peer: SocketAddress) { self.peer = peer }
 
   private var stream: UnsafeMutablePointer<uv_stream_t> { raw() }

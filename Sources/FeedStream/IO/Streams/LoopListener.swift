@@ -23,7 +23,8 @@ final class LoopListener: LoopHandle, ListeningSocket {
       if case .unix = address.kind {
         try super.init(on: loop, as: .openHandle, uv_pipe_t.self) { uv_pipe_init($0, $1, 0) }
       } else {
-        // To share a port, the socket needs its descriptor before it is bound; libuv opens it if given a family.
+        // To share a port, the socket needs its descriptor before it is bound; libuv opens the descriptor if it is
+        // given a family.
         let family = port == .shared ? address.family : AF_UNSPEC
         try super.init(on: loop, as: .openHandle, uv_tcp_t.self) { uv_tcp_init_ex($0, $1, UInt32(family)) }
       }
@@ -36,8 +37,8 @@ final class LoopListener: LoopHandle, ListeningSocket {
     if inherited != nil, code == 0, port != .alone { code = UV_ENOTSUP.rawValue }
     if code == 0 {
       code = uv_listen(raw(), Int32(clamping: backlog)) { raw, _ in
-        // Also called with an error, for a connection that could not be accepted: it is gone, or there is no descriptor
-        // left. libuv closes it.
+        // libuv also calls this with an error, when it could not accept a connection: the connection is gone, or no
+        // descriptor is left. libuv closes such a connection.
         LoopListener.of(raw).onReady?()
       }
     }

@@ -1,4 +1,4 @@
-// For the socket types, which one of the C libraries declares in a module of its own.
+// Imported for the socket types, which one of the C libraries declares in a separate module.
 internal import CLibUV
 
 #if canImport(Glibc)

@@ -126,8 +126,8 @@ extension EventLoop {
     switch uv_guess_handle(number) {
     case UV_NAMED_PIPE, UV_TTY, UV_TCP: break
     default:
-      // If the stream was closed when the program began, the event loop may now use its number, for a descriptor that
-      // isn't any kind of file.
+      // If the stream was closed when the program began, the event loop may now use the stream's number for a
+      // descriptor that isn't any kind of file.
       guard let status = System.status(number), status.st_mode & S_IFMT != 0 else { return .nothing }
       return .descriptor(number)
     }
@@ -138,8 +138,8 @@ extension EventLoop {
     var descriptor = System.open("/proc/self/fd/\(number)", (number == 0 ? O_RDONLY : O_WRONLY) | O_NONBLOCK)
     if descriptor < 0 { descriptor = fcntl(number, F_DUPFD_CLOEXEC, 3) }
     guard descriptor >= 0 else { throw SystemError("open", name, code: errno) }
-    // If all writers closed a named pipe before it was reopened, its end is not announced. Reading it doesn't block, so
-    // read it as a file.
+    // If all writers closed a named pipe before it was reopened, the system doesn't announce its end. Reading it
+    // doesn't block, so read it as a file.
     if number == 0, System.hasNoWriters(number) {
       System.close(descriptor)
       return .descriptor(number)

@@ -20,8 +20,8 @@ extension StreamDiagnostics {
       .sink(
         receiveCompletion: { if case .failure(let error) = $0 { complain("printMapOnSignal: \(error)") } },
         receiveValue: { map in
-          // Line by line, because `complain` escapes line feeds, along with other control characters in the text of a
-          // failure.
+          // Write line by line, because `complain` escapes line feeds, along with other control characters in the text
+          // of a failure.
           for line in map.description.split(separator: "\n", omittingEmptySubsequences: false) {
             complain(String(line))
           }

@@ -18,7 +18,7 @@ public enum Signals {
   ///
   /// **Demand:** signals are caught from the first request on. **Failure:** the system's reason, for a signal that
   /// cannot be caught (`SIGKILL`, `SIGSTOP`) or does not exist. **Cancellation:** restores the signals' previous
-  /// actions. Policy: holds one signal of each number.
+  /// actions. **Policy:** holds one signal of each number.
   ///
   /// - Parameters:
   ///   - numbers: the signals' numbers, such as `SIGINT`.

@@ -111,7 +111,7 @@ private enum TerminalRescue {
     let crashes = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS]
     for number in crashes + [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
       guard sigaction(number, nil, former + Int(number)) == 0 else { continue }
-      // Leave signals alone that the process handles itself, except for crashes.
+      // Skip signals that the process handles itself, except those for crashes.
       guard crashes.contains(number) || isDefault(former[Int(number)]) else { continue }
       var action = sigaction()
       action.sa_flags = Int32(SA_ONSTACK)

@@ -55,7 +55,7 @@ public final class Terminal {
   /// The terminal's size, now and after each change.
   ///
   /// **Demand:** begins with the first request. **Failure:** the system's reason. **Cancellation:** ends the watch.
-  /// Policy: holds the latest size.
+  /// **Policy:** holds the latest size.
   public var sizes: Publishers.TerminalSizes { Publishers.TerminalSizes(port: port, scheduler: scheduler) }
 }
 

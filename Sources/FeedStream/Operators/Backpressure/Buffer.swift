@@ -52,12 +52,17 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       guard size == 0, prefetch == .keepFull else {
-        upstream.receive(
-          subscriber: BufferStage<Output, Failure>(ErasedSubscriber(subscriber), size, prefetch, whenFull))
+        let gate = ThreadGate.withoutLoop()
+        let stage = BufferStage<Output, Failure>(ErasedSubscriber(subscriber), size, prefetch, whenFull, gate: gate)
+        if let gate {
+          upstream.receive(subscriber: HomeSubscriber(stage, gate))
+        } else {
+          upstream.receive(subscriber: stage)
+        }
         return
       }
-      // A buffer without room would request nothing, and no value would ever arrive. Requests one value, which traps,
-      // to reveal the mistake.
+      // A buffer without room would request nothing, and no value would ever arrive. Request one value, which traps, to
+      // reveal the mistake.
       upstream.map { (_: Output) -> Output in
         preconditionFailure("buffer(size: 0, prefetch: .keepFull): there is no room for a value; use 1 or more")
       }.receive(subscriber: BufferStage<Output, Failure>(ErasedSubscriber(subscriber), 1, prefetch, whenFull))

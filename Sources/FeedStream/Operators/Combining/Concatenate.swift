@@ -159,7 +159,7 @@ extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equ
   ) {
     self.suffix = suffix
     self.onlyIfEmpty = onlyIfEmpty
-    super.init(name, down)
+    super.init(name, down, following: .withoutHome)
   }
 
   @inlinable override func began(_ inlet: Inlet<SequentialPort<Output, Failure>>) {
@@ -171,8 +171,8 @@ extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equ
   @inlinable override func ended(_ completion: Subscribers.Completion<Failure>) {
     guard case .finished = completion, let suffix, !(onlyIfEmpty && hasDelivered) else { return end(completion) }
     self.suffix = nil
-    // As in Combine, subscribes while the completion is handled, even if upstream completes while it is being
-    // subscribed to. There is only one suffix, so the stack stays flat without a loop.
+    // As in Combine, subscribe while the completion is handled, even if upstream completes while it is being subscribed
+    // to. There is only one suffix, so the stack stays flat without a loop.
     upcoming = suffix
     subscribeToUpcoming()
   }

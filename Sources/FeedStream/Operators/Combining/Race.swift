@@ -124,7 +124,7 @@ extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
     return runners
   }
 
-  override func demanded(_ demand: Subscribers.Demand) {
+  override func requested(_ demand: Subscribers.Demand) {
     if let winner { return winner.request(demand) }
     self.demand += demand
     for runner in runners where isActive && runner.isLive { runner.request(demand) }

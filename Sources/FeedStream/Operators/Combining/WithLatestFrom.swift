@@ -9,7 +9,7 @@ extension Publisher {
   /// ![withLatestFrom(other) { $0 + $1 }](marbles-withLatestFrom.svg)
   ///
   /// Finishes when upstream does, or when `other` finishes without a value; if `other` finishes after a value, its last
-  /// value stays in use. **Demand:** passes through to upstream; each dropped value is replaced by requesting one more.
+  /// value stays in use. **Demand:** passes through to upstream; one more value is requested for each one dropped.
   /// `other` is given unlimited demand, before upstream is subscribed to. **Failure:** the first failure of either
   /// publisher. **Cancellation:** cancels both. **Policy:** drops values that arrive before `other` has delivered, by
   /// design.
@@ -101,7 +101,7 @@ extension Publishers {
 
 @usableFromInline
 final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Output, Failure>, Subscriber, GatedStage {
-  @usableFromInline let gate = ThreadGate()
+  @usableFromInline let gate = ThreadGate(following: .withoutHome)
   @usableFromInline let transform: (Input, Other) -> Output
   @exclusivity(unchecked) @usableFromInline var latest: Other?
   @exclusivity(unchecked) private var other: Inlet<LatestPort<Input, Other, Output, Failure>>?
@@ -111,6 +111,7 @@ final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Out
   @usableFromInline init(_ down: ErasedSubscriber<Output, Failure>, _ transform: @escaping (Input, Other) -> Output) {
     self.transform = transform
     super.init(down)
+    joint = gate
   }
 
   @usableFromInline func newOther() -> Inlet<LatestPort<Input, Other, Output, Failure>> {

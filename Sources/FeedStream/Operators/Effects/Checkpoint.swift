@@ -44,7 +44,7 @@ public struct Place: Hashable, Sendable, CustomStringConvertible {
     self.line = line
   }
 
-  /// `"load feed" at App/Feed.swift:12`
+  /// The place as text: `"load feed" at App/Feed.swift:12`.
   public var description: String { (name.isEmpty ? "" : "\"\(name)\" ") + "at \(file):\(line)" }
 }
 

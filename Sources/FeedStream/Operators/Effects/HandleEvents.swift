@@ -3,7 +3,7 @@ extension Publisher {
   ///
   ///     upstream    --a--b--|
   ///     handleEvents(receiveOutput: log)
-  ///     downstream  --a--b--|       (log called with a and b, each before it is delivered)
+  ///     downstream  --a--b--|       (log is called with a and with b, before each is delivered)
   ///
   /// After the first completion or cancellation the closures are no longer called.
   ///

@@ -63,11 +63,11 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(
-        subscriber: CatchStage<Output, Upstream.Failure, Mode>(ErasedSubscriber(subscriber)) {
-          [handler] (error: Upstream.Failure, stage: CatchStage) throws(Mode.RuleError) in
-          try handler(error).receive(subscriber: CatchStage.Fallback(stage: stage))
-        })
+      let stage = CatchStage<Output, Upstream.Failure, Mode>(ErasedSubscriber(subscriber)) {
+        [handler] (error: Upstream.Failure, stage: CatchStage) throws(Mode.RuleError) in
+        try handler(error).receive(CatchStage.Fallback(stage: stage), through: stage.gate)
+      }
+      upstream.receive(stage, through: stage.gate)
     }
   }
 }
@@ -78,15 +78,17 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
   @usableFromInline typealias Recover = (Failure, CatchStage) throws(Mode.RuleError) -> Void
 
   @usableFromInline let recover: Recover
+  @usableFromInline let gate = ThreadGate.ofSuccession()
   /// The demand that is still unserved; counted only while upstream delivers.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   /// True when upstream has failed: from then on the fallback delivers.
   @exclusivity(unchecked) @usableFromInline var hasFailed = false
 
-  /// - Parameter recover: subscribes a ``Fallback``; formed where the other publisher's type is known.
+  /// - Parameter recover: subscribes a ``Fallback``; created where the other publisher's type is known.
   @inlinable init(_ down: ErasedSubscriber<Input, Mode.Failure>, _ recover: @escaping Recover) {
     self.recover = recover
     super.init(down)
+    joint = gate
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {

@@ -14,9 +14,9 @@ extension Publisher {
   ///
   ///     folder.entries(on: loop).eraseFailureType().flatMap { File($0.path).bytes(on: loop).lines() }
   ///
-  ///     upstream    --a--b--#    (a SystemError, to the compiler)
+  ///     upstream    --a--b--#    (failure type SystemError)
   ///     eraseFailureType()
-  ///     downstream  --a--b--#    (any error)
+  ///     downstream  --a--b--#    (failure type any Error)
   ///
   /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
   @inlinable public func eraseFailureType() -> Publishers.MapError<Self, any Error> { mapError { $0 } }

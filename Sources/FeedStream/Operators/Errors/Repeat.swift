@@ -7,8 +7,8 @@ extension Publisher {
   ///
   /// Without a limit, a publisher that finishes immediately and has no values blocks the thread forever.
   ///
-  /// **Demand:** each new subscription receives the outstanding demand. **Failure:** passes through.
-  /// **Cancellation:** immediately. **Policy:** forwards. The stack stays flat.
+  /// **Demand:** each new subscription receives the outstanding demand. **Failure:** passes through. **Cancellation:**
+  /// immediate. **Policy:** forwards. The stack stays flat.
   ///
   /// - Parameter times: the number of times to subscribe in total; `nil` for no limit.
   /// - Precondition: `times` is not negative. With 0 the stream finishes immediately.
@@ -22,8 +22,8 @@ extension Publisher {
   ///     repeat(3, after: 4, scheduler: loop)
   ///     downstream  -a-----a-----a|
   ///
-  /// **Demand:** each new subscription receives the outstanding demand. **Failure:** passes through.
-  /// **Cancellation:** immediately, even during a pause. **Policy:** forwards.
+  /// **Demand:** each new subscription receives the outstanding demand. **Failure:** passes through. **Cancellation:**
+  /// immediate, even during a pause. **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - times: the number of times to subscribe in total; `nil` for no limit.

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension Publisher {
   /// Subscribes again when this publisher fails, up to `retries` times.
   ///
@@ -39,7 +41,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = RetryStage<Output, Failure>(ErasedSubscriber(subscriber), retries) { [upstream] in
-        upstream.receive(subscriber: $0)
+        upstream.receive($0, through: $0.gate)
       }
       stage.start()
     }
@@ -57,14 +59,16 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
   /// The subscriber's only subscription, although this stage may receive many from upstream. It is released at the
   /// completion.
   private weak var leash: DetachableSubscription?
-  private var isSubscribing = false
-  private var isToSubscribe = false
+  @usableFromInline let gate = ThreadGate.ofSuccession()
+  // Atomic: one thread may subscribe while another delivers the failure of what has just been subscribed to.
+  private let attempt = Atomic(Attempt.none)
 
   @usableFromInline
   init(_ down: ErasedSubscriber<Input, Failure>, _ retries: Int?, _ subscribe: @escaping (RetryStage) -> Void) {
     self.subscribe = subscribe
     retriesLeft = retries ?? -1
     super.init(down)
+    joint = gate
   }
 
   @usableFromInline override func receive(subscription: any Subscription) {
@@ -104,17 +108,38 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
     start()
   }
 
-  /// Subscribes to upstream. A call during another one leaves this to the outer call, so that the stack stays flat
-  /// after any number of failures in a row.
+  /// Subscribes to upstream. A call during another one leaves the subscription to the outer call, so that the stack
+  /// stays flat after any number of failures in a row.
   @usableFromInline func start() {
-    isToSubscribe = true
-    guard !isSubscribing else { return }
-    isSubscribing = true
-    while isToSubscribe, phase != .ended {
-      isToSubscribe = false
-      subscribe(self)
+    guard begins() else { return }
+    repeat {
+      attempt.store(.running, ordering: .releasing)
+      if phase != .ended { subscribe(self) }
+    } while !attempt.compareExchange(expected: .running, desired: .none, ordering: .acquiringAndReleasing).exchanged
+  }
+
+  /// - Returns: false if the call that is subscribing has been told to subscribe again.
+  private func begins() -> Bool {
+    while true {
+      switch attempt.load(ordering: .acquiring) {
+      case .none:
+        if attempt.compareExchange(expected: .none, desired: .running, ordering: .acquiringAndReleasing).exchanged {
+          return true
+        }
+      case .running:
+        if attempt.compareExchange(expected: .running, desired: .repeating, ordering: .acquiringAndReleasing).exchanged
+        {
+          return false
+        }
+      case .repeating: return false
+      }
     }
-    isSubscribing = false
+  }
+
+  private enum Attempt: UInt8, AtomicRepresentable {
+    case none, running
+    /// Running, and to be repeated.
+    case repeating
   }
 
   @usableFromInline override func requested(_ demand: Subscribers.Demand) {

@@ -7,7 +7,7 @@ extension Publisher {
   ///     downstream  -a------a-b|
   ///
   /// **Demand:** each new subscription receives the outstanding demand. **Failure:** passes through when the policy's
-  /// limit is reached or `isWorthIt` returns false. **Cancellation:** immediately, even during a pause. **Policy:**
+  /// limit is reached or `isWorthIt` returns false. **Cancellation:** immediate, even during a pause. **Policy:**
   /// forwards.
   ///
   /// - Parameters:

@@ -81,7 +81,7 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
   }
 
   fileprivate func failed(_ error: UpstreamFailure) {
-    // Requested before the error is sent, so that the handler's publisher can request the error.
+    // Request a value before sending the error, so that the handler's publisher can request the error.
     signal.request(.max(1))
     errors.send(error)
   }

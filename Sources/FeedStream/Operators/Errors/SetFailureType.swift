@@ -1,9 +1,9 @@
 extension Publisher where Failure == Never {
   /// Declares a failure type for a stream that cannot fail, so that it can be combined with one that can.
   ///
-  ///     upstream    --a--b--|       (cannot fail)
+  ///     upstream    --a--b--|       (failure type Never)
   ///     setFailureType(to: MyError.self)
-  ///     downstream  --a--b--|       (may fail, to the compiler)
+  ///     downstream  --a--b--|       (failure type MyError)
   ///
   /// **Demand, cancellation:** pass through. **Failure:** never. **Policy:** forwards.
   @inlinable public func setFailureType<E: Error>(to failureType: E.Type) -> Publishers.SetFailureType<Self, E> {

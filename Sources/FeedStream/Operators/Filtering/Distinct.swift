@@ -10,8 +10,8 @@ extension Publisher where Output: Hashable {
   /// Remembers every value delivered, as long as the subscription lives. If only neighbors repeat, use
   /// `removeDuplicates()`, which remembers one.
   ///
-  /// **Demand:** each value left out is replaced by requesting one more. **Failure, cancellation:** pass through.
-  /// **Policy:** forwards; leaves out repetitions, by design.
+  /// **Demand:** requests one more value for each one left out. **Failure, cancellation:** pass through. **Policy:**
+  /// forwards; leaves out repetitions, by design.
   @inlinable public func distinct() -> Publishers.Distinct<Self, Output> { distinct(by: { $0 }) }
 }
 
@@ -24,8 +24,8 @@ extension Publisher {
   ///
   /// Remembers every key, as long as the subscription lives.
   ///
-  /// **Demand:** each value left out is replaced by requesting one more. **Failure, cancellation:** pass through.
-  /// **Policy:** forwards; leaves out repetitions, by design.
+  /// **Demand:** requests one more value for each one left out. **Failure, cancellation:** pass through. **Policy:**
+  /// forwards; leaves out repetitions, by design.
   ///
   /// - Parameter key: returns the part of a value that must differ, such as an identifier.
   @inlinable public func distinct<Key: Hashable>(by key: @escaping (Output) -> Key) -> Publishers.Distinct<Self, Key> {

@@ -78,7 +78,11 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
   /// The demand that is still unserved; counted only while values are dropped.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
 
-  @usableFromInline override init(_ down: ErasedSubscriber<Input, Failure>) { super.init(down) }
+  @usableFromInline override init(_ down: ErasedSubscriber<Input, Failure>) {
+    super.init(down)
+    joint = gate
+    if gate.takesAnyThread { confinement = .anywhere }
+  }
 
   private func open() {
     isOpen = true

@@ -5,8 +5,8 @@ extension Publisher {
   ///     drop(while: { $0 < 5 })
   ///     downstream  --------9--3--|
   ///
-  /// **Demand:** each dropped value is replaced by requesting one more. **Failure, cancellation:** pass through.
-  /// **Policy:** forwards the rest.
+  /// **Demand:** requests one more value for each one dropped. **Failure, cancellation:** pass through. **Policy:**
+  /// forwards the rest.
   @inlinable public func drop(while predicate: @escaping (Output) -> Bool) -> Publishers.DropWhile<Self> {
     Publishers.DropWhile(upstream: self, predicate: predicate)
   }
@@ -17,8 +17,8 @@ extension Publisher {
   ///     tryDrop { try isSmall($0) }   (throws on x)
   ///     downstream  --------#
   ///
-  /// **Demand:** each dropped value is replaced by requesting one more. **Failure:** a thrown error cancels upstream;
-  /// upstream's own failure passes through. **Cancellation:** passes through. **Policy:** forwards the rest.
+  /// **Demand:** requests one more value for each one dropped. **Failure:** a thrown error cancels upstream; upstream's
+  /// own failure passes through. **Cancellation:** passes through. **Policy:** forwards the rest.
   @inlinable public func tryDrop(while predicate: @escaping (Output) throws -> Bool) -> Publishers.TryDropWhile<Self> {
     Publishers.TryDropWhile(upstream: self, predicate: predicate)
   }

@@ -7,8 +7,8 @@ extension Publisher {
   ///
   /// ![filter { $0 > 2 }](marbles-filter.svg)
   ///
-  /// **Demand:** each value left out is replaced by requesting one more. **Failure, cancellation:** pass through.
-  /// **Policy:** forwards; leaves out the other values, by design.
+  /// **Demand:** requests one more value for each one left out. **Failure, cancellation:** pass through. **Policy:**
+  /// forwards; leaves out the other values, by design.
   @inlinable public func filter(_ isIncluded: @escaping (Output) -> Bool) -> Publishers.Filter<Self> {
     Publishers.Filter(upstream: self, isIncluded: isIncluded)
   }
@@ -19,7 +19,7 @@ extension Publisher {
   ///     tryFilter { try isEven($0) }   (throws on 3)
   ///     downstream  -----2--#
   ///
-  /// **Demand:** each value left out is replaced by requesting one more. **Failure:** a thrown error cancels upstream;
+  /// **Demand:** requests one more value for each one left out. **Failure:** a thrown error cancels upstream;
   /// upstream's own failure passes through. **Cancellation:** passes through. **Policy:** forwards; leaves out the
   /// other values, by design.
   @inlinable public func tryFilter(_ isIncluded: @escaping (Output) throws -> Bool) -> Publishers.TryFilter<Self> {

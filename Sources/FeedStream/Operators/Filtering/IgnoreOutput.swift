@@ -15,9 +15,9 @@ extension Publisher where Output == Never {
   ///
   ///     request.write(to: connection).setOutputType(to: Chunk.self).merge(with: answers)
   ///
-  ///     upstream    --------|    (no value, to the compiler)
+  ///     upstream    --------|    (output type Never)
   ///     setOutputType(to: String.self)
-  ///     downstream  --------|    (strings)
+  ///     downstream  --------|    (output type String)
   ///
   /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
   @inlinable public func setOutputType<T>(to outputType: T.Type) -> Publishers.Map<Self, T> {

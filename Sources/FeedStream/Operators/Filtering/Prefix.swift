@@ -22,7 +22,7 @@ extension Publisher {
   ///     output(at: 1)
   ///     downstream  -----b|
   ///
-  /// **Demand:** each value left out is replaced by requesting one more; upstream is cancelled after that value.
+  /// **Demand:** requests one more value for each one left out; upstream is cancelled after the delivered value.
   /// **Failure, cancellation:** pass through. **Policy:** forwards one value; leaves out the others, by design.
   ///
   /// - Precondition: `index` is not negative.
@@ -37,7 +37,7 @@ extension Publisher {
   ///     output(in: 1...2)
   ///     downstream  -----b--c|
   ///
-  /// **Demand:** each value left out is replaced by requesting one more; upstream is cancelled after the last value, or
+  /// **Demand:** requests one more value for each one left out; upstream is cancelled after the last value, or
   /// immediately if `range` is empty. **Failure, cancellation:** pass through. **Policy:** forwards; leaves out the
   /// others, by design.
   ///
@@ -96,7 +96,7 @@ extension Publishers.Output: Equatable where Upstream: Equatable {}
       toDrop &-= 1
       return .max(1)
     }
-    // Subtracted before the delivery, because the subscriber may call back into this stage.
+    // Subtract before the delivery, because the subscriber may call back into this stage.
     toDeliver &-= 1
     if toDeliver > 0 { return down.receive(input) }
     return deliverLast(input)
@@ -104,8 +104,8 @@ extension Publishers.Output: Equatable where Upstream: Equatable {}
 
   @inline(never) @usableFromInline func deliverLast(_ input: Input) -> Subscribers.Demand {
     guard toDeliver == 0 else {
-      // Nothing is left to deliver: all values arrived before the subscription, or this one arrives during the last
-      // delivery.
+      // Nothing is left to deliver: either all values arrived before the subscription, or this one arrives during the
+      // last delivery.
       if !isDeliveringLast { stop(.finished) }
       return .none
     }

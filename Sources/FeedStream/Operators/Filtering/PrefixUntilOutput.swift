@@ -42,12 +42,15 @@ extension Publishers.PrefixUntilOutput: Equatable where Upstream: Equatable, Oth
 final class PrefixUntilOutputStage<Input, Failure: Error, OtherFailure: Error>: Stage<Input, Failure>, Subscriber,
   GatedStage
 {
-  @usableFromInline let gate = ThreadGate()
+  @usableFromInline let gate = ThreadGate(following: .withoutHome)
   @usableFromInline private(set) lazy var trigger = Trigger<OtherFailure>(
     "PrefixUntilOutput", gate, combineIdentifier, asking: .max(1), fired: { [weak self] in self?.close() },
     ended: { _ in })
 
-  @usableFromInline override init(_ down: ErasedSubscriber<Input, Failure>) { super.init(down) }
+  @usableFromInline override init(_ down: ErasedSubscriber<Input, Failure>) {
+    super.init(down)
+    joint = gate
+  }
 
   private func close() {
     trigger.letGo()

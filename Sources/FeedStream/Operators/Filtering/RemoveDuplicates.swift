@@ -7,8 +7,8 @@ extension Publisher where Output: Equatable {
   ///
   /// ![removeDuplicates()](marbles-removeDuplicates.svg)
   ///
-  /// **Demand:** each dropped value is replaced by requesting one more. **Failure, cancellation:** pass through.
-  /// **Policy:** forwards; leaves out repetitions, by design.
+  /// **Demand:** requests one more value for each one dropped. **Failure, cancellation:** pass through. **Policy:**
+  /// forwards; leaves out repetitions, by design.
   @inlinable public func removeDuplicates() -> Publishers.RemoveDuplicates<Self> { removeDuplicates(by: ==) }
 }
 
@@ -19,8 +19,8 @@ extension Publisher {
   ///     removeDuplicates { $0.lowercased() == $1.lowercased() }
   ///     downstream  --a-----b-----a--|
   ///
-  /// **Demand:** each dropped value is replaced by requesting one more. **Failure, cancellation:** pass through.
-  /// **Policy:** forwards; leaves out repetitions, by design.
+  /// **Demand:** requests one more value for each one dropped. **Failure, cancellation:** pass through. **Policy:**
+  /// forwards; leaves out repetitions, by design.
   ///
   /// - Parameter predicate: compares the previous value with the new one.
   @inlinable public func removeDuplicates(
@@ -36,9 +36,9 @@ extension Publisher {
   ///     tryRemoveDuplicates { try isSame($0, $1) }   (throws on x)
   ///     downstream  --a-----b--#
   ///
-  /// **Demand:** each dropped value is replaced by requesting one more. **Failure:** a thrown error cancels upstream;
-  /// upstream's own failure passes through. **Cancellation:** passes through. **Policy:** forwards; leaves out
-  /// repetitions, by design.
+  /// **Demand:** requests one more value for each one dropped. **Failure:** a thrown error cancels upstream; upstream's
+  /// own failure passes through. **Cancellation:** passes through. **Policy:** forwards; leaves out repetitions, by
+  /// design.
   ///
   /// - Parameter predicate: compares the previous value with the new one.
   @inlinable public func tryRemoveDuplicates(

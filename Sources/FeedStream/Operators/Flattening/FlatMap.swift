@@ -108,7 +108,7 @@ extension Publishers {
 
   @usableFromInline func receive(subscription: any Subscription) {
     // Requests and cancellations may come from any thread, because the gate moves them to the queue.
-    if gate.follow() { confinement = .anywhere }
+    if gate.follow() { confinement = .anywhere } else { subscription.join(gate) }
     guard entry.enter() else { return gate.perform { [self] in accept(subscription) } }
     accept(subscription)
     entry.leave()
@@ -149,7 +149,7 @@ extension Publishers {
   /// Subscribes to the publisher that `make` returns. A `Just` or a sequence delivers its values immediately instead,
   /// because subscribing to one would take three allocations (250 ns).
   @inlinable func attach<P: Publisher<Output, Failure>>(_ make: () -> P) {
-    // Counted, so that the stream's completion waits, as it would for an inlet.
+    // Count this publisher, so that the stream's completion waits for it, as it would for an inlet.
     directDeliveries &+= 1
     let publisher = make()
     let isDelivered =
@@ -188,11 +188,11 @@ extension Publishers {
   }
 
   /// Checks `maxPublishers` at a request, not earlier: as in Combine, upstream is subscribed to even with `.none`.
-  @inlinable override func demanded(_ demand: Subscribers.Demand) {
+  @inlinable override func requested(_ demand: Subscribers.Demand) {
     precondition(
       maxPublishers > .none,
       "flatMap(maxPublishers: .none): no publisher could be active, so no value could arrive; use .max(1) or more")
-    super.demanded(demand)
+    super.requested(demand)
   }
 
   @usableFromInline override func stopUpstreams() {

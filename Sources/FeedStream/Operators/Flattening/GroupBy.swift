@@ -56,7 +56,7 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
       ErasedSubscriber(subscriber), .max, .byRequest, .dropNewest, endingWaits: false, name: "GroupBy")
     self.buffer = buffer
     buffer.receive(subscription: CancellationSubscription { [self] in end() })
-    // Not a loop over a copy, because a delivery may add values.
+    // Don't loop over a copy, because a delivery may add values.
     while let value = early.popFirst() { _ = buffer.receive(value) }
     endBuffer()
   }
@@ -138,7 +138,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
       count += 1
       let group = Group(key, count) { [weak self] in self?.groups[key] = nil }
       groups[key] = group
-      // Sent before the group is delivered, so that the group already has its first value.
+      // Send the value before delivering the group, so that the group already has its first value.
       group.send(input)
       waiting.append(group)
       deliver()

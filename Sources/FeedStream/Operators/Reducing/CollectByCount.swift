@@ -15,7 +15,7 @@ extension Publisher {
     Publishers.CollectByCount(upstream: self, count: count)
   }
 
-  /// Delivers the values as arrays of `count`: ReactiveX's name for ``Publisher/collect(_:)``, next to
+  /// Delivers the values as arrays of `count`: ReactiveX's name for ``Publisher/collect(_:)``. See also
   /// `buffer(for:scheduler:)` and `buffer(on:)`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/collect(_:)``.

@@ -20,11 +20,13 @@ extension Publishers {
     public typealias Failure = Upstream.Failure
 
     public final let upstream: Upstream
-    @usableFromInline final var count = 0
-    @usableFromInline final var connection: (any Cancellable)?
-    @usableFromInline final var isConnecting = false
+    // Guarded by the mutex: subscribers below queues cancel on several threads.
+    private final var count = 0
+    private final var connection: (any Cancellable)?
+    private final var isConnecting = false
     /// True when the connection that is being made has been cancelled.
-    @usableFromInline final var isStopped = false
+    private final var isStopped = false
+    private final let mutex = SystemMutex()
 
     @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
@@ -40,34 +42,50 @@ extension Publishers {
       connect()
     }
 
-    @usableFromInline final func add() { count += 1 }
+    @usableFromInline final func add() { mutex.withLock { count += 1 } }
 
     /// Connects, unless attaching has already led to a connection or all subscribers have cancelled.
     @inlinable final func connect() {
-      guard count > 0, connection == nil, !isConnecting, !isOver else { return }
-      isConnecting = true
-      repeat {
+      while beginsConnecting(), !endsConnecting(upstream.connect()) {}
+    }
+
+    /// - Returns: true if the caller must connect, and then call ``endsConnecting(_:)``.
+    @usableFromInline final func beginsConnecting() -> Bool {
+      guard !isOver else { return false }
+      return mutex.withLock {
+        guard count > 0, connection == nil, !isConnecting else { return false }
+        isConnecting = true
         isStopped = false
-        connection = upstream.connect()
-        if count == 0 || isStopped { disconnect() }
-        // New subscribers may have attached after the last one cancelled.
-      } while count > 0 && connection == nil && !isOver
-      isConnecting = false
+        return true
+      }
+    }
+
+    /// - Returns: false if the connection was cancelled meanwhile: new subscribers may have attached after that.
+    @usableFromInline final func endsConnecting(_ made: any Cancellable) -> Bool {
+      let isWanted = mutex.withLock {
+        isConnecting = false
+        guard count > 0, !isStopped else { return false }
+        connection = made
+        return true
+      }
+      if !isWanted { made.cancel() }
+      return isWanted
     }
 
     /// True when upstream has completed. Connecting would then run upstream again without a subscriber.
     @usableFromInline final var isOver: Bool { (upstream as? any OwnConnectable)?.hasCompleted ?? false }
 
     @usableFromInline final func remove() {
-      count -= 1
-      if count == 0 { disconnect() }
-    }
-
-    @usableFromInline final func disconnect() {
-      if let connection = connection.take() { return connection.cancel() }
-      guard isConnecting, let upstream = upstream as? any OwnConnectable else { return }
-      isStopped = true
-      upstream.stopConnecting()
+      let (connection, mustStop) = mutex.withLock {
+        count -= 1
+        guard count == 0 else { return ((any Cancellable)?.none, false) }
+        let connection = self.connection.take()
+        let mustStop = connection == nil && isConnecting
+        if mustStop, upstream is any OwnConnectable { isStopped = true }
+        return (connection, mustStop)
+      }
+      connection?.cancel()
+      if mustStop, let upstream = upstream as? any OwnConnectable { upstream.stopConnecting() }
     }
   }
 }

@@ -72,7 +72,7 @@ extension Publishers {
       let outer = connecting
       connecting = subscriber
       if let subject = subject as? any UpstreamCancelling {
-        // Leaves the subscriber's lane, which may run on any thread: upstream must deliver where the subject lives.
+        // Leave the subscriber's lane, which may run on any thread: upstream must deliver where the subject lives.
         SerialLane.leavingOthers(than: subject.lane) { upstream.receive(home: subscriber) }
       } else {
         upstream.receive(home: subscriber)

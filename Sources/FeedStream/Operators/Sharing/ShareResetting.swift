@@ -61,7 +61,7 @@ extension Publishers {
     @inlinable func newRound() -> Round {
       let round = upstream.handleEvents(receiveCompletion: { [weak self] in self?.reset(after: $0) })
         .multicast(subject: PassthroughSubject(of: "Share")).autoconnect()
-      // Counts as a subscriber that never cancels.
+      // Count one more subscriber, which never cancels.
       if !resetOnRefCountZero { round.add() }
       return round
     }

@@ -6,8 +6,8 @@ extension Publisher {
   ///     downstream  -----a-b-|
   ///
   /// **Demand:** values requested during the delay are requested from upstream when it is subscribed to. **Failure:**
-  /// passes through. **Policy:** forwards. **Cancellation:** immediately; after a cancellation during the delay,
-  /// upstream is never subscribed to.
+  /// passes through. **Policy:** forwards. **Cancellation:** immediate; after a cancellation during the delay, upstream
+  /// is never subscribed to.
   ///
   /// - Parameters:
   ///   - interval: the delay, in `scheduler`'s time.

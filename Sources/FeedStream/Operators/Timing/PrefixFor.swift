@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// ![prefix(for: 4, scheduler: time)](marbles-prefix-for.svg)
   ///
-  /// **Demand, failure:** pass through. **Cancellation:** immediately; upstream is cancelled when the time is up.
+  /// **Demand, failure:** pass through. **Cancellation:** immediate; upstream is cancelled when the time is up.
   /// **Policy:** forwards.
   ///
   /// - Parameters:

@@ -54,7 +54,7 @@ extension Publishers {
 
     @inlinable @inline(never) func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
       let stage = SubscribeOnQueueStage(subscriber, on: scheduler, options: options)
-      stage.subscribe { upstream.receive(subscriber: stage) }
+      stage.subscribe { upstream.receive(home: stage) }
     }
   }
 }

@@ -127,7 +127,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     if waiting == nil { schedule(after: nil) }
   }
 
-  // Weak, so that scheduled work does not keep a released stream alive.
+  // Captures the stage weakly, so that scheduled work does not keep a released stream alive.
   @inlinable func schedule(after date: Context.SchedulerTimeType?) {
     place.checkScheduled("throttle")
     if let date, date > time {
@@ -168,7 +168,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
 
   override func cancelled() {
     super.cancelled()
-    // Set even if the subscription has not arrived: as in Combine, a subscription that arrives later is refused.
+    // Set this even if the subscription has not arrived: as in Combine, a subscription that arrives later is refused.
     phase = .ended
   }
 

@@ -12,7 +12,7 @@ extension Publisher {
   /// **Policy:** values and the completion are delivered on the scheduler; requested values wait for their turn there,
   /// and values that arrived in time are delivered before a timeout. **Demand:** passes through. **Failure:**
   /// upstream's failure passes through; a timeout cancels upstream, then finishes, or fails with `customError`.
-  /// **Cancellation:** immediately; waiting values and a waiting completion are dropped.
+  /// **Cancellation:** immediate; waiting values and a waiting completion are dropped.
   ///
   /// - Parameters:
   ///   - interval: the maximum time without a value, in `scheduler`'s time.

@@ -113,7 +113,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   }
 
   /// Opens a window and delivers it. The window already contains `input`, and is complete if `input` fills it; values
-  /// sent during its delivery come after that.
+  /// sent during its delivery come after `input`.
   @inlinable func beginWindow(with input: Input? = nil) {
     let window = newWindow()
     if let input { fill(window, input) }

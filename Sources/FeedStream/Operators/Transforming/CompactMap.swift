@@ -7,8 +7,8 @@ extension Publisher {
   ///
   /// ![compactMap { Int($0) }](marbles-compactMap.svg)
   ///
-  /// **Demand:** each value left out is replaced by requesting one more. **Failure, cancellation:** pass through.
-  /// **Policy:** forwards; leaves out `nil`, by design.
+  /// **Demand:** requests one more value for each one left out. **Failure, cancellation:** pass through. **Policy:**
+  /// forwards; leaves out `nil`, by design.
   @inlinable public func compactMap<T>(_ transform: @escaping (Output) -> T?) -> Publishers.CompactMap<Self, T> {
     Publishers.CompactMap(upstream: self, transform: transform)
   }
@@ -19,7 +19,7 @@ extension Publisher {
   ///     tryCompactMap { try parse($0) }   (throws on "?")
   ///     downstream  --1---------#
   ///
-  /// **Demand:** each value left out is replaced by requesting one more. **Failure:** a thrown error cancels upstream;
+  /// **Demand:** requests one more value for each one left out. **Failure:** a thrown error cancels upstream;
   /// upstream's own failure passes through. **Cancellation:** passes through. **Policy:** forwards; leaves out `nil`,
   /// by design.
   @inlinable

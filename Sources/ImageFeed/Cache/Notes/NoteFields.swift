@@ -5,12 +5,12 @@ package import Foundation
 ///
 /// Each poll writes five notes. Writing them as JSON would take several times as long as the request.
 package enum NoteFields {
-  /// The first byte.
+  /// The first byte of a note.
   static let form: UInt8 = 1
 
-  /// Writes fields with a value.
+  /// Writes the fields that have a value.
   ///
-  /// It uses its own memory, because an array would check for room at each byte, and a poll has fifty fields.
+  /// The writer uses its own memory, because an array would check for room at each byte, and a poll has fifty fields.
   package struct Writer: ~Copyable {
     private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 512, alignment: 1)
     private var count = 1

@@ -70,7 +70,7 @@ extension PageImageNote {
     guard !answers.isEmpty else { return }
     var stored: [UInt8] = []
     for answer in answers {
-      // Omit a longer URL, which no server would accept.
+      // Omit a URL of more than 65,535 bytes, which no server would accept.
       let address = answer.address.utf8.count <= Int(UInt16.max) ? Array(answer.address.utf8) : []
       stored += answer.id.stored
       withUnsafeBytes(of: UInt16(address.count).littleEndian) { stored.append(contentsOf: $0) }

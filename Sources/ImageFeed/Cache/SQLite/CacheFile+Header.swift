@@ -1,12 +1,12 @@
 import Foundation
 
 extension CacheFile {
-  /// True if the file has content that this program didn't write, judging by its header and its log without SQLite: it
-  /// isn't a database, or it is another program's.
+  /// True if the file has content that this program didn't write: it isn't a database, or it is another program's.
+  /// Examines the header and the log without SQLite.
   ///
-  /// A damaged file of this program still has its number in the header or the log; an empty file has nothing to lose.
-  /// SQLite keeps the application's number at byte 68 of the first page. The first transaction of this program writes
-  /// that page, which stays in the log until a checkpoint.
+  /// A damaged file of this program still has the program's number in the header or the log; an empty file has nothing
+  /// to lose. SQLite keeps the application's number at byte 68 of the first page. The first transaction of this program
+  /// writes that page, which stays in the log until a checkpoint.
   func isForeign(to applicationID: Int) -> Bool { isForeign(to: applicationID, header: header) }
 
   /// Judges by a header that was read earlier. If another process has since copied the log into the file and removed
@@ -15,7 +15,7 @@ extension CacheFile {
     seemsForeign(to: applicationID, header: header) && self.header?.bigEndian(at: 68) != applicationID
   }
 
-  /// The part of the header that tells whose file it is; `nil` if it can't be read.
+  /// The part of the header that identifies the file's program; `nil` if it can't be read.
   var header: [UInt8]? { read(resolved, from: 0, 72) }
 
   private func seemsForeign(to applicationID: Int, header: [UInt8]?) -> Bool {
@@ -35,7 +35,7 @@ extension CacheFile {
     return lastApplicationInLog.map { $0 != applicationID } ?? (header.bigEndian(at: 28) > 1)
   }
 
-  /// The application's number in the newest first page of the log; `nil` when the log has no first page.
+  /// The application's number in the log's latest copy of the first page; `nil` when the log has no first page.
   private var lastApplicationInLog: Int? {
     let path = resolved + "-wal"
     guard let header = read(path, from: 0, 32), header.count == 32 else { return nil }

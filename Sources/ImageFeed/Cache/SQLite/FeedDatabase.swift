@@ -15,7 +15,7 @@ struct FeedDatabase: Sendable {
     connection = try Self.explaining {
       try DatabaseConnection(path: file.path, Self.configuration(busyTimeout: busyTimeout))
     }
-    // Without a log, which some file systems do not support, only FULL survives a power cut.
+    // Without a log, which some file systems do not support, only `synchronous = FULL` survives a power cut.
     try perform { db in
       let isLogged = try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal"
       try db.execute(sql: "PRAGMA synchronous = \(isLogged ? "NORMAL" : "FULL")")
@@ -77,7 +77,8 @@ struct FeedDatabase: Sendable {
   }
 
   /// Like GRDB's `inTransaction`, but with statements that are prepared once: preparing them takes a fifth of a small
-  /// retrieval. A `body` must pass on the errors of the statements that write, after which SQLite may have rolled back.
+  /// retrieval's time. A `body` must pass on the errors of the statements that write, after which SQLite may have
+  /// rolled back.
   ///
   /// - Parameter body: not called if there are no tables.
   private func transaction<R>(_ begin: String, _ db: Database, _ body: (FeedTables) throws -> R) throws -> R? {
@@ -145,7 +146,7 @@ struct FeedDatabase: Sendable {
   }
 
   /// Keeps the system's reason for a failure. SQLite forgets it when a commit or an opening fails, but `errno` still
-  /// has it: everything in between is on this thread, and successful calls don't change `errno`.
+  /// has it: everything in between runs on this thread, and successful calls don't change `errno`.
   private static func explaining<R>(_ body: () throws -> R) throws -> R {
     errno = 0
     do {

@@ -8,7 +8,7 @@ package struct FeedDatabaseFailure: Error {
   let mayBeReadFrozen: Bool
   /// True when the file at the path is no longer the one that was opened.
   let hasMoved: Bool
-  /// True when the process or the machine had no descriptor left: other code will release some.
+  /// True when the process or the machine had no descriptor left: a later call may succeed, after others are closed.
   let isExhaustion: Bool
   /// True if exhaustion is possible: SQLite doesn't keep the reason why it could not create a file.
   let mayBeExhaustion: Bool

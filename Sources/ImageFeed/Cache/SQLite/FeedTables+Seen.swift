@@ -54,7 +54,7 @@ extension FeedTables {
     return stars
   }
 
-  /// The URLs of the images of starred items: of saved documents, and of the history.
+  /// The URLs of the images of starred items, in saved documents and in the history.
   func starredImages() throws -> Set<URL> {
     var found: Set<URL> = []
     let rows = try Row.fetchAll(
@@ -111,7 +111,7 @@ extension FeedTables {
     return images.indices.contains { images.id(at: $0) == id }
   }
 
-  /// Reads every item: users rarely look up an item by name, so no index is kept for it.
+  /// Reads every item: users rarely look up an item by name, so no index of names is kept.
   func items(named name: String) throws -> [SeenImage] {
     func isNamed(_ image: FeedImage) -> Bool {
       image.addressText == name || image.post.linkText == name || "\(image.id)" == name.uppercased()

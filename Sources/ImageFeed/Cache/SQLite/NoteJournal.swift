@@ -78,7 +78,7 @@ final class NoteJournal: @unchecked Sendable {
     clear()
   }
 
-  /// Called when everything is in the tables, and those are about to change.
+  /// Called when everything is in the tables, and the tables are about to change.
   func clear() {
     (notes, feeds) = ([:], [:])
     empty()

@@ -95,7 +95,7 @@ struct RawStatement {
     utf8(column).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// True when the column is these bytes.
+  /// True when the column holds these bytes.
   func holds(_ bytes: UnsafeRawBufferPointer, at column: Int32) -> Bool {
     let held = blob(column)
     guard held.count == bytes.count else { return false }
@@ -115,7 +115,7 @@ struct RawStatement {
     return UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))
   }
 
-  /// SQLite's `SQLITE_TRANSIENT`, a macro that Swift does not import: the value -1 where a destructor would be.
+  /// SQLite's `SQLITE_TRANSIENT`, a macro that Swift does not import: the value -1 instead of a destructor.
   private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 }
 

@@ -7,7 +7,7 @@ import Testing
 struct Drawing {
   let lines: [String]
 
-  /// All lanes of a drawing begin in one column.
+  /// The column in which all lanes of a drawing begin.
   private var begin: Int {
     lines.compactMap { line in line.wholeMatch(of: #/([a-z]+ +)-.*/#).map { $0.1.count } }.min() ?? 12
   }
@@ -29,13 +29,13 @@ struct Drawing {
   /// The contents of the lanes of this name from where they begin.
   func suffixes(_ label: String) -> [String] { all(label).map { String($0.drop { $0 == " " }) } }
   func suffix(_ label: String) -> String? { suffixes(label).first }
-  /// Where the last lane of this name begins.
+  /// The column in which the last lane of this name begins.
   func begin(of label: String) -> Int { all(label).last?.prefix { $0 == " " }.count ?? 0 }
 
-  /// True when the lane goes on after what is drawn.
+  /// True when the lane continues after the drawing.
   func goesOn(_ label: String) -> Bool { all(label).first?.hasSuffix("…") == true }
 
-  /// How the drawing's subscriber asks: for everything, unless a lane says otherwise.
+  /// The demand of the drawing's subscriber: unlimited, unless a lane says otherwise.
   var demand: DemandScript {
     guard let lane = all("demand").first else { return .unlimited }
     let requests = lane.enumerated().compactMap { column, character -> (Int, Subscribers.Demand)? in
@@ -46,7 +46,7 @@ struct Drawing {
     return DemandScript(initial: requests.first { $0.0 == 0 }?.1 ?? .none, later: later)
   }
 
-  /// A name without its quotes and the parentheses that hold it together.
+  /// A name without its quotes and the parentheses around it.
   static func bare(_ name: String) -> String {
     let name = name.replacing("\"", with: "")
     return name.hasPrefix("(") && name.hasSuffix(")") ? String(name.dropFirst().dropLast()) : name
@@ -54,7 +54,7 @@ struct Drawing {
 
   struct Token {
     let name: String
-    /// Its column; directly after another token also that token's, since both cannot be in one column.
+    /// The token's column; directly after another token, also that token's column, because both can't be in one.
     let instants: Set<Int>
   }
 

@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  /// Diagrams that have no virtual twin, or show no more than names.
+  /// Diagrams that can't be played in virtual time, or that show only names.
   private static let unplayed: [String: String] = [
     "Concurrency": "tasks run on real threads",
     "Foundation": "coders and the run loop are Foundation's",

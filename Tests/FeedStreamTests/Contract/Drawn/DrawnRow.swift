@@ -11,7 +11,7 @@ struct DrawnSources {
 
   func callAsFunction(_ label: String) -> Source { time.hot(drawing.marbles(label) ?? "#") }
   var up: Source { self("upstream") }
-  /// The same from the beginning for each subscriber.
+  /// The upstream lane, which starts from the beginning for each subscriber.
   var cold: Source { time.cold(drawing.marbles("upstream") ?? "#") }
   var numbers: Publishers.Map<Source, Int> { up.map { Int($0) ?? 0 } }
 
@@ -32,16 +32,16 @@ struct DrawnSources {
     wide().map { Chunk($0.replacing("⏎", with: "\n")) }
   }
 
-  /// The lane from where it begins, for whoever subscribes then.
+  /// The lane from its beginning, for subscribers at that time.
   func inner(_ label: String) -> Source { time.cold(drawing.suffix(label) ?? "#") }
 
-  /// One lane a subscription, in their order.
+  /// One lane per subscription, in order.
   func attempts() -> Deferred<Source> {
     var left = drawing.suffixes("upstream")
     return Deferred { [time] in time.cold(left.isEmpty ? "#" : left.removeFirst()) }
   }
 
-  /// The events of a subscriber that comes when `lane` begins, while another is there from the beginning.
+  /// The events of a subscriber that subscribes when `lane` begins, while another one is subscribed from the beginning.
   func late<P: Publisher>(_ shared: P, _ lane: String) -> AnyPublisher<P.Output, P.Failure> {
     shared.filter { _ in false }.merge(
       with: shared.delaySubscription(for: .milliseconds(drawing.begin(of: lane)), scheduler: time)

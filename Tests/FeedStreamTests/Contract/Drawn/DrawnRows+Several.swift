@@ -130,14 +130,14 @@ extension DrawnRow {
     ] + (lane == "C" ? [] : [DrawnRow("Timing/Window", "window(2)", lane: lane) { named($0.up.window(2), lane) }])
   }
 
-  /// The one stream, which ends before the stream of streams does.
+  /// The only inner stream, which completes before the stream of streams does.
   private static func only<P: Publisher, Failure>(_ streams: P) -> AnyPublisher<P.Output.Output, Failure>
   where P.Output: Publisher, P.Output.Failure == Failure, P.Failure == Failure {
     streams.flatMap { $0.materialize().setFailureType(to: Failure.self) }.catch { _ in Empty() }.dematerialize()
       .eraseToAnyPublisher()
   }
 
-  /// The windows by their letters, or what the window of this letter has.
+  /// The windows by their letters, or the contents of the window with this letter.
   private static func named<P: Publisher, Failure>(_ windows: P, _ lane: String) -> AnyPublisher<String, Failure>
   where P.Output: Publisher<String, Failure>, P.Failure == Failure {
     let lettered = windows.enumerated().map { (letter: ["A", "B", "C"][$0.offset], stream: $0.element) }

@@ -118,7 +118,7 @@ import Testing
   }
 }
 
-/// Asks for one value, and then for what its closure says.
+/// Requests one value, and then as many as its closure returns.
 private final class Pulling: Subscriber {
   private let take: (Int, any Subscription) -> Subscribers.Demand
   private var subscription: (any Subscription)?

@@ -41,7 +41,7 @@ import Testing
     let (a, b) = (subject(), subject())
     let all = [[1, 1], [2, 1], [3, 1], [3, 2], [3, 3]]
     for form in forms(a.eraseToAnyPublisher(), b.eraseToAnyPublisher()) {
-      // Without demand, a newer one replaces an older.
+      // Without demand, a newer combination replaces an older one.
       for demand in [5, 4, 3] {
         let recorder = form.record(demand: .max(demand))
         recorder.onValue = { value in

@@ -18,7 +18,7 @@ import Testing
       failing.merge(with: sure, sure, sure, sure, sure, sure, sure).eraseToAnyPublisher(),
     ]
     for merged in merges { #expect(merged.record().failure == Boom()) }
-    // One of each is held until it is asked for.
+    // One value of each publisher is held until it is requested.
     let recorder = failing.merge(with: sure).merge(with: sure).record(demand: .max(1))
     #expect(recorder.values == [2])
     #expect(recorder.failure == Boom())

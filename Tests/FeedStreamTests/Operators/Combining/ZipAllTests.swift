@@ -17,7 +17,7 @@ import Testing
     let three: Publishers.Zip3<Just<Int>, Just<Int>, Just<Int>> = zip(Just(1), Just(2), Just(3))
     #expect(three.record().values[0] == (1, 2, 3))
     #expect(zip(Just(1), Just(2), Just(3), Just(4)).record().values[0] == (1, 2, 3, 4))
-    // Publishers of types that are not known are erased.
+    // Publishers of unknown types are type-erased.
     let unknown: any Publisher<Int, Never> = Just(2)
     #expect(zip(Just(1), unknown).record().values[0] == (1, 2))
   }

@@ -30,7 +30,7 @@ import Testing
       #expect(late.values.count == 12)
       #expect(late.completion == .finished)
       #expect(attempts == 6)
-      // The last attempt has not been asked for anything when the signal ends.
+      // The last attempt has received no request when the signal completes.
       let counted = retried.record(on: time, demand: .max(1))
       while counted.completion == nil { counted.request(.max(1)) }
       #expect(counted.values.count == 8)
@@ -59,7 +59,7 @@ import Testing
       time.advance(by: .milliseconds(3))
       recorder.cancel()
       #expect(failures.count == 4)
-      // What the handler had scheduled runs empty.
+      // The work that the handler has scheduled has no effect.
       time.run()
     }
   }

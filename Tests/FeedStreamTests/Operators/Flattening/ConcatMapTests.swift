@@ -67,7 +67,7 @@ import Testing
   }
 }
 
-/// Sends without being asked.
+/// Delivers values without demand.
 private final class Unasked<Output>: Publisher, Subscription {
   typealias Failure = Never
   private var next: ((Output) -> Void)?

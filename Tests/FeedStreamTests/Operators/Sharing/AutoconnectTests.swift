@@ -94,7 +94,7 @@ import Testing
             $0.request(.unlimited)
           },
           receiveCompletion: { _ in
-            // As a subscriber may: the stream is over already.
+            // A subscriber may cancel even after the completion.
             subscription?.cancel()
             within = publisher.record()
           }))

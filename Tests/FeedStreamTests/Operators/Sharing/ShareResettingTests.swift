@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ShareResettingTests {
-  /// A publisher that counts who subscribes to it.
+  /// A publisher that counts its subscriptions.
   private func counted<Failure: Error>(
     _ source: PassthroughSubject<Int, Failure>, _ count: @escaping (Int) -> Void
   ) -> AnyPublisher<Int, Failure> {

@@ -55,7 +55,7 @@ import Testing
       time.advance(by: .zero)
       #expect(all.values == [[1, 2], [3, 4], [5, 6], [7, 8]])
       #expect(four.values == all.values)
-      // As many as were requested when they were sent; the subject keeps none.
+      // Only the values for which there was demand arrive, because the subject keeps none.
       #expect(pulled.values == [[1, 2]])
       for recorder in [all, four, pulled] { recorder.cancel() }
     }
@@ -74,7 +74,7 @@ import Testing
       #expect(recorder.values == [[1, 2, 3]])
       #expect(asked == [.max(6), .max(3)])
       numbers.send(4)
-      // Of the three that were asked for this array, one came.
+      // Of the three values that were requested for this array, one has arrived.
       time.advance(by: .seconds(1))
       #expect(recorder.values == [[1, 2, 3], [4]])
       #expect(asked == [.max(6), .max(3), .max(1)])

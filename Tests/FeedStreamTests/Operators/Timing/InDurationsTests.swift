@@ -4,11 +4,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One length of time in both currencies.
+/// The same length of time in both types.
 private let stride: StreamInstant.Stride = .microseconds(2600)
 private let duration = Duration.microseconds(2600)
 
-/// An operator of time in its three forms: with the scheduler's stride, with a `Duration`, and on `any LoopScheduler`.
+/// A timing operator in its three forms: with the scheduler's stride, with a `Duration`, and on `any LoopScheduler`.
 struct TimedForms: Sendable, CustomTestStringConvertible {
   typealias Source = ScriptedPublisher<String, MarbleFailure>
 
@@ -28,7 +28,7 @@ struct TimedForms: Sendable, CustomTestStringConvertible {
     onAnyLoop = { Self.recording(any) }
   }
 
-  /// Everything that comes, each with its time; what is a publisher itself with what comes of it.
+  /// Records every event with its time; a value that is a publisher is recorded with its own events.
   private static func recording<P: Publisher>(_ build: (Source, VirtualTimeScheduler) -> P) -> String {
     withVirtualTime { time in
       let source = time.hot("-ab--c------d-|")
@@ -175,7 +175,7 @@ struct TimedForms: Sendable, CustomTestStringConvertible {
     } any: {
       replayed($0, by: ReplaySubject(maxAge: duration, scheduler: $1), $1)
     },
-    // What takes no length of time, and any scheduler all the same.
+    // Operators that take any scheduler, but no length of time.
     TimedForms("receive") {
       $0.receive(on: $1)
     } durations: {

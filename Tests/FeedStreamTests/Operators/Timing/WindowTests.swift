@@ -38,7 +38,7 @@ import Testing
     trigger.send()
     subject.send(3)
     trigger.send()
-    // 2 and 3 are of one window.
+    // The values 2 and 3 are in one window.
     #expect(recorder.values == [[1], [2, 3]])
     recorder.onValue = { if $0 == [4] { trigger.send() } }
     subject.send(4)

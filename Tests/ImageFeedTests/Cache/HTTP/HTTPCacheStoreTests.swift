@@ -14,7 +14,7 @@ import Testing
 @Suite(.settled) struct HTTPCacheStoreTests {
   enum Kind: String, CaseIterable { case memory, file, redis }
 
-  /// A store in virtual time, or on a real server, and what is in it.
+  /// A store in virtual time or on a real server, and its contents.
   final class Bench {
     let time: VirtualTimeScheduler
     let store: any HTTPCacheStore
@@ -49,7 +49,7 @@ import Testing
       loop.run()
     }
 
-    /// Until everything is done.
+    /// Runs until all work is done.
     private func run(_ isOver: () -> Bool) {
       guard client != nil else { return time.run() }
       while !isOver() {
@@ -191,7 +191,7 @@ import Testing
         #expect(store.byteCount <= 100_000)
       }
       for key in 0..<200 {
-        // Uses are not kept for ever.
+        // Recorded uses are not kept forever.
         for _ in 0..<10 {
           _ = store.responses(for: "\(key)") { _ in true }.sink { _ in
           } receiveValue: { _ in
@@ -209,12 +209,12 @@ import Testing
     withVirtualTime { time in
       let bench = Bench(time, .redis)
       bench.change("k", to: .save(response("one")))
-      // It runs commands in a process; nothing else uses it meanwhile.
+      // Safe, because the server runs commands in another process, and no other code uses it meanwhile.
       nonisolated(unsafe) let server = bench.server!
       bench.change(
         "k",
         where: { _ in
-          // As another client's save would, between the reading and the change.
+          // Change the key between the read and the change, as another client's save would.
           #expect(throws: Never.self) {
             for command in [["HDEL", "fs{0}:ci", "1"], ["HDEL", "fs{0}:c:k", "1"], ["DEL", "fs{0}:cb:1"]] {
               try server.cli(command)

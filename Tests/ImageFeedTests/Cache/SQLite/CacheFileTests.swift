@@ -4,7 +4,7 @@ import Testing
 
 @testable import ImageFeed
 
-/// The file at the path of a cache, judged while another process works with it.
+/// The identification of a cache's file while another process uses it.
 @Suite(.settled) struct CacheFileTests {
   private let folder = TemporaryFolder()
 

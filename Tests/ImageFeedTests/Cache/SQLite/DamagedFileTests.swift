@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Files that are not what they should be: reported, never deleted, and never in the way for longer than one save.
+/// Damaged or foreign files: they are reported, never deleted, and a damaged one prevents at most one save.
 @Suite(.settled) struct DamagedFileTests {
   private let folder = TemporaryFolder()
   private let path: String
@@ -110,13 +110,14 @@ import Testing
       try store.retrieve(for: address)
     }
     #expect(try store.retrieve(for: otherAddress) == makeFeed(2))
-    // The images are the ones that should be there, so a comparison with what was saved must not take them for saved.
+    // The row claims the right images, so a comparison with the saved feed must not treat them as saved.
     #expect(try store.replace(for: address, with: makeFeed(5)) == .replaced)
     #expect(try store.retrieve(for: address) == makeFeed(5))
     #expect(asides.all == [])
   }
 
-  /// A flipped bit in a record's header changes a value's type, which a strict table rules out and reading does not check.
+  /// A flipped bit in a record's header changes a value's type. A strict table forbids that, but reading does not check
+  /// it.
   @Test(arguments: ["timestamp = 'noon'", "images = NULL", "timestamp = NULL"])
   func `a value of the wrong type is reported as damage`(change: String) throws {
     try store.replace(for: address, with: makeFeed(5))
@@ -178,7 +179,7 @@ import Testing
       try db.execute(
         sql: "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE bookmarks (title TEXT)")
     }
-    // What a process leaves that is killed: nobody has taken its log over.
+    // The files of a killed process: its log has not been copied to the database.
     let left = folder.file("left.sqlite")
     for companion in ["", "-wal"] {
       try FileManager.default.copyItem(atPath: path + companion, toPath: left + companion)
@@ -205,7 +206,7 @@ import Testing
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == target)
   }
 
-  /// Makes a cache of which only the header is left.
+  /// Makes a cache file of which only the header is intact.
   private func makeDamaged() throws -> Data {
     let maker = SQLiteFeedStore(path: path)
     try maker.replace(for: address, with: makeFeed(from: 100, at: noon + 1_000))
@@ -243,7 +244,7 @@ import Testing
 
 private let garbage = Data(String(repeating: "This is a diary and not a database. ", count: 1000).utf8)
 
-/// The names of the files that were set aside.
+/// The names of the damaged files that were renamed.
 private final class Asides: Sendable {
   let names = Mutex<[String]>([])
   var all: [String] { names.withLock { $0 } }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ImageFeed
 
-/// A cache file whose tables are of another version.
+/// A cache file whose tables have another version.
 @Suite(.settled) struct FeedSchemaTests {
   private let folder = TemporaryFolder()
   private var path: String { folder.file() }

@@ -5,7 +5,7 @@ import Testing
 @testable import FeedPolling
 @testable import ImageFeed
 
-/// How what polling knows becomes bytes and is read again.
+/// The encoding of the polling state as bytes, and its decoding.
 @Suite(.settled) struct PollCodingTests {
   private static var health: FeedHealth {
     var health = FeedHealth(address: URL(string: "https://example.com/feed?a=b%20c")!)
@@ -66,7 +66,7 @@ import Testing
   @Test func `damaged bytes are rejected`() {
     let whole = Self.host.stored
     for count in 0..<whole.count {
-      // A shorter one may be whole by chance, with fewer fields.
+      // A truncated note may still be valid by chance, with fewer fields.
       _ = whole[..<count].withUnsafeBytes { HostHealth(stored: $0) }
     }
     #expect(readAgain(Self.host) { $0.removeLast() } == nil)

@@ -12,7 +12,7 @@ import Testing
   private var path: String { folder.file() }
   private let tag = FeedValidators(etag: "\"1\"", digest: BodyDigest(value: .max), wholeAsked: noon)
 
-  /// Another process, as far as SQLite can tell.
+  /// A second store on the file, which is like another process to SQLite.
   private func another() -> SQLiteFeedStore {
     SQLiteFeedStore(path: path) { Issue.record("The file was set aside as \($0)") }
   }
@@ -56,7 +56,7 @@ import Testing
     host.pausedUntil = pause.map { now + $0 }
     let decision = PollDecision(
       time: now, request: "changes", outcome: "asked at \(seconds)", due: health.due, rule: .interval, reason: "so")
-    let record = PollRecord(feed: health, host: host, decision: decision)
+    let record = PollRecord(feed: health, host: host, decision: decision, outcome: .unchanged)
     let renewal = FeedRenewal(timestamp: now, since: tag, validators: tag)
     #expect(try store.complete(PollCompletion(record, renewing: renewal, now: now)) == record)
   }
@@ -150,7 +150,8 @@ import Testing
       for: feed(0), with: CachedFeed(images: makeFeed(2).images, timestamp: noon + 75, validators: newer),
       now: noon + 75)
     let decision = PollDecision(time: noon + 70, request: "", outcome: "", due: nil, rule: .interval, reason: "")
-    let record = PollRecord(feed: lease.feed, host: HostHealth(name: "host0.com"), decision: decision)
+    let record = PollRecord(
+      feed: lease.feed, host: HostHealth(name: "host0.com"), decision: decision, outcome: .unchanged)
     let renewal = FeedRenewal(timestamp: noon + 70, since: tag, validators: tag)
     #expect(try store.complete(PollCompletion(record, renewing: renewal, now: noon + 76)) == nil)
     #expect(try store.retrieve(for: feed(0))?.validators == newer)

@@ -4,7 +4,7 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// The SQLite store and its file, whatever is found there.
+/// The SQLite store with files of every kind at its path.
 @Suite(.settled) struct SQLiteFeedStoreFileTests {
   private let folder = TemporaryFolder()
 
@@ -62,7 +62,7 @@ import Testing
     try store.replace(for: address, with: makeFeed(10_000))
     store.close()
     #expect(try store.replace(for: address, with: makeFeed(10_000, at: noon + 1)) == .renewed)
-    // The log holds what was written since: its header, and one page with its frame header.
+    // The log has only the last write: its header, and one page with a frame header.
     let log = try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
     #expect(log == 32 + 24 + 4096)
   }
@@ -72,7 +72,7 @@ import Testing
     let (store, other) = (SQLiteFeedStore(path: path), SQLiteFeedStore(path: path))
     try store.replace(for: address, with: makeFeed())
     #expect(try other.retrieve(for: address) == makeFeed())
-    // As a person would do it: the companions stay, and so do the connections.
+    // Remove only the file, as a user might: the companions and the connections remain.
     try FileManager.default.removeItem(atPath: path)
     #expect(try store.retrieve(for: address) == nil)
     try store.replace(for: otherAddress, with: makeFeed(2, from: 10))

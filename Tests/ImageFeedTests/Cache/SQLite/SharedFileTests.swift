@@ -3,7 +3,7 @@ import ImageFeed
 import TestSupport
 import Testing
 
-/// The store in processes of their own: together, killed, without permission and without space.
+/// The store in separate processes: several at a time, killed, without permission, and without disk space.
 @Suite(.settled, .serialized) struct SharedFileTests {
   private let folder = TemporaryFolder()
 
@@ -15,7 +15,7 @@ import Testing
           await #expect(processExitsWith: .success) { [path = path as String, number = number as Int] in
             let store = SQLiteFeedStore(path: path, busyTimeout: .seconds(60))
             for round in 0..<20 {
-              // All feeds have as many images as the count in their first address, so that a mixture would show.
+              // Each feed's number of images follows from its first URL, so that a mixture of two feeds is detected.
               let feed = makeFeed(number + 1, from: number * 100, at: noon + Double(round))
               let target = round.isMultiple(of: 2) ? address : URL(string: "https://example.com/\(number)")!
               _ = try store.replace(for: target, with: feed, now: noon + 20)
@@ -40,7 +40,7 @@ import Testing
     let damaged = SQLiteFeedStore(path: path)
     _ = try damaged.replace(for: URL(string: "https://example.com/damaged")!, with: makeFeed(), now: noon)
     damaged.close()
-    // All but its header, by which the file is still a cache of this program.
+    // Damage everything except the header, which still identifies the file as a cache of this program.
     let file = try FileHandle(forUpdating: URL(filePath: path))
     let end = try file.seekToEnd()
     try file.seek(toOffset: 100)
@@ -60,7 +60,8 @@ import Testing
     let store = SQLiteFeedStore(path: path)
     #expect(try store.summaries().count == 8)
     store.close()
-    // The damaged file may have its log next to it: two processes that close a file at once both leave the log.
+    // The damaged file may have its log next to it: two processes that close a file at the same time both leave the
+    // log.
     let names = try folder.contents.filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
     #expect(names.count == 2)
     #expect(try folder.contents.filter { !$0.contains(".corrupt-") } == ["feeds.sqlite"])
@@ -91,7 +92,7 @@ import Testing
   @Test func `a full disk keeps the old feed readable`() async throws {
     let path = folder.file()
     try SQLiteFeedStore(path: path).replace(for: address, with: makeFeed(100))
-    // One run with the file open before space ran out, one with the disk full from the start.
+    // In one run, the file is opened before the disk is full; in the other one, the disk is full from the start.
     await #expect(processExitsWith: .success) { [path = path as String] in
       let store = SQLiteFeedStore(path: path)
       _ = try store.retrieve(for: address)
@@ -142,7 +143,7 @@ import Testing
   }
 }
 
-/// In a child process, where a failed `#expect` would go unseen: anything but this error ends it.
+/// Runs in a child process, where a failed `#expect` would be lost: any result other than this error ends the process.
 private func check<R>(fails expected: FeedStoreError, _ body: () throws -> R) throws {
   do {
     _ = try body()

@@ -1,10 +1,10 @@
-/// Walks from the ends of streams up to their sources, and makes a node of each member.
+/// Walks from the ends of streams up to their sources, and makes a node for each member.
 struct MapReader {
   private let loop: String
   private let now: Int64?
   private let limit: Int
   private var nodes: [StreamMap.Node] = []
-  /// The values that a node holds for each of its upstreams, in their order.
+  /// The number of values that each node holds for each of its upstreams, in the order of the upstreams.
   private var partners: [Int: [Int]] = [:]
   private var completing: Set<Int> = []
   private var known: [ObjectIdentifier: Int] = [:]

@@ -6,7 +6,7 @@
   var upstreams: [any Subscription] = []
   /// The subscriber below, which may be a chain of stateless operators.
   var below: Any?
-  /// Counts the events that arrive below.
+  /// Counts the events that arrive at the subscriber below.
   var delivered: Tally?
   /// The demand that has not been served yet; `nil` if the member passes demand on to upstream.
   var demand: Subscribers.Demand?

@@ -54,7 +54,7 @@ extension StreamMap {
     )
   }
 
-  /// Follows the events that arrive at `node` down to the next count.
+  /// Follows the events that arrive at `node` down to the next operator whose deliveries are counted.
   private func finding(after received: Int, _ node: Node, _ completing: Set<Int>) -> (Reason, String)? {
     var (last, names) = (node, [node.name])
     while last.delivered == nil {

@@ -16,9 +16,9 @@ extension StreamMap: CustomStringConvertible {
     lines[0] += findings.isEmpty ? "; none looks stuck." : ". Places that may be stuck:"
     for finding in findings { lines.append("- \(stuckTitle(finding.node)): \(finding.message)") }
     for loop in silentLoops {
-      lines.append("- \(loop) does not respond: it is blocked, or nobody runs it; its streams are missing here")
+      lines.append("- \(loop) does not respond: it is blocked, or no thread runs it; its streams are missing here")
     }
-    if isCut { lines.append("- there are more nodes than the limit of this map") }
+    if isCut { lines.append("- this map has reached its limit; some nodes are missing here") }
     var seen: Set<Int> = []
     var loop: String?
     for end in ends {
@@ -47,7 +47,7 @@ extension StreamMap: CustomStringConvertible {
     nodes[node].place.map { "\(nodes[node].name), \($0)" } ?? nodes[node].name
   }
 
-  /// The name of a node, with the end of its stream if it has no place itself.
+  /// The name of a node, with the end of its stream if the node has no place itself.
   public func stuckTitle(_ node: Int) -> String {
     guard nodes[node].place == nil, let end = ends(below: node).first, end != node else { return title(node) }
     return "\(nodes[node].name) (\(title(end)))"

@@ -4,7 +4,7 @@
   /// The turn of the last value.
   @exclusivity(unchecked) @usableFromInline final private(set) var turn = -1
   @usableFromInline final let home: LoopMap
-  /// The time of the last event, in nanoseconds: that of the first event in the same turn.
+  /// The time of the last event, in nanoseconds. All events of one turn have the time of the first.
   private(set) final var last: Int64?
   private(set) final var isOver = false
   private(set) final var failure: String?
@@ -25,7 +25,7 @@
     last = home.now()
   }
 
-  /// The completion has arrived.
+  /// Records that the completion has arrived.
   @inline(never) @usableFromInline final func end(_ error: (any Error)?) {
     isOver = true
     failure = error.map { String(describing: $0) }
@@ -46,7 +46,7 @@
 }
 
 extension SubscriberMethods {
-  /// The methods of a subscriber that is counted. Like the others, they are specialized.
+  /// The methods of a subscriber whose events are counted. They are specialized, like the methods of other subscribers.
   @inlinable init<S: Subscriber>(counting box: TallyBox<S>.Type) where S.Input == Input, S.Failure == Failure {
     next = {
       let box = unsafeDowncast($0, to: TallyBox<S>.self)

@@ -1,0 +1,25 @@
+#if Metrics
+  public import CoreMetrics
+  public import FeedHTTP
+
+  /// Counts the decisions of an HTTP cache as ``MetricNames/cacheEvents``.
+  ///
+  ///     var options = HTTPCacheOptions()
+  ///     options.report = CacheMetrics().record
+  ///     let client = CurlHTTPClient(on: loop).cached(in: MemoryHTTPCache(), options)
+  ///
+  /// The attribute ``MetricNames/Attribute/cacheEvent`` is the name of the decision
+  /// (``FeedHTTP/HTTPCacheEvent/Kind-swift.enum``): `fresh` and `stale` are responses without a request to the server,
+  /// `missed` and `bypassed` are requests, and `validating` is a conditional request, followed by `validated` if the
+  /// stored response is still valid. Lives on the client's thread.
+  public final class CacheMetrics {
+    private let counts: Counts
+
+    /// - Parameter factory: makes the metrics; the process's factory by default.
+    public init(factory: any MetricsFactory = MetricsSystem.factory) {
+      counts = Counts(MetricNames.cacheEvents, by: MetricNames.Attribute.cacheEvent, factory)
+    }
+
+    public func record(_ event: HTTPCacheEvent) { counts.count(caseName(of: event.kind)) }
+  }
+#endif

@@ -1,0 +1,113 @@
+import FeedFleet
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+/// A worker that an engine refuses says so, and polls again as soon as it may.
+@Suite(.settled, .timeLimit(.minutes(1))) struct RefusedWorkerTests {
+  private struct Refusal: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// Hands every call to a fleet in memory, except those that it refuses.
+  private final class RefusingQueue: WorkQueue {
+    let fleet: MemoryFleet
+    var refusal: FleetError?
+
+    init(_ fleet: MemoryFleet) { self.fleet = fleet }
+
+    private func unlessRefused<Value>(_ call: AnyPublisher<Value, FleetError>) -> AnyPublisher<Value, FleetError> {
+      if let refusal { Fail(error: refusal).eraseToAnyPublisher() } else { call }
+    }
+
+    func claim(_ wish: WorkClaim) -> AnyPublisher<WorkGrant, FleetError> { unlessRefused(fleet.claim(wish)) }
+    func extend(_ lease: WorkLease, by duration: Duration) -> AnyPublisher<Bool, FleetError> {
+      fleet.extend(lease, by: duration)
+    }
+    func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError> { fleet.complete(completion) }
+    func visit(
+      _ host: String, with lease: WorkLease, by worker: String, for duration: Duration
+    ) -> AnyPublisher<WorkVisit, FleetError> { fleet.visit(host, with: lease, by: worker, for: duration) }
+    func endVisit(of host: String, with lease: WorkLease, gap: Duration) -> AnyPublisher<Void, FleetError> {
+      fleet.endVisit(of: host, with: lease, gap: gap)
+    }
+    func add(_ feeds: [NewFeed]) -> AnyPublisher<Int, FleetError> { fleet.add(feeds) }
+    func remove(_ address: URL) -> AnyPublisher<Bool, FleetError> { fleet.remove(address) }
+    func pause(_ host: String, for duration: Duration?, because reason: String) -> AnyPublisher<Void, FleetError> {
+      fleet.pause(host, for: duration, because: reason)
+    }
+    func resume(_ host: String) -> AnyPublisher<Bool, FleetError> { fleet.resume(host) }
+  }
+
+  private let time = VirtualTimeScheduler()
+  private let refusal = FleetError.engine(Refusal(description: "NOPERM"), isTemporary: false)
+
+  /// Runs a worker for one feed, which is due every five minutes.
+  private func withWorker(
+    _ options: FleetWorker.Options = FleetWorker.Options(),
+    _ body: (_ queue: RefusingQueue, _ polls: () -> Int, _ reported: () -> [FleetError?]) -> Void
+  ) {
+    let network = VirtualNetwork(on: time)
+    network.serve("a.example") { request, _ in .feed([FeedImage(id: UUID(), url: request.request.url)], after: .zero) }
+    let queue = RefusingQueue(
+      MemoryFleet(on: time) { Date(timeIntervalSince1970: 1_800_000_000 + Double(time.now.nanoseconds) / 1e9) })
+    var (polls, reported) = (0, [FleetError?]())
+    var options = options
+    (options.interval, options.seed) = (.seconds(300), 1)
+    options.report = { reported.append($0) }
+    let adding = queue.add([NewFeed(URL(feed: 1))]).sink { _ in
+    } receiveValue: { _ in
+    }
+    let worker = FleetWorker(queue, client: network, on: time, options: options).sink { _ in polls += 1 }
+    time.advance(by: .seconds(2))
+    body(queue, { polls }, { reported })
+    adding.cancel()
+    worker.cancel()
+    time.advance(by: .seconds(60))
+  }
+
+  @Test func `a worker reports refused claims, tries again, and reports that it polls again`() {
+    withWorker { queue, polls, reported in
+      #expect(polls() == 1)
+      #expect(reported() == [nil], "it works")
+      queue.refusal = refusal
+      time.advance(by: .seconds(600))
+      #expect(polls() == 1)
+      let refused = reported().dropFirst()
+      #expect(refused.count > 50, "at least every ten seconds")
+      #expect(refused.allSatisfy { $0 == refusal })
+      queue.refusal = nil
+      time.advance(by: .seconds(20))
+      #expect(polls() == 2)
+      #expect(reported().last == .some(nil), "it works again")
+    }
+  }
+
+  @Test func `a worker reports a refused heartbeat, though its claims are granted`() {
+    var beats = 0
+    var options = FleetWorker.Options()
+    options.beat = { [refusal] _ in
+      beats += 1
+      return beats > 1 ? Fail(error: refusal).eraseToAnyPublisher() : Empty().eraseToAnyPublisher()
+    }
+    withWorker(options) { _, polls, reported in
+      time.advance(by: .seconds(600))
+      #expect(polls() >= 2, "it polls all the same")
+      #expect(beats >= 100, "every five seconds")
+      #expect(reported().filter { $0 == refusal }.count == beats - 1)
+    }
+  }
+
+  @Test func `a worker leaves heartbeats that fail for a moment to its claims to report`() {
+    let moment = FleetError.engine(Refusal(description: "LOADING"), isTemporary: true)
+    var options = FleetWorker.Options()
+    options.beat = { _ in Fail(error: moment).eraseToAnyPublisher() }
+    withWorker(options) { _, _, reported in
+      time.advance(by: .seconds(60))
+      #expect(reported() == [nil])
+    }
+  }
+}
