@@ -98,7 +98,7 @@ extension HTTPError: CustomStringConvertible {
     case .connect: ("could not connect to \(shownHost)", "is the server running, and is the port right?")
     case .tls where isWithoutTLS: ("\(shownHost) doesn't speak TLS", "try http://")
     case .tls: ("no secure connection to \(shownHost)", "its certificate must be valid and issued for this host")
-    case .send: ("the connection to \(shownHost) broke while sending", "try again")
+    case .send: ("the connection to \(shownHost) broke while the request was being sent", "try again")
     case .body: ("could not send the body of the request to \(shownHost)", "")
     case .receive: ("the connection to \(shownHost) broke before the response was complete", "try again")
     case .truncated: ("the response from \(shownHost) was cut short", "try again")

@@ -11,7 +11,7 @@ public struct TLSSession: Hashable, Sendable {
   public let applicationProtocol: String?
   /// The host name that the client requested (SNI).
   public let serverName: String?
-  /// The subject of the peer's certificate; `nil` if it presented none.
+  /// The subject of the peer's certificate; `nil` if the peer presented no certificate.
   public let peerSubject: String?
   /// The names and addresses for which the peer's certificate is valid.
   public let peerNames: [String]

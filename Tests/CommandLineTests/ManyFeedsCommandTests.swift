@@ -267,7 +267,7 @@ private final class RequestCount: @unchecked Sendable {
       await origin.stop()
       #expect(
         try #require(await run.output.read(upTo: "; checked ")).contains(
-          /127\.0\.0\.1 unreachable since \d\d:\d\d:\d\d/))
+          /127\.0\.0\.1 is unreachable since \d\d:\d\d:\d\d/))
       try await origin.start()
       _ = await run.output.read(upTo: "1 image\u{1B}[0m from")
       _ = await run.output.read(upTo: "\u{1B}[2mchecked ")
@@ -284,7 +284,7 @@ private final class RequestCount: @unchecked Sendable {
     for bad in ["", "  ", "'a", "a\\", "''"] { #expect(throws: (any Error).self) { try CommandWords.split(bad) } }
   }
 
-  @Test func `the status line names unreachable servers`() {
+  @Test func `the status line names unreachable servers, and those without a valid feed`() {
     let away = Pulse.Away(name: "e.example", since: sampleDate, isSilent: true)
     let now = sampleDate + 60
     #expect(Pulse.text(of: [], among: 1) == "")
@@ -293,11 +293,14 @@ private final class RequestCount: @unchecked Sendable {
     #expect(Pulse.text(of: progress) == "12 due, 3 running, 2 failing; ")
     progress.feeds = 1
     #expect(Pulse.text(of: progress) == "" && Pulse.text(of: nil) == "")
-    #expect(Pulse.text(of: [away], among: 1, now: now) == "e.example unreachable since \(sampleDate.timeOfDay); ")
+    #expect(Pulse.text(of: [away], among: 1, now: now) == "e.example is unreachable since \(sampleDate.timeOfDay); ")
     #expect(
       Pulse.text(of: [away, away], among: 5, now: now)
-        == "2 of 5 feeds unreachable, e.example unreachable since \(sampleDate.timeOfDay); ")
+        == "2 of 5 feeds failing, e.example is unreachable since \(sampleDate.timeOfDay); ")
     #expect(Pulse.text(of: [away], among: 1, now: sampleDate + 90_000).contains(sampleDate.dayAndTime))
+    let page = Pulse.Away(name: "e.example", since: sampleDate, isSilent: false)
+    #expect(
+      Pulse.text(of: [page], among: 1, now: now) == "e.example has sent no valid feed since \(sampleDate.timeOfDay); ")
   }
 
   @Test func `a status line that wraps on a narrower screen is erased completely`() {

@@ -1,3 +1,4 @@
+import FeedTLS
 import TestSupport
 import Testing
 
@@ -17,5 +18,23 @@ import Testing
     #expect(shown.message.hasPrefix("invalid '…' xxx"))
     #expect(shown.message.count == 301)
     #expect(shown.code == "WRONGPASS")
+  }
+
+  /// Other errors already say what to do, so they have no remedy.
+  @Test(arguments: [
+    (
+      TLSError.notTLS,
+      "the peer does not speak TLS. Use redis: instead of rediss:, if the connection need not be secure."
+    ),
+    (
+      .untrusted(certificate: "a", issuer: "b"),
+      "the issuer of the certificate of a, b, is not trusted. To trust the issuer, set SSL_CERT_FILE to a file with its certificate."
+    ),
+    (.expired(certificate: "a"), "the certificate of a has expired."),
+    (.wrongHost("a", names: ["b"]), "the certificate is not for a, but for b."),
+  ])
+  func `a TLS error's remedy fits the error`(_ error: TLSError, _ sentence: String) throws {
+    let address = try RedisAddress(parsing: "rediss://a")
+    #expect(RedisError.notSecure(address, error).description == "\(address) cannot be used: \(sentence)")
   }
 }

@@ -62,7 +62,7 @@ struct FleetStatusCommand: ParsableCommand {
 /// `feed fleet pause`: pauses a host.
 struct FleetPause: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "pause", abstract: "Pause a host for the whole fleet, until resumed.",
+    commandName: "pause", abstract: "Pause a host for the whole fleet, until you resume it or for a given time.",
     discussion: "Running requests are not interrupted.")
 
   @Argument(
@@ -72,11 +72,13 @@ struct FleetPause: ParsableCommand {
 
   @Option(
     name: .customLong("for"),
-    help: ArgumentHelp("How long to pause, such as 2h. (default: until resumed)", valueName: "duration"),
+    help: ArgumentHelp("How long to pause, such as 2h. (default: until you resume it)", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var duration: DurationArgument?
 
-  @Option(help: ArgumentHelp("The reason that explain and status show.", valueName: "text"))
+  @Option(
+    help: ArgumentHelp(
+      "The reason, as shown by \"feed explain\" and \"feed fleet status\".", valueName: "text"))
   var reason = "paused by an operator"
 
   @OptionGroup var fleet: FleetOptions

@@ -10,8 +10,8 @@ struct SearchCommand: ParsableCommand {
     commandName: "search",
     abstract: "Search the current and former items of feeds.",
     discussion: """
-      Finds items that contain all words in their title, text, alternative text and location together, newest first. A word that ends with * \
-      matches words that begin with it. Without words, shows every item that the options allow. Makes no request. The exit \
+      Finds items in which every word occurs in the title, text, alternative text or location, newest first. sun* matches \
+      all words that begin with sun. Without words, shows every item that the options allow. Makes no request. The exit \
       status is 1 if nothing was found.
       """)
 

@@ -5,8 +5,8 @@ import ImageFeed
 struct ImageBudgetOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Maximum total size of a feed's images that are loaded before anyone opens them, such as 30MB; the latest are loaded "
-        + "first. (default: 30MB)", valueName: "size"),
+      "Maximum total size of images to load ahead per feed, such as 30MB; the latest are loaded first. (default: 30MB)",
+      valueName: "size"),
     transform: ByteCount.init(parsing:))
   var imagesPerFeed = ByteCount(30_000_000)
 

@@ -127,13 +127,13 @@ final class Pulse {
     return "checked \(checked.timeOfDay), " + (isChecking ? "checking again…" : "next in \(countdown(wait))")
   }
 
-  /// The beginning of the status line: the unreachable feeds, and since when.
+  /// The beginning of the status line: the failing feeds, and since when.
   static func text(of away: [Away], among count: Int, now: Date = Date()) -> String {
     guard let first = away.first else { return "" }
     let since = now.timeIntervalSince(first.since) < 86_400 ? first.since.timeOfDay : first.since.dayAndTime
-    let state = first.isSilent ? "unreachable" : "without a feed"
+    let state = first.isSilent ? "is unreachable" : "has sent no valid feed"
     let one = "\(first.name.printable(limit: 60)) \(state) since \(since)"
-    return (count > 1 ? "\(away.count) of \(count) feeds unreachable, \(one)" : one) + "; "
+    return (count > 1 ? "\(away.count) of \(count) feeds failing, \(one)" : one) + "; "
   }
 
   /// Hours, minutes and seconds, rounded up, so that a countdown at 0s is over.

@@ -14,14 +14,14 @@ struct ServeCommand: ParsableCommand {
     commandName: "serve",
     abstract: "Serve feeds as a web page that updates itself.",
     discussion: """
-      Writes the page's URL to standard output; Ctrl-C or SIGTERM stops the server, which first completes responses \
-      that have begun, for up to a second. It also serves /feed.json (JSON Feed), \
+      Writes the page's URL to standard output; Ctrl-C or SIGTERM stops the server, which first waits up to a second for \
+      running responses to complete. It also serves /feed.json (JSON Feed), \
       /feed.atom, /events (Server-Sent Events), /health, /metrics (Prometheus), /slideshow?every=30s and \
       /frame.png?w=800&h=480&palette=gray4 for e-paper displays. By default, only browsers on this \
       machine can reach it; with another --host, clients need the token in the printed URL.
 
       With --store, it is a gateway, which shows the feeds that a fleet's workers poll: the first 1,000, or those whose URLs \
-      you give. You can run any number of gateways; a client can continue at another gateway where it left off. A gateway \
+      you give. You can run any number of gateways; a client can switch to another gateway and continue where it left off. A gateway \
       has no history, search or stars, which need a cache file.
 
       When started by systemd socket activation, it listens on systemd's socket and ignores --host and --port.
@@ -123,9 +123,9 @@ struct ServeCommand: ParsableCommand {
     }
     if store != nil, !folder.isEmpty { throw ValidationError("--folder is for a list in a file, not for --store.") }
     if store != nil, publicUrl != nil {
-      throw ValidationError("--store polls nothing here, so leave --public-url out.")
+      throw ValidationError("With --store, serve polls no feeds; leave out --public-url.")
     }
-    if store != nil, opml != nil { throw ValidationError("--store has its own list; leave --opml out.") }
+    if store != nil, opml != nil { throw ValidationError("--store has its own list; leave out --opml.") }
     guard (1...64).contains(loops) else { throw ValidationError("--loops must be from 1 to 64.") }
     guard (0...65_535).contains(port) else { throw ValidationError("A port must be a number from 0 to 65535.") }
     guard host == "localhost" || Door.isAddress(host) else {

@@ -44,7 +44,7 @@ struct SubscriptionsMove: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The new folder; repeat the option for a nested folder. (default: out of all folders)", valueName: "name"))
+      "The new folder; repeat the option for a nested folder. (default: no folder)", valueName: "name"))
   var folder: [String] = []
 
   @OptionGroup var options: SubscriptionOptions

@@ -21,7 +21,7 @@ extension HTTPServer {
     case missing
     /// A header field has characters that would end it. The client got status 500.
     case invalidField
-    /// The body is longer than announced. The client got only the announced length.
+    /// The body is longer than announced. The client received only the announced number of bytes.
     case bodyTooLong
     /// The body ended before the announced length. The connection was closed.
     case bodyTooShort(missing: Int)
@@ -31,7 +31,8 @@ extension HTTPServer {
       case .missing: "the handler gave no response"
       case .invalidField: "a header field has a line break or a null character"
       case .bodyTooLong: "the body is longer than announced"
-      case .bodyTooShort(let missing): "the body ended \(missing) bytes before its announced length"
+      case .bodyTooShort(let missing):
+        "the body ended \(missing) \(missing == 1 ? "byte" : "bytes") before its announced length"
       }
     }
   }

@@ -82,7 +82,7 @@ public final class HTTPServer {
   /// `SocketAddress.passed()` returns those of systemd's socket activation.
   ///
   /// - Parameters:
-  ///   - addresses: addresses of this machine, or paths of sockets that don't exist.
+  ///   - addresses: addresses of this machine, or paths at which no file exists.
   ///   - limits: the limits for clients, at all addresses together.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   ///   - wallClock: the time of day, in seconds since 1970; the system's by default.

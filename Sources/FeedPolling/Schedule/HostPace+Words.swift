@@ -16,7 +16,7 @@ extension HostPace {
         if let window = quota.window { text += " in \(Duration.seconds(window).brief)" }
         text += ", and that \(Int(quota.remaining)) \(Int(quota.remaining) == 1 ? "was" : "were") left"
       } else {
-        text += "\(Self.requests(quota.remaining)) more"
+        text += Self.requests(quota.remaining, more: true)
       }
       if let seconds = quota.resetsAfter { text += ", for the next \(Duration.seconds(seconds).brief)" }
       words.append(text + " (RateLimit)")
@@ -24,7 +24,7 @@ extension HostPace {
     return words
   }
 
-  private static func requests(_ number: Double) -> String {
-    "\(Int(number)) \(Int(number) == 1 ? "request" : "requests")"
+  private static func requests(_ number: Double, more: Bool = false) -> String {
+    "\(Int(number)) \(more ? "more " : "")\(Int(number) == 1 ? "request" : "requests")"
   }
 }

@@ -5,7 +5,7 @@ public enum FleetError: Error, Sendable {
   /// The engine's own error, such as `RedisError`. `isTemporary` is true if the operation may succeed later without a
   /// change.
   case engine(any Error, isTemporary: Bool)
-  /// The store is empty: no feed was added, or it was emptied.
+  /// The store is empty: no feeds were added, or the store was emptied.
   case noFeeds(String)
   /// The store belongs to another program: it has `keys` keys, but no fleet.
   case foreign(String, keys: Int)

@@ -65,9 +65,7 @@ extension RedisError: CustomStringConvertible {
     case .unreadable(let address, let error): "\(address) cannot be used: \(error). Is it a Redis server?"
     case .tooManyWaiting(let address, let count): "\(count) commands are already waiting for \(address)."
     case .notSecure(let address, let error):
-      error.isTemporary
-        ? "\(address) cannot be used: \(error). If it doesn't speak TLS, use redis: instead of rediss:."
-        : "\(address) cannot be used: \(error). Its certificate's issuer isn't trusted; set SSL_CERT_FILE."
+      "\(address) cannot be used: \(error)." + Self.remedy(for: error)
     case .noSuchPrimary(let address, let name):
       "The Sentinel at \(address) doesn't know a primary called \(name.prefix(100)). Correct the name in the URL."
     case .clientClosed: "The client of the Redis server is closed."
@@ -77,6 +75,16 @@ extension RedisError: CustomStringConvertible {
   /// Maps a TLS error of the connection to `address`.
   init(_ address: RedisAddress, _ error: TLSError) {
     self = if case .system(let error) = error { .unreachable(address, error) } else { .notSecure(address, error) }
+  }
+
+  private static func remedy(for error: TLSError) -> String {
+    switch error {
+    case .notTLS: " Use redis: instead of rediss:, if the connection need not be secure."
+    case .selfSigned: " SSL_CERT_FILE names the file of trusted roots."
+    case .untrusted: " To trust the issuer, set SSL_CERT_FILE to a file with its certificate."
+    case .timedOut: " If the server doesn't speak TLS, use redis: instead of rediss:."
+    default: ""
+    }
   }
 
   private static func sentence(_ address: RedisAddress, _ refusal: RedisRefusal) -> String {

@@ -40,6 +40,7 @@
 
   deinit { empty() }
 
+  /// True while the subject sends, or a subscriber is added or removed.
   @inlinable @inline(__always) final var isInUse: Bool { sendings > 0 || isChanging }
 
   /// Checks that the calling thread may use the subject, which has this name.

@@ -59,7 +59,7 @@ public struct Published<Value> {
 }
 
 extension Publisher where Failure == Never {
-  /// Sets a published property to every value.
+  /// Assigns each value to a published property.
   ///
   ///     names.assign(to: &model.$name)
   ///

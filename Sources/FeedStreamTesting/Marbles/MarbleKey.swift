@@ -48,7 +48,7 @@ struct MarbleKey<Value, Failure: Error> {
     case .failed:
       if let failure = failure ?? MarbleFailure() as? Failure { return .completion(.failure(failure)) }
       guard Failure.self != Never.self else { throw Reason(text: "this stream's Failure is Never; remove the #") }
-      throw Reason(text: "say what # stands for: failure: …, of type \(Failure.self)")
+      throw Reason(text: "pass failure:, a value of type \(Failure.self), for the #")
     case .value(let character):
       let meanings = values.filter { $0.key == character }.map(\.value)
       if let value = meanings.first {

@@ -140,7 +140,7 @@ private struct JoinSearch<P: Publisher> {
   )? {
     let due = expects(history)
     guard recorder.values.count == due.values.count, zip(recorder.values, due.values).allSatisfy({ isSame($0, $1) })
-    else { return (.orderIsKept, "the values \(recorder.values) were delivered, where \(due.values) are due") }
+    else { return (.orderIsKept, "the values \(recorder.values) were delivered, instead of \(due.values)") }
     switch (recorder.completion, due.ending) {
     case (nil, nil), (.finished, .finished), (.finished, .either), (.failure, .fails), (.failure, .either): return nil
     case (nil, let ending?): return (.nothingLostInSilence, "the completion was not delivered (\(ending) is due)")

@@ -1,7 +1,8 @@
 /// The compression of messages, if both sides support it: permessage-deflate (RFC 7692).
 public struct WebSocketCompression: Hashable, Sendable {
   /// True if a message may refer to earlier ones, which makes similar messages much shorter but takes up to 300 KiB of
-  /// memory per socket. False to compress each message separately: sockets then share that memory.
+  /// memory per socket. False to compress each message separately, with compressors that all
+  /// sockets share.
   public var keepsContext: Bool
   /// The window size, as a power of two: 9 to 15. A smaller window takes less memory.
   public var windowBits: Int

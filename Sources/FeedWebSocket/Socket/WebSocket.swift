@@ -127,7 +127,8 @@ public final class WebSocket {
     pump()
   }
 
-  /// Sends a close frame after the waiting messages, and closes the connection once the peer has replied.
+  /// Sends a close frame after the waiting messages, and closes the connection when the peer replies, or after the
+  /// limits' `closeDeadline`.
   ///
   /// Messages that still arrive are discarded. Closing again does nothing.
   ///

@@ -17,7 +17,7 @@ public enum WebSocketError: Error, Hashable, Sendable {
   case handshakeTimedOut(after: StreamInstant.Stride)
   /// The peer violated the protocol or a limit; the socket was closed with this code.
   case protocolBroken(WebSocketCloseCode, reason: String)
-  /// The peer closed with a code that means an error.
+  /// The peer closed the connection with an error code.
   case closedByPeer(WebSocketClose)
   /// The connection ended without a close frame. The error is `nil` if the peer ended it.
   case connectionLost(SystemError?)

@@ -28,7 +28,7 @@ public final class PictureDecoder {
     /// The maximum number of encoded bytes of the waiting images. 64 MiB by default; a single waiting image may be
     /// larger.
     public var waitingBytes = 64 << 20
-    /// The time without work after which a process is ended. Ten seconds by default.
+    /// The idle time after which a process is ended. Ten seconds by default.
     public var idle: Duration = .seconds(10)
     /// The number of images after which a process is replaced. 1,000 by default.
     public var picturesPerChild = 1_000
@@ -57,7 +57,7 @@ public final class PictureDecoder {
   public init(program: String? = nil, options: Options = Options(), on scheduler: any LoopScheduler) {
     precondition(
       options.children > 0 && options.waiting > 0 && options.picturesPerChild > 0,
-      "PictureDecoder: no image could be decoded; use 1 or more children, waiting and picturesPerChild")
+      "PictureDecoder: no image could be decoded; children, waiting and picturesPerChild must each be 1 or more")
     self.program = program ?? Self.findProgram()
     self.options = options
     self.scheduler = scheduler

@@ -35,7 +35,8 @@ public final class SizedImageLoader {
 
   /// - Parameters:
   ///   - loader: loads the originals.
-  ///   - cache: keeps the resized images; use the cache of `loader`, whose limits then apply to both.
+  ///   - cache: stores the resized images. Pass `loader`'s own cache to apply its limits to originals and resized images
+  ///     together.
   ///   - decoder: makes the resized images.
   ///   - report: receives the error of a failed save; the image is still shown. Does nothing by default.
   public init(
@@ -221,9 +222,9 @@ extension BodyDigest {
 
 /// The reason why there is no image to show.
 public enum SizedImageError: Error, Hashable, Sendable {
-  /// There is no original.
+  /// The original couldn't be loaded.
   case image(ImageError)
-  /// The original was not decoded.
+  /// The original couldn't be decoded.
   case picture(PictureError)
 }
 

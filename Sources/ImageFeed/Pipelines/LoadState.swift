@@ -44,7 +44,7 @@ extension FeedLoader {
   ///
   /// The states begin with ``LoadState/loading`` and a load in the mode ``ReadMode/staleWhileRevalidate``; each value
   /// of `refreshes` begins another load, from the server only. A value that arrives while a load or its save is running
-  /// is ignored. Finishes when `refreshes` has finished and no load runs. **Demand:** a state is held until requested.
+  /// is ignored. Finishes when `refreshes` has finished and no load is running. **Demand:** a state is held until requested.
   /// **Failure:** none: a failed load is a state, with the feed that was shown before. **Cancellation:** closes the
   /// request immediately; a save that was requested is completed.
   ///

@@ -15,7 +15,7 @@ extension Publishers {
     static func failure(ofRule error: RuleError) -> Failure
   }
 
-  /// The closure cannot throw; upstream's failure type is the operator's.
+  /// The closure cannot throw; the operator has upstream's failure type.
   public enum NonThrowing<UpstreamFailure: Error>: FailureMode {
     @inlinable public static func failure(ofUpstream error: UpstreamFailure) -> UpstreamFailure { error }
     @inlinable public static func failure(ofRule error: Never) -> UpstreamFailure {}

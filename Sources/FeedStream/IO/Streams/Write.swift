@@ -63,7 +63,7 @@ extension Publishers {
 
     /// - Parameter open: called for each subscriber.
     init(upstream: Upstream, limit: Int, _ open: @escaping () throws(SystemError) -> WriteTarget) {
-      precondition(limit > 0, "write(limit: \(limit)): nothing could wait to be written; use 1 or more")
+      precondition(limit > 0, "write(limit: \(limit)): no bytes could be buffered; use 1 or more")
       self.upstream = upstream
       self.limit = limit
       self.open = open

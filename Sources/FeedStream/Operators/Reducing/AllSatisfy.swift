@@ -11,7 +11,8 @@ extension Publisher {
     Publishers.AllSatisfy(upstream: self, predicate: predicate)
   }
 
-  /// Delivers `true` when `predicate` holds for every value, and fails with the first error it throws.
+  /// Delivers `false` as soon as `predicate` is false for a value, and `true` if upstream finishes first. Fails with the
+  /// first error that `predicate` throws.
   ///
   ///     upstream    --2--4--x--|
   ///     tryAllSatisfy { try isEven($0) }   (throws on x)
