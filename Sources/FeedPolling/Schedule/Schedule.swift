@@ -140,7 +140,8 @@ public struct Schedule: Hashable, Sendable {
     }
     let hints = health.hints
     if let minutes = hints.minutesToLive, minutes > 0 {
-      bound.raise(to: Double(minutes) * 60, .ttl, "the document says so (ttl \(minutes) minutes)")
+      let unit = minutes == 1 ? "minute" : "minutes"
+      bound.raise(to: Double(minutes) * 60, .ttl, "the document says so (ttl \(minutes) \(unit))")
     }
     if let period = hints.updateInterval, period > 0 {
       bound.raise(

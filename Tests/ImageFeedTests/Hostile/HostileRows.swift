@@ -8,7 +8,7 @@ import Testing
 private let cutShort = HostileRow.Outcome.refused("was cut short")
 private let tooLarge = HostileRow.Outcome.refused("is larger than the limit of 32 MiB")
 private let notAFeed = HostileRow.Outcome.refused("is not a feed")
-private let tooManyFields = HostileRow.Outcome.refused("has too many header fields")
+private let tooManyFields = HostileRow.Outcome.refused("the header of the response from")
 private let broke = HostileRow.Outcome.refused("broke before the response was complete")
 /// The MiB of a body that are accepted before it is refused.
 private let limit = 32.0
