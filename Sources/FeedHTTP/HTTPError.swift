@@ -110,7 +110,7 @@ extension HTTPError: CustomStringConvertible {
     case .hostIsClosed: ("\(shownHost), the target of a redirect, is paused at the moment", "")
     case .redirectRefused:
       (
-        "\(shownHost) redirects to an unsupported scheme",
+        "\(shownHost) redirects to a URL that isn't followed",
         "only http and https are followed, and http never after https"
       )
     case .privateNetwork:

@@ -88,7 +88,7 @@ public struct Schedule: Hashable, Sendable {
     return due
   }
 
-  static let wholeReason = "nothing is saved any more, so the whole feed is requested once a day"
+  static let wholeReason = "nothing is saved anymore, so the whole feed is requested once a day"
 
   private func dueByOutcome(
     _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
