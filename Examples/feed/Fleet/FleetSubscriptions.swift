@@ -117,7 +117,7 @@ struct FleetSubscriptions {
     if path == "-" {
       return lines(StandardInput.bytes(on: session.loop).eraseFailureType().eraseToAnyPublisher(), tally)
     }
-    guard let handle = FileHandle(forReadingAtPath: path) else { throw ValidationError("There is no file \(path).") }
+    guard let handle = FileHandle(forReadingAtPath: path) else { throw ValidationError("\(path) can't be opened.") }
     let beginning = (try? handle.read(upToCount: 512)) ?? Data()
     try? handle.close()
     if beginning.contains(UInt8(ascii: "<")) {
