@@ -9,10 +9,10 @@ struct SubscriptionsImport: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Add the feeds of an OPML file, or of a file with one URL per line.",
     discussion: """
-      Folders and titles in OPML are kept. In a file of URLs, empty lines and lines that begin with # are skipped, and \
-      text after a URL is ignored. Nothing is loaded. "-" reads standard input. With --store, only URLs are kept, a line \
-      has nothing after its URL, and standard input can't be OPML; a file of URLs may have any number of lines. If you \
-      interrupt the import, the added feeds stay; run the same command to continue.
+      Folders and titles in OPML are kept. In a file of URLs, empty lines and lines that begin with # are skipped, \
+      and text after a URL is ignored. Nothing is loaded. "-" reads standard input. With --store, only URLs are kept, \
+      a line has nothing after its URL, and standard input can't be OPML; a file of URLs may have any number of \
+      lines. If you interrupt the import, the added feeds stay; run the same command to continue.
       """)
 
   @Argument(
