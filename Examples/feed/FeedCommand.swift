@@ -21,7 +21,7 @@ struct FeedCommand: ParsableCommand {
       feed search lighthouse                        find items seen before
       feed inspect https://example.com/feed.xml     find out why there is no image
 
-      Exit status: 0 if a feed was shown, 1 if there was nothing to show or an error, 64 for a wrong command line, 130 if \
+      Exit status: 0 for success, 1 if there was nothing to show or an error, 64 for a wrong command line, 130 if \
       interrupted (Ctrl-C), 141 if standard output was closed, 143 if terminated. A second signal exits without waiting \
       for saves.
       """,

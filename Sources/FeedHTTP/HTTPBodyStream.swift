@@ -31,7 +31,7 @@ final class HTTPBodyStream: @unchecked Sendable {
   private func check() {
     precondition(
       pthread_equal(home, pthread_self()) != 0,
-      "HTTPBody: a stream must be sent on the thread that made it; make the request on its client's loop")
+      "HTTPBody: a stream must be sent on the thread that made it; make the body on the client's loop")
   }
 }
 

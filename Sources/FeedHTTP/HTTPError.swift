@@ -103,14 +103,14 @@ extension HTTPError: CustomStringConvertible {
     case .receive: ("the connection to \(shownHost) broke before the response was complete", "try again")
     case .truncated: ("the response from \(shownHost) was cut short", "try again")
     case .encoding: ("the response from \(shownHost) could not be decompressed", "")
-    case .timedOut(let phase): ("\(shownHost) took too long \(phase.activity)", "try again, or allow more time")
+    case .timedOut(let phase): (phase.timeout(of: shownHost), "try again, or allow more time")
     case .tooLarge(let limit): ("the response from \(shownHost) is larger than the limit of \(limit.byteSize)", "")
-    case .headersTooLarge: ("the response from \(shownHost) has too many header fields", "")
+    case .headersTooLarge: ("the header of the response from \(shownHost) is too large", "")
     case .tooManyRedirects(let limit): ("\(shownHost) redirects more than \(limit) times", "check the URL")
     case .hostIsClosed: ("\(shownHost), the target of a redirect, is paused at the moment", "")
     case .redirectRefused:
       (
-        "\(shownHost) redirects to an unsupported scheme",
+        "\(shownHost) redirects to a URL that isn't followed",
         "only http and https are followed, and http never after https"
       )
     case .privateNetwork:
@@ -127,14 +127,14 @@ extension HTTPError: CustomStringConvertible {
 }
 
 extension HTTPError.Phase {
-  fileprivate var activity: String {
+  fileprivate func timeout(of host: String) -> String {
     switch self {
-    case .waiting: "to start: other requests to it are still running"
-    case .nameResolution: "to be found"
-    case .connect: "to connect"
-    case .tls: "to set up a secure connection"
-    case .response: "to respond"
-    case .receive: "to send its response"
+    case .waiting: "the request to \(host) waited too long for other requests to complete"
+    case .nameResolution: "\(host) took too long to be found"
+    case .connect: "\(host) took too long to connect"
+    case .tls: "\(host) took too long to set up a secure connection"
+    case .response: "\(host) took too long to respond"
+    case .receive: "\(host) took too long to send its response"
     }
   }
 }

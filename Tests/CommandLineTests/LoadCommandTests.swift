@@ -111,7 +111,7 @@ import Testing
       let arguments = ["load", url, "--cache", cache, "--offline"]
       let none = try await FeedBinary.run(arguments)
       #expect(none.status == 1 && none.output == "")
-      #expect(none.errors.contains("  server: not requested (--offline)\n  cache:  nothing is saved for this URL\n"))
+      #expect(none.errors.contains("  server: not requested\n  cache:  nothing is saved for this URL\n"))
       #expect(none.errors.contains("hint: leave out --offline "))
       #expect(await origin.requestCount == 0)
       _ = try await FeedBinary.run(["load", url, "--cache", cache])

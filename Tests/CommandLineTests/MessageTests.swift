@@ -61,7 +61,7 @@ import Testing
     #expect("\(HTTPError(.tooLarge(limit: 32 << 20), host: "e.example"))".hasSuffix("larger than the limit of 32 MiB"))
     #expect("\(HTTPError(.tooLarge(limit: 1_500), host: "e.example"))".hasSuffix("1.5 KiB"))
     #expect(
-      "\(HTTPError(.redirectRefused, host: "e.example"))".hasPrefix("e.example redirects to an unsupported scheme"))
+      "\(HTTPError(.redirectRefused, host: "e.example"))".hasPrefix("e.example redirects to a URL that isn't followed"))
     #expect(
       "\(HTTPError(.privateNetwork, host: "10.0.0.1"))"
         .hasPrefix("refused private address 10.0.0.1, reached through a link or redirect"))

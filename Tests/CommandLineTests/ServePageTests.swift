@@ -62,7 +62,7 @@ import Testing
     let gallery = try gallery([image(1)])
     gallery.learn(facts(2000, 1000, moves: true), of: try url("http://h/1.jpg"))
     let page = GalleryPage.text(gallery, from: 0)
-    #expect(page.contains("<span class=\"badge\">moves</span>"))
+    #expect(page.contains("<span class=\"badge\">animated</span>"))
     #expect(page.contains(/class="picture" href="\/image\/[0-9a-f-]+"/), "its original")
   }
 

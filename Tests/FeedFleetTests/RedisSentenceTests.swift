@@ -29,7 +29,7 @@ import Testing
       address.password = password
       let text = try sentence(of: server, address)
       #expect(
-        text.contains("permission denied. Correct the user and the password in the URL") && !text.contains("file"))
+        text.contains("permission denied. Correct the user and the password,") && !text.contains("file"))
     }
     address.password = "secret"
     #expect(try sentence(of: server, address) == "saved")

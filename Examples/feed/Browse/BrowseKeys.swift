@@ -8,16 +8,16 @@ extension BrowseState {
     ("Page Up, Page Down, Space", "a screen up or down; one row stays"),
     ("Home, End", "the first, the last"),
     ("Enter", "enlarge; again, or Esc: back"),
-    ("← →, ↑ ↓ there", "the next image, the next post"),
+    ("← →, ↑ ↓ when enlarged", "the next image, the next post"),
     ("+ − 0", "zoom in, zoom out, fit; arrows move the zoomed image"),
     ("O, I, c", "open the post, the image (xdg-open); copy the post's URL"),
-    ("*, d", "star it, so that it is kept; save the image in this folder"),
+    ("*, d", "star (keep) the item; save the image in this folder"),
     ("/, s", "search; a slideshow"),
     ("Tab, F", "the next feed, the next folder"),
     ("S, n", "only starred, only new; Esc: everything"),
-    ("r, i", "load again; where each feed comes from, and how old it is"),
+    ("r, i", "reload; where each feed comes from, and how old it is"),
     ("?, q, Ctrl-L, Ctrl-Z", "this help, quit, redraw the screen, suspend"),
-    ("a click, the wheel", "select, enlarge what is selected; scroll (Shift-click: select text)"),
+    ("click, wheel", "select, again: enlarge; scroll (Shift: select text)"),
   ]
 
   mutating func take(_ key: TerminalKey) -> [BrowseAction] {

@@ -61,7 +61,13 @@ enum BrowseScreen {
       return age < .seconds(60) ? "server, just now" : "server, \(age.ago)"
     case .cache(let savedAt, _, let reason):
       let age = Duration.seconds(now.timeIntervalSince(savedAt))
-      return "saved \(age.ago)" + (reason == .notAsked ? "" : ", unreachable")
+      let trouble =
+        switch reason {
+        case .connectivity: ", unreachable"
+        case .invalidData: ", failing"
+        case .unchanged, .notDue, .notAsked: ""
+        }
+      return "saved \(age.ago)\(trouble)"
     case .part: return "server, incomplete"
     }
   }

@@ -56,7 +56,7 @@ struct CacheImagesClear: ParsableCommand {
       guard let address else {
         if all { try store.deleteAll() } else { try store.deleteUnkept() }
         let left = all ? 0 : try store.usage().count
-        guard left > 0 else { return "No image is saved in \(place) any more\n" }
+        guard left > 0 else { return "No image is saved in \(place) anymore\n" }
         let pictures = "\(left) \(left == 1 ? "image" : "images")"
         return "Kept in \(place): \(pictures) of starred items; to delete them too, use --all\n"
       }

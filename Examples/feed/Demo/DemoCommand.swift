@@ -10,7 +10,7 @@ struct DemoCommand: ParsableCommand {
     abstract: "Demonstrate the caching scenarios, without a network.",
     discussion: """
       Starts a server on this machine, loads its feed over HTTP, saves it in a temporary cache, stops the server and sets \
-      the demo's clock a week ahead. The exit status is 0 only if every scenario had the specified result.
+      the demo's clock ahead. The exit status is 0 only if every scenario had the specified result.
       """)
 
   func run() throws {

@@ -16,7 +16,7 @@ struct ExplanationText: Sendable {
       if let move = health.move { lines.append("  moved:  \(moved(move))") }
       if let push = push(of: health) { lines.append("  push:   \(push)") }
     } else {
-      lines.append("  next:   not scheduled: no \"watch\", \"serve\" or \"work\" has polled it")
+      lines.append("  next:   not scheduled: it has never been polled")
     }
     if let pause = pause(of: explanation.host) { lines.append("  host:   \(pause)") }
     if let host = explanation.host, let pace = host.pace { lines += self.pace(pace, of: host) }
@@ -37,7 +37,7 @@ struct ExplanationText: Sendable {
   private func saved(_ summary: CachedFeedSummary?) -> String {
     guard let summary else { return "nothing" }
     let age = FeedCachePolicy.age(of: summary.timestamp, now: now).ago
-    var parts = ["\(FeedText.count(summary.imageCount)), current \(age) (\(summary.timestamp.dayAndTime))"]
+    var parts = ["\(FeedText.count(summary.imageCount)), last confirmed \(age) (\(summary.timestamp.dayAndTime))"]
     if let etag = summary.validators.etag { parts.append("ETag \(etag.printable(limit: 80))") }
     if let date = summary.validators.lastModified { parts.append("Last-Modified \(date.printable(limit: 80))") }
     if summary.validators.isEmpty { parts.append("no validators: each request fetches the whole feed") }
@@ -70,7 +70,8 @@ struct ExplanationText: Sendable {
     let target = move.to.shown
     return move.isBelieved
       ? "it is requested at \(target)"
-      : "it has redirected to \(target) since \(move.since.dayAndTime); after seven days without another target, it becomes the feed's URL"
+      : "it has redirected to \(target) since \(move.since.dayAndTime); after seven days without another target, "
+        + "it is requested there"
   }
 
   private func push(of health: FeedHealth) -> String? {

@@ -13,7 +13,7 @@ struct FleetMetrics {
     gauge("hosts", "Hosts that have feeds.", Double(status.hosts))
     gauge("due_hosts", "Due hosts without a running request.", Double(status.dueHosts))
     gauge("due_feeds", "Due feeds without a running request.", Double(status.dueFeeds))
-    gauge("queued_feeds", "Due feeds that wait for a request to their host.", Double(status.queuedFeeds))
+    gauge("queued_feeds", "Due feeds whose hosts are busy, or rest between two requests.", Double(status.queuedFeeds))
     gauge("lateness_seconds", "Longest time that a due feed has waited.", status.lateness / .seconds(1))
     gauge("taken_hosts", "Hosts leased to workers.", Double(status.leases.count))
     gauge("paused_hosts", "Paused hosts.", Double(status.pausedHosts))

@@ -34,7 +34,7 @@ struct FleetStatusText: Sendable {
       return "nothing; the next host is due in \(Pulse.countdown(wait))"
     }
     let more = status.isCut ? "at least " : ""
-    let busy = status.queuedFeeds > 0 ? ", \(status.queuedFeeds) of them waiting for a request to their host" : ""
+    let busy = status.queuedFeeds > 0 ? ", \(status.queuedFeeds) of them on busy hosts" : ""
     let late = "\(more)\(Self.count(status.dueFeeds, "feed"))"
     let wait = countdown(status.lateness)
     return status.lateness > .seconds(60)

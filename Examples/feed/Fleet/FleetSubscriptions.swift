@@ -30,7 +30,8 @@ struct FleetSubscriptions {
     let fleet = session.fleet(at: store, creates: true)
     try session.answer(fleet.add(addresses.map { NewFeed($0) })) { added in
       let known = addresses.count - added
-      return "Added \(FleetStatusText.count(added, "feed"))\(known > 0 ? "; \(known) were already in the list" : "")\n"
+      let rest = known > 0 ? "; \(known) \(known == 1 ? "was" : "were") already in the list" : ""
+      return "Added \(FleetStatusText.count(added, "feed"))\(rest)\n"
     }
   }
 
@@ -82,7 +83,7 @@ struct FleetSubscriptions {
     } ended: { completion in
       if case .failure(let error) = completion {
         session.fail(Self.sentence(about: error))
-        session.console.report("\(tally.added) feeds were added; run the same command to continue.")
+        session.console.report("Added \(FleetStatusText.count(tally.added, "feed")); run the same command to continue.")
         return session.leave()
       }
       var text = "Added \(tally.added) of \(FleetStatusText.count(tally.total, "feed"))"
@@ -99,7 +100,7 @@ struct FleetSubscriptions {
 
   private static func sentence(about error: any Error) -> String {
     if case ChunkError.partTooLong(let limit) = error {
-      return "A line has more than \(limit) bytes; the file is not a list of URLs, one per line."
+      return "A line has more than \(limit) bytes; the input is not a list of URLs, one per line."
     }
     return "\(error)"
   }
@@ -116,7 +117,7 @@ struct FleetSubscriptions {
     if path == "-" {
       return lines(StandardInput.bytes(on: session.loop).eraseFailureType().eraseToAnyPublisher(), tally)
     }
-    guard let handle = FileHandle(forReadingAtPath: path) else { throw ValidationError("There is no file \(path).") }
+    guard let handle = FileHandle(forReadingAtPath: path) else { throw ValidationError("\(path) can't be opened.") }
     let beginning = (try? handle.read(upToCount: 512)) ?? Data()
     try? handle.close()
     if beginning.contains(UInt8(ascii: "<")) {

@@ -66,7 +66,7 @@ struct StoreCopy: ParsableCommand {
       }
       .handleEvents(receiveOutput: { [console = session.console] in
         (total, added, copied) = (total + 1, added + $0.0, copied + ($0.1 ? 1 : 0))
-        console.setStatus("\(total) feeds read")
+        console.setStatus("\(FleetStatusText.count(total, "feed")) read")
       })
       .compactMap { _ -> String? in nil }
     session.run(copies) {

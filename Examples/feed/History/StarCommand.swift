@@ -11,8 +11,8 @@ struct StarCommand: ParsableCommand {
     abstract: "Star items, to keep them permanently.",
     discussion: """
       Name an item by its id, or by the URL of its post or its image, as "feed load" and "feed search" show them. Without \
-      arguments, shows the starred items. A star is kept when the item is removed from its feed, and when the cache is cleared without \
-      --all. The item's image is loaded, and kept as long as the star, even beyond --image-cache-size.
+      arguments, shows the starred items. A star is kept when the item is removed from its feed, and when the cache is \
+      cleared without --all. The item's image is loaded, and kept as long as the star, even beyond --image-cache-size.
       """)
 
   @Argument(help: ArgumentHelp("The items: ids, or URLs of posts or images.", valueName: "item"))
@@ -93,7 +93,7 @@ struct StarCommand: ParsableCommand {
     loader.keep(item.image.url, of: item.address, isPrivate: item.isFromPrivateNetwork)
       .compactMap { _ in String??.none }
       .append(nil)
-      .catch { Just("Its image isn't saved: \($0)") }
+      .catch { Just("\(item.image.url.shown) is starred, but isn't saved: \($0)") }
       .eraseToAnyPublisher()
   }
 

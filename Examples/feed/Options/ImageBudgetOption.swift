@@ -5,7 +5,8 @@ import ImageFeed
 struct ImageBudgetOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Maximum total size of images to load ahead per feed, such as 30MB; the latest are loaded first. (default: 30MB)",
+      "Maximum total size of a feed's images to load in advance, such as 30MB; the latest are loaded first. "
+        + "(default: 30MB)",
       valueName: "size"),
     transform: ByteCount.init(parsing:))
   var imagesPerFeed = ByteCount(30_000_000)

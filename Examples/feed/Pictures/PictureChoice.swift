@@ -16,7 +16,8 @@ struct PictureOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "When to show images: auto (if the terminal supports graphics), always, or never. (default: auto)",
+      "When to show images: auto (if the terminal supports graphics), always, or never. "
+        + "(default: auto; with --grid, always)",
       valueName: "auto|always|never"))
   var pictures: PictureChoice?
 

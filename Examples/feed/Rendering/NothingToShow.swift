@@ -38,7 +38,7 @@ extension NothingToShow {
   }
 
   var serverLine: String {
-    if case .notAsked = error.remote { return "not requested (--offline)" }
+    if case .notAsked = error.remote { return "not requested" }
     return "\(error.remote)".printable
   }
 
@@ -79,21 +79,23 @@ extension NothingToShow {
     case .invalidData(.status(401)): "retry with --user, --netrc or --header"
     case .invalidData(.status(404)), .invalidData(.status(410)): "retry with the feed's URL"
     case .invalidData(.status): "retry later"
+    case .invalidData: "run \"feed inspect \(address.shown)\" to see what the server sends, or retry later"
     default: "retry when the server is reachable"
     }
   }
 
   private var adviceOnCache: String {
     switch error.cache {
-    case .notAsked where savedAge == nil: "retry when the server is reachable"
+    case .notAsked where savedAge == nil: adviceOnServer
     case .notAsked:
       choice == .refresh ? "leave out --refresh to show the saved feed" : "use --fallback any to show the saved feed"
     case .empty where choice == .offline: "leave out --offline to load and save the feed"
     case .empty: adviceOnServer
     case .expired(_, .deleted):
-      "retry when the server is reachable; use a longer --max-age, or \"none\", to keep saved feeds for longer"
+      "\(adviceOnServer); use a longer --max-age, or \"none\", to keep saved feeds for longer"
     case .expired: "use a longer --max-age, or \"none\", to show the saved feed"
-    case .failed: "retry when the server is reachable, or choose another file with --cache"
+    case .failed where error.remote == .notAsked: "choose another file with --cache"
+    case .failed: "\(adviceOnServer), or choose another file with --cache"
     }
   }
 }

@@ -29,7 +29,8 @@ final class LoadProgress {
 
     private static func amount(_ bytes: Int, of all: Int?) -> String {
       let most = max(bytes, all ?? 0)
-      let (unit, name) = most >= 1_000_000 ? (1_000_000.0, "MB") : most >= 1000 ? (1000.0, "kB") : (1.0, "bytes")
+      let few = most == 1 ? "byte" : "bytes"
+      let (unit, name) = most >= 1_000_000 ? (1_000_000.0, "MB") : most >= 1000 ? (1000.0, "kB") : (1.0, few)
       func text(_ bytes: Int) -> String { String(format: unit == 1 ? "%.0f" : "%.1f", Double(bytes) / unit) }
       return all.map { "\(text(bytes)) of \(text($0)) \(name)" } ?? "\(text(bytes)) \(name)"
     }

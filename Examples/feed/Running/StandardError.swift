@@ -46,7 +46,8 @@ final class StandardError: Sendable {
   }
 
   private static func note(_ missing: Int, _ format: LogFormat) -> String {
-    let text = "\(missing) messages were dropped here, because standard error was not read."
+    let messages = missing == 1 ? "1 message was" : "\(missing) messages were"
+    let text = "\(messages) dropped here, because standard error was not read."
     return format == .json ? LogLine(.warning, text).text : "(\(text))\n"
   }
 

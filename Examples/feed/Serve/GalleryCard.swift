@@ -100,7 +100,7 @@ struct GalleryCard {
 
   private var badge: String {
     guard facts?.isAnimated == true else { return "" }
-    return "<span class=\"badge\">\(entry.picture.pathExtension.lowercased() == "gif" ? "GIF" : "moves")</span>"
+    return "<span class=\"badge\">\(entry.picture.pathExtension.lowercased() == "gif" ? "GIF" : "animated")</span>"
   }
 
   private var star: String {

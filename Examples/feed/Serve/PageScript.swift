@@ -198,7 +198,7 @@ extension PageAssets {
       const answer = await fetch(`/star?card=${encodeURIComponent(star.value)}&on=${isOn ? 1 : 0}`,
         { method: "POST", headers: { "X-Feed": "star" } }).catch(() => null);
       if (answer?.ok) star.setAttribute("aria-pressed", String(isOn));
-      else said.textContent = "The star was not saved.";
+      else said.textContent = "The star could not be changed.";
     }
 
     function empty(text) {

@@ -14,15 +14,15 @@ struct ServeCommand: ParsableCommand {
     commandName: "serve",
     abstract: "Serve feeds as a web page that updates itself.",
     discussion: """
-      Writes the page's URL to standard output; Ctrl-C or SIGTERM stops the server, which first waits up to a second for \
-      running responses to complete. It also serves /feed.json (JSON Feed), \
-      /feed.atom, /events (Server-Sent Events), /health, /metrics (Prometheus), /slideshow?every=30s and \
-      /frame.png?w=800&h=480&palette=gray4 for e-paper displays. By default, only browsers on this \
-      machine can reach it; with another --host, clients need the token in the printed URL.
+      Writes the page's URL to standard output; Ctrl-C or SIGTERM stops the server, which first waits up to a second \
+      for running responses to complete. It also serves /feed.json (JSON Feed), /feed.atom, /events (Server-Sent \
+      Events), /health, /metrics (Prometheus), /slideshow?every=30s and /frame.png?w=800&h=480&palette=gray4 for \
+      e-paper displays. By default, only programs on this machine can reach it; with another --host, clients need \
+      the token in the printed URL.
 
-      With --store, it is a gateway, which shows the feeds that a fleet's workers poll: the first 1,000, or those whose URLs \
-      you give. You can run any number of gateways; a client can switch to another gateway and continue where it left off. A gateway \
-      has no history, search or stars, which need a cache file.
+      With --store, it is a gateway, which shows the feeds that a fleet's workers poll: the first 1,000, or those \
+      whose URLs you give. You can run any number of gateways; a client can switch to another gateway and continue \
+      where it left off. A gateway has no history, search or stars, which need a cache file.
 
       When started by systemd socket activation, it listens on systemd's socket and ignores --host and --port.
 

@@ -29,7 +29,7 @@ struct FollowedList {
         case .success(let list?) where !list.isCutOff: return feeds(of: list)
         case .success(_?): console.warn("\(path) is cut off; the feeds aren't changed.")
         case .success(nil): console.warn("\(path) was removed; the feeds aren't changed.")
-        case .failure(let error): console.warn("\(error) The feeds aren't changed.")
+        case .failure(let error): console.warn("The feeds aren't changed: \(error)")
         }
         return nil
       }

@@ -10,9 +10,10 @@ struct SubscriptionsAdd: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add feeds to the list, or change their settings.",
     discussion: """
-      Each feed is loaded and saved first. For a web page, adds the feed that it links to; comment feeds are skipped, and if \
-      several remain, you choose. A URL without a feed is refused unless you use --force. A feed that is already in the \
-      list isn't loaded; its title, folder and interval are updated. With --store, nothing is loaded.
+      Each feed is loaded and saved first. For a web page, adds the feed that it links to; comment feeds are skipped, \
+      and if several remain, you choose (without a terminal, they are only listed). A URL without a feed is refused \
+      unless you use --force. A feed that is already in the list isn't loaded; its title, folder, interval and \
+      credentials are updated if you give them. With --store, nothing is loaded.
       """)
 
   @Argument(
@@ -27,7 +28,7 @@ struct SubscriptionsAdd: ParsableCommand {
   var folder: [String] = []
 
   @Option(
-    help: ArgumentHelp("How often serve and watch load the feed, such as 15m.", valueName: "duration"),
+    help: ArgumentHelp("How often serve, watch and browse load the feed, such as 15m.", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var every: DurationArgument?
 

@@ -9,9 +9,10 @@ struct SubscriptionsImport: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Add the feeds of an OPML file, or of a file with one URL per line.",
     discussion: """
-      Folders and titles in OPML are kept. In a file of URLs, the first word of each line is the URL; empty lines and lines \
-      that begin with # are skipped. Nothing is loaded. "-" reads standard input. With --store, a file may have any number \
-      of lines. If you interrupt the import, the added feeds stay; run the same command to continue.
+      Folders and titles in OPML are kept. In a file of URLs, empty lines and lines that begin with # are skipped, \
+      and text after a URL is ignored. Nothing is loaded. "-" reads standard input. With --store, only URLs are kept, \
+      a line has nothing after its URL, and standard input can't be OPML; a file of URLs may have any number of \
+      lines. If you interrupt the import, the added feeds stay; run the same command to continue.
       """)
 
   @Argument(
@@ -87,7 +88,10 @@ struct SubscriptionsExport: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Write the list as OPML, to standard output or a file.",
     discussion:
-      "URLs are written unchanged, with any passwords. An existing file is replaced only with --force.")
+      """
+      URLs are written unchanged, with any passwords in them; header fields and credentials in other attributes are \
+      left out. An existing file is replaced only with --force.
+      """)
 
   @Argument(
     help: ArgumentHelp("The file to write. (default: standard output)", valueName: "file"), completion: .file())
@@ -105,7 +109,7 @@ struct SubscriptionsExport: ParsableCommand {
     let all = try options.file().read() ?? OPML(title: "Subscriptions")
     let list = all.withoutSecrets
     if list != all {
-      StandardError.shared.write("hint: the export leaves out the feeds' header fields and passwords\n")
+      StandardError.shared.write("hint: the export leaves out the list's header fields, user names and passwords\n")
     }
     guard let place else { return try StandardOutput.write(list.document) }
     guard try SubscriptionFile(path: place).create(list, replacing: force) else {

@@ -17,7 +17,7 @@ public struct Netrc: Sendable, Equatable {
       switch self {
       case .unreadable(let path, let reason): "cannot read \(path): \(reason)"
       case .readableByOthers(let path): "other users can read \(path); run chmod 600 \(path)"
-      case .malformed(let path, let line): "\(path) is not a netrc file: line \(line)"
+      case .malformed(let path, let line): "\(path) is not a valid netrc file: see line \(line)"
       }
     }
   }

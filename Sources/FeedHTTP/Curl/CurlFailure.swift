@@ -64,7 +64,7 @@ struct CurlFailure {
   /// The system's reason if there is one, otherwise libcurl's; empty if libcurl's text is about something else.
   var cause: String {
     switch kind {
-    case .headersTooLarge: return "one of them is longer than 100 KiB"
+    case .headersTooLarge: return "a field is longer than 100 KiB"
     default: break
     }
     if code == CURLE_ABORTED_BY_CALLBACK { return "the proxy's response does not end" }

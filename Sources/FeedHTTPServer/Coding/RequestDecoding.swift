@@ -22,7 +22,7 @@ extension HTTPServer.Request {
     do {
       return try FormDecoder().decode(type, from: query ?? "")
     } catch {
-      throw HTTPServer.Problem(.badRequest, detail: "The query is not valid: \(error.forPeople)")
+      throw HTTPServer.Problem(.badRequest, detail: "The query is not valid: \(error.forPeople(of: "It"))")
     }
   }
 
@@ -122,21 +122,23 @@ extension HTTPServer.BodyForm {
       return try decoder.decode(type, from: body.withUnsafeBytes { Data($0) })
     } catch let error as DecodingError {
       let isMalformed = if case .dataCorrupted(let context) = error { context.codingPath.isEmpty } else { false }
-      throw HTTPServer.Problem(isMalformed ? .badRequest : .unprocessableContent, detail: error.forPeople)
+      throw HTTPServer.Problem(isMalformed ? .badRequest : .unprocessableContent, detail: error.forPeople())
     }
   }
 }
 
 extension Error {
   /// The place and the reason of a decoder's error.
-  fileprivate var forPeople: String {
+  ///
+  /// - Parameter whole: the subject of an error that has no place.
+  fileprivate func forPeople(of whole: String = "The document") -> String {
     guard let error = self as? DecodingError else { return "\(self)" }
     func place(_ path: [any CodingKey]) -> String {
       var text = ""
       for key in path {
         text += key.intValue.map { "[\($0)]" } ?? (text.isEmpty ? "" : ".") + key.stringValue
       }
-      return text.isEmpty ? "The document" : text
+      return text.isEmpty ? whole : text
     }
     // Clients need not know Swift's types.
     func name(of type: Any.Type) -> String {
@@ -154,9 +156,9 @@ extension Error {
     case .keyNotFound(let key, let context): return "\(place(context.codingPath + [key])) is missing."
     case .valueNotFound(_, let context): return "\(place(context.codingPath)) is null."
     case .typeMismatch(let type, let context): return "\(place(context.codingPath)) is not \(name(of: type))."
-    case .dataCorrupted(let context) where context.codingPath.isEmpty: return "The body is malformed."
+    case .dataCorrupted(let context) where context.codingPath.isEmpty: return "\(whole) is malformed."
     case .dataCorrupted(let context): return "\(place(context.codingPath)) is not valid."
-    @unknown default: return "The body is not valid."
+    @unknown default: return "\(whole) is not valid."
     }
   }
 }

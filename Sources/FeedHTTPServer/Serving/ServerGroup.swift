@@ -88,7 +88,7 @@ extension HTTPServer {
     ) throws where P.Output == Connection, P.Failure == Never {
       precondition(
         !group.loops.isEmpty && !group.loops.contains(where: \.isCurrent),
-        "HTTPServer.Group: use one or more loops, and create the group on a thread that runs none of them, or use HTTPServer"
+        "HTTPServer.Group: pass one or more loops, none of which this thread runs; for its own loop, use HTTPServer"
       )
       limits.check()
       let limits = limits.divided(by: group.count)

@@ -88,7 +88,7 @@ public struct Schedule: Hashable, Sendable {
     return due
   }
 
-  static let wholeReason = "nothing is saved any more, so the whole feed is requested once a day"
+  static let wholeReason = "nothing is saved anymore, so the whole feed is requested once a day"
 
   private func dueByOutcome(
     _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
@@ -140,7 +140,8 @@ public struct Schedule: Hashable, Sendable {
     }
     let hints = health.hints
     if let minutes = hints.minutesToLive, minutes > 0 {
-      bound.raise(to: Double(minutes) * 60, .ttl, "the document says so (ttl \(minutes) minutes)")
+      let unit = minutes == 1 ? "minute" : "minutes"
+      bound.raise(to: Double(minutes) * 60, .ttl, "the document says so (ttl \(minutes) \(unit))")
     }
     if let period = hints.updateInterval, period > 0 {
       bound.raise(

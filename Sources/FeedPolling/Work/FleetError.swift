@@ -45,7 +45,7 @@ extension FleetError: CustomStringConvertible {
       "A newer version of this program wrote \(place) (schema \(version)). Update this program, or choose another database."
     case .olderSchema(let place, let version):
       "An older version of this program wrote \(place) (schema \(version)), so it was left unchanged. Choose another "
-        + "database, and copy the list with \"feed subscriptions\"."
+        + "database, and add the feeds there with \"feed subscriptions import\"."
     case .evicting(let place, let policy):
       "\(place) deletes keys when its memory is full (maxmemory-policy \(policy)): feeds would be lost silently, so nothing "
         + "was written. Set noeviction: redis-cli CONFIG SET maxmemory-policy noeviction, and set the same in the server's configuration file."

@@ -95,7 +95,8 @@ extension RedisError: CustomStringConvertible {
       "The memory of \(address) is full, and nothing was written. Raise its maxmemory, or delete keys that aren't needed."
     case .loading: "\(address) has just started and is reading its file. Wait until it is ready."
     case .passwordWanted: "\(address) requires a password. Give it as \(address.example(password: true))."
-    case .wrongPassword: "\(address) does not accept the password. Correct the URL."
+    case .wrongPassword:
+      "\(address) does not accept the password. Correct the user and the password, or leave them out if it needs none."
     case .notPermitted: "\(address) does not allow this user to do that: \(refusal.message)"
     case .busy: "A script of another client keeps \(address) busy. Wait for it, or end it with SCRIPT KILL."
     case .cluster where refusal.code == "ASK":

@@ -101,7 +101,7 @@ public final class EventLoop: @unchecked Sendable {
     let code = uv_loop_init(uv)
     precondition(
       code == 0,
-      "EventLoop: \(String(cString: uv_strerror(code))); a loop needs four file descriptors: raise the limit (ulimit -n)"
+      "EventLoop: \(String(cString: uv_strerror(code))); a loop needs up to 7 descriptors: raise the limit (ulimit -n)"
     )
     uv.pointee.data = Unmanaged.passUnretained(self).toOpaque()
     uv_timer_init(uv, clock)

@@ -114,7 +114,7 @@ extension FeedStoreError.Cause {
     switch self {
     case .diskFull: "its memory is full. Raise its limit, or delete keys that aren't needed."
     case .notPermitted:
-      "permission denied. Correct the user and the password in the URL, or allow that user to read and write there."
+      "permission denied. Correct the user and the password, or allow that user to read and write there."
     case .damaged(let detail): "it is damaged (\(detail.printable)). The next save of the feed replaces it."
     case .newerSchema(let version):
       "a newer version of this program wrote it (schema \(version)). Update this program, or choose another database."

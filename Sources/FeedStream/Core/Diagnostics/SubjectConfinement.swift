@@ -130,10 +130,11 @@ public import CThread
   static var isInTask: Bool { withUnsafeCurrentTask { $0 != nil } }
 
   @usableFromInline static let adviceOnSchedulers = """
-    A stream crosses only to a DispatchQueue, an OperationQueue, RunLoop.main, and schedulers that declare usesOtherThreads. If this \
-    one runs its work on other threads, declare it: extension MyScheduler { public static var usesOtherThreads: Bool { true } }. If it \
-    runs its work on one thread, as a RunLoop does, subscribe to the stream on that thread. If it is an EventLoop, and a publisher above \
-    delivers on a queue or on its own threads, write .receive(on: loop) directly above this operator.
+    A stream crosses only to a DispatchQueue, an OperationQueue, RunLoop.main, and schedulers that declare \
+    usesOtherThreads. If this scheduler runs its work on other threads, declare that: extension MyScheduler { public \
+    static var usesOtherThreads: Bool { true } }. If it runs its work on one thread, as a RunLoop does, subscribe to \
+    the stream on that thread. If it is an EventLoop, and a publisher above delivers on a queue or on its own threads, \
+    write .receive(on: loop) directly above this operator.
     """
 
   private static let adviceOnRequests = """
@@ -144,12 +145,12 @@ public import CThread
 
   @usableFromInline static let advice = """
     Send values with subject.sender(on: loop), which any thread may use; set properties in loop.execute { } or \
-    DispatchQueue.main.async { }; receive values off the loop with publisher.values; or build the stream in loop.execute { }. The loop \
-    must run: where dispatchMain() or RunLoop.main.run() ends the program, use EventLoop.main. Cancel, and release the cancellable, on \
-    the thread that subscribed: DispatchQueue.main.async { subscription.cancel() }. If a publisher delivers on its own threads, write \
-    .receive(on: DispatchQueue.main) directly below it. If an operator of this stream, \
-    such as flatMap, prefix(untilOutputFrom:) or append, subscribes to a publisher that delivers on a queue, write \
-    .receive(on: DispatchQueue.main) directly below that one.
+    DispatchQueue.main.async { }; receive values off the loop with publisher.values; or build the stream in \
+    loop.execute { }. The loop must run: where dispatchMain() or RunLoop.main.run() runs the program, use \
+    EventLoop.main. Cancel, and release the cancellable, on the thread that subscribed: DispatchQueue.main.async { \
+    subscription.cancel() }. If a publisher delivers on its own threads, write .receive(on: DispatchQueue.main) \
+    directly below it. If an operator of this stream, such as flatMap, prefix(untilOutputFrom:) or append, subscribes \
+    to a publisher that delivers on a queue, write .receive(on: DispatchQueue.main) directly below that publisher.
     """
 }
 

@@ -41,9 +41,10 @@
     guard lane.isForAnyThread else {
       halt(
         """
-        \(name()): its publisher delivers on the queue "\(lane.name)", and the stream itself has no event loop. Make an EventLoop on \
-        this thread before you subscribe, and end with its run(); where dispatchMain() or RunLoop.main.run() ends the program, use \
-        EventLoop.main. Or write .receive(on: DispatchQueue.main) directly above this operator (CONTRACT, rule 1).
+        \(name()): its publisher delivers on the queue "\(lane.name)", and the stream itself has no event loop. Make \
+        an EventLoop on this thread before you subscribe, and end with its run(); where dispatchMain() or \
+        RunLoop.main.run() runs the program, use EventLoop.main. Or write .receive(on: DispatchQueue.main) directly \
+        above this operator (CONTRACT, rule 1).
         """)
     }
     // A task may change threads; the compiler checks its code instead.

@@ -51,7 +51,7 @@ extension ChunkError: CustomStringConvertible {
     case .partTooLong(let limit): "a line or part is longer than \(limit) bytes; raise maxLength to allow that"
     case .frameTooLong(let length, let limit):
       "a frame of \(length) bytes was announced, and the limit is \(limit) bytes; raise maxLength to allow that"
-    case .torn(let count): "the bytes ended within a frame, \(count) bytes after it began"
+    case .torn(let count): "the bytes ended within a frame, \(count) \(count == 1 ? "byte" : "bytes") after it began"
     case .tooMany(let limit): "there are more than \(limit) bytes; raise the limit to allow that"
     }
   }

@@ -47,7 +47,8 @@ public struct WriteError: Error, CustomStringConvertible {
 
   public var description: String {
     let count = unwritten.reduce(0) { $0 + $1.count }
-    return count == 0 ? "\(cause)" : "\(cause); \(count) bytes were not written"
+    let bytes = count == 1 ? "1 byte was" : "\(count) bytes were"
+    return count == 0 ? "\(cause)" : "\(cause); \(bytes) not written"
   }
 }
 
