@@ -54,11 +54,11 @@ import Testing
     #expect(end.output == "127.0.0.1:1 is resumed\n")
   }
 
-  @Test func `import accepts a list with a byte order mark, and rejects a file that isn't a list`() async throws {
+  @Test func `import accepts a list with a byte order mark and notes after URLs, and rejects a file that isn't a list`() async throws {
     let server = try RedisServer()
     try await withFolder { folder in
       let list = folder.appending(path: "list").path
-      try Data("\u{FEFF}http://a.example/1\r\nhttp://a.example/2\r\n".utf8).write(to: URL(filePath: list))
+      try Data("\u{FEFF}http://a.example/1\r\nhttp://a.example/2 a note\r\n".utf8).write(to: URL(filePath: list))
       let run = try await FeedBinary.run(["subscriptions", "import", list, "--store", server.text])
       #expect(run.output == "Added 2 of 2 feeds\n" && run.errors.isEmpty, "\(run.errors)")
       try Data(repeating: UInt8(ascii: "a"), count: 3 << 20).write(to: URL(filePath: list))

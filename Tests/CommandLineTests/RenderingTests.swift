@@ -51,6 +51,12 @@ import Testing
         """)
   }
 
+  @Test func `a feed that isn't due may be the latest`() {
+    let reason = RemoteFeedError.notDue(until: nil, "the feed is gone")
+    let feed = Feed(images: sampleImages, source: .cache(savedAt: sampleDate, age: .seconds(180), reason: reason))
+    #expect(text.headline(of: feed).hasSuffix("feed.json\n\(reason)\n"), "\(text.headline(of: feed))")
+  }
+
   @Test func `a feed without images is only a headline`() {
     #expect(text.text(of: Feed(images: [], source: .remote)) == "0 images from http://127.0.0.1:8000/feed.json\n")
   }

@@ -133,10 +133,8 @@ struct FleetSubscriptions {
     bytes.lines()
       .eraseFailureType()
       .compactMap { line -> URL? in
-        // Remove a byte order mark, which some editors write at the beginning of a file.
-        let text = line.trimmingCharacters(in: CharacterSet.whitespaces.union(["\u{FEFF}"]))
-        guard !text.isEmpty, !text.hasPrefix("#") else { return nil }
-        guard let address = try? FeedAddress.parse(text) else {
+        guard let text = ImportedList.url(in: line) else { return nil }
+        guard let address = try? FeedAddress.parse(text, hintsAtFiles: false) else {
           tally.unusable += 1
           return nil
         }

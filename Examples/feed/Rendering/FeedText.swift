@@ -34,7 +34,7 @@ struct FeedText: Sendable {
       let saved = style.warning("saved \(age.ago)")
       let line = "\(count) \(saved) (\(savedAt.dayAndTime)), from the cache of \(place)\n"
       // The saved feed may well be the latest.
-      if reason == .notAsked { return line + "\(reason)\n" + omitted }
+      if reason.isWithoutRequest { return line + "\(reason)".printable + "\n" + omitted }
       return line + "\(style.warning("Not the latest:")) \("\(reason)".printable)\n" + omitted
     case .part(let reason):
       return "\(count) from \(place)\n" + "\(style.warning("Incomplete, and not saved:")) \("\(reason)".printable)\n"

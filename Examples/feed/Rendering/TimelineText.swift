@@ -21,7 +21,7 @@ struct TimelineText: Sendable {
       case .cache(let savedAt, let age, let reason):
         let saved = "\(member.name.printable), saved \(age.ago) (\(savedAt.dayAndTime))"
         text +=
-          reason == .notAsked
+          reason.isWithoutRequest
           ? "From the cache: \(saved)\n"
           : "\(style.warning("Not the latest:")) \(saved): \("\(reason)".printable)\n"
       case .part(let reason):

@@ -22,7 +22,8 @@ final class Gallery {
   /// event from another process waits for that event here. `nil` until the first id is known; empty if there are no
   /// other processes.
   let place: CurrentValueSubject<String?, Never>
-  let every: Duration
+  /// The time between two loads of a feed that has no interval of its own; `nil` if other processes load the feeds.
+  let every: Duration?
   private let now: () -> Date
   let secret: [UInt8]
   private var sorted: [Entry]?
@@ -42,7 +43,7 @@ final class Gallery {
 
   /// - Parameter secret: the key from which the names of images are made.
   init(
-    _ names: [Name], every: Duration, secret: [UInt8] = PageSecret.random(), isShared: Bool = false,
+    _ names: [Name], every: Duration?, secret: [UInt8] = PageSecret.random(), isShared: Bool = false,
     sharing shared: Shared? = nil, on scheduler: any LoopScheduler, now: @escaping () -> Date = Date.init
   ) {
     place = CurrentValueSubject(isShared ? nil : "")

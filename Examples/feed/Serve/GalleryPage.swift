@@ -151,7 +151,7 @@ enum GalleryPage {
       <h1 class="unseen">\(title)</h1>
       \(body)
       </main>
-      <footer><p>Checked every \(gallery.every.text). \
+      <footer><p>\(gallery.every.map { "Checked every \($0.text) by default. " } ?? "")\
       <a href="\(query.address(of: "/slideshow").markup)">Slideshow</a> · \
       <a href="\(json)">JSON Feed</a> · <a href="\(atom)">Atom</a></p></footer>
       </body>

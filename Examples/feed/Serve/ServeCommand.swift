@@ -154,7 +154,8 @@ struct ServeCommand: ParsableCommand {
     let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
     let shared = loops > 1 ? Gallery.Shared(hasOthers: self.store != nil) : nil
     let gallery = Gallery(
-      feeds, every: every.duration, secret: secret, isShared: self.store != nil, sharing: shared, on: session.loop)
+      feeds, every: self.store == nil ? every.duration : nil, secret: secret, isShared: self.store != nil,
+      sharing: shared, on: session.loop)
     let fleet = self.store.map { session.fleet(at: $0) }
     let images = common.imageStore
     let shown = Pictures(pictures(client, in: images, on: session), PictureFiles(images, on: session.loop))

@@ -11,8 +11,8 @@ struct SubscriptionsImport: ParsableCommand {
     discussion: """
       Folders and titles in OPML are kept. In a file of URLs, empty lines and lines that begin with # are skipped, \
       and text after a URL is ignored. Nothing is loaded. "-" reads standard input. With --store, only URLs are kept, \
-      a line has nothing after its URL, and standard input can't be OPML; a file of URLs may have any number of \
-      lines. If you interrupt the import, the added feeds stay; run the same command to continue.
+      and standard input can't be OPML; a file of URLs may have any number of lines. If you interrupt the import, the \
+      added feeds stay; run the same command to continue.
       """)
 
   @Argument(
@@ -69,17 +69,22 @@ enum ImportedList {
   private static func lines(of bytes: [UInt8]) -> (list: OPML, unusable: Int)? {
     var (list, unusable) = (OPML(), 0)
     for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
-      let word =
-        line.trimmingCharacters(in: CharacterSet(charactersIn: "\u{FEFF}").union(.whitespaces))
-        .split(separator: " ").first ?? ""
-      guard !word.isEmpty, !word.hasPrefix("#") else { continue }
-      if let address = try? FeedAddress.parse(String(word), hintsAtFiles: false) {
+      guard let text = url(in: line) else { continue }
+      if let address = try? FeedAddress.parse(text, hintsAtFiles: false) {
         list.add(SubscribedFeed(address: address))
       } else {
         unusable += 1
       }
     }
     return list.outlines.isEmpty ? nil : (list, unusable)
+  }
+
+  /// The first word of a line of a list; `nil` if the line is empty or a comment.
+  static func url(in line: some StringProtocol) -> String? {
+    // Some editors write a byte order mark at the beginning of a file.
+    let text = line.trimmingCharacters(in: CharacterSet.whitespaces.union(["\u{FEFF}"]))
+    guard !text.hasPrefix("#") else { return nil }
+    return text.split(whereSeparator: \.isWhitespace).first.map(String.init)
   }
 }
 

@@ -25,6 +25,14 @@ extension RemoteFeedError {
     guard case .connectivity(let error) = self else { return false }
     return error.isPassing
   }
+
+  /// True if no request was made: nothing is known of the server's feed.
+  public var isWithoutRequest: Bool {
+    switch self {
+    case .notDue, .notAsked: true
+    case .connectivity, .invalidData, .unchanged: false
+    }
+  }
 }
 
 /// The reason why there is no feed to show: from the server, and from the cache.
