@@ -54,7 +54,9 @@ import Testing
     #expect(end.output == "127.0.0.1:1 is resumed\n")
   }
 
-  @Test func `import accepts a list with a byte order mark and notes after URLs, and rejects a file that isn't a list`() async throws {
+  @Test func `import accepts a list with a byte order mark and notes after URLs, and rejects a file that isn't a list`()
+    async throws
+  {
     let server = try RedisServer()
     try await withFolder { folder in
       let list = folder.appending(path: "list").path
