@@ -11,7 +11,7 @@ import Testing
       let cache = folder.appendingPathComponent("feeds.db").path
       let run = try await FeedBinary.run(["explain", "http://127.0.0.1:1/feed", "--cache", cache])
       #expect(run.status == 0)
-      #expect(run.output.contains("saved:  nothing") && run.output.contains("has polled it"))
+      #expect(run.output.contains("saved:  nothing") && run.output.contains("it has never been polled"))
     }
   }
 
@@ -24,7 +24,7 @@ import Testing
 
       let text = try await FeedBinary.run(["explain", url, "--cache", cache])
       #expect(text.status == 0)
-      for part in ["1 image, current", "next:   in ", "because the interval is 1 hour (interval)", "is not paused"] {
+      for part in ["1 image, last confirmed", "next:   in ", "because the interval is 1 hour (interval)", "is not paused"] {
         #expect(text.output.contains(part), "\(text.output)")
       }
       #expect(text.output.contains("requested all of it: status 200, changed, 1 image;"))
