@@ -175,6 +175,8 @@ let package = Package(
     .executableTarget(
       name: "WebSocketEcho", dependencies: ["FeedHTTPServer", "FeedStream", "FeedWebSocket"],
       path: "Examples/WebSocketEcho"),
+    .executableTarget(
+      name: "StuckStreams", dependencies: ["FeedHTTPServer", "FeedStream"], path: "Examples/StuckStreams"),
     .executableTarget(name: "Fetch", dependencies: ["FeedHTTP", "FeedStream"], path: "Examples/Fetch"),
     .executableTarget(
       name: "TodoServer",

@@ -23,6 +23,11 @@
       TimerPublisher(interval: interval, tolerance: tolerance, runLoop: runLoop, mode: mode, options: options)
     }
 
+    @available(*, unavailable, message: "on an event loop, write loop.timer(every: .seconds(1)).autoconnect()")
+    public static func publish<Loop: LoopScheduler>(
+      every interval: TimeInterval, tolerance: TimeInterval? = nil, on loop: Loop
+    ) -> Publishers.Timer<Loop> { fatalError("unavailable") }
+
     /// Delivers the date at a regular interval while connected.
     ///
     ///     connect     x

@@ -113,6 +113,19 @@ import Testing
     }
   }
 
+  @Test func `a flatMap that waits for one of its publishers is reported`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let response = PassthroughSubject<Int, Never>(file: "Response.swift", line: 3)
+      let sink = (1...3).publisher.flatMap(maxPublishers: .max(1)) { _ in response }.sink { _ in }
+      response.send(1)
+      Self.expect(
+        .nobodyRequests, at: "Sequence",
+        "nobody below has requested a value: FlatMap waits for the completion of PassthroughSubject, Response.swift:3")
+      sink.cancel()
+    }
+  }
+
   @Test func `a source that doesn't meet its demand is reported`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()

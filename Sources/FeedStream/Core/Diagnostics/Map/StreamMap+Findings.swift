@@ -21,7 +21,7 @@ extension StreamMap {
     }
     if node.held > 0, let empty = partners.firstIndex(of: 0) {
       let missing = partners.count == node.upstreams.count ? ": \(title(node.upstreams[empty]))" : ""
-      return (.waitsForPartner, "holds \(values) that wait for a value of upstream \(empty + 1)\(missing)")
+      return (.waitsForPartner, "holds \(values) that \(node.held == 1 ? "waits" : "wait") for a value of upstream \(empty + 1)\(missing)")
     }
     // Skip a source that has delivered: a repeating source always waits for its timer.
     if node.waitsForTime, !node.upstreams.isEmpty || (node.delivered ?? 0) == 0 {
@@ -42,7 +42,7 @@ extension StreamMap {
 
   private func finding(forSource node: Node) -> (Reason, String)? {
     guard let demand = node.demand else { return nil }
-    guard demand > .none else { return (.nobodyRequests, "nobody below has requested a value") }
+    guard demand > .none else { return (.nobodyRequests, nobodyRequests(of: node)) }
     let count = node.delivered ?? 0
     guard let wanted = demand.max else {
       return count == 0 ? (.demandNobodyServes, "unlimited demand, but no value has arrived") : nil
@@ -52,6 +52,14 @@ extension StreamMap {
       .demandNobodyServes,
       "demand for \(wanted) is unmet; \(count == 0 ? "no value has arrived" : "\(count) arrived before\(since)")"
     )
+  }
+
+  /// Names the publisher that an operator below waits for, such as the one that `flatMap(maxPublishers: .max(1))` runs.
+  private func nobodyRequests(of source: Node) -> String {
+    guard let below = nodes.first(where: { $0.upstreams.contains(source.id) }), below.held == 0,
+      let running = below.upstreams.first(where: { $0 != source.id && !nodes[$0].isOver })
+    else { return "nobody below has requested a value" }
+    return "nobody below has requested a value: \(below.name) waits for the completion of \(title(running))"
   }
 
   /// Follows the events that arrive at `node` down to the next operator whose deliveries are counted.
