@@ -3,7 +3,7 @@ import Synchronization
 /// Takes the place of a loop for streams without one: runs work from several threads one piece at a time.
 ///
 /// No thread blocks. A lane with a queue runs its work there. Without a queue, a thread that finds the lane free runs
-/// the work, and a thread that finds it busy leaves its work to the one that is running.
+/// the work, and a thread that finds the lane busy leaves its work to the thread that is running there.
 // @unchecked: a lock guards the state, pieces of work run one at a time, on any thread, and only the thread that hands
 // down the subscription uses `handing`, before other code has access to the lane.
 @usableFromInline package final class SerialLane: StreamDomain, @unchecked Sendable {
