@@ -75,6 +75,21 @@ import Testing
     #expect(await run.status() == 0)
   }
 
+  @Test func `StuckStreams has a page that names where each stream waits`() async throws {
+    let run = try RunningFeed(program: FeedBinary.path(of: "StuckStreams"), ["0"])
+    let number = try port(of: try #require(await run.output.line()))
+    let reasons = [
+      "FlatMap waits for the completion of PassthroughSubject", "waits for a value of upstream 2: Filter",
+      "its buffer is full (8 of 8)", "waits for its timer, with 1 value", "unlimited demand, but no value has arrived",
+    ]
+    var page = ""
+    for _ in 0..<200 where !reasons.allSatisfy({ page.contains($0) }) {
+      page = try await get(number, "/streams")
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    for reason in reasons { #expect(page.contains(reason), "\(page)") }
+  }
+
   @Test func `ZipTwoLoads shows both feeds or neither`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, _ in
       let both = try await run("ZipTwoLoads", url, url + "?2")

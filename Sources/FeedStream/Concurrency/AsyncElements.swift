@@ -139,7 +139,7 @@ private final class DemandGate: Sendable {
 
   private let state = Locked(State())
 
-  /// Waits for demand and subtracts one; `false` when the gate is closed.
+  /// Waits for demand and subtracts one; returns `false` when the gate is closed.
   func pass() async -> Bool {
     await withUnsafeContinuation { continuation in
       let answer: Bool? = state.withLock { state in

@@ -2,10 +2,10 @@
 ///
 /// The stream's side and the waiting side may be on different threads. Every use of the stream (subscribing,
 /// requesting, cancelling) runs at the stream's home; the lock guards the state that both sides share. A stream without
-/// a home lives where the task iterates: a cancellation by other code takes effect when the task continues, and if the
-/// iterator is released elsewhere, on the actor that iterated. While a task
-/// handles a value or the completion, the stream's loop keeps running until the task requests the next value or
-/// releases its iterator.
+/// a home lives where the task iterates: a cancellation by other code takes effect when the task continues. If the
+/// iterator is released elsewhere, the subscription is cancelled on the actor that iterated. While a task handles a
+/// value or the completion, the stream's loop keeps running until the task requests the next value or releases its
+/// iterator.
 @usableFromInline final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable, Sendable {
   typealias Answer = Result<Input?, Failure>
   typealias Waiter = UnsafeContinuation<Answer, Never>

@@ -1,5 +1,5 @@
 extension Future {
-  /// Starts work that calls a promise, on any thread.
+  /// Starts work that fulfills the future by calling a promise, on any thread.
   ///
   ///     Future<Data, any Error> { promise in
   ///       download(url) { promise($0) }     // on any thread

@@ -1,4 +1,4 @@
-/// The place where a stream lives: the loop, or the virtual time, of the thread where it was made. Without either, the
+/// The place where a stream lives: the loop, the virtual time or the lane of the code that made it. Without one, the
 /// stream is used on the caller's thread.
 struct StreamHome: Sendable {
   let domain: (any StreamDomain)?

@@ -1,4 +1,4 @@
-/// The root of every subscription of this library: the single entry point for requests and cancellation.
+/// The base class of this library's subscriptions: the single entry point for requests and cancellation.
 ///
 /// `request(_:)` and `cancel()` are final. They check that the stream is used on its own thread and that the demand is
 /// more than zero (`CONTRACT.md`, rules 1 and 3); no subclass can skip these checks. A subclass implements the effects
@@ -9,8 +9,8 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   CustomReflectable
 {
   @exclusivity(unchecked) @usableFromInline final var confinement = Confinement()
-  /// The gate of a stage that takes events from several publishers, which may deliver on different threads: requests and
-  /// the cancellation enter it, too. `nil` for other stages.
+  /// The gate of a stage that takes events from several publishers, which may deliver on different threads: requests
+  /// and the cancellation enter it, too. `nil` for other stages.
   @exclusivity(unchecked) @usableFromInline final var joint: (any EntryGate)?
 
   @inlinable init() {}
@@ -107,7 +107,7 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
 
 /// Admits one thread at a time.
 @usableFromInline package protocol EntryGate: AnyObject {
-  /// - Returns: true when the calling thread may use what the gate protects; call `leave()` after that.
+  /// - Returns: true when the calling thread may use what the gate protects; call `leave()` afterwards.
   func enter() -> Bool
   func leave()
   /// Runs `action` when it may enter, unless the stage has been cancelled by then.

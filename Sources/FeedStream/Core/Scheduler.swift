@@ -1,6 +1,6 @@
 /// Decides when and where work runs.
 ///
-/// Production code takes a scheduler and reads no clock itself, so that a test can use virtual time instead.
+/// Production code takes a scheduler instead of reading a clock itself, so that a test can use virtual time.
 ///
 /// Time operators take durations in the scheduler's own unit or as a `Duration`. They also take an `any LoopScheduler`.
 public protocol Scheduler<SchedulerTimeType> {

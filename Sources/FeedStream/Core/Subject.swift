@@ -10,7 +10,8 @@ public protocol Subject<Output, Failure>: AnyObject, Publisher {
   /// Completes the subject: current and later subscribers receive `completion`.
   func send(completion: Subscribers.Completion<Failure>)
 
-  /// Gives the subject an upstream subscription, from which it requests values once a subscriber requests some.
+  /// Gives the subject an upstream subscription, from which it requests values once a subscriber requests some; a
+  /// ``CurrentValueSubject`` requests them immediately.
   func send(subscription: any Subscription)
 }
 

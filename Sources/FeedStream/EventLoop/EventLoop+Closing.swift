@@ -5,10 +5,10 @@ extension EventLoop {
   ///
   /// Queued jobs, and those that they enqueue, run first, so that no task waits forever. The loop waits for offloaded
   /// work that has started, and drops its completion. Handles are closed, and all descriptors and memory of libuv are
-  /// freed. Afterwards, ``execute(_:file:line:)`` and ``schedule(options:_:)`` do nothing. Jobs that arrive later still
-  /// run, one at a time, on the threads that enqueue them. Releasing the loop closes it, too. Idempotent.
+  /// freed. Afterwards, ``execute(_:file:line:)`` and ``schedule(options:_:)`` drop their work. Jobs that arrive later
+  /// still run, one at a time, on the threads that enqueue them. Releasing the loop closes it, too. Idempotent.
   ///
-  /// - Precondition: called by the loop's owner, not from within ``run(_:)``.
+  /// - Precondition: called by the loop's owner, not from within ``run(_:)``, and not on ``main``.
   public func close() {
     guard !isClosed else { return }
     precondition(host == nil, "EventLoop.close: the main queue runs this loop until the program ends; use another loop")

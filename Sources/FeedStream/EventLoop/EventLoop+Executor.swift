@@ -6,9 +6,9 @@
 ///       init(on loop: EventLoop) { self.loop = loop }
 ///     }
 ///
-/// Jobs run in the order in which they arrive; priorities are ignored. The loop must run, in `.untilStopped` mode or on
-/// an ``EventLoopThread``, as long as its actors are used: a job that has not arrived yet does not keep the loop
-/// running.
+/// Jobs run in the order in which they arrive; priorities are ignored. The loop must run as long as its actors are
+/// used, in `.untilStopped` mode, on an ``EventLoopThread``, or as ``EventLoop/main``: a job that has not arrived yet
+/// does not keep the loop running.
 extension EventLoop: SerialExecutor {
   /// Runs `job` on a turn of the loop. Safe from any thread.
   public func enqueue(_ job: consuming ExecutorJob) { post(UnownedJob(job)) }

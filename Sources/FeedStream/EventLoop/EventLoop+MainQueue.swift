@@ -45,8 +45,8 @@ enum MainQueue {
       return true
     }
 
-    /// Serves the queue, and returns true if that works. It fails if a run loop is already serving the queue and waits
-    /// for the current call to return.
+    /// Serves the queue, and returns true if that works. Serving fails if a run loop is already serving the queue and
+    /// waits for the current call to return.
     static func canServe(_ descriptor: Int32) -> Bool {
       let hasRun = Locked(false)
       DispatchQueue.main.async { hasRun.withLock { $0 = true } }

@@ -9,8 +9,8 @@ internal import CLibUV
 /// The handle by which other threads wake the loop.
 ///
 /// On Linux, it is an eventfd, not a `uv_async_t`: with the latter in libuv 1.44, the woken loop spins until the
-/// sender's system call has returned. If both share a processor, a round trip in C takes 50 to 80 µs with `uv_async_t`,
-/// and 7 to 15 µs with an eventfd.
+/// sender's system call has returned. If both threads share a processor, a round trip in C takes 50 to 80 µs with
+/// `uv_async_t`, and 7 to 15 µs with an eventfd.
 extension EventLoop {
   /// - Returns: 0, or a libuv error.
   func openWakeUp() -> Int32 {
@@ -29,7 +29,7 @@ extension EventLoop {
     #endif
   }
 
-  /// Wakes the loop. Safe from any thread, but only the mailbox may call it, which knows whether the handle is open.
+  /// Wakes the loop. Safe from any thread, but only the mailbox, which knows whether the handle is open, may call it.
   func wake() {
     #if os(Linux)
       clibuv_set_event(wakeUpDescriptor)

@@ -1,7 +1,7 @@
 internal import CLibUV
 import Synchronization
 
-/// Measures a loop's turns, for warnings of long turns and for the map.
+/// Measures a loop's turns, for warnings of long turns, for the map, and for ``EventLoop/onTurn(_:)``.
 struct TurnWatch {
   // Freed in the handle's close callback, like all handles of a loop.
   fileprivate var handle: UnsafeMutablePointer<uv_prepare_t>?
@@ -10,7 +10,7 @@ struct TurnWatch {
   fileprivate var state: TurnState?
   /// Receives the length of each turn (``EventLoop/onTurn(_:)``).
   fileprivate var onTurn: ((Duration) -> Void)?
-  /// The start of the current turn, and the time that the loop had spent waiting until then, in nanoseconds.
+  /// The start of the current turn, and the total time that the loop had spent waiting before it, in nanoseconds.
   fileprivate var mark: (began: UInt64, waited: UInt64) = (0, 0)
 }
 
@@ -70,8 +70,8 @@ extension EventLoop {
   /// Calls `handler` before each wait of the loop with the length of the turn: the time since the last wait ended,
   /// during which timers and I/O were delayed.
   ///
-  /// There is one handler at most, and none by default; `nil` removes it. It runs on the loop, and the time that it
-  /// takes counts as part of the next turn.
+  /// There is at most one handler, and none by default; `nil` removes it. The handler runs on the loop, and the time
+  /// that it takes counts as part of the next turn.
   public func onTurn(_ handler: ((Duration) -> Void)?) {
     checkOwner("onTurn")
     turnWatch.onTurn = handler
@@ -110,7 +110,7 @@ final class TurnState: Sendable {
   struct Turn {
     let number: UInt64
     let began: UInt64
-    /// The total time that the loop had spent waiting until then, in nanoseconds.
+    /// The total time that the loop had spent waiting when the turn began, in nanoseconds.
     let waited: UInt64
     /// The kernel's ID of the thread that runs the turn.
     let thread: Int32

@@ -64,7 +64,7 @@ public final class EventLoop: @unchecked Sendable {
   /// Counts the values in transit out of the loop (`EventLoop+Waiting.swift`).
   let holds = Holds()
   package let subscriptions: LiveSubscriptions? = LiveSubscriptions()
-  /// Measures turns while warnings or the map are on (`EventLoop+Warnings.swift`).
+  /// Measures turns for warnings, for the map, and for `onTurn` (`EventLoop+Warnings.swift`).
   var turnWatch = TurnWatch()
   /// Serves the main queue while the main thread runs the loop (`EventLoop+MainQueue.swift`).
   var mainQueue = MainQueueService()

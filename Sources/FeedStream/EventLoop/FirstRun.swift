@@ -9,7 +9,8 @@ extension EventLoop {
   }
 }
 
-/// Tells whether a loop has run. One thread looks after all loops that have work and have never run, while there are any.
+/// Records whether a loop has run. One thread watches all loops that have work but have never run, as long as there are
+/// any.
 final class FirstRun: Sendable {
   /// True when the loop has run, or was closed.
   let hasBegun = Atomic(false)

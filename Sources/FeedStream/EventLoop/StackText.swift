@@ -8,9 +8,9 @@
 
 /// A stack as text: the name of each call, and its position in the file for `addr2line`.
 struct StackText {
-  /// The calls, innermost first, up to the loop's `run`.
+  /// The calls, innermost first, up to the loop's `run`; at most 24.
   private(set) var lines: [String] = []
-  /// The outermost call in code outside of this library.
+  /// The outermost call in code outside of this library and the standard library.
   private(set) var culprit = ""
 
   init(_ frames: [UInt]) {
@@ -21,7 +21,7 @@ struct StackText {
       lines.append("\(name ?? "?") (\(symbol.file)+0x\(String(symbol.offset, radix: 16)))")
       if let mangled = symbol.name, mangled.hasPrefix("$s"), !Self.isOurs(mangled) { culprit = mangled }
     }
-    // If no call qualifies, because of inlining for example, use the innermost line.
+    // If no call qualifies, because of inlining for example, use the outermost line.
     if culprit.isEmpty { culprit = lines.last ?? "" }
     lines = Array(lines.prefix(24))
   }

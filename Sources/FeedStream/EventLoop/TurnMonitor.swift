@@ -15,7 +15,7 @@ extension StreamDiagnostics {
   /// reports a long turn while it lasts. Time that the loop spends waiting doesn't count, nor does time during which
   /// the thread is ready but the system runs others.
   ///
-  /// To capture the stack, which works only on Linux, that thread sends the signal `SIGURG` to the loop's thread. A
+  /// To capture the stack, which works only on Linux, the checking thread sends `SIGURG` to the loop's thread. A
   /// call such as `usleep` may then return early with `EINTR`. If the program handles `SIGURG` itself, reports have no
   /// stack.
   ///

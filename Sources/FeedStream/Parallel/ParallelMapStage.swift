@@ -57,7 +57,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
   @usableFromInline let isCancelled = ParallelFlag()
   /// Calls `settle`. Created where the types are known, so that the call is specialized.
   @usableFromInline let settled: @Sendable (ParallelMapStage, Batch) -> Void
-  /// Calls `drain`, in the same way.
+  /// Calls `drain`. Created where the types are known, too.
   @usableFromInline let resumed: (ParallelMapStage) -> Void
 
   @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Input>()

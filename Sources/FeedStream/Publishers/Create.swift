@@ -13,13 +13,13 @@
 /// closure throws ends the stream. If your source can wait, send only requested values: see ``Emitter/onRequest(_:)``.
 /// Callbacks on other threads send through ``Emitter/sender``.
 ///
-/// **Demand:** a value sent before it is requested is held. The completion follows the held values, and needs no
-/// request.
+/// **Demand:** a value sent before it is requested is held. `.finished` follows the held values, and needs no request.
 /// **Policy:** holds up to `size` values, 256 by default. When a value does not fit, `whenFull` decides; by default,
-/// the new value is dropped. Drops are reported to ``StreamDiagnostics/onDrop(_:)``. **Failure:** the closure's error
-/// is delivered immediately if the held values have not been requested. The error of `whenFull` is delivered with the
-/// next request, after the values that this request delivers. Values that are still held at that point are dropped and
-/// reported. **Cancellation:** runs the cleanup given to ``Emitter/onCancel(_:)``, and drops the held values.
+/// the new value is dropped. Drops are reported to ``StreamDiagnostics/onDrop(_:)``. **Failure:** a failure that is
+/// sent or thrown is delivered immediately; held values that have not been requested are dropped and reported. The
+/// error of `whenFull` is delivered with the next request, after the values that this request delivers. Values that are
+/// still held at that point are dropped and reported.
+/// **Cancellation:** runs the cleanup given to ``Emitter/onCancel(_:)``, and drops the held values.
 public struct Create<Output, Failure: Error>: Publisher {
   @usableFromInline let size: Int
   @usableFromInline let whenFull: Publishers.BufferingStrategy<Failure>
@@ -101,7 +101,7 @@ public struct Create<Output, Failure: Error>: Publisher {
       }
     }
 
-    /// Ends the stream, after the held values.
+    /// Ends the stream: `.finished` follows the held values; a failure is delivered immediately.
     public func send(completion: Subscribers.Completion<Failure>) {
       guard let gate else { return sendHere(completion: completion) }
       guard gate.enter() else { return gate.perform { [self] in sendHere(completion: completion) } }
@@ -116,8 +116,8 @@ public struct Create<Output, Failure: Error>: Publisher {
       buffer?.receive(completion: completion)
     }
 
-    /// Runs `produce` with the outstanding demand whenever the subscriber requests values, and immediately if it
-    /// already has.
+    /// Runs `produce` with the outstanding demand whenever the subscriber requests values, and immediately if there is
+    /// demand already.
     ///
     /// If a source sends that many values and then waits, no value is held or dropped:
     ///

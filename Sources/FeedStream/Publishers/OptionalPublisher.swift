@@ -1,5 +1,5 @@
 extension Optional {
-  /// A publisher of this value, if there is one, that then finishes.
+  /// A publisher that delivers this value, if there is one, and then finishes.
   @inlinable public var publisher: Publisher { Publisher(self) }
 
   /// Delivers the value if there is one, then finishes.

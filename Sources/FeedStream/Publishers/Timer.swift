@@ -119,7 +119,7 @@ extension Publishers {
       ticker = nil
     }
 
-    /// Any thread may cancel it; the timer stops on the thread that connected it.
+    /// Any thread may cancel it: the timer stops where it was connected, or else on its scheduler.
     private final class Connection: Cancellable {
       private let timer: Locked<Timer?>
       private let thread = CurrentDomain.threadNumber

@@ -7,8 +7,8 @@ extension Publishers {
   ///     publisher   ----a--b--|
   ///     downstream  ----a--b--|       (closed before the completion is delivered)
   ///
-  /// **Demand, failure:** as in the publisher that it makes. **Cancellation:** disposes of the resource, and then
-  /// passes through.
+  /// **Demand, failure:** as in the publisher that `publisher` makes. **Cancellation:** disposes of the resource, and
+  /// then passes through.
   /// **Policy:** forwards.
   ///
   /// - Parameters:

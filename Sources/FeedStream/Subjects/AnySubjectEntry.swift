@@ -10,8 +10,8 @@
   @exclusivity(unchecked) @usableFromInline final var position = 0
   /// True while a loop delivers kept values to the subscriber.
   @exclusivity(unchecked) @usableFromInline final var isBeingServed = false
-  /// The way of the values through a gate, retained by this entry; `nil` for most entries. Unmanaged, because retaining
-  /// it for each value would take as long as the delivery.
+  /// The path of values through a gate, retained by this entry; `nil` for most entries. Unmanaged, because retaining
+  /// the path for each value would take as long as the delivery.
   @exclusivity(unchecked) @usableFromInline final var path: Unmanaged<GatePath>?
   /// The index of this entry in the subject's list.
   @exclusivity(unchecked) @usableFromInline final var index: Int

@@ -43,7 +43,7 @@
     if let ledger = self.ledger, !ledger.list.watchers.isEmpty { ledger.list.tellWatchers() }
   }
 
-  /// Handles a request on another thread than the one that subscribed.
+  /// Handles a request on a thread other than the one that subscribed.
   ///
   /// - Returns: false if the subject has moved to this thread, so that the request can take effect here.
   private func requests(_ demand: Subscribers.Demand, of ledger: AnySubjectEntry, _ path: GatePath) -> Bool {
@@ -103,7 +103,8 @@ extension Conduit {
   @usableFromInline var subscriber: Any { ledger?.subscriber ?? () }
 }
 
-/// Gives unlimited demand to the publishers that feed a subject, once a subscriber requests anything from the subject.
+/// Gives unlimited demand to the publishers that feed a subject, once a subscriber requests anything from the subject,
+/// or immediately if the subject is a `CurrentValueSubject`.
 @usableFromInline final class UpstreamDemand {
   fileprivate var upstreams: [any Subscription] = []
   fileprivate var isWanted = false

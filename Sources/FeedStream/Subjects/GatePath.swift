@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A subject's way to a subscriber through the gate of a stage below. That stage takes events from several publishers
-/// and has no home, so it may request values and cancel on another thread than the subject's.
+/// A subject's path to a subscriber through the gate of a stage below. That stage takes events from several publishers
+/// and has no home, so it may request values and cancel on a thread other than the subject's.
 ///
 /// On the subject's thread, requests and the cancellation take effect immediately. On another thread, they wait here
 /// until the subject sends its next value. The conduit is used in the gate, and the subject's entry on the subject's
@@ -25,7 +25,7 @@ import Synchronization
   /// True on the subject's thread.
   var isHere: Bool { currentThread() == home }
 
-  /// True after a cancellation on another thread than the subject's.
+  /// True after a cancellation on a thread other than the subject's.
   @inlinable var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
 
   func collectRequests() -> Subscribers.Demand {

@@ -42,7 +42,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   /// - Parameter count: 0 or more; `Int.max` keeps all values.
   @inlinable public convenience init(count: Int) { self.init(limit: count, startAgeing: nil) }
 
-  /// Keeps the values sent less than `maxAge` ago, and at most the last `count` values.
+  /// Keeps the values sent less than `maxAge` ago, but at most the last `count` values.
   ///
   /// - Parameters:
   ///   - maxAge: the age at which a value is discarded.

@@ -1,7 +1,8 @@
 extension Publisher {
   /// Sends everything that this publisher delivers to `subject`.
   ///
-  /// **Demand:** requests everything once a subscriber of the subject requests values.
+  /// **Demand:** requests everything once a subscriber of the subject requests values; for a ``CurrentValueSubject``,
+  /// immediately.
   ///
   /// - Parameters:
   ///   - subject: the subject.

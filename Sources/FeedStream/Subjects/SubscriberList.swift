@@ -170,7 +170,8 @@ extension SubscriberList {
     end(outlet, completion)
   }
 
-  /// Reports `value` as dropped, because not every subscriber received it.
+  /// Reports `value` as dropped: there was no subscriber, not every subscriber received the value, or the subject had
+  /// completed.
   @inline(never) @usableFromInline func report(_ value: Output, _ delivery: Delivery) {
     let reason: DroppedValue.Reason =
       delivery.isTerminated ? .terminated : delivery.dropped > 0 ? .noDemand : .noSubscriber

@@ -3,8 +3,8 @@ import Synchronization
 extension Publisher where Failure == Never {
   /// Writes every value to a property of `object`.
   ///
-  /// **Demand:** requests everything immediately. **Lifetime:** retains `object` until the completion or until
-  /// cancelled.
+  /// **Demand:** requests everything immediately. **Lifetime:** retains `object` until the completion or the
+  /// cancellation.
   ///
   /// - Parameters:
   ///   - keyPath: the property.

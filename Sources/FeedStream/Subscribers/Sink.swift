@@ -114,8 +114,8 @@ extension Subscribers {
     }
 
     public func cancel() {
-      // From now on, no value is passed on. If the subscription has not arrived yet, as with `subscribe(on:)`, it will be
-      // refused.
+      // From now on, no value is passed on. If the subscription has not arrived yet, as with `subscribe(on:)`, it will
+      // be refused.
       phase.store(Self.closed, ordering: .relaxed)
       // If values arrive on a queue, only work in its lane may touch the rest of this sink.
       if let lane, !lane.isHere { return lane.revoke { [self] in cancel() } }

@@ -11,8 +11,8 @@ extension Publisher {
   ///     }
   ///
   /// **Demand:** requests everything immediately. **Lifetime:** `owner` is held weakly, so it may keep the returned
-  /// cancellable. If a value or a completion arrives after the owner was released, the subscription is cancelled and
-  /// nothing is delivered.
+  /// cancellable. Once the owner has been released, neither closure is called, and the next value cancels the
+  /// subscription.
   /// **Failure:** without `receiveCompletion` a failure goes to ``StreamDiagnostics/onUnhandledFailure(_:)``.
   ///
   /// - Parameters:

@@ -41,10 +41,10 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// The current time in nanoseconds; `nil` without a clock. Safe from any thread.
   var instant: Int64? { get }
 
-  /// The name of the thread, for the map. Call it on this thread only.
+  /// The name of the thread, for the map. Read it on this thread only.
   var label: String { get }
 
-  /// Called on this thread when the map begins to show its streams: from then on, the loop counts its turns.
+  /// Called on this thread when the map begins to show the domain's streams: from then on, a loop counts its turns.
   func mapBegan()
 
   /// Runs `action` when the domain closes permanently; `nil` removes the action. Call it on this thread only.
@@ -68,8 +68,8 @@ extension StreamDomain {
 
 /// The destination of a value in transit out of a loop.
 package enum HoldingPlace: Sendable {
-  /// The main queue, or a task, which may run on the main actor. While code on the main queue runs a loop, both wait
-  /// until the loop returns.
+  /// The main queue, or a task, which may run on the main actor. While code on the main queue runs a loop, the main
+  /// queue and the main actor wait until the loop returns.
   case mainQueueOrTask
   case queue
 }
@@ -96,13 +96,13 @@ package enum HoldingPlace: Sendable {
     /// Makes the calling code's domain, where the subscription is being delivered, the stream's home.
     ///
     /// - Parameter gate: the stage's gate, if it has one. Any thread may request and cancel unless the stage lives on a
-    ///   loop, because the gate moves both.
+    ///   loop, because the gate moves requests and cancellations.
     @usableFromInline mutating func follow(_ gate: (any EntryGate)? = nil) {
       self = gate?.takesAnyThread == true ? .anywhere : Confinement()
     }
 
     /// Lets any thread request values and cancel, because upstream may deliver on any thread. Has no effect if the
-    /// stream lives on a loop.
+    /// stream has a home.
     @usableFromInline mutating func relax() { if home == nil { isAnywhere = true } }
 
     @usableFromInline mutating func check(_ touched: @autoclosure () -> some CustomStringConvertible) {
@@ -168,7 +168,7 @@ package enum CurrentDomain {
   /// True when the thread with this number owns a loop. Set together with `resting`.
   nonisolated(unsafe) static var hasLoop: @Sendable (_ threadNumber: UInt) -> Bool = { _ in false }
 
-  /// The calling thread's number, which is unique in the process. The system reuses its own identifiers of threads.
+  /// The calling thread's number, which is unique in the process. The system, in contrast, reuses thread identifiers.
   static var threadNumber: UInt {
     if let number = pthread_getspecific(numbers) { return UInt(bitPattern: number) }
     let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
@@ -210,8 +210,8 @@ package enum CurrentDomain {
     inner.map { Unmanaged<Token>.fromOpaque($0).release() }
   }
 
-  /// Holds the data that a thread needs about the domain that it runs. Does not retain the domain, which lives as long
-  /// as it runs.
+  /// Holds the data that a thread needs about the domain that it runs. Does not retain the domain, which lives at least
+  /// as long as the thread runs it.
   package final class Token: Sendable {
     fileprivate unowned let domain: any StreamDomain
     package init(_ domain: any StreamDomain) { self.domain = domain }

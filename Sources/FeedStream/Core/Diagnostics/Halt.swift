@@ -13,8 +13,8 @@ import Synchronization
 /// The message ends with the section of `docs/Troubleshooting.md` that explains the rule: `section` is its anchor, and
 /// `nil` for a message that needs no explanation.
 ///
-/// Two threads often break a rule at the same moment. The first stops the process, and the others wait for that: if
-/// several threads stop at once, Swift's backtraces mix and may never end.
+/// Several threads often break a rule at the same moment. The first of them stops the process, and the others wait: if
+/// several threads stopped it at once, Swift's backtraces would mix and might never end.
 // Not inlined, so that release builds keep the message.
 @inline(never) @usableFromInline func halt(
   _ message: String, section: StaticString? = "a-stream-lives-on-one-thread", file: StaticString = #fileID,

@@ -18,7 +18,7 @@ public struct DroppedValue {
     case noSubscriber
     /// The buffer was full: this value, or an older one, had to make room.
     case bufferFull
-    /// The stream had completed.
+    /// The stream had ended: it had completed or failed, or its loop was closed.
     case terminated
     /// The work that an earlier value started was still running.
     case busy
@@ -76,8 +76,9 @@ public enum StreamDiagnostics {
   }
 
   /// Calls `handler`, on the thread where the error occurred, for every error that was handled automatically: an error
-  /// from a handler or body of an `HTTPServer` without `onError`, from a handshake in a listener's `secured(by:)`
-  /// without `report`, or from a line that `decodeJSONLines(onInvalid: .skip())` skips.
+  /// from a handler or body of an `HTTPServer` without `onError`, from the publisher of an `upgradeToWebSocket`, from a
+  /// handshake in a listener's `secured(by:)` without `report`, or from a line that
+  /// `decodeJSONLines(onInvalid: .skip())` skips.
   ///
   /// By default, a debug build writes the error to standard error, and a release build does nothing. To turn this
   /// output off:

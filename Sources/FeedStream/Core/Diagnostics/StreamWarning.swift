@@ -25,7 +25,7 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
     /// A loop returned before a task had iterated the `values` that were made on it, or the loop waits only for such a
     /// task.
     case unreadValues
-    /// Work from another thread waits for a loop that has never run, or whose loop was released.
+    /// Work from another thread waits for a loop that has never run, or was sent to a loop that has been released.
     case neverRun
     /// A turn of a loop takes longer than the limit (``StreamDiagnostics/warnOfTurns(longerThan:)``).
     case longTurn
@@ -35,7 +35,7 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
   }
 
   public let kind: Kind
-  /// The file and the line where the subscription or the subject was made, or else the stream's name.
+  /// The file and the line where the subscription or the subject was made, or else the name of the stream or the loop.
   public let place: String
   /// A description of the event, and what to do instead.
   public let message: String
@@ -50,7 +50,7 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
 
 extension StreamDiagnostics {
   /// Calls `handler` for every warning instead of writing it, on the thread that caused the warning (for a long turn,
-  /// on another thread). This turns warnings on in release builds too. `nil` restores the default.
+  /// on another thread). This turns warnings on in release builds too. `nil` removes the handler.
   ///
   /// Each kind of warning is issued once per place, and again after a call of this method or of ``writeWarnings(_:)``.
   public static func onWarning(_ handler: (@Sendable (StreamWarning) -> Void)?) {

@@ -65,8 +65,8 @@ public import CThread
     if thread != currentThread() { moved("an operator that uses the scheduler \(scheduler)", Self.adviceOnSchedulers) }
   }
 
-  /// Checks a subscriber's request on another thread than the one that subscribed. Code on a loop, in a lane, in a task or
-  /// on the main queue may have moved there.
+  /// Checks a subscriber's request on a thread other than the one that subscribed. Code on a loop, in a lane, in a task
+  /// or on the main queue may have moved there.
   @inline(never) static func checkRequest(of name: @autoclosure () -> String) {
     guard CurrentDomain.get() == nil, !isInTask, !MainQueueCode.isRunning else { return }
     halt(

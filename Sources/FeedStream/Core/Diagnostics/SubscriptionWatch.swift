@@ -27,7 +27,7 @@ import Synchronization
   private(set) var tally: Tally?
   /// True if an operator above has requested that the loop not wait for this subscription.
   private var isExpendable = false
-  /// The watch of the enclosing subscription, while this one is made.
+  /// The watch of the enclosing subscription, while this one is being made.
   private var outer: UnsafeMutableRawPointer?
   private weak var subscriber: (any LiveSubscriber)?
   private let hasReceived = Atomic(false)
@@ -128,7 +128,7 @@ import Synchronization
   }
 }
 
-/// The subscriptions that live on a loop, for its thread.
+/// The subscriptions that live on a loop. Used on its thread only.
 package final class LiveSubscriptions {
   private struct Entry {
     weak var subscriber: (any LiveSubscriber)?
@@ -167,7 +167,8 @@ package final class LiveSubscriptions {
     limit = max(64, (entries.count + unread.count) * 2)
   }
 
-  /// Warns of subscriptions that can't receive values any more, because the loop has nothing left to do.
+  /// Called when the loop has nothing left to do. Warns of subscriptions that can't receive values any more, and of
+  /// values that no task has iterated.
   package func loopReturned() {
     entries.removeAll { !$0.isLive }
     unread.removeAll { $0.values?.isUnread != true }

@@ -1,5 +1,5 @@
-/// A member of a chain of subscribers that knows the next one. The search for a checkpoint follows these links, and
-/// only after something has gone wrong.
+/// A member of a chain of subscribers that knows the next one. The live map follows these links, and so does the search
+/// for a checkpoint after something has gone wrong.
 @usableFromInline protocol Traceable {
   /// The subscriber below.
   var below: Any { get }

@@ -127,7 +127,7 @@
     }
   }
 
-  /// Called when the lane's loop is closed: nothing more is delivered, and values in transit are reported.
+  /// Called when the lane's loop is closed: nothing more is delivered, and values in transit are reported as dropped.
   private func laneClosed() {
     home.domain?.perform { [self] in
       isOpen = false

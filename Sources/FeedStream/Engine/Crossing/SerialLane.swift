@@ -3,7 +3,7 @@ import Synchronization
 /// Takes the place of a loop for streams without one: runs work from several threads one piece at a time.
 ///
 /// No thread blocks. A lane with a queue runs its work there. Without a queue, a thread that finds the lane free runs
-/// the work, and a thread that finds it busy leaves its work to the one that is running.
+/// the work, and a thread that finds the lane busy leaves its work to the thread that is running there.
 // @unchecked: a lock guards the state, pieces of work run one at a time, on any thread, and only the thread that hands
 // down the subscription uses `handing`, before other code has access to the lane.
 @usableFromInline package final class SerialLane: StreamDomain, @unchecked Sendable {
@@ -30,7 +30,8 @@ import Synchronization
   /// The loop that keeps running while the lane has work.
   private let holder: (any StreamDomain)?
   private let place: HoldingPlace
-  /// True if another thread may make requests in this lane while the lane is free. Set before other code has access to the lane.
+  /// True if another thread may make requests in this lane while the lane is free. Set before other code has access to
+  /// the lane.
   var takesRequests = false
   /// The home of the stream that receives the lane's values; set while the subscription is delivered.
   private(set) var handing: Handing?
@@ -108,8 +109,8 @@ import Synchronization
     vacate()
   }
 
-  /// Runs `request` on this thread, before this returns, if the lane is free and any thread may request in it; otherwise
-  /// in the lane, later. As in Combine, what is requested before a value is sent then counts for this value.
+  /// Runs `request` on this thread, before this returns, if the lane is free and any thread may request in it;
+  /// otherwise as `perform(_:)` does. As in Combine, a request made before a value is sent then counts for that value.
   func pass(_ request: @escaping () -> Void) {
     let isMine = state.withLock { state in
       // The objects of a lane with a thread of its own belong to that thread even while the lane is free.
@@ -122,8 +123,8 @@ import Synchronization
     vacate()
   }
 
-  /// Makes work wait until ``vacate()``, because a thread that entered before the lane existed is still inside. Call
-  /// this before other code has access to the lane.
+  /// Makes work wait until ``vacate()``, because a thread that entered the gate before the lane existed is still
+  /// inside. Call this before other code has access to the lane.
   func occupy() { state.withLock { $0.isBusy = true } }
 
   /// Runs the work that has arrived, on this thread, and frees the lane.

@@ -43,7 +43,7 @@ import Synchronization
   @usableFromInline enum Following {
     /// Never: the subscriber has received its subscription elsewhere.
     case never
-    /// If the stage has no home: it joins publishers, and brings their events to its home otherwise.
+    /// If the stage has no home. A stage with a home brings its publishers' events there instead.
     case withoutHome
     /// Always: one publisher delivers at a time, as in a stage with one upstream.
     case always
@@ -76,8 +76,8 @@ import Synchronization
   /// True until the subscription of the stage's first upstream is handed down, if the stage may then move.
   @usableFromInline var mayFollow: Bool { following != .never }
 
-  /// Called when the subscription of the stage's first upstream is handed down, in `lane` or in none. Moves the stage to
-  /// the lane, if it may move.
+  /// Called when the subscription of the stage's first upstream is handed down, in `lane` or in none. Moves the stage
+  /// to the lane, if it may move.
   @usableFromInline func follow(_ lane: SerialLane?) {
     mutex.withLock {
       let following = self.following

@@ -1,5 +1,5 @@
 /// Runs one publisher at a time, each made from one of upstream's values: the stage of `switchToLatest`, `flatMapFirst`
-/// and `concatMap`. They differ in their treatment of a value that arrives while a publisher runs.
+/// and `concatMap`. These operators differ in their treatment of a value that arrives while a publisher runs.
 @usableFromInline
 final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Output, Failure>, Subscriber {
   /// Makes a publisher from a value, and subscribes the given inlet to it; without an inlet, the stage takes the
@@ -10,7 +10,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   @exclusivity(unchecked) @usableFromInline var isFinished = false
   /// True if the subscriber receives its subscription only when upstream's subscription arrives.
   @exclusivity(unchecked) private var beginsLate = false
-  /// True when upstream's completion was passed on. As in Combine's `switchToLatest`, a second completion, which breaks
+  /// True when `switchToLatest` has passed on upstream's completion. As in Combine, a second completion, which breaks
   /// the rules, is passed on too.
   @exclusivity(unchecked) private var endsWithUpstream = false
   /// True while a publisher runs, or is about to run.
@@ -159,11 +159,11 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
 
 /// The treatment of a value that arrives while a publisher runs.
 @usableFromInline enum WhenBusy {
-  /// It replaces the running publisher.
+  /// The value's publisher replaces the running one.
   case replaces
-  /// It is dropped, and reported.
+  /// The value is dropped, and reported.
   case isDropped
-  /// It waits for its turn.
+  /// The value waits for its turn.
   case waits
 }
 

@@ -13,7 +13,7 @@ extension Publishers {
     case dropNewest
     /// Drops the oldest value.
     case dropOldest
-    /// Cancels upstream and fails.
+    /// Drops the new value, cancels upstream, and fails.
     case customError(() -> Failure)
   }
 }
@@ -88,7 +88,7 @@ extension Publishers {
     return prefetch == .keepFull && isLive ? more + 1 : more
   }
 
-  /// True when there is room for `input` now.
+  /// Applies `whenFull`, and returns true if there is room for `input` after that.
   @inlinable func makeRoom(for input: Input) -> Bool {
     switch whenFull {
     case .dropNewest:
@@ -149,7 +149,7 @@ extension Publishers {
 
   /// Delivers the requested values, in order, then the completion.
   ///
-  /// - Returns: the number of places that have become free in the buffer.
+  /// - Returns: the demand for upstream: with `keepFull`, the number of places that have become free in the buffer.
   @inlinable func drain() -> Subscribers.Demand {
     guard !isDraining else { return .none }
     isDraining = true

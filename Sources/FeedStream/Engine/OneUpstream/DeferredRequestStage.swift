@@ -1,6 +1,7 @@
-/// A stage that delivers its subscription before upstream accepts; until then, it holds requests and a cancellation.
+/// A stage that delivers its subscription before upstream's has arrived; until then, it holds requests and a
+/// cancellation.
 @usableFromInline class DeferredRequestStage<Output, Failure: Error>: Stage<Output, Failure> {
-  /// The demand to request from upstream once it accepts.
+  /// The demand to request from upstream once its subscription arrives.
   @exclusivity(unchecked) @usableFromInline final var pending = Subscribers.Demand.none
 
   /// Delivers the subscription. Call this before subscribing to upstream.

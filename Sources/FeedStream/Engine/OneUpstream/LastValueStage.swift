@@ -4,7 +4,7 @@
 /// As in Combine, the stage waits for the request even if it finishes without a value, as long as a value was possible.
 @usableFromInline class LastValueStage<Output, Failure: Error>: Stage<Output, Failure> {
   private var last: Output?
-  /// True if upstream has completed and there is no demand yet.
+  /// True if upstream has completed or was cancelled, and there is no demand yet.
   private var isWaiting = false
 
   /// Ends with `value`, if any: immediately when `isAsked`, otherwise on the next request.

@@ -3,7 +3,7 @@
 /// A stage sits between an upstream subscription and one subscriber. It is generic over *values* only: its subscriber
 /// is erased to functions, so that repeating an operator in a chain does not nest its types. A subclass adds its state
 /// and one rule: `receive(_:)`. The rules of the protocol are implemented here: the first subscription wins, there is
-/// one completion, nothing follows a completion, `cancel()` is final and idempotent.
+/// one completion, nothing follows a completion, and `cancel()` is final and idempotent.
 ///
 /// A stage retains its subscriber until the stage itself is released, and releases its upstream at the completion. A
 /// subscriber breaks the retain cycle by releasing its subscription, as ``Subscribers/Sink`` does.
@@ -15,8 +15,8 @@
   /// The treatment of strays: events that upstream sends against the rules, before its subscription or after the
   /// completion.
   ///
-  /// Combine's operators differ in this treatment, and each operator here follows its counterpart, as long as it adds
-  /// no violation of its own: an operator without a buffer passes on every event from a misbehaving upstream.
+  /// Combine's operators differ in this treatment. Each operator here follows its counterpart: it may pass on
+  /// upstream's violations, but adds none of its own.
   @usableFromInline enum Strays {
     /// Nothing passes.
     case ignored
@@ -28,7 +28,7 @@
     case earlyPass
     /// Everything passes.
     case allPass
-    /// An event before the subscription traps; nothing passes after the completion.
+    /// An event or a request before the subscription traps; nothing passes after the completion.
     case earlyTraps
   }
 
@@ -121,7 +121,7 @@
     }
   }
 
-  /// Forwards the first completion and refuses the rest.
+  /// Forwards a completion that is expected, or a stray one that passes; refuses any other.
   @inlinable final func finish(_ completion: Subscribers.Completion<Failure>) {
     guard takesEnding() else { return }
     phase = .ended

@@ -10,6 +10,6 @@
     return .none
   }
 
-  /// `PrefixWhile`, or `TryPrefixWhile` when the rule may throw.
+  /// The operator's name: for example `PrefixWhile`, or `TryPrefixWhile` when the rule may throw.
   override var description: String { (Mode.throwsErrors ? "Try" : "") + super.description }
 }

@@ -79,7 +79,7 @@
   /// The next element, read in advance, so that the completion follows the last element without a further request.
   @exclusivity(unchecked) @usableFromInline var upcoming: Elements.Element
 
-  /// `nil` when there are no elements.
+  /// Returns `nil` when there are no elements.
   @inlinable init?(_ elements: Elements, to subscriber: S, then completion: Subscribers.Completion<S.Failure>) {
     var iterator = elements.makeIterator()
     guard let upcoming = iterator.next() else { return nil }

@@ -32,7 +32,7 @@ package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
   /// Schedules `action` at `date`. If the scheduler can't cancel it, a cancelled action still runs, and must have no
   /// effect. Until then, it retains its captured values, as in Combine.
   ///
-  /// - Returns: a cancellable that cancels the work.
+  /// - Returns: a cancellable that cancels the work; `nil` if the scheduler can't cancel it.
   @usableFromInline
   func run(after date: Context.SchedulerTimeType, _ action: @escaping () -> Void) -> (any Cancellable)? {
     if let work = revoking?.scheduleOnce(after: date, action) { return work }
@@ -40,7 +40,7 @@ package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
     return nil
   }
 
-  /// - Returns: a cancellable that cancels the work.
+  /// - Returns: a cancellable that cancels the work; `nil` if the scheduler can't cancel it.
   @usableFromInline
   func run(in interval: Context.SchedulerTimeType.Stride, _ action: @escaping () -> Void) -> (any Cancellable)? {
     run(after: scheduler.now.advanced(by: interval), action)

@@ -25,7 +25,7 @@
   /// Makes an empty chunk.
   @inlinable public init() { self.init(.none, from: UnsafePointer(ChunkMemory.none.base), count: 0) }
 
-  /// A copy of `bytes`.
+  /// A copy of `bytes`; a `Chunk` is used without copying.
   @inlinable public init<Bytes: Sequence>(_ bytes: Bytes) where Bytes.Element == UInt8 {
     if let chunk = bytes as? Chunk {
       self = chunk

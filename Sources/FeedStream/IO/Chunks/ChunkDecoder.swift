@@ -23,7 +23,7 @@ public protocol ChunkDecoder<Output> {
   /// The type of the errors that the decoder throws; `Never` if all bytes are valid.
   associatedtype DecodingFailure: Error
 
-  /// Receives the next bytes. Called after ``next()`` has returned `nil`.
+  /// Receives the next bytes. Called first, and then each time ``next()`` has returned `nil`.
   mutating func feed(_ chunk: Chunk)
 
   /// Returns the next value from the received bytes, or `nil` if more are needed.

@@ -7,7 +7,8 @@ extension Publisher where Output == Chunk {
   ///
   /// Invalid UTF-8 is replaced by U+FFFD, as `String(decoding:as:)` does.
   ///
-  /// **Demand, failure, cancellation:** as in `framed(by:)`. **Policy:** holds at most three bytes.
+  /// **Demand, failure, cancellation:** as in `framed(by:)`. **Policy:** holds one chunk, and at most three bytes of an
+  /// incomplete character.
   public func utf8Text() -> Publishers.Framed<Self, UTF8Decoder, Publishers.NonThrowing<Failure>> {
     framed(by: UTF8Decoder())
   }

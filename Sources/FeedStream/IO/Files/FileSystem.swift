@@ -66,7 +66,7 @@ package struct FileStatus: Hashable, Sendable {
   /// The file's identity, independent of its name.
   package var identity: FileIdentity
   package var size: Int64
-  /// The time in nanoseconds since 1970.
+  /// The time of the last change to the content, in nanoseconds since 1970.
   package var modified: Int64
   package var permissions: UInt16
 

@@ -18,7 +18,7 @@ extension File {
   /// before the next check, if the 64 bytes before that position are the same as before.
   ///
   /// **Demand:** each requested chunk is one read; without demand nothing is read or checked. At the end of the file,
-  /// the stream waits until the system announces a change in the folder; it also checks the file every `interval`.
+  /// the stream waits until the system announces a change in the folder, and also checks the file every `interval`.
   /// **Failure:** the system's reason, except for a missing file. **Cancellation:** closes the file. **Policy:** holds
   /// nothing.
   ///

@@ -127,9 +127,9 @@ extension Subprocess {
   /// output open. If the standard error is a pipe, it must also have ended.
   ///
   /// **Demand:** each requested chunk is one read; without demand, the program waits when the pipe is full.
-  /// **Failure:** ``SubprocessError``; an exit status other than 0 is a failure, too. **Cancellation:** ends the
-  /// program: `SIGTERM` now, `SIGKILL` after ``grace``. **Policy:** holds the last 4 KiB of the standard error if that
-  /// is a pipe.
+  /// **Failure:** ``SubprocessError``; an exit status other than 0 is a failure, too, and so is a signal that ends the
+  /// program. **Cancellation:** ends the program: `SIGTERM` now, `SIGKILL` after ``grace``. **Policy:** holds the last
+  /// 4 KiB of the standard error if that is a pipe.
   public func output(on scheduler: any LoopScheduler) -> AnyPublisher<Chunk, SubprocessError> {
     run(on: scheduler, feeding: Empty<Chunk, Never>?.none)
   }
@@ -191,7 +191,7 @@ extension Publisher where Output == Chunk {
   /// The program's input is closed when upstream completes. When the program ends, upstream is cancelled.
   ///
   /// **Demand:** requests from upstream as ``Publisher/write(to:limit:atEnd:)`` does; reads the output on demand.
-  /// **Failure:** ``SubprocessError``, even for upstream's failure or an exit status other than 0; the program is
+  /// **Failure:** ``SubprocessError``, as in ``Subprocess/output(on:)``, even for upstream's failure; the program is
   /// ended. **Cancellation:** cancels upstream and ends the program. **Policy:** holds 256 KiB and one chunk of the
   /// bytes to write.
   public func pipe(

@@ -52,7 +52,7 @@ public struct Subprocess: Hashable, Sendable {
   /// The time between `SIGTERM` and `SIGKILL` on cancellation; five seconds by default.
   public var grace: StreamInstant.Stride = .seconds(5)
   /// True to run the program in its own session, without this process's terminal. Ending the program then also ends the
-  /// programs that it has started, and Ctrl-C in the terminal does not reach it.
+  /// programs that it has started, and Ctrl-C in the terminal does not reach the program.
   public var endsDescendants = false
   /// With ``endsDescendants``: true to let the programs that the program has started continue if it exits by itself.
   public var leavesDescendants = false

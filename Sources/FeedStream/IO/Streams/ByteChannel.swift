@@ -1,6 +1,6 @@
 /// Both directions of a connection, of an event loop or of virtual time.
 ///
-/// The user must have at most one reader and one write at a time, and make no calls after `close()`. Lives on its
+/// The caller may have at most one reader and one write at a time, and makes no calls after `close()`. Lives on its
 /// scheduler's thread. Reading continues after writing has ended.
 package protocol ByteChannel: ByteSink {
   /// The peer's address.

@@ -1,6 +1,7 @@
 /// A destination of bytes: a connection, a file, a standard stream.
 ///
-/// The user must have at most one write at a time, and make no calls after `close()`. Lives on its scheduler's thread.
+/// The caller may have at most one write at a time, and makes no calls after `close()`. Lives on its scheduler's
+/// thread.
 package protocol ByteSink: AnyObject {
   /// Writes the chunks together; `done` is called once, later, unless the sink is closed first.
   func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void)

@@ -42,8 +42,8 @@ extension EventLoop: IOHost {
 }
 
 extension EventLoop {
-  /// The memory for all reads of the loop. The reads can share the memory, because each read is complete before the
-  /// next begins.
+  /// The memory for the reads of all connections on the loop. The reads can share the memory, because each read is
+  /// complete before the next begins.
   var reading: SharedReading {
     if let reading = shared { return unsafeDowncast(reading, to: SharedReading.self) }
     let reading = SharedReading()

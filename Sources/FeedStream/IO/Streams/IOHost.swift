@@ -117,7 +117,7 @@ extension LoopScheduler {
   }
 }
 
-/// A socket's address: an internet address or a path in the file system.
+/// A socket's address: an internet address, a path in the file system, or an inherited socket.
 public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
     case internet(host: String, port: Int)
@@ -130,7 +130,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   package init(_ kind: Kind) { self.kind = kind }
 
   /// - Parameters:
-  ///   - host: a numeric address, `127.0.0.1` or `::1`.
+  ///   - host: a numeric address, such as `127.0.0.1` or `::1`.
   ///   - port: 0 to 65,535; with 0, the system chooses one for a listener.
   public static func internet(_ host: String, port: Int) -> SocketAddress { Self(.internet(host: host, port: port)) }
 

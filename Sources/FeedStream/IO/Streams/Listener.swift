@@ -26,7 +26,7 @@ public final class Listener {
   ///   - sharingPort: true to share the port with other listeners of the same user that also share it (`SO_REUSEPORT`):
   ///     one on each loop of a group, or in a new process that takes over from an old one. Linux distributes
   ///     connections among the listeners, and a connection stays with its listener even if that listener accepts none;
-  ///     macOS gives all connections to one listener. Fails for a path.
+  ///     macOS gives all connections to one listener. Fails for a path and for an inherited socket.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   /// - Throws: when the address is invalid, in use, or not permitted.
   public convenience init(

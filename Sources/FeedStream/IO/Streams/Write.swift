@@ -34,7 +34,7 @@ public enum WriteEnding: Hashable, Sendable {
   case leavesOpen
   /// The sending side is closed; you can still read from the connection.
   case endsWriting
-  /// The connection is closed. A cancellation closes it, too.
+  /// The connection is closed. A cancellation closes it, too; a failure doesn't.
   case closes
 }
 

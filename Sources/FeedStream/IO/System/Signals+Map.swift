@@ -9,8 +9,8 @@ extension StreamDiagnostics {
   ///
   /// - Parameters:
   ///   - signal: the signal's number; `SIGUSR1` by default.
-  ///   - loop: the loop that waits for the signal, which doesn't keep it running. While the loop is blocked, nothing is
-  ///     written.
+  ///   - loop: the loop that waits for the signal. The wait doesn't keep the loop running. While the loop is blocked,
+  ///     nothing is written.
   /// - Returns: a cancellable that restores the signal's previous action when cancelled or released. The map stays on.
   public static func printMapOnSignal(_ signal: Int32? = nil, on loop: EventLoop) -> AnyCancellable {
     startMap()

@@ -6,7 +6,8 @@
 ///
 /// While keys are read, the terminal is in raw mode: it doesn't echo, and Ctrl-C is a key. The terminal is restored
 /// when you stop reading keys, when the process exits, and when a signal ends the process, even in a crash. After
-/// `SIGKILL`, `SIGSTOP`, or another signal that isn't handled, the terminal stays in raw mode. Lives on its scheduler's thread.
+/// `SIGKILL`, `SIGSTOP`, or another signal that isn't handled, the terminal stays in raw mode. Lives on its scheduler's
+/// thread.
 public final class Terminal {
   private let port: any TerminalPort
   private let scheduler: any LoopScheduler

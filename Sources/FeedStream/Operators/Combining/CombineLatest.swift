@@ -1,5 +1,6 @@
 extension Publisher {
-  /// Pairs the newest value of this publisher with the newest of another, whenever either delivers a value.
+  /// Pairs the newest value of this publisher with the newest of another, whenever either delivers a value, once both
+  /// have delivered one.
   ///
   ///     upstream    --a------b--------|
   ///     other       -----1--------2------|

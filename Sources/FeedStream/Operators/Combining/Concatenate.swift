@@ -8,9 +8,9 @@ extension Publisher {
   ///
   /// ![append(other)](marbles-append.svg)
   ///
-  /// The suffix is subscribed to when this publisher finishes. **Demand:** the outstanding demand passes to
-  /// the next publisher. **Failure:** ends the stream; the suffix is not subscribed to. **Cancellation:** cancels the
-  /// running publisher. **Policy:** forwards.
+  /// The suffix is subscribed to when this publisher finishes. **Demand:** the outstanding demand passes to the suffix.
+  /// **Failure:** ends the stream; after a failure of this publisher, the suffix is not subscribed to.
+  /// **Cancellation:** cancels the running publisher. **Policy:** forwards.
   @inlinable public func append<P: Publisher<Output, Failure>>(_ publisher: P) -> Publishers.Concatenate<Self, P> {
     Publishers.Concatenate(prefix: self, suffix: publisher)
   }

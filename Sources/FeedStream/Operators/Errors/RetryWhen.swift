@@ -7,11 +7,12 @@ extension Publisher {
   ///     retry(when:)
   ///     downstream  -a-------a-b|
   ///
-  /// `handler` is called once for each subscriber, with a publisher of the failures. The publisher that it returns is
-  /// subscribed to before upstream, and one value is requested from it after each failure:
-  /// `{ errors in errors.delay(for: 1, scheduler: loop) }`. When that publisher completes, the stream completes
-  /// immediately in the same way. But if its last value triggers a subscription, the stream completes only after that,
-  /// so that values arrive from a source that delivers while it is being subscribed to.
+  /// `handler` is called once for each subscriber, with a publisher of the failures; for example,
+  /// `{ errors in errors.delay(for: 1, scheduler: loop) }` retries one second after each. The publisher that `handler`
+  /// returns is subscribed to before upstream, and one value is requested from it after each failure. When that
+  /// publisher completes, the stream completes immediately in the same way. But if its last value triggers a
+  /// subscription, the stream completes only after subscribing, so that values arrive from a source that delivers while
+  /// it is being subscribed to.
   ///
   /// **Demand:** each new subscription receives the outstanding demand. **Failure:** that of `handler`'s publisher.
   /// **Cancellation:** cancels upstream and `handler`'s publisher. **Policy:** forwards.

@@ -11,7 +11,8 @@ extension Publisher {
     Publishers.DropWhile(upstream: self, predicate: predicate)
   }
 
-  /// Drops values as long as `predicate` holds, and fails with the first error it throws.
+  /// Drops values as long as `predicate` holds, then delivers the rest; fails with the first error that `predicate`
+  /// throws.
   ///
   ///     upstream    --1--2--x--9--|
   ///     tryDrop { try isSmall($0) }   (throws on x)

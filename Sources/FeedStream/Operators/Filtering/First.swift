@@ -21,7 +21,7 @@ extension Publisher {
     Publishers.FirstWhere(upstream: self, predicate: predicate)
   }
 
-  /// Delivers the first value for which `predicate` holds, and fails with the first error it throws.
+  /// Delivers the first value for which `predicate` holds, then finishes; fails if `predicate` throws before that.
   ///
   ///     upstream    --1--x--2--|
   ///     tryFirst { try isEven($0) }   (throws on x)

@@ -146,8 +146,8 @@ extension Publishers {
   /// True when values may go to the subscriber immediately, because its demand is unlimited and no value waits.
   @inlinable var isDirect: Bool { demand == .unlimited && waiting.isEmpty && !isDraining }
 
-  /// Subscribes to the publisher that `make` returns. A `Just` or a sequence delivers its values immediately instead,
-  /// because subscribing to one would take three allocations (250 ns).
+  /// Subscribes to the publisher that `make` returns. If values may go to the subscriber immediately, a `Just` or a
+  /// sequence delivers its values without a subscription, which would take three allocations (250 ns).
   @inlinable func attach<P: Publisher<Output, Failure>>(_ make: () -> P) {
     // Count this publisher, so that the stream's completion waits for it, as it would for an inlet.
     directDeliveries &+= 1

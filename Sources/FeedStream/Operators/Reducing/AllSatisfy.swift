@@ -11,8 +11,8 @@ extension Publisher {
     Publishers.AllSatisfy(upstream: self, predicate: predicate)
   }
 
-  /// Delivers `false` as soon as `predicate` is false for a value, and `true` if upstream finishes first. Fails with the
-  /// first error that `predicate` throws.
+  /// Delivers `false` as soon as `predicate` is false for a value, and `true` if upstream finishes first. Fails with
+  /// the first error that `predicate` throws.
   ///
   ///     upstream    --2--4--x--|
   ///     tryAllSatisfy { try isEven($0) }   (throws on x)

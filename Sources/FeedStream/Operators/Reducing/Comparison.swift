@@ -53,7 +53,8 @@ extension Publisher {
     Publishers.Comparison(upstream: self, areInIncreasingOrder: areInIncreasingOrder)
   }
 
-  /// Delivers the value that comes first in the order, and fails with the first error that comparing throws.
+  /// Delivers the value that comes first in the order, when upstream finishes; fails with the first error that
+  /// comparing throws.
   ///
   ///     upstream    --2--3--x--|
   ///     tryMin { try isLess($0, $1) }   (throws on x)
@@ -68,7 +69,8 @@ extension Publisher {
     tryMax { try areInIncreasingOrder($1, $0) }
   }
 
-  /// Delivers the value that comes last in the order, and fails with the first error that comparing throws.
+  /// Delivers the value that comes last in the order, when upstream finishes; fails with the first error that
+  /// comparing throws.
   ///
   ///     upstream    --2--3--x--|
   ///     tryMax { try isLess($0, $1) }   (throws on x)

@@ -27,7 +27,8 @@ extension Publisher {
     Publishers.ContainsWhere(upstream: self, predicate: predicate)
   }
 
-  /// Delivers `true` when `predicate` holds for a value, and fails with the first error it throws.
+  /// Delivers `true` as soon as `predicate` holds for a value, and `false` if upstream finishes first. Fails with the
+  /// first error that `predicate` throws.
   ///
   ///     upstream    --1--x--2--|
   ///     tryContains { try isEven($0) }   (throws on x)

@@ -29,7 +29,8 @@ extension Publisher {
     Publishers.ReduceInto(upstream: self, initial: initialResult, updateResult: updateResult)
   }
 
-  /// Delivers the result of combining all values, and fails with the first error that combining throws.
+  /// Delivers the result of combining all values, when upstream finishes; fails with the first error that combining
+  /// throws.
   ///
   ///     upstream    --1--2--x--|
   ///     tryReduce(0) { try add($0, $1) }   (throws on x)

@@ -15,8 +15,8 @@ extension Publisher {
     Publishers.ReduceFromFirst(upstream: self, nextPartialResult: nextPartialResult)
   }
 
-  /// Delivers the result of combining all values, beginning with the first, and fails with the first error that
-  /// combining throws.
+  /// Delivers the result of combining all values, beginning with the first, when upstream finishes; fails with the
+  /// first error that combining throws.
   ///
   ///     upstream    --1--2--x--|
   ///     tryReduce { try add($0, $1) }   (throws on x)

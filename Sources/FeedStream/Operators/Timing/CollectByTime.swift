@@ -10,7 +10,7 @@ extension Publisher {
   /// The first period begins with the subscription, and each period follows the one before. A period without values
   /// delivers no array.
   ///
-  /// As in Combine, arrays and completions are delivered on the scheduler.
+  /// As in Combine, arrays that have been requested and completions are delivered on the scheduler.
   ///
   /// **Demand:** `.byTime` requests one value at a time from upstream, beginning with the subscription.
   /// `.byTimeOrCount` requests only the values that the requested arrays still lack.

@@ -11,8 +11,8 @@ extension Publisher {
   /// The completion of upstream or of the trigger ends the stream.
   ///
   /// **Policy:** drops a value that another follows before the trigger delivers, by design; drops and reports a value
-  /// that is not sampled when the stream completes; if nothing is requested when the trigger delivers, the value waits
-  /// for the next trigger. **Demand:** requests everything from upstream and the trigger. **Failure:** upstream's
+  /// that has not been sampled when the stream completes; if nothing is requested when the trigger delivers, the value
+  /// waits for the next trigger. **Demand:** requests everything from upstream and the trigger. **Failure:** upstream's
   /// failure passes through. **Cancellation:** cancels upstream and the trigger immediately.
   ///
   /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.

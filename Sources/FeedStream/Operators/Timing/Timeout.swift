@@ -41,7 +41,7 @@ public struct TimedOut: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Publisher {
-  /// Fails when nothing arrives for `interval`, with an error that can name the place.
+  /// Fails when nothing arrives for `interval`, with an error that can name the place of the call.
   ///
   ///     upstream    -a-b--------c-|
   ///     timeout(4, scheduler: loop) { LoadError.tooSlow($0) }

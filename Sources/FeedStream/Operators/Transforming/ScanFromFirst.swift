@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers the first value, and then every intermediate result of combining the values with it.
+  /// Delivers the first value, and then, for each further value, the result of combining it with the result so far.
   ///
   ///     upstream    --1--2--3--|
   ///     scan(+)
@@ -13,8 +13,8 @@ extension Publisher {
     Publishers.ScanFromFirst(upstream: self, nextPartialResult: nextPartialResult)
   }
 
-  /// Delivers the first value, and then every intermediate result of combining the values with it; fails with the first
-  /// error that combining throws.
+  /// Delivers the first value, and then, for each further value, the result of combining it with the result so far;
+  /// fails with the first error that combining throws.
   ///
   ///     upstream    --1--2--x--|
   ///     tryScan { try add($0, $1) }   (throws on x)

@@ -1,6 +1,6 @@
 extension StreamDiagnostics {
-  /// Turns the live map of streams on, or off again. The environment variable `FEEDSTREAM_MAP`, set to `on`, does the
-  /// same for the whole program.
+  /// Turns the live map of streams on, or off again. The environment variable `FEEDSTREAM_MAP`, set to `on`, turns the
+  /// map on from the start of the program.
   ///
   /// The map shows the streams that are subscribed while it is on. ``snapshot(limit:)`` reads it.
   ///

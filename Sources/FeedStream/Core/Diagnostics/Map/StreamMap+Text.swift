@@ -1,5 +1,6 @@
 extension StreamMap: CustomStringConvertible {
-  /// The map for a terminal: first the places where streams may be stuck, then each stream from its end up to its sources.
+  /// The map for a terminal: first the places where streams may be stuck, then each stream from its end up to its
+  /// sources.
   ///
   /// ```text
   /// 1 stream on the main thread. Places that may be stuck:
@@ -42,7 +43,7 @@ extension StreamMap: CustomStringConvertible {
     }
   }
 
-  /// The name of a node, and its place.
+  /// The name of a node, and its place if it has one.
   public func title(_ node: Int) -> String {
     nodes[node].place.map { "\(nodes[node].name), \($0)" } ?? nodes[node].name
   }
@@ -53,7 +54,7 @@ extension StreamMap: CustomStringConvertible {
     return "\(nodes[node].name) (\(title(end)))"
   }
 
-  /// Facts about a node as short texts, such as `in 19` and `holds 16 of 16`.
+  /// Facts about a node as short phrases, such as `in 19` and `holds 16 of 16`.
   public func facts(of node: Node) -> [String] {
     var facts: [String] = []
     if let received = node.received { facts.append("in \(received)") }
