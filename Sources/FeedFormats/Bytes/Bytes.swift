@@ -72,7 +72,8 @@ extension UnsafeBufferPointer where Element == UInt8 {
 
   var string: String { String(decoding: self, as: UTF8.self) }
 
-  /// A number with an optional sign; everything after its digits is ignored (`640px`).
+  /// The number at the beginning, without a sign; everything after its digits is ignored (`640px`). `nil` if there is
+  /// none, or if it has more than nine digits.
   var integer: Int? {
     let digits = trimmed
     var (value, index) = (0, 0)

@@ -56,7 +56,7 @@ struct CacheRequest: Sendable {
 
   var isOnlyIfCached: Bool { control.has("only-if-cached") }
 
-  /// True if this request can wait for others in flight, because it doesn't require a newer response.
+  /// True if this request can wait for others in flight: it has no conditions and doesn't require a newer response.
   var maySharePending: Bool { !isConditional && !asksForNewer }
 
   private var asksForNewer: Bool { control.has("no-cache") || control.has("max-age") || control.has("min-fresh") }

@@ -85,7 +85,7 @@ public struct HTTPStoredResponse: Sendable, Equatable {
 
 /// The reason why a store's operation failed. The subscriber still receives its response.
 public struct HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A readable sentence that names the place.
+  /// A readable sentence about the failure.
   public var description: String
 
   public init(_ description: String) { self.description = description }

@@ -111,7 +111,7 @@ public final class CurlHTTPClient: HTTPClient {
     AnyPublisher(WorkOnRequest("HTTP") { StreamingExchange(self, request) })
   }
 
-  /// Receives the progress of each request, up to ten times per second, when it has changed.
+  /// Sends a request, and reports its progress up to ten times per second, when the progress has changed.
   public func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError> {
     AnyPublisher(HTTPEvents(client: self, request: request))
   }
