@@ -161,7 +161,7 @@ public final class HTTPServer {
   /// **Demand:** with demand, connections are accepted; without demand, new connections wait in the system's backlog,
   /// and requests wait on the open connections. **Failure:** never. Finishes when the server is closed or has shut
   /// down. **Cancellation:** closes the connections; the server continues to listen, and may be subscribed to again.
-  /// Policy: holds one request of each open connection, and accepts at most one connection more than requested.
+  /// **Policy:** holds one request of each open connection, and accepts at most one connection more than requested.
   ///
   /// Only one subscriber at a time: another one finishes without a value.
   public var requests: Requests { Requests(server: self) }
