@@ -122,7 +122,7 @@ struct CacheRequest: Sendable {
   static let privateNetwork = "private network"
 
   /// True if the document or redirect that led to this request isn't known to come from a private network. Then this
-  /// request must not lead to one, and only the connection shows whether it does.
+  /// request must not lead to a private network, and only the connection shows whether it does.
   var isChosenByOthers: Bool { request.origin != nil && request.originIsPrivate != true }
 
   /// The values of the request's fields that `Vary` names; `nil` for `Vary: *`, which no request matches.

@@ -79,7 +79,7 @@ public struct HTTPStoredResponse: Sendable, Equatable {
     self.body = body
   }
 
-  /// The number of bytes that a store counts for the response: its body, its header, and 512 for the rest.
+  /// The number of bytes that a store counts for the response: its body, its header, and 512 bytes for everything else.
   public var byteCount: Int { body.count + head.headers.lines.count + 512 }
 }
 
