@@ -70,8 +70,8 @@ extension HTTPServer {
 
     /// Responds with the first value of `publisher`, which is cancelled when the client disconnects first.
     ///
-    /// A failure that is a ``Status`` is the response. Any other failure, or a completion without a value, becomes
-    /// status 500 and is reported (``HTTPServer/onError``).
+    /// A failure that is a ``Status`` or ``Problem`` is the response. Any other failure, or a completion without a
+    /// value, becomes status 500 and is reported (``HTTPServer/onError``).
     public func respond<P: Publisher>(_ publisher: P) where P.Output == Response {
       exchange.respond(publisher.eraseFailureType().eraseToAnyPublisher())
     }

@@ -152,7 +152,7 @@ public final class HTTPServer {
 
   /// Called for each request whose handler or body failed: the client got status 500, or a response that is cut off.
   ///
-  /// A ``Status`` that is thrown is a response, not a failure. If this isn't set, errors go to
+  /// A ``Status`` or ``Problem`` that is thrown is a response, not a failure. If this isn't set, errors go to
   /// `StreamDiagnostics.onCaughtError`.
   public var onError: ((FailedRequest) -> Void)?
 

@@ -42,8 +42,9 @@ extension HTTPServer {
     /// The middleware around all routes, the first outermost.
     private var outermost: [Middleware] = []
 
-    /// Maps an error of a handler to another error: a ``Status`` or a ``Problem`` is the response, and any other error
-    /// becomes status 500 and is reported (``HTTPServer/onError``). By default, returns errors unchanged.
+    /// Maps an error of a handler to another error: a ``Status`` or a ``Problem`` is the response, a body that is too
+    /// large or malformed gets 413 or 400, and any other error becomes status 500 and is reported
+    /// (``HTTPServer/onError``). By default, returns errors unchanged.
     ///
     ///     var routes = HTTPServer.Routes()
     ///     routes.errors = { $0 is NotFound ? HTTPServer.Status.notFound : $0 }
