@@ -97,7 +97,7 @@ public struct FeedParser: Sendable {
     case .unknown:
       gathered.append(bytes)
       guard let isJSON = looksLikeJSON(gathered) else {
-        // There is only white space so far.
+        // There is only whitespace so far.
         guard gathered.count <= limits.recognitionBytes else { throw .notAFeed }
         return
       }
@@ -127,7 +127,7 @@ public struct FeedParser: Sendable {
   }
 }
 
-/// The bytes of invisible characters: white space, byte order marks, and the halves of ASCII in UTF-16.
+/// The bytes of invisible characters: whitespace, byte order marks, and the halves of ASCII in UTF-16.
 private let skippedBytes: [UInt8] = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
 
 private func looksLikeMarkup(_ bytes: [UInt8]) -> Bool {
@@ -136,7 +136,7 @@ private func looksLikeMarkup(_ bytes: [UInt8]) -> Bool {
   return first == UInt8(ascii: "<") || first == 0x4C
 }
 
-/// True if the first character, after a byte order mark and white space, begins a JSON object or array, in any encoding
+/// True if the first character, after a byte order mark and whitespace, begins a JSON object or array, in any encoding
 /// of Unicode; `nil` if there is no such character yet.
 private func looksLikeJSON(_ bytes: [UInt8]) -> Bool? {
   guard let first = bytes.first(where: { !skippedBytes.contains($0) }) else { return nil }

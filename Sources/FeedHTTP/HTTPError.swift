@@ -17,7 +17,7 @@ public struct HTTPError: Error, Hashable, Sendable {
 
   /// The kind of failure.
   public enum Kind: Hashable, Sendable {
-    /// The URL is not http or https, or a header field cannot be sent.
+    /// The URL is not http or https; the method or a header field cannot be sent; or the method allows no body.
     case invalidRequest
     /// The host's name was not found, or no name server could be reached.
     case nameResolution
@@ -32,7 +32,8 @@ public struct HTTPError: Error, Hashable, Sendable {
     case body
     /// The connection broke before the response was complete.
     case receive
-    /// The response ended early: fewer bytes than announced, or incomplete compressed data.
+    /// The response ended early: its header, body or compressed data is incomplete, or TLS ended without
+    /// `close_notify`.
     case truncated
     /// The compressed data is damaged, or compressed in a way that was not offered.
     case encoding

@@ -99,12 +99,12 @@ extension HTTPHeaders: Sequence {
       return (line, memchr(start, 0x3A, line).map { UnsafeRawPointer($0) - start })
     }
 
-    /// The next field, without the white space around name and value.
+    /// The next field, without the whitespace around name and value.
     fileprivate mutating func nextBytes() -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
       nextField().map { (trimmed($0), trimmed($1)) }
     }
 
-    /// The text without surrounding white space; invalid UTF-8 is repaired.
+    /// The text without surrounding whitespace; invalid UTF-8 is repaired.
     private func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: trimmed(bytes), as: UTF8.self) }
 
     private func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
@@ -144,7 +144,7 @@ extension HTTPHeaders {
     }
   }
 
-  /// The text without surrounding white space; invalid UTF-8 is repaired.
+  /// The text without surrounding whitespace; invalid UTF-8 is repaired.
   private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
     func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
     var (start, end) = (0, bytes.count)

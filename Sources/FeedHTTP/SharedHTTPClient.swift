@@ -7,8 +7,8 @@ extension HTTPClient {
   ///
   ///     let client = CurlHTTPClient(on: loop).shareInFlight()
   ///
-  /// Requests are equal if they have the same URL, fields and limits. The request is cancelled when its last subscriber
-  /// cancels. A response is not kept: a later subscriber makes a new request.
+  /// Requests are equal if all of their properties are equal, such as URL, fields and limits. The request is cancelled
+  /// when its last subscriber cancels. A response is not kept: a later subscriber makes a new request.
   public func shareInFlight() -> SharedHTTPClient { SharedHTTPClient(self) }
 }
 

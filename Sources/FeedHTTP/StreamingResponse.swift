@@ -9,7 +9,8 @@ public struct StreamingResponse {
   public var headers: HTTPHeaders
   /// The URL that the response comes from: the requested one, or the last one that a redirect led to.
   public var url: URL
-  /// The body, decompressed, while it arrives. It can be subscribed to once.
+  /// The body while it arrives, decompressed unless ``HTTPRequest/decodesContent`` is false. It can be subscribed to
+  /// once.
   ///
   /// **Demand:** a chunk is delivered when it is requested; without demand, the connection is not read beyond a few
   /// hundred kilobytes. **Failure:** the reason why the body did not arrive whole, delivered after the bytes that did

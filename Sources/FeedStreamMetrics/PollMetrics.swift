@@ -12,7 +12,7 @@
   ///
   ///     let subscription = worker.sink { metrics.record($0.outcome, lateness: $0.lateness) }
   ///
-  /// This module doesn't import the poller, so that programs without one don't build it. Lives on one thread.
+  /// This module doesn't import the poller, so that programs without a poller don't build it. Lives on one thread.
   public final class PollMetrics {
     private let counts: Counts
     private let lateness: CoreMetrics.Timer

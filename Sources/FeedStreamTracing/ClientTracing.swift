@@ -11,8 +11,8 @@
     ///     let client = CurlHTTPClient(on: loop).traced()
     ///
     /// The span ends when the response is complete, or, if its body is streamed, when the response begins. A failure or
-    /// a status of 400 or above is an error. What is below sees the context in which the request was made, even if the
-    /// response arrives later: requests that follow from it belong to the same trace.
+    /// a status of 400 or above is an error. The operators below see the context in which the request was made, even if
+    /// the response arrives later, so requests that they make belong to the same trace.
     ///
     /// - Parameters:
     ///   - context: the parent's context. By default, `ServiceContext.current` at the time of the subscription, or, if

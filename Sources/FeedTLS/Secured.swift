@@ -93,7 +93,7 @@ extension Publisher where Output == Connection, Failure == Never {
   ///
   /// **Demand:** `handshakes` connections are requested from upstream, and another one each time one is delivered or
   /// abandoned, so up to that many accepted connections may wait. **Failure:** never. **Cancellation:** closes
-  /// connections that have not been delivered. Policy: holds `handshakes` connections.
+  /// connections that have not been delivered. **Policy:** holds `handshakes` connections.
   ///
   /// - Parameters:
   ///   - server: the server's identity, and the clients to admit.

@@ -77,7 +77,7 @@ public struct FleetStatus: Hashable, Sendable {
   public var latency: Duration
   /// The number of error replies from the engine since it started, by their first word.
   public var refusals: [String: Int]
-  /// The number of bytes that the engine uses; 0 when it does not report this.
+  /// The number of bytes of memory that the engine uses; 0 when it does not report this.
   public var memory: Int
   /// The rule by which the engine deletes keys when its memory is full, which loses feeds; `nil` when it keeps them, or
   /// does not report this.

@@ -118,7 +118,7 @@ extension RedisFleet: FeedLibrary {
       .eraseToAnyPublisher()
   }
 
-  /// The reason why a feed is due when it is.
+  /// The state of polling a feed, which explains the decisions about it.
   public func explanation(of address: URL) -> AnyPublisher<FeedExplanation, FleetError> {
     let address = address.absoluteURL
     return feeds([address], withImages: false)

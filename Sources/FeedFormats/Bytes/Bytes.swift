@@ -62,7 +62,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     count == text.utf8CodeUnitCount && startsIgnoringCase(with: text)
   }
 
-  /// The bytes without white space and control characters at both ends.
+  /// The bytes without whitespace and control characters at both ends.
   var trimmed: Bytes {
     var (start, end) = (0, count)
     while start < end, self[start] <= 0x20 { start += 1 }
@@ -72,7 +72,8 @@ extension UnsafeBufferPointer where Element == UInt8 {
 
   var string: String { String(decoding: self, as: UTF8.self) }
 
-  /// A number with an optional sign; everything after its digits is ignored (`640px`).
+  /// The number at the beginning, without a sign; everything after its digits is ignored (`640px`). `nil` if there is
+  /// none, or if it has more than nine digits.
   var integer: Int? {
     let digits = trimmed
     var (value, index) = (0, 0)

@@ -12,7 +12,8 @@ public struct FeedDate: Hashable, Comparable, Sendable {
 
   public init(secondsSince1970: Int64) { self.secondsSince1970 = secondsSince1970 }
 
-  /// Reads a date as feeds write it: RFC 822 and its variants, RFC 3339, ISO 8601 without week numbers, `asctime`.
+  /// Reads a date as feeds write it: RFC 822 and its variants, RFC 3339, ISO 8601 without week numbers, `asctime`, East
+  /// Asian dates, and seconds or milliseconds since 1970.
   ///
   /// A date without a time means midnight, a time without a zone is in GMT, and years of two digits are read as in RFC
   /// 2822.

@@ -1,7 +1,7 @@
 extension CaseStudyFeed {
   /// The images of a document, in the memory of its strings: each element is created when it is read.
   ///
-  /// An array of images would retain three objects for each, which takes as long as parsing them.
+  /// An array of images would retain three objects per image, which takes as long as parsing the images.
   public struct Images: RandomAccessCollection, Hashable, Sendable {
     struct Record: Sendable {
       var identity: Identity

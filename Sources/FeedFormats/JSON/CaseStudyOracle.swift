@@ -87,7 +87,7 @@ enum CaseStudyOracle {
     }
   }
 
-  /// True if the first character, after a byte order mark and white space, is `<`, with which JSON never begins.
+  /// True if the first character, after a byte order mark and whitespace, is `<`, with which JSON never begins.
   private static func looksLikeWebPage(_ body: Data) -> Bool {
     let skipped: Set<UInt8> = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
     return body.prefix(1024).first { !skipped.contains($0) } == UInt8(ascii: "<")

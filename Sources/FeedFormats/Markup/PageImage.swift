@@ -7,9 +7,9 @@ public enum PageImage {
   /// largest of its `<img>` elements.
   ///
   /// If there is an `<article>` or, without one, a `<main>`, only the `<img>` elements after its start tag count. The
-  /// attributes `width` and `height` give the size; an `<img>` narrower than 100 pixels isn't taken. If none has a
-  /// size, the first one after that start tag is taken. Logos and avatars, recognized by their URLs, and SVG are never
-  /// taken.
+  /// attributes `width` and `height` give the size; an `<img>` narrower than 100 pixels or lower than 66 isn't taken.
+  /// If none has a size, the first one after that start tag is taken. Logos and avatars, recognized by their URLs, and
+  /// SVG are never taken.
   ///
   /// - Parameters:
   ///   - html: the page, of which the first ``mostBytes`` are read; it may be cut off anywhere.

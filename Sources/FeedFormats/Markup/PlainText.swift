@@ -1,6 +1,6 @@
 /// Reduces HTML to one line of text. No tag, entity or control character remains, however often they are escaped.
 ///
-/// Block elements and white space become one space; comments, and elements such as `<script>`, `<style>` and `<head>`,
+/// Block elements and whitespace become one space; comments, and elements such as `<script>`, `<style>` and `<head>`,
 /// are dropped with their content. If a tag still remains after a few rounds, a space is inserted after its `<`.
 public func plainText(ofHTML html: String) -> String {
   var text = Array(html.utf8)
@@ -14,7 +14,7 @@ public func plainText(ofHTML html: String) -> String {
   return line.withBytes { String(decoding: withoutTags($0), as: UTF8.self) }
 }
 
-/// A plain text on one line: without control characters, and with each run of white space as one space.
+/// A plain text on one line: without control characters, and with each run of whitespace as one space.
 public func plainLine(_ text: String) -> String { text.withBytes(line) }
 
 /// One round: removes tags and resolves entities.
@@ -128,7 +128,7 @@ private func withoutTags(_ text: Bytes) -> [UInt8] {
   return result
 }
 
-/// The text without control characters, and with each run of white space as one space.
+/// The text without control characters, and with each run of whitespace as one space.
 private func line(_ text: Bytes) -> String {
   var result: [UInt8] = []
   result.reserveCapacity(text.count)

@@ -165,7 +165,7 @@ func coordinates(_ bytes: Bytes) -> String? {
   return numbers.prefix(2).map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
 }
 
-/// The text that `bytes` encode in base 64, ignoring white space; `nil` if they aren't base 64.
+/// The text that `bytes` encode in base 64, ignoring whitespace; `nil` if they aren't base 64.
 func base64(_ bytes: Bytes) -> String? {
   var result: [UInt8] = []
   var (bits, count) = (UInt32(0), 0)

@@ -5,7 +5,8 @@ extension CacheRequest {
   /// True if the requested part may come from the store.
   var asksForPart: Bool { isBypassing && !mayNotStore }
 
-  /// The part of a fresh response; `nil` if only the server can respond: for several parts, or a part beyond the end.
+  /// The response from the store, cut to the requested part if there is one. `nil` if only the server can respond: with
+  /// several parts, a part beyond the end, or a part of an encoded body.
   func answer(from stored: HTTPStoredResponse, at now: Date) -> HTTPResponse? {
     var response = evaluated(stored, at: now)
     guard asksForPart, response.status == 200 else { return response }

@@ -56,7 +56,7 @@ struct CacheRequest: Sendable {
 
   var isOnlyIfCached: Bool { control.has("only-if-cached") }
 
-  /// True if this request can wait for others in flight, because it doesn't require a newer response.
+  /// True if this request can wait for others in flight: it has no conditions and doesn't require a newer response.
   var maySharePending: Bool { !isConditional && !asksForNewer }
 
   private var asksForNewer: Bool { control.has("no-cache") || control.has("max-age") || control.has("min-fresh") }
@@ -122,7 +122,7 @@ struct CacheRequest: Sendable {
   static let privateNetwork = "private network"
 
   /// True if the document or redirect that led to this request isn't known to come from a private network. Then this
-  /// request must not lead to one, and only the connection shows whether it does.
+  /// request must not lead to a private network, and only the connection shows whether it does.
   var isChosenByOthers: Bool { request.origin != nil && request.originIsPrivate != true }
 
   /// The values of the request's fields that `Vary` names; `nil` for `Vary: *`, which no request matches.

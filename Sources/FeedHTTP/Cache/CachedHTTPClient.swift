@@ -17,9 +17,9 @@ extension HTTPClient {
   ///   without it, a stale response replaces only network failures. `no-cache` and `must-revalidate` forbid both:
   ///   without a network, a request for such a response gets status 504 (RFC 9111, section 5.2.2.2).
   /// - **Requests** with `no-store` bypass the cache. One part of a body (`Range`, `If-Range`) is taken from a fresh
-  ///   response that is stored whole; other parts bypass the cache, and none is stored. Requests with their own
-  ///   conditions are compared with a fresh response, and otherwise passed on; their whole responses are stored.
-  ///   `only-if-cached` without a usable response gets status 504 without a request.
+  ///   response that is stored whole; other requests for parts bypass the cache, and parts are never stored. Requests
+  ///   with their own conditions are compared with a fresh response, and otherwise passed on; their whole responses are
+  ///   stored. `only-if-cached` without a usable response gets status 504 without a request.
   /// - **Methods other than GET**, and requests with a body, bypass the cache. If a request that may change something
   ///   succeeds, the responses stored for its URL are removed, and those for URLs of the same origin that its response
   ///   names (section 4.4).

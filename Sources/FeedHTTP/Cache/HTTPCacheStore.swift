@@ -79,13 +79,13 @@ public struct HTTPStoredResponse: Sendable, Equatable {
     self.body = body
   }
 
-  /// The number of bytes that a store counts for the response: its body, its header, and 512 for the rest.
+  /// The number of bytes that a store counts for the response: its body, its header, and 512 bytes for everything else.
   public var byteCount: Int { body.count + head.headers.lines.count + 512 }
 }
 
 /// The reason why a store's operation failed. The subscriber still receives its response.
 public struct HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A readable sentence that names the place.
+  /// A readable sentence about the failure.
   public var description: String
 
   public init(_ description: String) { self.description = description }

@@ -2,8 +2,8 @@ public import FeedStream
 import Foundation
 
 extension HTTPClient {
-  /// A client that stores cookies and sends them to their hosts. It follows redirects itself, to do the same at each
-  /// hop. Without this, no cookie is kept.
+  /// A client that stores cookies and sends them to their hosts. It follows redirects itself, so that each hop's
+  /// cookies are stored and sent, too. Without this, no cookie is kept.
   ///
   /// A request with its own `Cookie` field sends that instead, to its own origin only. The timeout applies to each hop.
   ///

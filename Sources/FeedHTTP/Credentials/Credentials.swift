@@ -19,7 +19,7 @@ public struct Credentials: Sendable, Hashable {
   /// A token (RFC 6750).
   public static func bearer(_ token: String) -> Credentials { Credentials(.bearer(token)) }
 
-  /// The header field that carries them.
+  /// The header field that carries the credentials.
   public var header: HTTPRequest.Header {
     switch kind {
     case .basic(let user, let password):

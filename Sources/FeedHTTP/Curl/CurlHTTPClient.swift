@@ -10,8 +10,8 @@ import Foundation
 /// - Redirects are followed to http and https only, and never from https to http; fields that may hold a secret are not
 ///   sent to another origin (``HTTPRedirect``).
 /// - A URL from a redirect or a document is refused when it leads to a private network, unless that redirect or
-///   document came from one (``HTTPRequest/origin``). This is checked after the lookup, when connecting. It isn't
-///   checked with a proxy, which makes the connection itself.
+///   document came from one (``HTTPRequest/origin``). The address is checked after the lookup, when connecting. With a
+///   proxy, which makes the connection itself, no address is checked.
 /// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as in libcurl, unless
 ///   the client or the request sets another (``HTTPProxy``).
 /// - A request that cannot be repeated (``HTTPRequest/canBeRepeated``) is sent once, even if a reused connection turns
@@ -111,7 +111,7 @@ public final class CurlHTTPClient: HTTPClient {
     AnyPublisher(WorkOnRequest("HTTP") { StreamingExchange(self, request) })
   }
 
-  /// Receives the progress of each request, up to ten times per second, when it has changed.
+  /// Sends a request, and reports its progress up to ten times per second, when the progress has changed.
   public func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError> {
     AnyPublisher(HTTPEvents(client: self, request: request))
   }
@@ -224,8 +224,8 @@ extension CurlHTTPClient {
     }
   }
 
-  /// Handles a request that was refused because it leads to a private network: sends it again if its origin is in one,
-  /// too; otherwise, fails it.
+  /// Handles a request that was refused because it leads to a private network: sends the request again if its origin is
+  /// in a private network, too; otherwise, fails the request.
   private func judge(_ exchange: HTTPExchange, _ transfer: CurlTransfer, refused address: NetworkAddress) {
     recycle(transfer)
     exchange.state = .waiting

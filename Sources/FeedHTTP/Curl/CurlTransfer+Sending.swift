@@ -3,7 +3,8 @@ import Foundation
 
 /// Methods and bodies.
 extension CurlTransfer {
-  /// The body length above which the client waits for the server's consent before sending (`Expect: 100-continue`).
+  /// The body length, in bytes, above which the client waits for the server's consent before sending
+  /// (`Expect: 100-continue`).
   private static let mostUnannounced = 1 << 20
 
   /// Sets the callbacks by which libcurl reads a body. They run only while this object exists, because it owns the

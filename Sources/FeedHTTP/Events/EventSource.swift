@@ -64,8 +64,8 @@ extension HTTPClient {
   /// no event arrives. The client sends the id of the last event that it has read (`Last-Event-ID`), so that a server
   /// that supports this resumes there: no event is lost or delivered twice. After status 204, the stream completes.
   ///
-  /// **Demand:** connects with the first request, and reads while there is demand; without demand the server has to
-  /// wait.
+  /// **Demand:** connects when the first event is requested, and reads while there is demand; without demand the server
+  /// has to wait.
   /// **Failure:** ``EventSourceError``. Finishes on 204. **Cancellation:** closes the connection. **Policy:** holds the
   /// events of one chunk.
   ///

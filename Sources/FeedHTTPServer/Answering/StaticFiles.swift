@@ -13,10 +13,11 @@ extension HTTPServer {
   ///
   ///     routes.files("/assets", in: "public")
   ///
-  /// A path can only name a file in the folder or its subfolders: `..`, empty parts, names that begin with a dot, and
-  /// bytes that are not UTF-8 get status 404. Each part is opened relative to the part before it, so that none can be
-  /// replaced in between. A folder is shown as its `index.html`; a folder's path without the final slash is redirected
-  /// to the path with the slash, so that the page's relative links work. All disk access runs off the loop.
+  /// A path can only name a file in the folder or its subfolders: `..`, empty parts, names that begin with a dot,
+  /// backslashes, and bytes that are not UTF-8 get status 404. Each part is opened relative to the part before it, so
+  /// that none can be replaced in between. A folder is shown as its `index.html`, and gets 404 without one; a folder's
+  /// path without the final slash is redirected to the path with the slash, so that the page's relative links work. All
+  /// disk access runs off the loop.
   public struct StaticFiles: Sendable {
     /// The treatment of symbolic links below the folder.
     public enum Links: Sendable {

@@ -17,7 +17,7 @@ extension HTTPServer.Request {
 
   /// The query as a value: `?done=true&page=2` as a structure with these properties.
   ///
-  /// - Throws: a ``HTTPServer/Problem`` with 400 when a part is missing or has another type.
+  /// - Throws: a ``HTTPServer/Problem`` with 400 when a part is missing, malformed, or of another type.
   public func query<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
     do {
       return try FormDecoder().decode(type, from: query ?? "")

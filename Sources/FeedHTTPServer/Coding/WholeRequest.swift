@@ -25,8 +25,8 @@ extension HTTPServer {
 
     /// The body as a value, from JSON or a page's form.
     ///
-    /// - Throws: a ``Problem``: 415 for another type, 400 for a body that is malformed, 422 for one that is well-formed
-    ///   but not such a value.
+    /// - Throws: a ``Problem``: 415 for another type or a compressed body, 400 for a body that is malformed, 422 for
+    ///   one that is well-formed but not such a value.
     public func decoded<Value: Decodable>(
       as type: Value.Type = Value.self, from forms: [BodyForm] = [.json], decoder: JSONDecoder = JSONDecoder()
     ) throws -> Value {

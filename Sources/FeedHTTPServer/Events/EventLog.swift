@@ -43,7 +43,8 @@ extension HTTPServer {
     ///   - heartbeat: the time without an event after which a client gets an empty comment; 15 s by default.
     ///   - retry: the time that clients wait before they reconnect: 2 s by default, plus a random time of up to half as
     ///     much, so that not all of them reconnect together.
-    ///   - epoch: begins each id, so that ids of an earlier run are recognized as such; random by default.
+    ///   - epoch: the prefix of each assigned id, so that ids of an earlier run are recognized as such; random by
+    ///     default.
     public convenience init(
       keeping capacity: Int = 4_096, bytes: Int = 8 << 20, heartbeat: StreamInstant.Stride = .seconds(15),
       retry: StreamInstant.Stride = .seconds(2), epoch: String? = nil, on scheduler: any LoopScheduler

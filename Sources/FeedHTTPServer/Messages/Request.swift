@@ -58,8 +58,8 @@ extension HTTPServer {
     /// demand. An unread body is discarded after the response if it is short; if it is long, the connection is closed.
     ///
     /// **Demand:** a chunk at a time is read from the connection; without demand the client has to wait. **Failure:**
-    /// ``BodyError``; a second subscriber gets ``BodyError/taken``. **Cancellation:** the rest is discarded. Policy:
-    /// holds one chunk.
+    /// ``BodyError``; a second subscriber gets ``BodyError/taken``. **Cancellation:** the rest is discarded.
+    /// **Policy:** holds one chunk.
     public var body: Body { Body(exchange: exchange) }
 
     /// The trailers of a chunked body, once the body has ended.
@@ -70,8 +70,8 @@ extension HTTPServer {
 
     /// Responds with the first value of `publisher`, which is cancelled when the client disconnects first.
     ///
-    /// A failure that is a ``Status`` is the response. Any other failure, or a completion without a value, becomes
-    /// status 500 and is reported (``HTTPServer/onError``).
+    /// A failure that is a ``Status`` or ``Problem`` is the response. Any other failure, or a completion without a
+    /// value, becomes status 500 and is reported (``HTTPServer/onError``).
     public func respond<P: Publisher>(_ publisher: P) where P.Output == Response {
       exchange.respond(publisher.eraseFailureType().eraseToAnyPublisher())
     }
@@ -104,8 +104,8 @@ extension HTTPServer {
 
     /// The whole body in one chunk.
     ///
-    /// **Demand:** reads the body when a value is requested. **Failure, cancellation:** as the body's. Policy: holds
-    /// the body, which has at most ``Limits/bodyBytes``.
+    /// **Demand:** reads the body when a value is requested. **Failure, cancellation:** as the body's. **Policy:**
+    /// holds the body, which has at most ``Limits/bodyBytes``.
     public func whole() -> AnyPublisher<Chunk, BodyError> {
       collect().map { Chunk(joining: $0) }.eraseToAnyPublisher()
     }

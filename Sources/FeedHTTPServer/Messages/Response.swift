@@ -4,8 +4,9 @@ extension HTTPServer {
   /// A response: a status, header fields and a body.
   ///
   /// The server adds `Date` and the fields that delimit the body; `Connection: close` closes the connection after the
-  /// response. The server omits the body for HEAD and the statuses 204 and 304. For a response with `ETag` or
-  /// `Last-Modified`, the server evaluates the request's conditions; for a body of known length, it serves ranges.
+  /// response. The server omits the body for HEAD and the statuses 204 and 304. For GET and HEAD with status 200, the
+  /// server evaluates the request's conditions if the response has `ETag` or `Last-Modified`; for GET, it serves ranges
+  /// of a body of bytes or of a file.
   public struct Response {
     enum Body {
       case none

@@ -12,7 +12,7 @@ extension HTTPServer {
   /// during the grace period gets another grace period for its first request.
   ///
   /// **Demand:** begins at the call. **Failure:** never. Finishes when the last connection is closed. **Cancellation:**
-  /// does not stop it. Policy: delivers nothing.
+  /// does not stop it. **Policy:** delivers nothing.
   ///
   /// - Parameters:
   ///   - deadline: the time after which remaining connections are closed; 10 s by default.

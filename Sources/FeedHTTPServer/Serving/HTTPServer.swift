@@ -134,10 +134,10 @@ public final class HTTPServer {
   /// The number of response bytes that wait to be written, on all connections.
   public var waitingBytes: Int { connections.reduce(0) { $0 + $1.outBytes } }
 
-  /// Fields of every response, including the server's own, such as 400; a response's own field of the same name
-  /// replaces it. None by default.
+  /// Fields of every response, including the responses of the server itself, such as 400; a response's own field of the
+  /// same name replaces it. None by default.
   ///
-  /// - Precondition: they are valid, and don't include `Date` or fields that delimit bodies.
+  /// - Precondition: the fields are valid, and don't include `Date` or fields that delimit bodies.
   public var headers: Headers {
     get { heads.always }
     set {
@@ -152,7 +152,7 @@ public final class HTTPServer {
 
   /// Called for each request whose handler or body failed: the client got status 500, or a response that is cut off.
   ///
-  /// A ``Status`` that is thrown is a response, not a failure. If this isn't set, errors go to
+  /// A ``Status`` or ``Problem`` that is thrown is a response, not a failure. If this isn't set, errors go to
   /// `StreamDiagnostics.onCaughtError`.
   public var onError: ((FailedRequest) -> Void)?
 
@@ -161,9 +161,9 @@ public final class HTTPServer {
   /// **Demand:** with demand, connections are accepted; without demand, new connections wait in the system's backlog,
   /// and requests wait on the open connections. **Failure:** never. Finishes when the server is closed or has shut
   /// down. **Cancellation:** closes the connections; the server continues to listen, and may be subscribed to again.
-  /// Policy: holds one request of each open connection, and accepts at most one connection more than requested.
+  /// **Policy:** holds one request of each open connection, and accepts at most one connection more than requested.
   ///
-  /// Only one subscriber at a time: another one finishes without a value.
+  /// There can be one subscriber at a time: a second subscription finishes without a value.
   public var requests: Requests { Requests(server: self) }
 
   // MARK: Connections

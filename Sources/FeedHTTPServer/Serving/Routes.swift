@@ -10,8 +10,8 @@ extension HTTPServer {
   ///     routes.files("/assets", in: "public")
   ///     let serving = server.serve(routes)
   ///
-  /// A part of a path that begins with a colon matches any part; the part is in ``Request/parameters``, unescaped. The
-  /// first matching route is used. A GET route serves HEAD, too. A path without a route gets 404, a known method
+  /// A part of a path that begins with a colon matches any part, which is then in ``Request/parameters``, unescaped.
+  /// The first matching route is used. A GET route serves HEAD, too. A path without a route gets 404, a known method
   /// without a route gets 405, an unknown method gets 501, and OPTIONS gets the list of supported methods.
   ///
   /// ``use(_:)`` adds middleware for all paths, ``group(_:_:_:)`` for some. Errors that handlers throw are mapped to
@@ -42,8 +42,9 @@ extension HTTPServer {
     /// The middleware around all routes, the first outermost.
     private var outermost: [Middleware] = []
 
-    /// Maps an error of a handler to another error: a ``Status`` or a ``Problem`` is the response, and any other error
-    /// becomes status 500 and is reported (``HTTPServer/onError``). By default, returns errors unchanged.
+    /// Maps an error of a handler to another error: a ``Status`` or a ``Problem`` is the response, a body that is too
+    /// large or malformed gets 413 or 400, and any other error becomes status 500 and is reported
+    /// (``HTTPServer/onError``). By default, returns errors unchanged.
     ///
     ///     var routes = HTTPServer.Routes()
     ///     routes.errors = { $0 is NotFound ? HTTPServer.Status.notFound : $0 }

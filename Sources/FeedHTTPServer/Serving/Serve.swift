@@ -5,8 +5,8 @@ extension HTTPServer {
   ///
   ///     let serving = server.serve { .text("You asked for \($0.path)\n") }
   ///
-  /// A ``Status`` that `answer` throws is the response; any other error becomes status 500 and is reported to
-  /// ``onError``.
+  /// A ``Status`` or ``Problem`` that `answer` throws is the response; any other error becomes status 500 and is
+  /// reported to ``onError``.
   ///
   /// - Returns: a cancellable that closes the connections when cancelled or released; keep it.
   public func serve(_ answer: @escaping (Request) throws -> Response) -> AnyCancellable {

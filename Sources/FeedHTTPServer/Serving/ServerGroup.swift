@@ -76,8 +76,8 @@ extension HTTPServer {
 
     /// Starts servers for the connections that `transform` returns for the accepted ones, for example with TLS.
     ///
-    /// With `FeedTLS`, that is `{ $0.secured(by: tls, on: $1) }`. Otherwise, this is the same as the initializer
-    /// without `transform`.
+    /// With `FeedTLS`, pass `{ $0.secured(by: tls, on: $1) }`. Otherwise, this is the same as the initializer without
+    /// `transform`.
     ///
     /// - Parameter transform: runs once on each loop, with the loop's connections and the loop.
     public init<P: Publisher>(

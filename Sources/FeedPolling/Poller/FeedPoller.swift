@@ -16,10 +16,9 @@ public import ImageFeed
 /// At the beginning, a feed that is not due yet is delivered as it is saved. Then it is delivered when it changes, when
 /// it starts or stops coming from the cache, and when the error changes. Finishes when no feed is left to poll: all are
 /// gone (status 410). **Demand:** a poll begins only when its result is requested; finished results wait. So a
-/// subscriber that requests one value at a time polls one feed at a time: add a buffer with
-/// `buffer(size:prefetch:whenFull:)`.
-/// **Failure:** none: a feed that cannot be shown is a result. **Cancellation:** closes running requests immediately;
-/// the state of polling is saved.
+/// subscriber that requests one value at a time polls one feed at a time; to poll several at once, add a buffer with
+/// `buffer(size:prefetch:whenFull:)`. **Failure:** none: a feed that cannot be shown is a result. **Cancellation:**
+/// closes running requests immediately; the state of polling is saved.
 ///
 /// Use it on its scheduler's thread.
 public struct FeedPoller {

@@ -43,7 +43,7 @@ public struct Schedule: Hashable, Sendable {
     case updatePeriod
     /// `skipHours` or `skipDays`.
     case skipped
-    /// The server's `Retry-After`, or ten minutes without one.
+    /// The pause that the server requests (`Retry-After` or `RateLimit`), or ten minutes if it names none.
     case retryAfter
     /// Consecutive failures.
     case backOff

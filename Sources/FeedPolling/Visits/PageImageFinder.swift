@@ -4,8 +4,8 @@ package import ImageFeed
 
 /// Finds images for items that have none, on the items' pages: one request per item, in the order of the feed.
 ///
-/// The finder is as polite as the poller: a host gets one request at a time, and a pause after it, from all processes
-/// that share the store, polls included; a host that requests a pause (429, 503) gets one. A page that was read is
+/// The finder is as polite as the poller: all processes that share the store send a host one request at a time, polls
+/// included, with a pause after it. If the host requests a pause (429, 503), they keep it. A page that was read is
 /// never requested again. A page that could not be read is requested again when its feed changes, or by the next
 /// process.
 ///

@@ -32,7 +32,7 @@ extension FleetError {
 }
 
 extension FleetError: CustomStringConvertible {
-  /// One sentence about the failure and one about the remedy.
+  /// One sentence about the failure, and one about the remedy if there is one.
   public var description: String {
     switch self {
     case .engine(let error, _): "\(error)"

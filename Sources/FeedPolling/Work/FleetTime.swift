@@ -1,7 +1,7 @@
 /// The time of a fleet: its engine's clock, but it never goes back, and does not jump while it is in use.
 ///
 /// Leases, gaps, pauses and due times are measured by this time. If the engine's clock is set, the engine stops for a
-/// while, or another one with another clock takes over, the fleet's time continues by the elapsed time of its users'
+/// while, or another engine with another clock takes over, the fleet's time continues by the elapsed time of its users'
 /// monotonic clocks. Then it follows the engine's clock again, a tenth faster or slower until both agree.
 package struct FleetTime: Hashable, Sendable {
   /// A fleet time that a user received, and the time since then by that user's own clock; both in milliseconds.

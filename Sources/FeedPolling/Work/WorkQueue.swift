@@ -12,7 +12,8 @@ public protocol WorkQueue: AnyObject {
   /// Grants due hosts, the longest due first, each with its earliest due feed.
   ///
   /// **Demand:** requested on subscription; one grant, which may have no lease. **Failure:** ``FleetError``; if a reply
-  /// is lost, its granted hosts become free when their leases expire. **Cancellation:** likewise.
+  /// is lost, its granted hosts become free when their leases expire. **Cancellation:** the hosts of a later grant
+  /// become free in the same way.
   func claim(_ wish: WorkClaim) -> AnyPublisher<WorkGrant, FleetError>
 
   /// Extends the lease of a host.

@@ -53,7 +53,7 @@ extension RedisError {
 }
 
 extension RedisError: CustomStringConvertible {
-  /// One sentence about the failure and one about the remedy.
+  /// One sentence about the failure, and one about the remedy if there is one.
   public var description: String {
     switch self {
     case .unreachable(let address, let error):

@@ -33,8 +33,8 @@ extension RedisClient {
     perform(script, [RedisArgument(keys.count)] + keys.map { RedisArgument($0) } + arguments, loads: 2, reply)
   }
 
-  /// - Parameter loads: how many more times the text may be sent: at first two, because a cluster node may redirect the
-  ///   command to another one.
+  /// - Parameter loads: the number of times that the text may still be sent: at first two, because a cluster node may
+  ///   redirect the command to another one.
   private func perform(
     _ script: RedisScript, _ tail: [RedisArgument], loads: Int, _ reply: @escaping RedisLink.Reply
   ) {

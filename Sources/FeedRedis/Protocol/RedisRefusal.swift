@@ -35,7 +35,8 @@ public struct RedisRefusal: Error, Hashable, Sendable {
     case unknownScript
     /// `BUSY`: another client's script runs for too long.
     case busy
-    /// `MOVED`, `ASK`, `CROSSSLOT`, `CLUSTERDOWN`: another node of the cluster has the key.
+    /// `MOVED`, `ASK`, `CROSSSLOT`, `CLUSTERDOWN`: another node has the key, the keys are in several slots, or the
+    /// cluster is down.
     case cluster
     /// `MISCONF`, `NOREPLICAS`: the server refuses writes, because it can't make them durable.
     case notWritable

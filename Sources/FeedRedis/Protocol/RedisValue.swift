@@ -24,7 +24,8 @@ public enum RedisValue: Hashable, Sendable {
 }
 
 extension RedisValue {
-  /// The text of a string, a status or an integer; invalid UTF-8 is replaced by U+FFFD.
+  /// The text of a string or a status, or the digits of an integer; invalid UTF-8 is replaced by U+FFFD. `nil` for
+  /// other values.
   public var text: String? {
     switch self {
     case .string(let bytes): bytes.text

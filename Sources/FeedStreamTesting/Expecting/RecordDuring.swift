@@ -11,7 +11,7 @@ extension Publisher {
   ///
   /// The recorder's times count from the beginning of the diagram, so that the lines can be aligned. In the scheduled
   /// order, `^` and `!` come before all other work that is due at their instant; in a seeded order, they may come
-  /// anywhere among it.
+  /// anywhere among that work.
   ///
   /// - Parameters:
   ///   - time: the scheduler; the diagram begins now.

@@ -23,6 +23,6 @@ public struct WebSocketMessage: Hashable, Sendable {
 extension WebSocketMessage: ExpressibleByStringLiteral, CustomStringConvertible {
   public init(stringLiteral text: String) { self = .text(text) }
 
-  /// The text, or the number of bytes.
+  /// Short UTF-8 in quotes; otherwise, the number of bytes.
   public var description: String { "\(bytes)" }
 }

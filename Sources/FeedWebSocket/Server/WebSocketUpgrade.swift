@@ -122,8 +122,8 @@ extension HTTPServer.Request {
   ///       request.upgradeToWebSocket { socket in socket.messages.write(to: socket) }
   ///     }
   ///
-  /// A request that isn't a handshake is refused with 400 or 426, a request from a page of another host with 403. When
-  /// the server shuts down, it closes the socket with 1001.
+  /// A request that isn't a handshake is refused with 400 or 426, a request from a page of another origin with 403, and
+  /// a request for another host with 421. When the server shuts down, it closes the socket with 1001.
   ///
   /// - Parameters:
   ///   - options: the requirements for the client, and the offers to it.

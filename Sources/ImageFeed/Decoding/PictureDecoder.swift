@@ -13,8 +13,8 @@ import Foundation
 /// may use 320 MiB of memory (seccomp and rlimits), and are not trusted: a reply that does not fit its request ends the
 /// process.
 ///
-/// JPEG, PNG, WebP and the first frame of a GIF are decoded, turned upright according to EXIF. Lives on its scheduler's
-/// thread, as streams do.
+/// JPEG and PNG, and the first frame of GIF, WebP and AVIF images, are decoded and turned upright. Lives on its
+/// scheduler's thread, as streams do.
 public final class PictureDecoder {
   /// Options; each has a default.
   public struct Options: Sendable {

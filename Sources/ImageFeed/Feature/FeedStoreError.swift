@@ -70,7 +70,7 @@ public enum FeedStoreError: Error, Hashable, Sendable {
 }
 
 extension FeedStoreError: CustomStringConvertible, LocalizedError {
-  /// One sentence about the failure and one about the remedy.
+  /// One sentence about the failure, and one about the remedy if there is one.
   public var description: String {
     let what =
       switch self {
@@ -87,7 +87,7 @@ extension FeedStoreError: CustomStringConvertible, LocalizedError {
 }
 
 extension FeedStoreError.Cause: CustomStringConvertible {
-  /// The cause and the remedy, to follow a colon.
+  /// The cause, and the remedy if there is one, to follow a colon.
   public var description: String {
     switch self {
     case .diskFull: "the disk is full. Free some space, or choose a cache file elsewhere."

@@ -26,7 +26,7 @@ public struct FeedValidators: Hashable, Sendable {
     self.wholeAsked = wholeAsked
   }
 
-  /// True if the server sent none.
+  /// True if there is neither an `ETag` nor a `Last-Modified`.
   public var isEmpty: Bool { etag == nil && lastModified == nil }
 
   /// The time for which a server's statement that nothing has changed is trusted: eight days. Some servers say so

@@ -22,7 +22,7 @@ public struct WebDocument: Hashable, Sendable {
     self.validators = validators
   }
 
-  /// True when a JSON object or array begins at the first byte that isn't white space, a byte order mark, or a zero
+  /// True when a JSON object or array begins at the first byte that isn't whitespace, a byte order mark, or a zero
   /// byte of UTF-16.
   var isJSON: Bool {
     let skipped: [UInt8] = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]

@@ -5,9 +5,9 @@ package import Foundation
 /// A feed's images are counted in the order of loading, the latest first. So when new ones arrive, the oldest are no
 /// longer loaded. Loaded images stay until the store trims them.
 package struct ImageBudget: Sendable {
-  /// The bytes for each feed; 30 MB by default.
+  /// The maximum number of bytes for each feed; 30 MB by default.
   package var perFeed: Int
-  /// The bytes for all feeds.
+  /// The maximum number of bytes for all feeds together.
   package var total: Int
   private var spent: [URL: Int] = [:]
   private var all = 0

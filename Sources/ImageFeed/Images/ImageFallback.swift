@@ -21,10 +21,10 @@ extension Publisher where Output == Saved<FetchedImage>, Failure == CacheMiss {
 }
 
 extension Publisher where Output == LoadedImage, Failure == ImageError {
-  /// Falls back to the saved image, whatever its age, if its server can't be reached or sends no image.
+  /// Falls back to the saved image, whatever its age, if the image's server can't be reached or sends no image.
   ///
-  /// **Demand:** passes through. **Failure:** this publisher's, if nothing is saved. **Cancellation:** cancels the
-  /// running publisher.
+  /// **Demand:** passes through. **Failure:** this publisher's, if the saved image is missing or can't be read.
+  /// **Cancellation:** cancels the running publisher.
   ///
   /// - Parameter saved: the saved image.
   public func fallback<P: Publisher>(

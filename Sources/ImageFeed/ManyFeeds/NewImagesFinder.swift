@@ -88,7 +88,7 @@ public final class NewImagesFinder {
     mark(address) { $0.add(id) }
   }
 
-  /// Records that a feed has been shown outside of a finder, if there is one.
+  /// Records that a feed has been shown outside of a finder, if the store has a record of the feed's shown images.
   public func note(_ images: FeedImages, of address: URL) {
     let (store, report) = (store, report)
     cache.worker.perform { () throws(FeedStoreError) in

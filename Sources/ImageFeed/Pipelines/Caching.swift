@@ -62,7 +62,8 @@ extension Publisher where Failure: FetchFailure {
   /// failed save is reported, and the value is still delivered.
   ///
   /// - Parameters:
-  ///   - copy: the value to save. Its timestamp is the time of the subscription, when the request was sent.
+  ///   - copy: the store for the values. A value's timestamp is the time of the subscription, when the request was
+  ///     sent.
   ///   - known: the validators sent to the server; without any, the request was unconditional. "Unchanged" refers only
   ///     to a value that was saved with the same validators.
   ///   - report: receives the error of a failed save.

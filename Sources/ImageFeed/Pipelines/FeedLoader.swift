@@ -36,7 +36,7 @@ public struct FeedLoader {
     /// Called with the feed that a web page at the URL names and that is loaded instead. Does nothing by default.
     public var onFeedFound: (FeedLink) -> Void = { _ in }
 
-    /// Keeps the images that were found on the pages of items without one; `nil` to show none of those.
+    /// Keeps the images that were found on the pages of items without an image; `nil` to show no such images.
     package var pageImages: PageImageBook?
 
     public init() {}

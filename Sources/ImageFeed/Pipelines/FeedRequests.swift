@@ -24,7 +24,7 @@ package struct FeedRequests {
 
   /// - Parameters:
   ///   - address: the URL under which the feed is saved.
-  ///   - url: the requested URL, when it is another one.
+  ///   - url: the requested URL, if it isn't `address`.
   package init(
     of address: URL, at url: URL? = nil, client: any HTTPClient, on scheduler: any LoopScheduler,
     options: FeedLoader.Options

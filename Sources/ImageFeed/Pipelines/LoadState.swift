@@ -48,7 +48,8 @@ extension FeedLoader {
   /// **Failure:** none: a failed load is a state, with the feed that was shown before. **Cancellation:** closes the
   /// request immediately; a save that was requested is completed.
   ///
-  /// - Parameter refreshes: triggers a new request, such as for taps on a button; never by default.
+  /// - Parameter refreshes: each value triggers a new request, for example after a tap on a button; no values by
+  ///   default.
   public func states(
     refreshedBy refreshes: AnyPublisher<Void, Never> = Empty().eraseToAnyPublisher()
   ) -> AnyPublisher<LoadState<FeedImages>, Never> {

@@ -26,7 +26,8 @@ public final class VirtualDisk: FeedStore {
 
   private let time: VirtualTimeScheduler
   private let state: Mutex<State>
-  /// Shared with the disk that ``restarted()`` returns, so that its changes reach the watches of this one, too.
+  /// Shared with the disk that ``restarted()`` returns, so that changes of that disk reach the watches of this one,
+  /// too.
   private let bell: StoreBell
 
   // Unchecked because the disk's lock guards the whole state, including the calls of its closures.

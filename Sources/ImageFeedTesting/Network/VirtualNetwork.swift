@@ -56,8 +56,8 @@ public final class VirtualNetwork {
     origins[host] = (script, origins[host]?.requests ?? 0)
   }
 
-  /// Makes hosts unreachable for a time. Open requests to them are cut off when the outage begins, or now if it has
-  /// begun.
+  /// Makes a host, or every host, unreachable during an outage. Open requests to it are cut off when the outage begins,
+  /// or now if it has begun.
   public func fail(_ outage: Outage) {
     outages.removeAll { $0.times.upperBound <= time.now }
     guard outage.times.upperBound > time.now, !outage.times.isEmpty else { return }

@@ -90,7 +90,7 @@ public final class PolitenessScorer {
   public private(set) var faults: [Fault] = []
   public private(set) var requests = 0
   public private(set) var conditional = 0
-  /// The bytes of all bodies sent.
+  /// The number of bytes of all bodies sent.
   public private(set) var bytes = 0
   /// The rules to check: all by default.
   public var rules = Set(Rule.allCases)

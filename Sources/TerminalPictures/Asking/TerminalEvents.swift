@@ -3,7 +3,7 @@ package import FeedStream
 /// An event from a terminal.
 package enum TerminalEvent: Hashable, Sendable {
   case key(TerminalKey)
-  /// Its abilities, once it has replied or the deadline has passed; delivered again after a late reply.
+  /// The terminal's abilities, once it has replied or the deadline has passed; delivered again after a late reply.
   case abilities(TerminalAbilities)
 }
 

@@ -2,7 +2,7 @@
 /// are enough groups (median cut, with variance for the choice).
 struct Palette {
   let colors: [RGB]
-  /// The nearest color of each of 32,768, filled as they are requested; -1 if not yet requested.
+  /// The index of the nearest color for each of 32,768 colors, found on request; -1 before.
   private var nearest = [Int16](repeating: -1, count: 32_768)
 
   init(_ colors: [RGB]) { self.colors = colors }
@@ -12,7 +12,7 @@ struct Palette {
     self.init(Self.cut(Self.histogram(of: picture), into: min(max(count, 2), 256)))
   }
 
-  /// The index of the nearest color, of those that have the same five leading bits in each part.
+  /// The index of the color that is nearest to `color`, of which only the five leading bits of each component count.
   mutating func index(of color: RGB) -> Int {
     let key = Int(color.red >> 3) << 10 | Int(color.green >> 3) << 5 | Int(color.blue >> 3)
     if nearest[key] >= 0 { return Int(nearest[key]) }

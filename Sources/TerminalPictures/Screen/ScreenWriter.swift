@@ -5,8 +5,8 @@ package struct ScreenWriter {
   private let depth: ColorDepth
   private let memory: Int
   private var shown: Grid?
-  /// The images that the terminal keeps (kitty), the most recently used last: their numbers and approximate sizes in
-  /// bytes.
+  /// The images that the terminal keeps (kitty), the most recently used last, with their numbers; and their approximate
+  /// total size in bytes.
   private var kept: [(drawing: Drawing, number: Int)] = []
   private var keptBytes = 0
   private var count = 0
