@@ -123,7 +123,8 @@ private final class ListeningSubscription: GuardedSubscription {
 
   override func tell(_ facts: inout StreamFacts) {
     facts.delivers(to: down)
-    facts.demand = demand
+    // A listener that waits for clients isn't stuck, so don't report demand that it can't serve.
+    if demand == .none { facts.demand = demand }
     facts.isOver = down == nil
   }
 
