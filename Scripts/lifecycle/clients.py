@@ -1,5 +1,7 @@
 """Stops a server under load, and counts what its clients lose.
 
+usage: clients.py <rounds> <program> [<argument>…]      the program writes its URL first; a program called feed is `feed serve`
+
 Starts the program, connects clients of each kind, sends SIGTERM, and waits until the program and every client have finished.
 A request is lost if its client gets no complete response, with one exception: a server may close an idle connection that has
 carried a response, and a request sent at that moment gets not a single byte. HTTP clients send such a request again on a new
@@ -8,14 +10,18 @@ must never be lost.
 """
 
 import asyncio
+import os
 import random
 import signal
 import socket
 import sys
 import time
 
-program, rounds = sys.argv[1], int(sys.argv[2])
+rounds, command = int(sys.argv[1]), sys.argv[2:]
+is_feed = os.path.basename(command[0]) == "feed"
 BUSY, SLOW, IDLE, EVENTS, NEW = 500, 200, 100, 180, 20
+# What is requested often, and what takes the server longer.
+QUICK, LONG = ("/health", "/") if is_feed else ("/", "/slow")
 
 
 class Round:
@@ -41,8 +47,10 @@ class Round:
         """Sends a request. Returns True when the connection may be used again; None when the response is missing."""
         head = b""
         try:
-            writer.write(f"GET {path} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
+            writer.write(f"GET {path} HTTP/1.1\r\nHost: {self.host}:{self.port}\r\n\r\n".encode())
             head = (await reader.readuntil(b"\r\n\r\n")).lower()
+            if not head.startswith(b"http/1.1 200 "):
+                sys.exit(f"FAILED: {head!r}")
             length = int(head.split(b"content-length: ")[1].split(b"\r\n")[0])
             await reader.readexactly(length)
         except (OSError, asyncio.IncompleteReadError) as error:
@@ -85,7 +93,7 @@ class Round:
 
     async def listen(self):
         reader, writer = await self.connect()
-        writer.write(b"GET /events HTTP/1.1\r\nHost: h\r\n\r\n")
+        writer.write(f"GET /events HTTP/1.1\r\nHost: {self.host}:{self.port}\r\n\r\n".encode())
         data = b""
         try:
             while chunk := await reader.read(65536):
@@ -94,7 +102,8 @@ class Round:
             self.cut += 1
         writer.close()
         numbers = [int(line[6:]) for line in data.split(b"\n") if line.startswith(b"data: ") and line[6:].strip().isdigit()]
-        if numbers != list(range(numbers[0], numbers[0] + len(numbers))) if numbers else True:
+        # The events of `feed serve` have no numbers.
+        if not is_feed and (not numbers or numbers != list(range(numbers[0], numbers[0] + len(numbers)))):
             self.gaps += 1
         # The client knows when to connect again, and where to continue.
         if b"retry: " in data and b"id: " in data:
@@ -106,19 +115,19 @@ class Round:
                 reader, writer = await self.connect()
             except OSError:
                 return
-            await self.ask(reader, writer, "/", True)
+            await self.ask(reader, writer, QUICK, True)
             writer.close()
             await asyncio.sleep(random.uniform(0, 0.1))
 
 
 async def one_round():
-    server = await asyncio.create_subprocess_exec(program, stdout=asyncio.subprocess.PIPE)
-    address = (await server.stdout.readline()).decode().strip().split("/")[-1]
+    server = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    address = (await server.stdout.readline()).decode().strip().split("/")[2]
     host, port = address.rsplit(":", 1)
     self = Round(host, int(port))
     clients = (
-        [self.keep_asking("/", 1.0) for _ in range(BUSY)]
-        + [self.keep_asking("/slow", 0.2) for _ in range(SLOW)]
+        [self.keep_asking(QUICK, 1.0) for _ in range(BUSY)]
+        + [self.keep_asking(LONG, 0.2) for _ in range(SLOW)]
         + [self.idle() for _ in range(IDLE)]
         + [self.listen() for _ in range(EVENTS)]
         + [self.keep_connecting() for _ in range(NEW)]
@@ -133,7 +142,8 @@ async def one_round():
     status = await server.wait()
     took = time.monotonic() - began
     await asyncio.gather(*tasks)
-    if status != 0:
+    # A signal ends a command with 128 and its number.
+    if status != (128 + signal.SIGTERM if is_feed else 0):
         sys.exit(f"FAILED: the program exited with status {status}")
     return took, self
 
