@@ -24,7 +24,7 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = [1].publisher.buffer(count: 0)
     }
-    #expect(result?.says("buffer(count: 0): an array of no values never fills; use 1 or more") == true)
+    #expect(result?.says("buffer(count: 0): an array needs at least 1 value; use 1 or more") == true)
   }
 
   @Test func `output(at:) with a negative index traps`() async {

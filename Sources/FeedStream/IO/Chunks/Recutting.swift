@@ -55,7 +55,7 @@ public struct RecuttingDecoder: ChunkDecoder, Sendable {
 
   /// - Precondition: `count` is more than zero.
   public init(count: Int) {
-    precondition(count > 0, "chunked(into: \(count)): a chunk of no bytes never fills; use 1 or more")
+    precondition(count > 0, "chunked(into: \(count)): a chunk needs at least 1 byte; use 1 or more")
     self.count = count
   }
 

@@ -26,7 +26,7 @@ public struct File: Hashable, Sendable {
     from offset: Int64 = 0, chunkSize: Int = 256 * 1024, on scheduler: any LoopScheduler
   ) -> Publishers.FileBytes {
     precondition(offset >= 0, "File.bytes(from: \(offset)): an offset cannot be negative; use 0 or more")
-    precondition(chunkSize > 0, "File.bytes(chunkSize: \(chunkSize)): a chunk of no bytes; use 1 or more")
+    precondition(chunkSize > 0, "File.bytes(chunkSize: \(chunkSize)): a chunk needs at least 1 byte; use 1 or more")
     return Publishers.FileBytes(source: .path(path), offset: offset, chunkSize: chunkSize, scheduler: scheduler)
   }
 }

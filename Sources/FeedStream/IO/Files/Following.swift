@@ -34,7 +34,7 @@ extension File {
   ) -> Publishers.FollowedFile {
     precondition(
       interval > .zero, "File.following(every: \(interval)): the interval is zero or less; use more than zero")
-    precondition(chunkSize > 0, "File.following(chunkSize: \(chunkSize)): a chunk of no bytes; use 1 or more")
+    precondition(chunkSize > 0, "File.following(chunkSize: \(chunkSize)): a chunk needs at least 1 byte; use 1 or more")
     return Publishers.FollowedFile(
       path: path, start: start, interval: interval, chunkSize: chunkSize, scheduler: scheduler)
   }

@@ -22,7 +22,7 @@ extension Publisher {
   ///
   /// - Precondition: `count` is more than zero.
   @inlinable public func buffer(count: Int) -> Publishers.CollectByCount<Self> {
-    precondition(count > 0, "buffer(count: \(count)): an array of no values never fills; use 1 or more")
+    precondition(count > 0, "buffer(count: \(count)): an array needs at least 1 value; use 1 or more")
     return collect(count)
   }
 }
@@ -36,7 +36,7 @@ extension Publishers {
     public let count: Int
 
     @inlinable public init(upstream: Upstream, count: Int) {
-      precondition(count > 0, "collect(\(count)): an array of no values never fills; use 1 or more")
+      precondition(count > 0, "collect(\(count)): an array needs at least 1 value; use 1 or more")
       self.upstream = upstream
       self.count = count
     }

@@ -32,7 +32,7 @@ extension Publishers {
     public let step: Int
 
     @inlinable public init(upstream: Upstream, count: Int, step: Int) {
-      precondition(count > 0, "collect(\(count), every: \(step)): an array of no values never fills; use 1 or more")
+      precondition(count > 0, "collect(\(count), every: \(step)): an array needs at least 1 value; use 1 or more")
       precondition(
         step > 0, "collect(\(count), every: \(step)): a step of less than 1 never reaches the next array; use 1 or more"
       )
