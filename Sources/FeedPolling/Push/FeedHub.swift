@@ -18,7 +18,7 @@ public final class FeedHub {
     public var usualLease = Duration.seconds(864_000)
     /// The maximum number of subscriptions. 1,000 by default.
     public var mostSubscriptions = 1_000
-    /// The maximum number of subscriptions per host. 100 by default.
+    /// The maximum number of subscriptions with callbacks on one host. 100 by default.
     public var mostPerHost = 100
     /// The maximum number of requests that run at a time. 16 by default.
     public var maxRunning = 16
@@ -128,7 +128,7 @@ public final class FeedHub {
       content: content)
   }
 
-  /// The number of subscriptions that are verified and have not expired.
+  /// The number of verified subscriptions, including expired ones that the hub has not removed yet.
   public var count: Int { subscriptions.count }
 
   // MARK: For the server

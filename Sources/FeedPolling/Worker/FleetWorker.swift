@@ -47,7 +47,8 @@ public final class FleetWorker {
     /// Determines how due times are spread; chosen by the system by default.
     public var seed = UInt64.random(in: 0 ... .max)
     /// Receives each failure of the engine. Receives `nil` after the first claim, and when the engine works again after
-    /// failures. The worker tries again after any failure. Does nothing by default.
+    /// failures. The worker tries again after any failure, but gives up a poll's result after a few attempts if the
+    /// failure isn't temporary. Does nothing by default.
     public var report: (FleetError?) -> Void = { _ in }
     /// Receives this worker's state every five seconds; `nil` for no report.
     public var beat: (([String: Int]) -> AnyPublisher<Void, FleetError>)?
