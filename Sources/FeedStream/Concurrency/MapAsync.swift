@@ -179,6 +179,15 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
     }
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    let count = working.count
+    if count > 0 {
+      facts.reason =
+        "\(count) of at most \(limit) \(limit == 1 ? "task" : "tasks") \(count == 1 ? "is" : "are") running"
+    }
+  }
+
   /// Keeps the loop running while the stage needs the result of a running task.
   private func updateWaiting() {
     guard working.isEmpty == isWaiting else { return }

@@ -87,6 +87,9 @@
     facts.delivered = ledger.tally
     facts.demand = ledger.demand
     facts.upstreams = ledger.list.upstreams.upstreams
+    if "\(name)" == "MakeConnectable", facts.upstreams.isEmpty {
+      facts.reason = "it isn't connected: call connect(), and keep the result"
+    }
   }
 
   override var description: String { "\(name)" }

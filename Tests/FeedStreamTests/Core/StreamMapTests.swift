@@ -126,6 +126,22 @@ import Testing
     }
   }
 
+  @Test func `a connectable publisher without a connection is reported, at the checkpoint below it`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let settings = Just(1).makeConnectable()
+      let sink = settings.checkpoint("settings", file: "Settings.swift", line: 5).sink { _ in }
+      let map = StreamDiagnostics.snapshot()
+      #expect(
+        map.findings.map(\.message) == [
+          "unlimited demand, but no value has arrived; it isn't connected: call connect(), and keep the result"
+        ])
+      let title = map.findings.first.map { map.stuckTitle($0.node) }
+      #expect(title == "MakeConnectable (Checkpoint, \"settings\" at Settings.swift:5)")
+      sink.cancel()
+    }
+  }
+
   @Test func `a source that doesn't meet its demand is reported`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()

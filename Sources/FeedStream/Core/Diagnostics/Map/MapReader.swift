@@ -7,6 +7,8 @@ struct MapReader {
   /// The number of values that each node holds for each of its upstreams, in the order of the upstreams.
   private var partners: [Int: [Int]] = [:]
   private var completing: Set<Int> = []
+  /// The reasons that members give for delivering nothing.
+  private var reasons: [Int: String] = [:]
   private var known: [ObjectIdentifier: Int] = [:]
   private var isCut = false
 
@@ -28,7 +30,7 @@ struct MapReader {
 
   func finish() -> StreamMap {
     var map = StreamMap(nodes: nodes, isCut: isCut)
-    map.find(partners, completing)
+    map.find(partners, completing, reasons)
     return map
   }
 
@@ -80,6 +82,7 @@ struct MapReader {
     nodes[source].isOver = facts.isOver
     if !facts.partners.isEmpty { partners[source] = facts.partners }
     if facts.waitsForCompletion { completing.insert(source) }
+    reasons[source] = facts.reason
     join(source, to: node, facts)
     for upstream in facts.upstreams { visit(upstream, above: source, member) }
   }

@@ -19,6 +19,8 @@
   var waitsForTime = false
   /// True when the member delivers nothing before upstream's completion.
   var waitsForCompletion = false
+  /// The probable reason why nothing is delivered, for a finding about the member.
+  var reason: String?
   var isOver = false
   /// True for a member that only passes on requests, and isn't a node.
   var isTransparent = false

@@ -1,9 +1,11 @@
 extension StreamMap {
   /// Names the places where streams may be stuck.
-  mutating func find(_ partners: [Int: [Int]], _ completing: Set<Int>) {
+  mutating func find(_ partners: [Int: [Int]], _ completing: Set<Int>, _ reasons: [Int: String]) {
     for node in nodes where !node.isOver {
       if let finding = finding(for: node, partners[node.id] ?? [], completing) {
-        findings.append(Finding(node: node.id, reason: finding.0, message: finding.1))
+        let hasReason = finding.0 == .demandNobodyServes || finding.0 == .passesNothing
+        let reason = hasReason ? reasons[node.id].map { "; \($0)" } ?? "" : ""
+        findings.append(Finding(node: node.id, reason: finding.0, message: finding.1 + reason))
       }
     }
     let order = Reason.allCases

@@ -48,10 +48,16 @@ extension StreamMap: CustomStringConvertible {
     nodes[node].place.map { "\(nodes[node].name), \($0)" } ?? nodes[node].name
   }
 
-  /// The name of a node, with the end of its stream if the node has no place itself.
+  /// The name of a node, with the nearest member below it that has a place if the node has none itself: a checkpoint, or
+  /// the end of the stream.
   public func stuckTitle(_ node: Int) -> String {
-    guard nodes[node].place == nil, let end = ends(below: node).first, end != node else { return title(node) }
-    return "\(nodes[node].name) (\(title(end)))"
+    var last = node
+    // Bounded, in case a subject feeds itself.
+    for _ in nodes {
+      guard nodes[last].place == nil, let below = nodes.first(where: { $0.upstreams.contains(last) }) else { break }
+      last = below.id
+    }
+    return last == node ? title(node) : "\(nodes[node].name) (\(title(last)))"
   }
 
   /// Facts about a node as short phrases, such as `in 19` and `holds 16 of 16`.
