@@ -8,7 +8,7 @@ extension FaultTests {
   @Suite struct ClockTests {
     private static let year = Duration.seconds(365 * 86_400)
 
-    @Test(.timeLimit(.minutes(5)), arguments: [year, .zero - year])
+    @Test(.timeLimit(Extent.limit), arguments: [year, .zero - year])
     func `setting the wall clock doesn't change a watch's pace, and feeds are saved`(jump: Duration) async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
@@ -37,7 +37,7 @@ extension FaultTests {
       }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(Extent.limit))
     func `a feed saved with a date in the future expires, and doesn't block newer feeds`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
@@ -61,7 +61,7 @@ extension FaultTests {
       }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: Extent.isLong ? [year, .seconds(2 * 3600)] : [year])
+    @Test(.timeLimit(Extent.limit), arguments: Extent.isLong ? [year, .seconds(2 * 3600)] : [year])
     func `after the machine sleeps, watch loads once, not once per missed interval`(sleep: Duration) async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
@@ -86,7 +86,7 @@ extension FaultTests {
       }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(Extent.limit))
     func `after SIGSTOP for many intervals, watch loads once`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)

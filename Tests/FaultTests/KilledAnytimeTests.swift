@@ -8,7 +8,7 @@ extension FaultTests {
   @Suite struct KilledAnytimeTests {
     private static let kills = Extent.isLong ? 1_000 : 120
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(Extent.limit))
     func `killed at random moments, the cache holds a complete feed that was served`() async throws {
       try await withBench { folder, origin, url in
         var kept = 0
@@ -45,7 +45,7 @@ extension FaultTests {
 
     private static let signals = Extent.isLong ? 200 : 20
 
-    @Test(.timeLimit(.minutes(5)), arguments: [SIGINT, SIGTERM])
+    @Test(.timeLimit(Extent.limit), arguments: [SIGINT, SIGTERM])
     func `a signal at a random moment ends watch within a second, and shown feeds are saved`(signal: Int32) async throws
     {
       try await withBench { folder, origin, url in
@@ -75,7 +75,7 @@ extension FaultTests {
       }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(Extent.limit))
     func `closing watch's output at a random moment ends it silently, and shown feeds are saved`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)

@@ -8,7 +8,7 @@ extension FaultTests {
   @Suite struct ManyProcessesTests {
     private static let rounds = Extent.isLong ? 20 : 2
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(Extent.limit))
     func `thirty-two processes load and save in one cache`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
@@ -33,7 +33,7 @@ extension FaultTests {
 
     private static let minute = Extent.isLong ? Duration.seconds(60) : .seconds(3)
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(Extent.limit))
     func `two watches and repeated validations share a cache without errors`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
@@ -72,7 +72,7 @@ extension FaultTests {
       }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(Extent.limit))
     func `a late response doesn't replace the response to a later request`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)

@@ -10,7 +10,7 @@ extension FaultTests {
     }
 
     /// The number of failed thread starts: for the pool's threads, several times, and for the name lookup.
-    @Test(.timeLimit(.minutes(5)), arguments: [1, 2, 5, 9])
+    @Test(.timeLimit(Extent.limit), arguments: [1, 2, 5, 9])
     func `a load waits while no thread can be started`(failures: Int) async throws {
       try await withBench { folder, _, url in
         let cache = CacheUnderTest(folder, url.replacing("127.0.0.1", with: "localhost"))
@@ -24,7 +24,7 @@ extension FaultTests {
       }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(Extent.limit))
     func `a load completes without any threads, and saves what it shows`() async throws {
       try await withBench { folder, _, url in
         let cache = CacheUnderTest(folder, url)
@@ -39,7 +39,7 @@ extension FaultTests {
 
     /// Uses an IP address, whose response must be saved, and a name that can't be looked up; libcurl resolves
     /// `localhost` itself.
-    @Test(.timeLimit(.minutes(5)), arguments: ["127.0.0.1", "feed.invalid"], [SIGINT, SIGTERM])
+    @Test(.timeLimit(Extent.limit), arguments: ["127.0.0.1", "feed.invalid"], [SIGINT, SIGTERM])
     func `without any threads, the first signal ends watch within a second, after pending saves`(
       host: String, signal: Int32
     ) async throws {
@@ -68,7 +68,7 @@ extension FaultTests {
     /// True when this process may mount file systems.
     private static let canMount = getuid() == 0 && Self.run("unshare --mount true")
 
-    @Test(.timeLimit(.minutes(5)), .enabled(if: canMount, "only root can mount a small disk"))
+    @Test(.timeLimit(Extent.limit), .enabled(if: canMount, "only root can mount a small disk"))
     func `on a full disk, the feed is shown, the error reported and the old feed kept`() async throws {
       try await withBench { folder, origin, url in
         let disk = "\(folder)/disk"

@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import Testing
 
 /// System calls that fail in a program under test, by means of a preloaded library (`faults.c`).
 struct Faults: Sendable {
@@ -69,4 +70,6 @@ struct Faults: Sendable {
 enum Extent {
   /// True when the tests run in full, which takes some minutes: `Scripts/torture`.
   static let isLong = ProcessInfo.processInfo.environment["FEEDSTREAM_LONG"] != nil
+  /// The time after which a test hangs; in full, a busy machine takes many minutes.
+  static let limit = TimeLimitTrait.Duration.minutes(isLong ? 30 : 5)
 }
