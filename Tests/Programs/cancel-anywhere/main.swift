@@ -30,7 +30,7 @@ for _ in 0..<20 {
   for _ in 0..<1_000 where ticks.value == 0 { RunLoop.main.run(until: Date() + 0.004) }
   DispatchQueue.global().async(group: group) { connection.cancel() }
   group.wait()
-  RunLoop.main.run(until: Date() + 0.003)
+  RunLoop.main.run(until: Date() + 0.03)
   let count = ticks.value
   RunLoop.main.run(until: Date() + 0.006)
   if count > 0, ticks.value == count { stopped += 1 }
