@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Ticks at a regular interval, at most once per wake-up.
 ///
 /// A tick is due one interval after the last one was due. If the scheduler is so late that the next tick is already
@@ -11,6 +13,8 @@
   private let due: Due
   private let schedulerRepeats: Bool
   private var isSetting = false
+  /// True once the ticker is stopped, possibly on another thread.
+  private let isOver = Atomic(false)
   /// Keeps the loop running from `start` until the ticker is stopped.
   private let hold: CrossedHome?
 
@@ -39,7 +43,14 @@
   func start(after delay: Context.SchedulerTimeType.Stride, _ tick: @escaping (Context.SchedulerTimeType) -> Void) {
     due.date = scheduler.now.advanced(by: delay)
     hold?.hold()
-    waitForNext(tick)
+    onScheduler { [self] in if !isOver.load(ordering: .acquiring) { waitForNext(tick) } }
+  }
+
+  /// Runs `action` immediately, or on the scheduler's queue if that is served elsewhere: it ticks there, and only there
+  /// is the alarm used.
+  private func onScheduler(_ action: @escaping () -> Void) {
+    guard let isHere = (scheduler as? any QueueScheduler)?.isHere, !isHere() else { return action() }
+    scheduler.schedule(action)
   }
 
   private func waitForNext(_ tick: @escaping (Context.SchedulerTimeType) -> Void) {
@@ -47,6 +58,7 @@
     alarm.set(repeats: schedulerRepeats) { [self] in
       precondition(
         !isSetting, "interval: this scheduler's time does not advance; use one that has time, such as an EventLoop")
+      guard !isOver.load(ordering: .acquiring) else { return }
       let now = scheduler.now
       guard !schedulerRepeats else { return tick(now) }
       let next = due.date.advanced(by: interval)
@@ -59,7 +71,8 @@
   }
 
   @usableFromInline func stop() {
-    alarm.cancel()
+    isOver.store(true, ordering: .releasing)
+    onScheduler { [self] in alarm.cancel() }
     hold?.letGo()
   }
 
