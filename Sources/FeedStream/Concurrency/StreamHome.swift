@@ -15,7 +15,7 @@ struct StreamHome: Sendable {
 
   /// The home of the calling code; without one, a separate lane, which serializes the threads on which its tasks end.
   static var currentOrLane: StreamHome {
-    StreamHome(domain: Home.current ?? SerialLane())
+    StreamHome(domain: Home.current ?? SerialLane(holder: Home.holder))
   }
 
   /// Runs `work` where the stream lives: immediately if the calling thread is there, otherwise later.

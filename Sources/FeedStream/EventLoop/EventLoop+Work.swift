@@ -6,7 +6,8 @@ extension EventLoop {
     halt(
       """
       EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to run code on it. If an operator has \
-      this loop as its scheduler, and its publisher delivers on a queue, write .receive(on: loop) directly above the operator
+      this loop as its scheduler, and its publisher delivers on a queue, write .receive(on: loop) directly above the operator. \
+      In an asynchronous main, which changes threads, use EventLoop.main
       """)
   }
 

@@ -9,6 +9,7 @@
   extension OperationQueue: Scheduler, QueueScheduler {
     @_documentation(visibility: internal)
     @inlinable public static var usesOtherThreads: Bool { true }
+    package static var dropsWork: Bool { true }
     package var queueName: String { name ?? "an operation queue" }
     package var isHere: (@Sendable () -> Bool)? {
       guard self === OperationQueue.main else { return nil }

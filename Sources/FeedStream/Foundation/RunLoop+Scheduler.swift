@@ -10,9 +10,9 @@
   extension RunLoop: Scheduler, QueueScheduler {
     @_documentation(visibility: internal)
     @inlinable public static var usesOtherThreads: Bool { true }
-    package var queueName: String { self == .main ? "the main run loop" : "a run loop" }
+    package var queueName: String { servesMainQueue ? "the main run loop" : "a run loop" }
     package var isHere: (@Sendable () -> Bool)? {
-      if self == .main { return { DispatchQueue.isMain } }
+      if servesMainQueue { return { DispatchQueue.isMain } }
       let loop = ObjectIdentifier(self)
       return { ObjectIdentifier(RunLoop.current) == loop }
     }
@@ -45,7 +45,9 @@
 
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
       // The main run loop serves the main queue, which any thread may use and which wakes the run loop.
-      if self == .main, options == nil || !isCurrent { return DispatchQueue.main.schedule(options: nil, action) }
+      if servesMainQueue, options == nil || self != .main || !isCurrent {
+        return DispatchQueue.main.schedule(options: nil, action)
+      }
       let work = work(action)
       let mode = options?.mode ?? .default
       perform(inModes: [mode]) { work.runOnce() }
@@ -107,12 +109,17 @@
     /// run loop isn't running. A running main run loop serves that queue, and an asynchronous `main` serves nothing
     /// else.
     private func usesMainQueue(_ options: SchedulerOptions?) -> Bool {
-      guard self == .main else { return false }
+      guard servesMainQueue else { return false }
+      guard self == .main else { return true }
       let mode = options?.mode ?? .default
       return !isCurrent || currentMode == nil && (mode == .default || mode == .common)
     }
 
     private var isCurrent: Bool { RunLoop.current == self }
+
+    /// True for the main run loop, and for `RunLoop.current` in code of the main queue on another thread, such as below
+    /// `dispatchMain()` and in an asynchronous `main`: nobody runs that thread's loop.
+    private var servesMainQueue: Bool { self == .main || MainQueueCode.isRunning && isCurrent }
 
     /// An action in transit through a run loop, whose closures must be sendable. @unchecked: the loop runs the action
     /// on its own thread, which is the one that scheduled it.

@@ -95,8 +95,15 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
-      ticks.receive(subscriber: subscriber)
+      if scheduler.isQueue, !isHere {
+        ticks.subscribe(on: scheduler).receive(subscriber: subscriber)
+      } else {
+        ticks.receive(subscriber: subscriber)
+      }
     }
+
+    /// False if another thread serves the scheduler, and therefore owns `ticks`.
+    @inline(never) @usableFromInline var isHere: Bool { (scheduler as? any QueueScheduler)?.isHere?() ?? true }
 
     /// Starts the timer if it isn't running.
     ///

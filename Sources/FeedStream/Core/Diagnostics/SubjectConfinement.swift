@@ -96,7 +96,7 @@ public import CThread
     if isFirst {
       home = place
       isOfTask = isInTask
-      isOfMainQueue = (domain?.isOnQueue ?? true) && MainQueueCode.isRunning
+      isOfMainQueue = (domain.map { $0.isOnQueue || $0.isForAnyThread } ?? true) && MainQueueCode.isRunning
       return
     }
     // Don't compare lanes: the main queue runs one piece of code at a time.

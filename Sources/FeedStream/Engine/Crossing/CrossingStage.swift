@@ -60,7 +60,7 @@
     let holder = Home.holder
     lane = queue.newLane(options, holder: holder)
     lane.takesRequests = true
-    home = CrossedHome(surroundings ?? SerialLane(), holder: holder, isOnMainQueue: lane.mayBeOnMainQueue)
+    home = CrossedHome(surroundings ?? SerialLane(holder: holder), holder: holder, isOnMainQueue: lane.mayBeOnMainQueue)
     super.init()
     // Any thread may request values and cancel: requests go to the home above, cancellations to the lane.
     confinement = .anywhere
@@ -223,7 +223,7 @@ extension Scheduler {
     let queue = self as? any QueueScheduler
     return SerialLane(
       queue?.queueName ?? "\(Self.self)", start: { schedule(options: options, $0) }, isOnThread: queue?.isHere,
-      mayBeOnMainQueue: queue == nil, holder: holder)
+      mayBeOnMainQueue: queue == nil, restarts: queue.map { type(of: $0).dropsWork } ?? false, holder: holder)
   }
 
   /// Runs a time operator in its own home, and delivers its events to `subscriber` on this queue.

@@ -27,7 +27,6 @@ extension HomeScheduler: HomeTime {}
 
   private let base: Base
   private let home: CrossedHome
-  @exclusivity(unchecked) private var up: (any Subscription)?
 
   @usableFromInline init(_ base: Base, _ home: CrossedHome) {
     self.base = base
@@ -35,7 +34,6 @@ extension HomeScheduler: HomeTime {}
   }
 
   @usableFromInline func receive(subscription: any Subscription) {
-    up = subscription
     base.receive(subscription: subscription)
   }
 
@@ -45,23 +43,28 @@ extension HomeScheduler: HomeTime {}
     guard !domain.isHere else { return base.receive(input) }
     domain.perform { [self] in
       let more = base.receive(input)
-      if more > .none { up?.request(more) }
+      // Only the stage holds its upstream, which it releases when it is cancelled.
+      if more > .none { (base as? any UpstreamHolder)?.requestOfUpstream(more) }
     }
     return .none
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard let domain = home.domain else { return }
-    guard !domain.isHere else { return end(completion) }
-    domain.perform { [self] in end(completion) }
-  }
-
-  private func end(_ completion: Subscribers.Completion<Failure>) {
-    up = nil
-    base.receive(completion: completion)
+    guard !domain.isHere else { return base.receive(completion: completion) }
+    domain.perform { [self] in base.receive(completion: completion) }
   }
 
   @usableFromInline var description: String { String(describing: base) }
+}
+
+/// A subscriber that holds its upstream.
+protocol UpstreamHolder {
+  func requestOfUpstream(_ demand: Subscribers.Demand)
+}
+
+extension Stage: UpstreamHolder {
+  func requestOfUpstream(_ demand: Subscribers.Demand) { up?.request(demand) }
 }
 
 extension HomeBoundSubscriber: Traceable {

@@ -7,6 +7,12 @@ package protocol QueueScheduler: Scheduler {
   var queueName: String { get }
   /// Returns true if the calling code runs on the queue's only thread; `nil` for queues with several threads.
   var isHere: (@Sendable () -> Bool)? { get }
+  /// True if the queue may drop work, as an operation queue does in `cancelAllOperations()`.
+  static var dropsWork: Bool { get }
+}
+
+extension QueueScheduler {
+  package static var dropsWork: Bool { false }
 }
 
 /// A scheduler that is itself a home of streams, on its own thread. Streams with other homes cross to it.
@@ -59,12 +65,12 @@ extension StreamDomain {
   /// A scheduler for an operator that lives in the caller's home. The caller's loop keeps running while a timer is set.
   @usableFromInline static func ofCaller(_ queue: Base) -> Self {
     Home.usesQueues()
-    let domain = Home.current
+    let holder = Home.holder
     let knownQueue = queue as? any QueueScheduler
     let isOnMainQueue = knownQueue == nil || knownQueue?.isHere != nil
     return Self(
       base: queue,
-      home: CrossedHome(domain ?? SerialLane(), holder: Home.holder, isOnMainQueue: isOnMainQueue))
+      home: CrossedHome(Home.current ?? SerialLane(holder: holder), holder: holder, isOnMainQueue: isOnMainQueue))
   }
 
   @usableFromInline static var _isBuiltIn: Bool { true }

@@ -23,6 +23,8 @@ import Synchronization
   private let isRevoked = Atomic(false)
   /// Starts the work on the lane's queue; `nil` for a lane without one.
   private let start: ((@escaping () -> Void) -> Void)?
+  /// True if the lane starts its work again when the queue drops it.
+  private let restarts: Bool
   /// True on the thread that serves the lane's queue, if only one does.
   private let isOnThread: (@Sendable () -> Bool)?
   /// The name of the lane's queue, for messages.
@@ -46,12 +48,14 @@ import Synchronization
   ///   - start: runs an action on the queue, once.
   ///   - isOnThread: true on the queue's own thread, for a queue that has one.
   ///   - mayBeOnMainQueue: true for a third-party scheduler, which may use the main queue.
+  ///   - restarts: true for a queue that may drop work and go on.
   ///   - holder: the loop that keeps running while the lane has work.
   package init(
     _ name: String = "", start: ((@escaping () -> Void) -> Void)? = nil, isOnThread: (@Sendable () -> Bool)? = nil,
-    mayBeOnMainQueue: Bool = false, holder: (any StreamDomain)? = nil
+    mayBeOnMainQueue: Bool = false, restarts: Bool = false, holder: (any StreamDomain)? = nil
   ) {
     self.holder = holder
+    self.restarts = restarts
     self.name = name
     self.start = start
     self.isOnThread = isOnThread
@@ -61,6 +65,7 @@ import Synchronization
   /// A lane on a loop of another thread.
   init(on loop: any ElsewhereScheduler, holder: (any StreamDomain)?) {
     self.holder = holder
+    restarts = false
     name = "an event loop"
     start = { action in
       let action = Carried(uncheckedly: action)
@@ -151,15 +156,15 @@ import Synchronization
   package func hold(_ place: HoldingPlace) { holder?.hold(place) }
   package func letGo(_ place: HoldingPlace) { holder?.letGo(place) }
 
-  /// Begins to run the work of a lane that was free.
+  /// Begins to run the work of a lane that was free. Work that waits for a queue is in transit.
   private func begin() {
-    hold(place)
+    if start != nil { hold(place) }
     drainWhereItRuns()
   }
 
   private func drainWhereItRuns() {
     guard let start else { return drain() }
-    let errand = LoopErrand({ self.drain() }, dropped: { self.close() })
+    let errand = LoopErrand({ self.drain() }, dropped: { self.restarts ? self.drainWhereItRuns() : self.close() })
     start { errand.run() }
   }
 
@@ -203,7 +208,7 @@ import Synchronization
       state.isBusy = false
       return nil
     }
-    if action == nil { letGo(place) }
+    if action == nil, start != nil { letGo(place) }
     return action
   }
 

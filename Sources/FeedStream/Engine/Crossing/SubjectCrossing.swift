@@ -5,7 +5,6 @@
 /// dropped and reported, unless the subject keeps values: then the value waits.
 @usableFromInline final class SubjectCrossing<Input, Failure: Error>: GuardedSubscription, Subscriber {
   private let name: StaticString
-  private let down: ErasedSubscriber<Input, Failure>
   private let home: SerialLane
   private let waits: Bool
 
@@ -15,6 +14,8 @@
   private let isCancelled = Locked(false)
 
   // Used in the home.
+  /// `nil` when the subscription is over: the subject may keep this object until its next value.
+  @exclusivity(unchecked) private var down: ErasedSubscriber<Input, Failure>?
   @exclusivity(unchecked) private var demand = Subscribers.Demand.none
   @exclusivity(unchecked) private var isLive = true
   @exclusivity(unchecked) private var waiting = FIFO<Input>()
@@ -35,7 +36,7 @@
 
   @usableFromInline func receive(subscription: any Subscription) {
     up = subscription
-    home.perform { [self] in down.receive(subscription: self) }
+    home.perform { [self] in down?.receive(subscription: self) }
     up?.request(.unlimited)
   }
 
@@ -65,14 +66,14 @@
   private func serve() {
     guard !isDelivering else { return }
     isDelivering = true
-    while isLive, demand > .none, let input = waiting.popFirst() {
+    while isLive, demand > .none, let down, let input = waiting.popFirst() {
       demand.takeOne()
       demand += down.receive(input)
     }
     isDelivering = false
     if isLive, waiting.isEmpty, let ending {
       isLive = false
-      down.receive(completion: ending)
+      down.take()?.receive(completion: ending)
     }
   }
 
@@ -85,7 +86,7 @@
   override func cancelled() {
     guard isLive else { return }
     isLive = false
-    _ = waiting.take()
+    _ = (down.take(), waiting.take())
     isCancelled.withLock { $0 = true }
     if CurrentDomain.threadNumber == thread { CurrentDomain.outside { up.take()?.cancel() } }
   }

@@ -33,6 +33,8 @@ import Synchronization
   private weak var home: (any StreamDomain)?
   /// The lane in which the stage lives, or through which the events of a shared stage go.
   private var lane: SerialLane?
+  /// The loop that keeps running while streams that are made in the lane of a shared stage have values in transit.
+  private let holder: (any StreamDomain)?
   /// True when the lane's work waits until the thread that is inside leaves.
   private var isOccupied = false
   /// When the stage may still move to the lane of its first upstream; see ``follow(_:)``.
@@ -55,6 +57,7 @@ import Synchronization
     homed = Atomic(domain != nil)
     lane = domain as? SerialLane
     thread = Atomic(lane == nil ? currentThread() : 0)
+    holder = domain == nil ? Home.holder : nil
     if lane == nil { home = domain }
   }
 
@@ -169,7 +172,7 @@ import Synchronization
     mutex.withLock {
       if let lane { return lane }
       Home.usesQueues()
-      let lane = SerialLane()
+      let lane = SerialLane(holder: holder)
       self.lane = lane
       isShared.store(true, ordering: .sequentiallyConsistent)
       // The thread that made the stage marks that it is inside, and then reads `isShared`. A processor may perform the

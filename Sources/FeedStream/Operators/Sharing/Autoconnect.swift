@@ -114,20 +114,23 @@ extension Publishers {
   @inlinable func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
 }
 
-/// A subscription that looks like the one it wraps and reports its first cancellation.
+/// A subscription that looks like the one it wraps and reports its first cancellation. The wrapped subscription checks
+/// the thread.
 @usableFromInline final class CountedSubscription: GuardedSubscription {
   private let up: any Subscription
-  private var leave: (() -> Void)?
+  private let leave: Locked<(() -> Void)?>
 
   @usableFromInline init(_ up: any Subscription, _ leave: @escaping () -> Void) {
     self.up = up
-    self.leave = leave
+    self.leave = Locked(Carried(uncheckedly: leave).value)
+    super.init()
+    confinement = .anywhere
   }
 
   override func requested(_ demand: Subscribers.Demand) { up.request(demand) }
 
   override func cancelled() {
-    leave.take()?()
+    leave.withLock { Carried(uncheckedly: $0.take()) }.value?()
     up.cancel()
   }
 
@@ -136,6 +139,10 @@ extension Publishers {
     facts.upstreams = [up]
   }
 
+  override func joined(by gate: any EntryGate) { up.join(gate) }
+  override var gateAbove: (any EntryGate)? { (up as? any GateBearer)?.gateAbove }
+  override var _isConfined: Bool { up._isConfined }
+  override var takesRequestsAnywhere: Bool { (up as? GuardedSubscription)?.takesRequestsAnywhere ?? false }
   override var takesNone: Bool { true }
   override var combineIdentifier: CombineIdentifier { up.combineIdentifier }
   override var description: String { String(describing: up) }
