@@ -32,8 +32,9 @@ struct StoreArgument {
 struct FleetOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The fleet's Redis or Valkey server: redis://[user:password@]host[:port][/database], or "
-        + "unix:///path/of/the/socket.", valueName: "url"),
+      "The fleet's Redis or Valkey server: redis://[user:password@]host[:port][/database], rediss://… for TLS, "
+        + "redis+sentinel://[user:password@]host[:port][,…]/name[/database], or unix:///path/of/the/socket. "
+        + "FEED_STORE_PASSWORD in the environment sets the password, too.", valueName: "url"),
     transform: StoreArgument.init(parsing:))
   var store: StoreArgument
 

@@ -8,7 +8,7 @@ extension EventLoop {
   /// freed. Afterwards, ``execute(_:file:line:)`` and ``schedule(options:_:)`` drop their work. Jobs that arrive later
   /// still run, one at a time, on the threads that enqueue them. Releasing the loop closes it, too. Idempotent.
   ///
-  /// - Precondition: called by the loop's owner, not from within ``run(_:)``, and not on ``main``.
+  /// - Precondition: the calling thread owns the loop, the loop isn't running, and it isn't ``EventLoop/main``.
   public func close() {
     guard !isClosed else { return }
     precondition(host == nil, "EventLoop.close: the main queue runs this loop until the program ends; use another loop")

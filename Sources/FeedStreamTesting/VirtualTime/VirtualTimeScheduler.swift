@@ -163,7 +163,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   /// A sentence with the seed, so that the order of a failed test can be repeated; empty without a seed.
   var seedNote: String {
-    order.seed.map { "\nThe order was seeded with \($0): order: .seeded(\($0)) repeats it." } ?? ""
+    order.seed.map { "\nThe order was seeded. To repeat it, pass order: .seeded(\($0))." } ?? ""
   }
 
   private func perform(_ item: Agenda.Item) {

@@ -43,7 +43,7 @@ extension WebSocketError: CustomStringConvertible {
     case .badHandshake(let reason): "The server's response to the handshake is wrong: \(reason)."
     case .handshakeTimedOut(let limit): "The handshake took longer than \(limit.seconds) s."
     case .protocolBroken(let code, let reason):
-      "The peer violated the protocol: \(reason). The socket was closed with \(code)."
+      "The peer violated the protocol or a limit: \(reason). The socket was closed with \(code)."
     case .closedByPeer(let close): "The peer closed the socket with \(close)."
     case .connectionLost(nil): "The peer closed the connection without a close frame."
     case .connectionLost(let error?): "The connection was lost: \(error)."

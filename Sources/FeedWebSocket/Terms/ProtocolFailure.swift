@@ -43,15 +43,15 @@ extension ProtocolFailure: CustomStringConvertible {
     case .longControl: "a control frame is longer than 125 bytes"
     case .unmasked: "a frame of the client is not masked"
     case .masked: "a frame of the server is masked"
-    case .longLength: "the length of a frame is not in its shortest form"
+    case .longLength: "the length of a frame is not in its shortest form, or has its highest bit set"
     case .strayContinuation: "a continuation frame continues nothing"
     case .interleaved: "a message begins before the previous one is complete"
     case .invalidText: "a text is not valid UTF-8"
     case .shortClose: "a close frame has an incomplete code"
     case .closeCode(let code): "a close frame has the code \(code), which must not be sent"
     case .invalidReason: "the reason of a close frame is not valid UTF-8"
-    case .frameTooLarge(let limit): "a frame is larger than \(limit) bytes"
-    case .messageTooLarge(let limit): "a message is larger than \(limit) bytes"
+    case .frameTooLarge(let limit): "a frame is larger than the limit of \(limit) bytes"
+    case .messageTooLarge(let limit): "a message is larger than the limit of \(limit) bytes"
     case .badCompression: "a compressed message cannot be decompressed"
     }
   }

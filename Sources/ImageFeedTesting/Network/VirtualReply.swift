@@ -78,7 +78,7 @@ public struct VirtualReply: Sendable {
   public static let silence = VirtualReply(after: 0, .silence)
 }
 
-/// The information for a script.
+/// A request, as a ``VirtualOrigin`` receives it.
 public struct VirtualRequest: Sendable {
   public var request: HTTPRequest
   /// The number of earlier requests to this origin.
