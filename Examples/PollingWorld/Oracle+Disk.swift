@@ -140,7 +140,9 @@ extension Oracle {
     case .replaced(.superseded(by: let other)), .renewed(.superseded(by: let other)?):
       report.superseded += 1
       let lead = other.timeIntervalSince(clock.now)
-      require(other == saved?.timestamp && other > asked && lead <= 300, "a feed was superseded by one that isn't saved, isn't newer, or is more than 5 minutes in the future")
+      require(
+        other == saved?.timestamp && other > asked && lead <= 300,
+        "a feed was superseded by one that isn't saved, isn't newer, or is more than 5 minutes in the future")
     case .renewed(nil): require(false, "there was no feed to renew")
     case .replaced, .renewed:
       report.saves += 1

@@ -24,7 +24,9 @@ func thumbnail(of number: Int) -> AnyPublisher<String, Never> {
   .store(in: &subscriptions)
 
 // Shows the temperature with the humidity, which is from 0 to 1.
-let humidities = loop.timer(every: .milliseconds(500)).autoconnect().map { _ in Double.random(in: 20...80) }.filter { $0 <= 1 }
+let humidities = loop.timer(every: .milliseconds(500)).autoconnect()
+  .map { _ in Double.random(in: 20...80) }
+  .filter { $0 <= 1 }
 loop.timer(every: .milliseconds(500)).autoconnect()
   .map { _ in Double.random(in: 15...25) }
   .combineLatest(humidities)

@@ -24,7 +24,9 @@ import Testing
 
       let text = try await FeedBinary.run(["explain", url, "--cache", cache])
       #expect(text.status == 0)
-      for part in ["1 image, last confirmed", "next:   in ", "because the interval is 1 hour (interval)", "is not paused"] {
+      for part in [
+        "1 image, last confirmed", "next:   in ", "because the interval is 1 hour (interval)", "is not paused",
+      ] {
         #expect(text.output.contains(part), "\(text.output)")
       }
       #expect(text.output.contains("requested all of it: status 200, changed, 1 image;"))

@@ -25,7 +25,8 @@ struct CommonOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "How many former items to keep per feed (500), for how long (90d), or both (500,90d); a limit that you leave out "
-        + "keeps its default. \"none\" keeps no items, \"all\" keeps every item. (default: 1000,365d)", valueName: "n,d"), transform: HistoryArgument.policy)
+        + "keeps its default. \"none\" keeps no items, \"all\" keeps every item. (default: 1000,365d)", valueName: "n,d"
+    ), transform: HistoryArgument.policy)
   var keep = HistoryPolicy()
 
   @Flag(name: .shortAndLong, help: "Report each step on standard error.")

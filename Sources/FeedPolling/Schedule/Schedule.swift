@@ -145,7 +145,8 @@ public struct Schedule: Hashable, Sendable {
     }
     if let period = hints.updateInterval, period > 0 {
       bound.raise(
-        to: Double(period), .updatePeriod, "the document says so (sy:updatePeriod and sy:updateFrequency: \(Duration.seconds(period).brief))")
+        to: Double(period), .updatePeriod,
+        "the document says so (sy:updatePeriod and sy:updateFrequency: \(Duration.seconds(period).brief))")
     }
     bound.seconds = min(bound.seconds, longest)
     let floor = max(own, bound.seconds)

@@ -55,6 +55,6 @@ struct ExplainedMessageTests {
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("(docs/Troubleshooting.md#senttonobody; once per place"), "\(text)")
-    #expect(text.contains("above the operator (docs/Troubleshooting.md#a-stream-lives-on-one-thread)"), "\(text)")
+    #expect(text.contains("use EventLoop.main (docs/Troubleshooting.md#a-stream-lives-on-one-thread)"), "\(text)")
   }
 }
