@@ -156,9 +156,9 @@ import Synchronization
   package func hold(_ place: HoldingPlace) { holder?.hold(place) }
   package func letGo(_ place: HoldingPlace) { holder?.letGo(place) }
 
-  /// Begins to run the work of a lane that was free. Work that waits for a queue is in transit.
+  /// Begins to run the work of a lane that was free. The loop waits for this work, which another thread may be running.
   private func begin() {
-    if start != nil { hold(place) }
+    hold(place)
     drainWhereItRuns()
   }
 
@@ -208,7 +208,7 @@ import Synchronization
       state.isBusy = false
       return nil
     }
-    if action == nil, start != nil { letGo(place) }
+    if action == nil { letGo(place) }
     return action
   }
 
