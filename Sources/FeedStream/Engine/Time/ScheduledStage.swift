@@ -5,7 +5,8 @@
 /// queue, and calls that are still scheduled find nothing to deliver.
 ///
 /// The stage stays live, keeps its upstream, and can be cancelled until the completion has been delivered. Scheduled
-/// work reaches the stage through a `Turn`, which is empty when no event waits, and when the stage is over.
+/// work reaches the stage through a `Turn`, which is empty when no event waits, and after the scheduled work has been
+/// cancelled.
 @usableFromInline class ScheduledStage<Input, Failure: Error>: Stage<Input, Failure> {
   @usableFromInline let name: StaticString
   /// Schedules an action for the time at which a value received now is due; returns a cancellable if the scheduler can
@@ -86,8 +87,7 @@
   override var takesNone: Bool { true }
 
   override func forget() {
-    // A queue may drop the calls that are still scheduled once the stream's home is gone.
-    turn.stage = nil
+    if !works.isEmpty { turn.stage = nil }
     while let work = works.popFirst() { work.cancel() }
     // A scheduler that can't cancel work still has it; don't let that keep the loop running.
     hold?.leave()

@@ -196,5 +196,7 @@ extension Publishers {
   override func forget() {
     super.forget()
     alarm.cancel()
+    // A queue's calls that are still scheduled are dropped once the stream's home is gone.
+    turn.stage = nil
   }
 }
