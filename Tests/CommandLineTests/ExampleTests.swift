@@ -90,6 +90,8 @@ import Testing
       try await Task.sleep(for: .milliseconds(100))
     }
     for reason in reasons { #expect(page.contains(reason), "\(page)") }
+    run.send(SIGTERM)
+    #expect(await run.status() == 128 + SIGTERM)
   }
 
   @Test func `ZipTwoLoads shows both feeds or neither`() async throws {
