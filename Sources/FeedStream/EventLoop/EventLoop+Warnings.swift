@@ -58,7 +58,8 @@ extension EventLoop {
   /// Called before the loop waits, and when it returns.
   private func turnEnded() {
     guard turnWatch.isWatching else { return }
-    subscriptions?.map?.turn &+= 1
+    subscriptions?.map?.turnBegins()
+    LiveMap.turnBegins()
     turnWatch.state?.next(waited: uv_metrics_idle_time(uv))
     guard let onTurn = turnWatch.onTurn else { return }
     let (now, waited) = (uv_hrtime(), uv_metrics_idle_time(uv))

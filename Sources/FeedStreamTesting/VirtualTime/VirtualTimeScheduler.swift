@@ -142,6 +142,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     let outer = CurrentDomain.enter(pass)
     defer {
       CurrentDomain.leave(outer)
+      CurrentDomain.somethingHappens()
       mover.store(0, ordering: .releasing)
     }
     var patience = Patience(limit: workLimit)

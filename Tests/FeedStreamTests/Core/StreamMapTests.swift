@@ -60,6 +60,27 @@ import Testing
     }
   }
 
+  @Test func `the last event of a stream without a loop has the time at which it arrived`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let time = VirtualTimeScheduler()
+      let numbers = PassthroughSubject<Int, Never>()
+      let sink = numbers.map { $0 + 1 }.sink { _ in }
+      func age() -> Duration? { StreamDiagnostics.snapshot().nodes.first { $0.name == "Map" }?.sinceLastEvent }
+      numbers.send(0)
+      #expect(age() == nil, "no time has been seen yet")
+      time.schedule(after: time.now.advanced(by: .seconds(1))) { numbers.send(1) }
+      time.schedule(after: time.now.advanced(by: .seconds(3))) { numbers.send(2) }
+      time.advance(by: .seconds(2))
+      #expect(age() == .seconds(1))
+      time.advance(by: .seconds(2))
+      #expect(age() == .seconds(1))
+      numbers.send(3)
+      #expect(age() == .zero)
+      sink.cancel()
+    }
+  }
+
   @Test func `an operator waiting for its timer is reported`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()

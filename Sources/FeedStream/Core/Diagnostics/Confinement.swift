@@ -189,12 +189,17 @@ package enum CurrentDomain {
   package static func enter(_ pass: Token) -> UnsafeMutableRawPointer? {
     let outer = pthread_getspecific(key)
     pthread_setspecific(key, Unmanaged.passRetained(pass).toOpaque())
-    if Warnings.areOn { SubscriptionWatch.somethingHappens() }
+    somethingHappens()
     return outer
   }
 
-  /// Called when a domain begins a piece of work.
-  package static func somethingHappens() { if Warnings.areOn { SubscriptionWatch.somethingHappens() } }
+  /// Called when a domain begins a piece of work, or ends it.
+  package static func somethingHappens() { if Warnings.watch { watch() } }
+
+  @inline(never) private static func watch() {
+    if Warnings.areOn { SubscriptionWatch.somethingHappens() }
+    LiveMap.turnBegins()
+  }
 
   /// Runs `body` outside of any domain.
   static func outside(_ body: () -> Void) {

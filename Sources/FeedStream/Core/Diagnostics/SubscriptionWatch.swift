@@ -51,14 +51,21 @@ import Synchronization
     return watch
   }
 
-  /// A function like `receiveValue` that also counts values.
-  @inlinable @inline(never)
+  /// A function like `receiveValue` that also counts values. Not inlinable: an unspecialized closure passes the value on
+  /// where it is, and a specialized one would copy it to its own stack.
+  @usableFromInline
   func counting<Input>(_ receiveValue: @escaping (Input) -> Void) -> (Input) -> Void {
     let tally = startCounting()
-    return {
-      tally.note()
-      receiveValue($0)
+    return { value in
+      guard tally.countIsCurrent() else { return Self.passing(value, to: receiveValue, tally) }
+      receiveValue(value)
     }
+  }
+
+  /// The first value of a turn. A function of its own, so that the closure above saves no registers for it.
+  @inline(never) private static func passing<Input>(_ value: Input, to receiveValue: (Input) -> Void, _ tally: Tally) {
+    tally.stamp()
+    receiveValue(value)
   }
 
   @usableFromInline @discardableResult func startCounting() -> Tally {

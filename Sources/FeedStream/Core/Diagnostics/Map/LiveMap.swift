@@ -52,6 +52,13 @@ import Synchronization
   // Retains the thread's `LoopMap` until the thread ends.
   private static let slot = CurrentDomain.newSlot { Unmanaged<LoopMap>.fromOpaque($0).release() }
 
+  /// Called when this thread begins a piece of work for a domain, or ends it, so that the times of streams without a
+  /// loop are read again.
+  static func turnBegins() {
+    guard let map = CurrentDomain.value(in: slot) else { return }
+    Unmanaged<LoopMap>.fromOpaque(map).takeUnretainedValue().turnBegins()
+  }
+
   /// The list of the streams that live on this thread without a loop.
   static func ofThread() -> LoopMap {
     if let map = CurrentDomain.value(in: slot) { return Unmanaged<LoopMap>.fromOpaque(map).takeUnretainedValue() }

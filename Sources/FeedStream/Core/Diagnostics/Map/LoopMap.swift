@@ -1,3 +1,5 @@
+public import Synchronization
+
 /// The ends of the streams that live on one loop, or on one thread without a loop. Used on that thread only.
 @usableFromInline final class LoopMap {
   private struct Entry {
@@ -6,8 +8,11 @@
     let tally: Tally?
   }
 
-  /// The number of turns that the loop has begun. Times of events are precise to a turn.
-  @exclusivity(unchecked) @usableFromInline var turn = 0
+  /// The number of turns that the loop has begun; without a loop, the number of pieces of work that the thread has begun
+  /// for a domain. Times of events are precise to a turn.
+  /// Atomic, because a stream made here may deliver on a queue.
+  @usableFromInline let turn = Atomic(0)
+  private let thread = currentThread()
   private weak var domain: (any StreamDomain)?
   /// The domain whose clock was read last, for streams without a loop, such as those in virtual time.
   private weak var clock: (any StreamDomain)?
@@ -15,6 +20,8 @@
   private var limit = 64
 
   init(_ domain: (any StreamDomain)?) { self.domain = domain }
+
+  func turnBegins() { turn.store(turn.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
 
   func add(_ end: any LiveSubscriber, _ place: SourcePlace?, _ tally: Tally?) {
     if entries.count >= limit {
@@ -24,14 +31,15 @@
     entries.append(Entry(end: end, place: place, tally: tally))
   }
 
-  /// The turn for which a reading of the clock is valid; -1 without a loop, because the time is then read for every
-  /// event.
-  var countedTurn: Int { domain == nil ? -1 : turn }
-
   /// The current time, in nanoseconds; `nil` without a clock.
   func now() -> Int64? {
     if let domain { return domain.instant }
-    if let domain = CurrentDomain.get(), domain.instant != nil { clock = domain }
+    guard thread == currentThread() else { return nil }
+    if let current = CurrentDomain.get(), current !== clock, current.instant != nil {
+      clock = current
+      // A loop counts its turns for its own map.
+      if current.subscriptions != nil { _ = LiveMap.here() }
+    }
     return clock?.instant
   }
 

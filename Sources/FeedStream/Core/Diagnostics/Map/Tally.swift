@@ -1,3 +1,5 @@
+public import Synchronization
+
 /// Counts the values that arrive at a subscriber, while the map is on.
 @usableFromInline class Tally: SubscriberHolder {
   @exclusivity(unchecked) @usableFromInline final private(set) var count = 0
@@ -15,14 +17,21 @@
   }
 
   @inlinable @inline(__always) final func note() {
+    if !countIsCurrent() { stamp() }
+  }
+
+  /// Counts a value.
+  ///
+  /// - Returns: false for the first value of a turn, for which the caller calls ``stamp()``.
+  @inlinable @inline(__always) final func countIsCurrent() -> Bool {
     count &+= 1
-    if turn != home.turn { stamp() }
+    return turn == home.turn.load(ordering: .relaxed)
   }
 
   /// Reads the clock, once per turn.
   @inline(never) @usableFromInline final func stamp() {
-    turn = home.countedTurn
     last = home.now()
+    turn = home.turn.load(ordering: .relaxed)
   }
 
   /// Records that the completion has arrived.
@@ -43,16 +52,22 @@
   }
 
   override var held: Any { target }
+
+  @inlinable @inline(__always) final func receive(_ input: S.Input) -> Subscribers.Demand {
+    countIsCurrent() ? target.receive(input) : receiveFirst(input)
+  }
+
+  /// The first value of a turn. A function of its own, so that ``receive(_:)`` saves no registers for it.
+  @inlinable @inline(never) final func receiveFirst(_ input: S.Input) -> Subscribers.Demand {
+    stamp()
+    return target.receive(input)
+  }
 }
 
 extension SubscriberMethods {
   /// The methods of a subscriber whose events are counted. They are specialized, like the methods of other subscribers.
   @inlinable init<S: Subscriber>(counting box: TallyBox<S>.Type) where S.Input == Input, S.Failure == Failure {
-    next = {
-      let box = unsafeDowncast($0, to: TallyBox<S>.self)
-      box.note()
-      return box.target.receive($1)
-    }
+    next = { unsafeDowncast($0, to: TallyBox<S>.self).receive($1) }
     end = {
       let box = unsafeDowncast($0, to: TallyBox<S>.self)
       if case .failure(let error) = $1 { box.end(error) } else { box.end(nil) }
