@@ -7,7 +7,7 @@ import Testing
 @testable import feed
 
 /// Feeds whose logins are in the list of subscriptions: `serve` and `work` send a login only to that feed's server.
-@Suite(.settled, .timeLimit(.minutes(3))) struct ListedCredentialsTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct ListedCredentialsTests {
   /// The header field that the server requires at each path.
   private static let wanted = [
     "/user": ("Authorization", "Basic bWU6c2VjcmV0"), "/header": ("X-Key", "open sesame"),

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A worker that an engine refuses says so, and polls again as soon as it may.
-@Suite(.settled, .timeLimit(.minutes(1))) struct RefusedWorkerTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct RefusedWorkerTests {
   private struct Refusal: Error, CustomStringConvertible {
     let description: String
   }

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A poll has a trace from its lease to the update that a gateway reads.
-@Suite(.settled, .timeLimit(.minutes(1))) struct TracedWorkerTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct TracedWorkerTests {
   private let time = VirtualTimeScheduler()
 
   /// The origin's fields of requests, and what the traces of a worker noted.

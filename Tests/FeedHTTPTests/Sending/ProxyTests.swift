@@ -96,7 +96,7 @@ import Testing
     #expect(second.accepted == 1)
   }
 
-  @Test(.timeLimit(.minutes(2))) func `no_proxy doesn't apply to an explicit proxy`() async {
+  @Test(.timeLimit(.minutes(5))) func `no_proxy doesn't apply to an explicit proxy`() async {
     await #expect(processExitsWith: .success) {
       setenv("no_proxy", "*", 1)
       let proxy = RawOrigin.answering { request in RawOrigin.answer("200 OK", [], Data(request.path.utf8)) }

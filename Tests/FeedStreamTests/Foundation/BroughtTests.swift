@@ -305,7 +305,7 @@ import Testing
     #expect(seen.entries.sorted() == ["delayed", "in arrays", "received", "subscribed"])
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `a loop doesn't wait for cancelled work on a custom scheduler`() async {
     let seen = Journal<String>()
     await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
