@@ -141,7 +141,8 @@ public final class FeedHub {
       return HubReply(400, "hub.mode must be subscribe or unsubscribe.\n")
     }
     guard let callback = Self.web(field("hub.callback")) else {
-      return HubReply(400, "hub.callback must be an http or https URL of at most 2000 bytes, without a user and a fragment.\n")
+      return HubReply(
+        400, "hub.callback must be an http or https URL of at most 2000 bytes, without a user and a fragment.\n")
     }
     guard let topic = Self.web(field("hub.topic")), isTopic(topic) else {
       return HubReply(404, "hub.topic isn't the URL of a feed of this server.\n")
