@@ -11,10 +11,10 @@ struct WatchCommand: ParsableCommand {
     abstract: "Reload feeds regularly, and show changes.",
     discussion: """
       Shows a feed when its images change, and when it starts or stops coming from the cache; new images are marked. \
-      An image is new until load or watch has shown it; all images of a feed's first load are new. Errors are reported \
-      on standard error when they change, and watch continues until Ctrl-C. If a server requests longer intervals, \
-      watch obeys. "feed explain" shows when a feed is due and why. With --follow, makes no requests: feeds are shown \
-      as soon as other processes save them in the same cache.
+      An image is new until load or watch has shown it; on a feed's first load, all are new, and none is marked. Errors \
+      are reported on standard error when they change, and watch continues until Ctrl-C. If a server requests longer \
+      intervals, watch obeys. "feed explain" shows when a feed is due and why. With --follow, makes no requests: feeds \
+      are shown as soon as other processes save them in the same cache.
       """)
 
   @OptionGroup var load: LoadOptions
@@ -23,7 +23,8 @@ struct WatchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Minimum time between two loads, such as 15m; \"auto\" adapts to how often the feed changes.",
+      "Minimum time between two loads, such as 15m; \"auto\" adapts to how often the feed changes. A feed's own interval in "
+        + "the list takes precedence.",
       valueName: "duration"),
     transform: WatchInterval.init(parsing:))
   var every: WatchInterval?

@@ -112,8 +112,9 @@ extension HTTPBody {
     package var description: String {
       switch self {
       case .length(let announced, let delivered) where delivered < announced:
-        "it ended after \(delivered) of \(announced) bytes"
-      case .length(let announced, _): "it has more than the announced \(announced) bytes"
+        "it ended after \(delivered) of \(announced) \(announced == 1 ? "byte" : "bytes")"
+      case .length(let announced, _):
+        "it has more than the announced \(announced) \(announced == 1 ? "byte" : "bytes")"
       case .taken: "it can be read only once, and has been read; use a body that can be sent again"
       case .noFile(let path): "\(path) does not exist"
       }

@@ -92,13 +92,28 @@ extension HTTPError: CustomStringConvertible {
     }
   }
 
+  /// True if the system has no route to the host.
+  private var lacksNetwork: Bool {
+    ["network is unreachable", "no route to host"].contains { cause.lowercased().hasPrefix($0) }
+  }
+
+  /// True if the server's certificate was refused, and not the handshake or this side's certificate.
+  private var isAboutCertificate: Bool {
+    let cause = cause.lowercased()
+    return cause.isEmpty || cause.contains("certificate") && !cause.contains("alert")
+  }
+
   private var sentence: (what: String, advice: String) {
     switch kind {
     case .invalidRequest: ("cannot send this request", "")
     case .nameResolution: ("could not find the host \(shownHost)", "check the URL and the network connection")
+    case .connect where cause.hasPrefix("the proxy"): ("could not connect to \(shownHost)", "check the proxy")
+    case .connect where lacksNetwork: ("could not connect to \(shownHost)", "check the network connection")
     case .connect: ("could not connect to \(shownHost)", "is the server running, and is the port right?")
     case .tls where isWithoutTLS: ("\(shownHost) doesn't speak TLS", "try http://")
-    case .tls: ("no secure connection to \(shownHost)", "its certificate must be valid and issued for this host")
+    case .tls where isAboutCertificate:
+      ("no secure connection to \(shownHost)", "its certificate must be valid and issued for this host")
+    case .tls: ("no secure connection to \(shownHost)", "")
     case .send: ("the connection to \(shownHost) broke while the request was being sent", "try again")
     case .body: ("could not send the body of the request to \(shownHost)", "")
     case .receive: ("the connection to \(shownHost) broke before the response was complete", "try again")
@@ -108,7 +123,7 @@ extension HTTPError: CustomStringConvertible {
     case .tooLarge(let limit): ("the response from \(shownHost) is larger than the limit of \(limit.byteSize)", "")
     case .headersTooLarge: ("the header of the response from \(shownHost) is too large", "")
     case .tooManyRedirects(let limit): ("\(shownHost) redirects more than \(limit) times", "check the URL")
-    case .hostIsClosed: ("\(shownHost), the target of a redirect, is paused at the moment", "")
+    case .hostIsClosed: ("\(shownHost), reached through a link or redirect, can't be requested at the moment", "")
     case .redirectRefused:
       (
         "\(shownHost) redirects to a URL that isn't followed",
@@ -120,6 +135,8 @@ extension HTTPError: CustomStringConvertible {
         "if you trust it, request it by its own URL"
       )
     case .notHTTP: ("\(shownHost) doesn't speak valid HTTP", "check the host and the port")
+    case .resources where cause == "out of memory":
+      ("not enough resources to request \(shownHost)", "close other programs or raise the limit (ulimit -v)")
     case .resources:
       ("not enough resources to request \(shownHost)", "close other programs or raise the limit (ulimit -n)")
     case .closed: ("the HTTP client was closed before \(shownHost) responded", "")

@@ -92,6 +92,7 @@ extension DurationTextError: CustomStringConvertible {
     case .negative(let text): "\(Self.quote(text)) is negative. \(Self.usage)"
     case .noNumber(let text): "\(Self.quote(text)) is not a duration. \(Self.usage)"
     case .noUnit(let text): "\(Self.quote(text)) has no unit. \(Self.usage)"
+    case .fraction(let text) where text.hasSuffix("ms"): "\(Self.quote(text)) is not a whole number. \(Self.usage)"
     case .fraction(let text): "\(Self.quote(text)) is not a whole number; use a smaller unit. \(Self.usage)"
     case .unknownUnit(let text): "\(Self.quote(text)) is not a number with a known unit. \(Self.usage)"
     case .tooLong(let text): "\(Self.quote(text)) is too long; the maximum is \(Duration.longestText.text)."

@@ -96,7 +96,7 @@ import Testing
       #expect(await origin.requestCount == 1)
       let text = try await FeedBinary.run(["explain", url, "--cache", cache])
       #expect(text.output.contains("is paused until"))
-      #expect(text.output.contains("overloaded and does not say for how long"))
+      #expect(text.output.contains("refuses requests at the moment and does not say for how long"))
     }
   }
 }

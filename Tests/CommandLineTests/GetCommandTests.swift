@@ -184,7 +184,7 @@ import Testing
     #expect(place.asked[1]["Authorization"] == "Basic bWU6dG9wc2VjcmV0")
     chmod(netrc, 0o644)
     let refused = try await place.get("--netrc-file", netrc)
-    #expect(refused.status == 64 && refused.errors.contains("other users can read"))
+    #expect(refused.status == 64 && refused.errors.contains("other users have access to"))
     for wrong in ["topsecret", ": topsecret", "X Y: topsecret", "X: top\nsecret"] {
       let run = try await place.get("--header", wrong)
       #expect(run.status == 64 && !run.errors.contains("secret"), "\(run.errors)")

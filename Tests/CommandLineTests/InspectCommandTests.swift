@@ -163,7 +163,7 @@ import Testing
       let url = try await page.start().absoluteString
       let run = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(run.status == 0)
-      #expect(run.errors == "This is a web page; its feed is \(feedURL) (A & B)\n")
+      #expect(run.errors == "\(url) is a web page; its feed is \(feedURL) (A & B)\n")
       #expect(run.output.hasPrefix("1 image from Harbours & seas\\u{202E} (\(url))\n"))
       await page.stop()
       await feed.stop()

@@ -156,9 +156,9 @@ import Testing
 }
 
 @Suite(.settled) struct NothingToShowTests {
-  private func text(_ cache: CacheMiss, savedAge: Duration? = nil) -> String {
+  private func text(_ cache: CacheMiss, savedAge: Duration? = nil, maxAge: Duration? = .seconds(1)) -> String {
     let error = FeedError(remote: refused, cache: cache)
-    return NothingToShow(address: sampleURL, error: error, maxAge: .seconds(1), savedAge: savedAge).text(.plain)
+    return NothingToShow(address: sampleURL, error: error, maxAge: maxAge, savedAge: savedAge).text(.plain)
   }
 
   @Test func `the error of an expired feed states the maximum age`() {
@@ -170,6 +170,12 @@ import Testing
         hint: retry when the server is reachable; use a longer --max-age, or "none", to keep saved feeds for longer
 
         """)
+  }
+
+  @Test func `the error of a feed from the future names the wrong clock, not the maximum age`() {
+    let error = text(.expired(age: .seconds(-400), .kept))
+    #expect(error.contains("the feed saved 6 minutes in the future, by a wrong clock, has expired\n"))
+    #expect(error.contains("hint: use --max-age none to show the saved feed"))
   }
 
   @Test func `an id is written as its UUID, followed by its number`() throws {
@@ -189,14 +195,15 @@ import Testing
 
   @Test func `the error mentions a saved feed that --fallback didn't allow`() {
     #expect(text(.notAsked, savedAge: .seconds(60)).contains("it has a feed saved 1 minute ago"))
-    #expect(text(.notAsked, savedAge: .seconds(60)).contains("--fallback any"))
+    #expect(text(.notAsked, savedAge: .seconds(60), maxAge: nil).contains("hint: use --fallback any"))
+    #expect(text(.notAsked, savedAge: .seconds(60)).contains("hint: retry when the server is reachable"))
     #expect(text(.notAsked).contains("not used (--fallback connectivity); nothing is saved for this URL"))
   }
 
   @Test func `the error of an unreadable cache says why`() {
     #expect(
       text(.failed(.retrieval(.notPermitted, place: "/x/feeds.db"))).contains(
-        "Cannot read the saved feeds in /x/feeds.db"))
+        "Cannot read /x/feeds.db"))
   }
 }
 

@@ -15,7 +15,7 @@ import Testing
       let run = try await FeedBinary.run(["load", url, "--cache", "\(cache)/feeds.db"])
       #expect(run.status == 0)
       #expect(run.output.contains("1. A view"))
-      #expect(run.errors.hasPrefix("Warning: Cannot save the feed in \(cache)/feeds.db:"))
+      #expect(run.errors.hasPrefix("Warning: Cannot save to \(cache)/feeds.db:"))
     }
   }
 
@@ -26,7 +26,7 @@ import Testing
       let run = try await FeedBinary.shell("ulimit -f 0; exec \"$FEED\" load '\(url)' --cache '\(cache)'")
       #expect(run.status == 0)
       #expect(run.output.contains("1. Second"))
-      #expect(run.errors.contains("Warning: Cannot save the feed in \(cache): the disk is full"))
+      #expect(run.errors.contains("Warning: Cannot save to \(cache): the disk is full"))
       #expect(try await FeedBinary.run(["cache", "show", url, "--cache", cache]).output.contains("1. First"))
     }
   }
@@ -39,7 +39,7 @@ import Testing
       let run = try await FeedBinary.shell(
         "ulimit -f 0; exec \"$FEED\" load '\(url)' --cache '\(cache)' --max-age 0s")
       #expect(run.status == 1)
-      #expect(run.errors.contains("has expired (--max-age 0s). Cannot delete the saved feed in \(cache):"))
+      #expect(run.errors.contains("has expired (--max-age 0s). Cannot delete from \(cache):"))
       #expect(run.errors.contains("hint: use a longer --max-age"))
     }
   }

@@ -65,7 +65,7 @@ extension FaultTests {
           if !told.isEmpty {
             warnings += 1
             // A save may succeed although a read before or after it fails.
-            let isSaved = told.allSatisfy { $0.contains("Cannot read the saved feeds") } && attempt.saved == Walk.new
+            let isSaved = told.allSatisfy { $0.contains("Cannot read ") } && attempt.saved == Walk.new
             #expect(old.contains(attempt.saved) || isSaved, "\(attempt)")
           } else {
             #expect(attempt.saved == Walk.new, "\(attempt)")

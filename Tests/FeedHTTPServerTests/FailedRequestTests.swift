@@ -78,7 +78,9 @@ import Testing
 
   @Test func `onError reports a header value with line breaks`() {
     let odd = report { $0.serve { _ in .init(headers: ["X": "a\r\nb"], body: "") } }
-    #expect(odd.reports == [Self.place + "a header field has a line break or a null character"] && odd.status == "500")
+    #expect(
+      odd.reports == [Self.place + "the name or the value of a header field has characters that HTTP does not allow"]
+        && odd.status == "500")
   }
 
   @Test func `without onError, errors go to StreamDiagnostics`() {

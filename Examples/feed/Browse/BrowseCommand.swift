@@ -27,7 +27,8 @@ struct BrowseCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Minimum time between two loads of a feed while you browse; servers may request a longer time. (default: 15m)",
+      "Minimum time between two loads of a feed while you browse; servers may request a longer time, and a feed's own interval "
+        + "in the list takes precedence. (default: 15m)",
       valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var every = DurationArgument(.seconds(15 * 60))

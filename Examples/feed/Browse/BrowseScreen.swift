@@ -50,6 +50,7 @@ enum BrowseScreen {
     if state.isLoading { return "loading…" }
     let away = state.sources.filter { $0.feed?.source.isRemote != true }
     if state.sources.count == 1 { return origin(of: state.sources[0], now: state.now) }
+    if away.count == 1 { return "1 feed not from its server (i)" }
     return away.isEmpty ? "from their servers" : "\(away.count) feeds not from their servers (i)"
   }
 

@@ -54,13 +54,15 @@ struct CacheDesk {
     .map { result in
       let cleared = address.map { result.wasThere ? "Cleared \($0.shown)\n" : nothing(for: $0) }
       return (cleared ?? "No feed is saved in \(path.printable) anymore\n")
-        + (withHistory ? "" : Self.words(for: result.left))
+        + (withHistory ? "" : Self.words(for: result.left, isOfOne: address != nil))
     }
     .eraseToAnyPublisher()
   }
 
-  private static func words(for left: HistorySummary) -> String {
+  private static func words(for left: HistorySummary, isOfOne: Bool) -> String {
     guard left.kept > 0 || left.starred > 0 else { return "" }
+    // The summary counts the items of all feeds.
+    if isOfOne { return "Its former items and stars, if any, are kept; to delete them too, use --all\n" }
     let items = "\(left.kept) former \(left.kept == 1 ? "item" : "items")"
     let stars = "\(left.starred) \(left.starred == 1 ? "star with its image" : "stars with their images")"
     return "Kept: \(items), and \(stars); to delete them too, use --all\n"

@@ -25,10 +25,10 @@ struct CacheImagesShow: ParsableCommand {
         let usage = try store.usage()
         guard usage.count > 0 else { return "No image is saved in \(place)\n" }
         let kept = try store.keptUsage()
-        let starred = kept.count > 0 ? ", \(ByteCount(kept.bytes).text) of that for starred items" : ""
+        let starred = kept.count > 0 ? ", and \(ByteCount(kept.bytes).text) for starred items" : ""
         let limit = usage.limit.map { " of at most \(ByteCount($0).text)" } ?? ""
         return
-          "\(usage.count) \(usage.count == 1 ? "image" : "images"), \(ByteCount(usage.bytes).text)\(limit)\(starred), in \(place)\n"
+          "\(usage.count) \(usage.count == 1 ? "image" : "images"), \(ByteCount(max(0, usage.bytes - kept.bytes)).text)\(limit)\(starred), in \(place)\n"
       }
       guard let saved = try store.retrieve(for: address, now: now) else {
         return "No image is saved for \(address.shown) in \(place)\n"

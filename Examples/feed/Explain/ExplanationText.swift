@@ -46,7 +46,7 @@ struct ExplanationText: Sendable {
 
   private func last(_ health: FeedHealth) -> String {
     guard let asked = health.asked else { return "never requested" }
-    let failures = health.failures > 0 ? style.warning("; \(health.failures) in a row failed") : ""
+    let failures = health.failures > 1 ? style.warning("; \(health.failures) attempts in a row failed") : ""
     return "requested \(FeedCachePolicy.age(of: asked, now: now).ago) (\(asked.dayAndTime)): "
       + "\(health.outcome.isEmpty ? "no response yet" : sentence(health.outcome))\(failures)"
   }

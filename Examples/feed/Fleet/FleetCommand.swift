@@ -79,7 +79,7 @@ struct FleetPause: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "The reason, as shown by \"feed explain\" and \"feed fleet status\".", valueName: "text"))
-  var reason = "paused by an operator"
+  var reason = "an operator paused it"
 
   @OptionGroup var fleet: FleetOptions
 
@@ -102,7 +102,9 @@ struct FleetResume: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume", abstract: "Resume a paused host, even if its server requested the pause.")
 
-  @Argument(help: ArgumentHelp("The host.", valueName: "host"), transform: HostArgument.init(parsing:))
+  @Argument(
+    help: ArgumentHelp("The host, with its port unless it is the default port.", valueName: "host"),
+    transform: HostArgument.init(parsing:))
   var host: HostArgument
 
   @OptionGroup var fleet: FleetOptions

@@ -83,7 +83,11 @@ struct FleetSubscriptions {
     } ended: { completion in
       if case .failure(let error) = completion {
         session.fail(Self.sentence(about: error))
-        session.console.report("Added \(FleetStatusText.count(tally.added, "feed")); run the same command to continue.")
+        // After any other failure, the same command would fail again.
+        let isTemporary = (error as? FleetError)?.isTemporary == true
+        session.console.report(
+          "Added \(FleetStatusText.count(tally.added, "feed"))\(isTemporary ? "; run the same command to continue" : "")"
+        )
         return session.leave()
       }
       var text = "Added \(tally.added) of \(FleetStatusText.count(tally.total, "feed"))"
@@ -100,7 +104,7 @@ struct FleetSubscriptions {
 
   private static func sentence(about error: any Error) -> String {
     if case ChunkError.partTooLong(let limit) = error {
-      return "A line has more than \(limit) bytes; the input is not a list of URLs, one per line."
+      return "A line is longer than \(limit.byteSize), so the input is not a list of URLs, one per line."
     }
     return "\(error)"
   }
@@ -117,7 +121,9 @@ struct FleetSubscriptions {
     if path == "-" {
       return lines(StandardInput.bytes(on: session.loop).eraseFailureType().eraseToAnyPublisher(), tally)
     }
-    guard let handle = FileHandle(forReadingAtPath: path) else { throw ValidationError("\(path) can't be opened.") }
+    guard let handle = FileHandle(forReadingAtPath: path) else {
+      throw ValidationError("\(path.printable) can't be read.")
+    }
     let beginning = (try? handle.read(upToCount: 512)) ?? Data()
     try? handle.close()
     if beginning.contains(UInt8(ascii: "<")) {

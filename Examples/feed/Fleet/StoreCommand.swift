@@ -15,7 +15,7 @@ struct StoreCommand: ParsableCommand {
 /// `feed store copy`: copies feeds, their due times and the list of subscriptions from a file to a fleet.
 struct StoreCopy: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "copy", abstract: "Copy feeds, due times and subscriptions from a cache file to a fleet.",
+    commandName: "copy", abstract: "Copy the feeds and due times of a cache file, and your subscriptions, to a fleet.",
     discussion: """
       Keeps due times, so moving to a fleet triggers no extra requests. The file isn't changed. Feeds that are newer in \
       the fleet aren't overwritten, so you can repeat the command.
@@ -30,7 +30,9 @@ struct StoreCopy: ParsableCommand {
   var store: StoreArgument
 
   func run() throws {
-    guard FileManager.default.fileExists(atPath: file) else { throw ValidationError("There is no file \(file).") }
+    guard FileManager.default.fileExists(atPath: file) else {
+      throw ValidationError("There is no file \(file.printable).")
+    }
     try CommonOptions.check(file)
     let session = Session(verbose: false)
     let source = SQLiteFeedStore(cacheAt: file, on: session)

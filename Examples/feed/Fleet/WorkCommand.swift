@@ -39,7 +39,7 @@ struct WorkCommand: ParsableCommand {
   var every: WatchInterval?
 
   @Option(
-    help: ArgumentHelp("Pause between requests to the same host. (default: 1s)", valueName: "duration"),
+    help: ArgumentHelp("Minimum pause between requests to the same host. (default: 1s)", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var gap: DurationArgument?
 
@@ -50,7 +50,7 @@ struct WorkCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How long a host stays leased to a silent worker: at least --timeout. (default: 45s, or --timeout if that is longer)",
+      "How long a host stays leased to a silent worker: at least 2s and --timeout. (default: 45s, or --timeout if that is longer)",
       valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var lease: DurationArgument?
@@ -63,7 +63,10 @@ struct WorkCommand: ParsableCommand {
 
   @OptionGroup var trust: TrustOptions
 
-  @Option(help: ArgumentHelp("The worker's name in \"feed fleet status\".", valueName: "text"))
+  @Option(
+    help: ArgumentHelp(
+      "The worker's name in \"feed fleet status\": one word. (default: the machine's name and two numbers)",
+      valueName: "text"))
   var name: String?
 
   @Option(help: ArgumentHelp("Output format of changed feeds: text, or one line of JSON.", valueName: "text|json"))

@@ -66,7 +66,7 @@ struct InspectCommand: ParsableCommand {
       do {
         return WebDocument(body: try Data(contentsOf: file), url: file)
       } catch {
-        throw .file(file.path, (error as NSError).localizedDescription)
+        throw .file(file.path, error.systemReason)
       }
     }
   }

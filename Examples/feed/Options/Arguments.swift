@@ -85,7 +85,9 @@ enum FeedAddress {
     if let match = text.firstMatch(of: /:\/\/([0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*)(?:\/|$)/) {
       return "\(needed) Write an IPv6 address in brackets: [\(match.1)]."
     }
-    guard !text.contains("://"), !text.isEmpty, !text.hasPrefix("/"), URL(string: "http://\(text)")?.host != nil else {
+    // Don't take `mailto:someone` or `file:/path` for a host and a port.
+    let hasScheme = text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:(?![0-9])/) != nil
+    guard !hasScheme, !text.isEmpty, !text.hasPrefix("/"), URL(string: "http://\(text)")?.host != nil else {
       return needed
     }
     return "\(needed) Did you mean http://\(text.printable)?"

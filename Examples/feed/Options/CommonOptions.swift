@@ -18,7 +18,9 @@ struct CommonOptions: ParsableArguments {
   var maxAge = MaxAge(FeedCachePolicy.defaultMaxAge)
 
   @Option(
-    help: ArgumentHelp("Maximum total size of saved images, such as 500MB or 1GB. (default: 150MB)", valueName: "size"),
+    help: ArgumentHelp(
+      "Maximum total size of saved images, without those of starred items, such as 500MB or 1GB. (default: 150MB)",
+      valueName: "size"),
     transform: ByteCount.init(parsing:))
   var imageCacheSize = ByteCount(150_000_000)
 

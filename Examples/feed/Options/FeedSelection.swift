@@ -72,13 +72,14 @@ extension FeedSelection {
   private static func refusal(of list: OPML, _ folder: [String], named opml: String?) -> String {
     let feeds = list.subscriptions
     guard !folder.isEmpty, !feeds.isEmpty else {
-      return "\(opml ?? "The list") has no feed with an http or https URL."
+      return "\(opml?.printable ?? "The list") has no feed with an http or https URL."
     }
     var known: Set<[String]> = []
     let folders = feeds.map(\.folders).filter { !$0.isEmpty && known.insert($0).inserted }
     let names = folders.prefix(20).map { $0.joined(separator: " / ") }.joined(separator: ", ")
-    return "No feed is in the folder \(folder.joined(separator: " / ")). "
-      + (folders.isEmpty ? "The list has no folders." : "The folders are: \(names).")
+    let more = folders.count > 20 ? ", and \(folders.count - 20) more" : ""
+    return "No feed is in the folder \(folder.joined(separator: " / ").printable). "
+      + (folders.isEmpty ? "The list has no folders." : "The folders are: \(names.printable)\(more).")
   }
 }
 

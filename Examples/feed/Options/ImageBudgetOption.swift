@@ -5,8 +5,7 @@ import ImageFeed
 struct ImageBudgetOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Maximum total size of a feed's images to load in advance, such as 30MB; the latest are loaded first. "
-        + "(default: 30MB)",
+      "Maximum total size, per feed, of images that are loaded before you view them, such as 30MB. (default: 30MB)",
       valueName: "size"),
     transform: ByteCount.init(parsing:))
   var imagesPerFeed = ByteCount(30_000_000)

@@ -6,7 +6,8 @@ import Foundation
 struct RequestOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Send a header field; may be repeated. It is sent only to the URL's own host.", valueName: "Name: value"))
+      "Send a header field; may be repeated. It is sent only to the URL's own scheme, host and port.",
+      valueName: "Name: value"))
   var header: [String] = []
 
   @Option(
@@ -14,11 +15,11 @@ struct RequestOptions: ParsableArguments {
       "HTTP credentials; briefly visible in process listings.", valueName: "name:password"))
   var user: String?
 
-  @Flag(help: "Read credentials from ~/.netrc.")
+  @Flag(help: "Read credentials from ~/.netrc, which must be accessible only to you.")
   var netrc = false
 
   @Option(
-    help: ArgumentHelp("Read credentials from this file, which must be readable only by you.", valueName: "file"),
+    help: ArgumentHelp("Read credentials from this file, which must be accessible only to you.", valueName: "file"),
     completion: .file())
   var netrcFile: String?
 

@@ -8,7 +8,7 @@ import PlainText
 struct TrustOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Trust the certificate authorities in this file (PEM). (default: $SSL_CERT_FILE and $SSL_CERT_DIR, or the system's)",
+      "Trust the certificate authorities in this file (PEM), and those in $SSL_CERT_DIR. (default: $SSL_CERT_FILE, or the system's)",
       valueName: "file"), completion: .file())
   var cacert: String?
 

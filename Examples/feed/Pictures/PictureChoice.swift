@@ -34,6 +34,6 @@ struct PictureOptions: ParsableArguments {
   /// Refuses formats that can't have images.
   func check(for format: OutputFormat) throws {
     guard format == .json, pictures == .always || grid else { return }
-    throw ValidationError("--pictures and --grid have no JSON output; leave out --format json.")
+    throw ValidationError("--pictures always and --grid have no JSON output; leave out --format json.")
   }
 }

@@ -49,7 +49,9 @@ extension NothingToShow {
         + (savedAge.map { "it has a feed saved \($0.ago)" } ?? "nothing is saved for this URL")
     case .empty: "nothing is saved for this URL"
     case .expired(let age, let fate):
-      "the feed saved \(age.ago) has expired (--max-age \(maxAge?.text ?? "none"))\(Self.words(for: fate))"
+      age < .zero
+        ? "the feed saved \(age.ago), by a wrong clock, has expired\(Self.words(for: fate))"
+        : "the feed saved \(age.ago) has expired (--max-age \(maxAge?.text ?? "none"))\(Self.words(for: fate))"
     case .failed(let error): "\(error)"
     }
   }
@@ -78,24 +80,51 @@ extension NothingToShow {
     switch error.remote {
     case .invalidData(.status(401)): "retry with --user, --netrc or --header"
     case .invalidData(.status(404)), .invalidData(.status(410)): "retry with the feed's URL"
+    case .invalidData(.status(407)): "add the proxy's user and password to its URL in the environment (https_proxy)"
+    case .invalidData(.status(let status)) where (400..<500).contains(status) && ![408, 425, 429].contains(status):
+      "check the URL, or retry later"
     case .invalidData(.status): "retry later"
+    case .invalidData(.challenge): "retry with another URL of the feed, if there is one"
     case .invalidData: "run \"feed inspect \(address.shown)\" to see what the server sends, or retry later"
-    default: "retry when the server is reachable"
+    case .connectivity(let error): error.hint
+    case .notDue: "run \"feed explain \(address.shown)\", or request the feed now with \"feed load\""
+    case .unchanged, .notAsked: "retry later"
     }
+  }
+
+  /// True if the saved feed, which was not used, could be shown.
+  private var isSavedFeedValid: Bool {
+    guard let savedAge else { return false }
+    return maxAge.map { savedAge < $0 && savedAge >= .zero - FeedCachePolicy.clockTolerance } ?? true
   }
 
   private var adviceOnCache: String {
     switch error.cache {
-    case .notAsked where savedAge == nil: adviceOnServer
+    case .notAsked where !isSavedFeedValid: adviceOnServer
     case .notAsked:
       choice == .refresh ? "leave out --refresh to show the saved feed" : "use --fallback any to show the saved feed"
     case .empty where choice == .offline: "leave out --offline to load and save the feed"
     case .empty: adviceOnServer
+    case .expired(let age, .deleted) where age < .zero: adviceOnServer
+    case .expired(let age, _) where age < .zero: "use --max-age none to show the saved feed"
     case .expired(_, .deleted):
       "\(adviceOnServer); use a longer --max-age, or \"none\", to keep saved feeds for longer"
     case .expired: "use a longer --max-age, or \"none\", to show the saved feed"
     case .failed where error.remote == .notAsked: "choose another file with --cache"
     case .failed: "\(adviceOnServer), or choose another file with --cache"
+    }
+  }
+}
+
+extension HTTPError {
+  /// The advice for a response that did not arrive completely.
+  fileprivate var hint: String {
+    switch kind {
+    case .nameResolution, .connect, .send, .receive, .truncated, .timedOut: "retry when the server is reachable"
+    case .invalidRequest, .notHTTP, .tooManyRedirects, .redirectRefused: "check the URL"
+    case .privateNetwork: "if you trust the private URL, load it directly"
+    case .tls, .encoding, .tooLarge, .headersTooLarge: "retry later, or tell the site's owner"
+    case .body, .hostIsClosed, .resources, .closed: "retry later"
     }
   }
 }

@@ -43,10 +43,6 @@ struct FeedSource {
     choices.timeout = options.timeout.duration
     choices.pageImages = PageImageBook(store)
     choices.report = { console.warn("\($0)") }
-    choices.onFeedFound = { link in
-      console.note(
-        "This is a web page; its feed is \(link.address.printable)\(link.title.map { " (\($0.printable))" } ?? "")")
-    }
     self.session = session
     self.choices = choices
     self.observer = observer
@@ -55,9 +51,21 @@ struct FeedSource {
       selection.subscriptions.map { feed in
         FeedLoader(
           feed.address, client: Self.client(for: feed, client, request, observer(feed.address), log), cache: cache,
-          on: loop, options: choices)
+          on: loop, options: Self.naming(feed.address, choices, console))
       })
     subscriptions = selection.subscriptions
+  }
+
+  /// The options of one feed, with a note if its URL is a web page's.
+  private static func naming(
+    _ address: URL, _ choices: FeedLoader.Options, _ console: Console
+  ) -> FeedLoader.Options {
+    var choices = choices
+    choices.onFeedFound = { link in
+      let title = link.title.map { " (\($0.printable))" } ?? ""
+      console.note("\(address.shown) is a web page; its feed is \(link.address.printable)\(title)")
+    }
+    return choices
   }
 
   /// The client of one feed, with its observer.
@@ -93,7 +101,9 @@ struct FeedSource {
     onProgress: @escaping (PollingProgress) -> Void = { _ in }
   ) -> AnyPublisher<FeedReport, Never> {
     let poll = { [self] (feed: SubscribedFeed) -> PolledAddress in
-      var polled = PolledAddress(feed.address, every: interval(feed.address), options: choices)
+      var polled = PolledAddress(
+        feed.address, every: interval(feed.address),
+        options: Self.naming(feed.address, choices, session.console))
       polled.client = Self.client(for: feed, client, options.request, observer(feed.address), session.log)
       return polled
     }

@@ -27,7 +27,7 @@ struct FrameImage: Equatable {
     let known = colors.compactMap { $0 }
     guard known.count == colors.count, (2...256).contains(known.count) else {
       let names = Self.palettes.keys.sorted().joined(separator: ", ")
-      throw Problem(reason: "palette must be \(names), or colors such as 000000,ffffff,ff0000.")
+      throw Problem(reason: "palette must be one of \(names), or 2 to 256 colors such as 000000,ffffff,ff0000.")
     }
     self.palette = known
   }

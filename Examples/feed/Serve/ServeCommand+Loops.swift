@@ -67,10 +67,11 @@ extension ServeCommand {
     init(_ description: String) { self.description = description }
   }
 
-  static func advice(_ code: Int32) -> String {
+  func advice(_ code: Int32) -> String {
     switch code {
     case EADDRINUSE: "; another program listens there: choose another --port, or 0 for any free port"
-    case EACCES: "; ports below 1024 need administrator rights: choose another --port"
+    case EACCES where (1..<1024).contains(port):
+      "; ports below 1024 may need administrator rights: choose another --port"
     case EADDRNOTAVAIL: "; this machine does not have that address: choose another --host"
     default: ""
     }

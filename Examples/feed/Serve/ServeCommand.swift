@@ -60,7 +60,8 @@ struct ServeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Minimum time between two loads of a feed; servers may request a longer time. (default: 15m)",
+      "Minimum time between two loads of a feed; servers may request a longer time, and a feed's own interval in the list "
+        + "takes precedence. (default: 15m)",
       valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var every = DurationArgument(.seconds(15 * 60))
@@ -202,7 +203,7 @@ struct ServeCommand: ParsableCommand {
       }
       session.print(Array("\(started.place)\n".utf8))
     } catch let error as SystemError {
-      session.fail("\(error)\(Self.advice(error.code))".printable)
+      session.fail("\(error)\(advice(error.code))".printable)
     } catch {
       session.fail("\(error)".printable)
     }

@@ -29,7 +29,7 @@ extension Site {
       return Self.refused("\(error.reason)\n", .badRequest)
     }
     guard let every = Self.time(request.query("every"), or: .zero) else {
-      return Self.refused("every must be a duration such as 30s, 15m or 1h.\n", .badRequest)
+      return Self.refused("every must be a duration from 2s to 24h, such as 30s, 15m or 1h.\n", .badRequest)
     }
     return Self.entries(GalleryQuery(request, of: gallery), gallery, history)
       .flatMap(maxPublishers: .max(1)) { [gallery, frames] entries -> Reply in

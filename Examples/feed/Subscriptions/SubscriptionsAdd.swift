@@ -28,7 +28,8 @@ struct SubscriptionsAdd: ParsableCommand {
   var folder: [String] = []
 
   @Option(
-    help: ArgumentHelp("How often serve, watch and browse load the feed, such as 15m.", valueName: "duration"),
+    help: ArgumentHelp(
+      "Minimum time between two loads by serve, watch and browse, such as 15m.", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var every: DurationArgument?
 
@@ -52,6 +53,11 @@ struct SubscriptionsAdd: ParsableCommand {
     if let fleet = options.fleet {
       guard title == nil, folder.isEmpty, every == nil else {
         throw ValidationError("A fleet's list has only URLs; leave out --title, --folder and --every.")
+      }
+      guard request.header.isEmpty, request.user == nil, !request.netrc, request.netrcFile == nil else {
+        throw ValidationError(
+          "A fleet's list has no credentials; leave out --header, --user, --netrc and --netrc-file. Workers read "
+            + "credentials from their own list (\"feed work --opml\").")
       }
       return try fleet.add(addresses)
     }
@@ -132,6 +138,8 @@ struct SubscriptionsAdd: ParsableCommand {
     if case .invalidData(.severalFeeds(let urls)) = error {
       session.console.hint(
         "choose one:\n" + urls.prefix(10).map { "  feed subscriptions add \($0.printable)" }.joined(separator: "\n"))
+    } else if case .invalidData(.listOfFeeds) = error {
+      session.console.hint("save it as a file; then run \"feed subscriptions import <file>\"")
     } else {
       session.console.hint("--force adds it anyway")
     }

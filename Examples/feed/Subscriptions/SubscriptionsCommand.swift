@@ -53,7 +53,7 @@ struct SubscriptionOptions: ParsableArguments {
 struct SubscriptionsList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Print the feeds of the list.",
-    discussion: "You can name a feed by its number in rename, move and remove.")
+    discussion: "You can name a feed by its number in rename, move and remove. A fleet's list (--store) has only URLs.")
 
   @OptionGroup var options: SubscriptionOptions
 

@@ -20,7 +20,7 @@ struct SubscriptionsRename: ParsableCommand {
   }
 
   func run() throws {
-    guard options.fleet == nil else { throw ValidationError("A fleet's list has no titles.") }
+    guard options.fleet == nil else { throw ValidationError("A fleet's list has no titles; leave out --store.") }
     let file = try options.file()
     let renamed = try file.update { list in
       Result {
@@ -50,7 +50,7 @@ struct SubscriptionsMove: ParsableCommand {
   @OptionGroup var options: SubscriptionOptions
 
   func run() throws {
-    guard options.fleet == nil else { throw ValidationError("A fleet's list has no folders.") }
+    guard options.fleet == nil else { throw ValidationError("A fleet's list has no folders; leave out --store.") }
     let result = try options.file().update { list in
       Result {
         let result = try FeedReference.find(feeds, in: list.subscriptions)
@@ -69,7 +69,7 @@ struct SubscriptionsMove: ParsableCommand {
 struct SubscriptionsRemove: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove feeds from the list; their saved data is kept.",
-    discussion: "Numbers refer to the list as it was before the command.")
+    discussion: "Numbers refer to the list as it was before the command. With --store, give URLs.")
 
   @Argument(help: ArgumentHelp("The feeds' URLs, titles or numbers.", valueName: "feed"))
   var feeds: [String]

@@ -11,8 +11,8 @@ struct SubscriptionsImport: ParsableCommand {
     discussion: """
       Folders and titles in OPML are kept. In a file of URLs, empty lines and lines that begin with # are skipped, \
       and text after a URL is ignored. Nothing is loaded. "-" reads standard input. With --store, only URLs are kept, \
-      and standard input can't be OPML; a file of URLs may have any number of lines. If you interrupt the import, the \
-      added feeds stay; run the same command to continue.
+      and standard input can't be OPML; a file of URLs may have any number of lines. If you interrupt an import with \
+      --store, the added feeds stay; run the same command to continue.
       """)
 
   @Argument(
@@ -109,12 +109,13 @@ struct SubscriptionsExport: ParsableCommand {
 
   func run() throws {
     guard options.fleet == nil else {
-      throw ValidationError("A fleet's list can't be exported; \"feed subscriptions list --store\" prints it.")
+      throw ValidationError("A fleet's list can't be exported; \"feed subscriptions list --store <url>\" prints it.")
     }
     let all = try options.file().read() ?? OPML(title: "Subscriptions")
     let list = all.withoutSecrets
     if list != all {
-      StandardError.shared.write("hint: the export leaves out the list's header fields, user names and passwords\n")
+      StandardError.shared.write(
+        "The export leaves out the list's header fields and credentials, but not passwords in URLs\n")
     }
     guard let place else { return try StandardOutput.write(list.document) }
     guard try SubscriptionFile(path: place).create(list, replacing: force) else {

@@ -50,20 +50,20 @@ public struct HTTPCacheEvent: Sendable, Hashable, CustomStringConvertible {
   /// A short sentence, without the URL.
   public var description: String {
     switch kind {
-    case .missed: "not stored; requesting it"
+    case .missed: "nothing usable is stored; requesting it"
     case .bypassed: "not cacheable; requesting it"
     case .fresh(let age, let lifetime): "stored and fresh: age \(Self.seconds(age)), lifetime \(Self.seconds(lifetime))"
     case .stale(let age, let lifetime, let isRevalidated):
       "stored and stale: age \(Self.seconds(age)), lifetime \(Self.seconds(lifetime)); "
-        + (isRevalidated ? "used while it is being revalidated" : "which the request allows")
+        + (isRevalidated ? "used while it is being revalidated" : "used because the request allows it")
     case .validating: "stored; revalidating it"
     case .validated: "not changed"
     case .staleAfterFailure(let cause): "stored and stale, used because the server failed: \(cause)"
-    case .unusable(let cause): "stored and stale, and not usable although the server failed: \(cause)"
+    case .unusable(let cause): "stored and stale, and must not be used although the server failed: \(cause)"
     case .shared: "using the response to a request in flight"
     case .stored: "the response is stored"
     case .notStored: "the response is not stored"
-    case .onlyIfCached: "not stored, and only a stored response was requested (only-if-cached)"
+    case .onlyIfCached: "nothing usable is stored, and only a stored response was requested (only-if-cached)"
     case .storeFailed(let error): "the cache failed: \(error)"
     }
   }

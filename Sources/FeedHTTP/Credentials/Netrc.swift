@@ -8,7 +8,7 @@ public struct Netrc: Sendable, Equatable {
   /// The reason why a file is not read.
   public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(path: String, String)
-    /// Users other than the owner can read the file.
+    /// Users other than the owner have access to the file.
     case readableByOthers(path: String)
     /// A line breaks the format; the line's content isn't shown.
     case malformed(path: String, line: Int)
@@ -16,7 +16,7 @@ public struct Netrc: Sendable, Equatable {
     public var description: String {
       switch self {
       case .unreadable(let path, let reason): "cannot read \(path): \(reason)"
-      case .readableByOthers(let path): "other users can read \(path); run chmod 600 \(path)"
+      case .readableByOthers(let path): "other users have access to \(path); run chmod 600 \(path)"
       case .malformed(let path, let line): "\(path) is not a valid netrc file: see line \(line)"
       }
     }
@@ -42,7 +42,7 @@ public struct Netrc: Sendable, Equatable {
     do {
       text = try String(contentsOfFile: path, encoding: .utf8)
     } catch {
-      throw .unreadable(path: path, (error as NSError).localizedDescription)
+      throw .unreadable(path: path, error.systemReason)
     }
     self = try Self.parse(text, path: path)
   }

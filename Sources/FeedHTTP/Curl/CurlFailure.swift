@@ -23,9 +23,11 @@ struct CurlFailure {
       // in no known version of HTTP.
       isAfterRedirect && isAboutScheme ? .redirectRefused : isAboutScheme ? .invalidRequest : .notHTTP
     case CURLE_URL_MALFORMAT: isAfterRedirect ? .redirectRefused : .invalidRequest
-    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST: .nameResolution
+    case CURLE_COULDNT_RESOLVE_HOST: .nameResolution
     // `CURLE_ABORTED_BY_CALLBACK` comes from `CurlTransfer.isStuck`.
-    case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY, CURLE_ABORTED_BY_CALLBACK: .connect
+    case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_PROXY, CURLE_INTERFACE_FAILED, CURLE_PROXY,
+      CURLE_ABORTED_BY_CALLBACK:
+      .connect
     case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_WRITE_ERROR: .notHTTP
     case CURLE_HTTP2_STREAM: .receive
     case CURLE_PARTIAL_FILE: .truncated
@@ -67,6 +69,7 @@ struct CurlFailure {
     case .headersTooLarge: return "a field is longer than 100 KiB"
     default: break
     }
+    if code == CURLE_COULDNT_RESOLVE_PROXY { return "the proxy was not found (\(sentence.lowercasedFirst))" }
     if code == CURLE_ABORTED_BY_CALLBACK { return "the proxy's response does not end" }
     if let proxyRefusal { return proxyRefusal }
     if code == CURLE_COULDNT_CONNECT, systemError != 0 {

@@ -1,4 +1,5 @@
 import Foundation
+import PlainText
 
 /// Reads a response as it arrives, within the request's limits.
 ///
@@ -126,7 +127,7 @@ extension ResponseReader {
     headerBytes += line.count
     headerLines += 1
     guard headerBytes <= maxHeaderBytes, headerLines <= maxHeaderLines else {
-      return fail(.headersTooLarge, "more than \(maxHeaderLines) lines or \(maxHeaderBytes) bytes")
+      return fail(.headersTooLarge, "more than \(maxHeaderLines) lines or \(maxHeaderBytes.byteSize)")
     }
     // Trailers are ignored.
     guard received == 0 else { return true }

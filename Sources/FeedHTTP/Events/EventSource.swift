@@ -49,6 +49,7 @@ public enum EventSourceError: Error, Hashable, Sendable, CustomStringConvertible
     case .contentType(nil): "the response has no Content-Type; text/event-stream is required"
     case .tooLong(let limit): "an event has more than \(limit) bytes; raise maxEventBytes to allow that"
     case .request(let error): error.description
+    case .noEvents(1): "the connection ended without an event"
     case .noEvents(let attempts): "\(attempts) connections in a row ended without an event"
     }
   }

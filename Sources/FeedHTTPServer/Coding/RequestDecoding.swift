@@ -98,7 +98,8 @@ extension HTTPServer.BodyForm {
     }
     if let form = Self(headers), forms.contains(form) { return form }
     let types = forms.map(\.rawValue).joined(separator: ", ")
-    var problem = HTTPServer.Problem(.unsupportedMediaType, detail: "Send \(types).")
+    let wanted = forms.map(\.rawValue).joined(separator: " or ")
+    var problem = HTTPServer.Problem(.unsupportedMediaType, detail: "Send a body of type \(wanted).")
     problem.headers = [method == .patch ? "Accept-Patch" : "Accept": types]
     throw problem
   }

@@ -19,7 +19,7 @@ extension HTTPServer {
   public enum ResponseError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The request was released, or its publisher finished, without a response. The client got status 500.
     case missing
-    /// A header field has characters that would end it. The client got status 500.
+    /// A header field has characters that HTTP does not allow. The client got status 500.
     case invalidField
     /// The body is longer than announced. The client received only the announced number of bytes.
     case bodyTooLong
@@ -29,7 +29,7 @@ extension HTTPServer {
     public var description: String {
       switch self {
       case .missing: "the handler gave no response"
-      case .invalidField: "a header field has a line break or a null character"
+      case .invalidField: "the name or the value of a header field has characters that HTTP does not allow"
       case .bodyTooLong: "the body is longer than announced"
       case .bodyTooShort(let missing):
         "the body ended \(missing) \(missing == 1 ? "byte" : "bytes") before its announced length"

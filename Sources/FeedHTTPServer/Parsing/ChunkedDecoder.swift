@@ -138,7 +138,7 @@ final class ChunkedDecoder {
 
   private func readExtension(_ byte: UInt8) throws(ParseFailure) {
     extensionBytes += 1
-    guard extensionBytes <= Self.extensionLimit else { throw ParseFailure("too many chunk extensions") }
+    guard extensionBytes <= Self.extensionLimit else { throw ParseFailure("the chunk extensions are too long") }
     let isToken = ByteClass.table[Int(byte)] & ByteClass.token != 0
     let isSpace = byte == 0x20 || byte == 0x09
     switch state {

@@ -144,7 +144,7 @@ public final class HTTPServer {
       for (name, value) in newValue {
         precondition(
           ResponseHeads.isField(name, value) && !ResponseHeads.isOurs(name) && !Headers.isSame(name, "date"),
-          "HTTPServer.headers: \(name) cannot be a field of every response; leave it out")
+          "HTTPServer.headers: \(name) is set by the server, or has characters that HTTP does not allow; leave it out")
       }
       heads.always = newValue
     }

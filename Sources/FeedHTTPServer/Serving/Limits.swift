@@ -64,7 +64,7 @@ extension HTTPServer {
         connections > 0 && connectionsPerAddress > 0 && requestLineBytes > 0 && headerBytes > 0 && headerCount > 0
           && bodyBytes >= 0 && drainedBytes >= 0 && bytesPerSecond > 0 && bufferedBytes > 0 && wholeBodyBytes > 0
           && readAheadBytes > 0 && lingerBytes >= 0,
-        "HTTPServer.Limits: a limit is zero or less; use 1 or more")
+        "HTTPServer.Limits: a limit is too low; use 1 or more")
       precondition(
         min(idle, header, bodyGrace, writeGrace, linger) > 0,
         "HTTPServer.Limits: a time of zero or less ends every connection; use more than 0")

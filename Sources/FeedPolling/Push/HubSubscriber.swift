@@ -225,7 +225,7 @@ public final class HubSubscriber {
     wish.origin = address
     request = client.get(wish)
       .map { (200...299).contains($0.status) ? nil : "its hub responded with status \($0.status)" as String? }
-      .catch { Just<String?>("its hub can't be reached (\($0))") }
+      .catch { Just<String?>("the request to its hub failed (\($0))") }
       .delay(for: options.gap, scheduler: scheduler)
       .sink { [weak self] trouble in
         guard let self else { return }

@@ -17,7 +17,7 @@ extension AnswerFacts {
   /// The reason for the pause.
   var pauseReason: String {
     if saysNoPause, case .challenged = outcome { return "the server asks visitors to prove that they are human" }
-    if saysNoPause { return "the server is overloaded and does not say for how long" }
+    if saysNoPause { return "the server refuses requests at the moment and does not say for how long" }
     return retryAfter == nil ? Self.usedUp : "the server requests a pause (Retry-After)"
   }
 

@@ -123,7 +123,7 @@ public struct Schedule: Hashable, Sendable {
 
   private func ownReason(_ seconds: Double) -> (Rule, String) {
     interval == nil
-      ? (.changes, "the feed changes about that often")
+      ? (.changes, "the interval adapts to how often the feed changes")
       : (.interval, "the interval is \(Duration.seconds(seconds).brief)")
   }
 
@@ -148,13 +148,17 @@ public struct Schedule: Hashable, Sendable {
         to: Double(period), .updatePeriod,
         "the document says so (sy:updatePeriod and sy:updateFrequency: \(Duration.seconds(period).brief))")
     }
-    bound.seconds = min(bound.seconds, longest)
+    if bound.seconds > longest {
+      bound.seconds = longest
+      bound.reason += "; a day is the limit"
+    }
     let floor = max(own, bound.seconds)
     var date = now + spread(floor, atLeast: floor, &random)
     var rule = bound.rule
     var reason = bound.reason
     if own >= bound.seconds {
-      (rule, reason) = own > usual ? (.pushed, "its hub announces changes, so it is polled once a day") : ownReason(own)
+      (rule, reason) =
+        own > usual ? (.pushed, "its hub announces changes, so it is polled only about once a day") : ownReason(own)
     }
     if let open = SkippedTimes(hints).next(after: date) {
       date = min(open + Double.random(in: 0...600, using: &random), max(date, now + longest))

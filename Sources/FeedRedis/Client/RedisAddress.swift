@@ -125,7 +125,7 @@ public struct RedisAddress: Hashable, Sendable {
 
   private mutating func select(_ text: String) throws(RedisAddressError) {
     guard let number = Int(text), 0...1_000_000 ~= number else {
-      throw RedisAddressError("the database must be a number, such as redis://host/1")
+      throw RedisAddressError("the database must be a number from 0 to 1000000, as in redis://host/1")
     }
     database = number
   }
@@ -136,6 +136,11 @@ public struct RedisAddress: Hashable, Sendable {
     return ["redis", "rediss", "unix", "redis+unix", "redis-socket", "redis+sentinel"].contains(scheme)
       && text.contains(":/")
   }
+}
+
+extension RedisAddress {
+  /// True if Sentinels know the server's address.
+  var isSentinel: Bool { if case .sentinel = place { true } else { false } }
 }
 
 extension RedisAddress.Place {

@@ -89,6 +89,8 @@ extension RedisError: CustomStringConvertible {
 
   private static func sentence(_ address: RedisAddress, _ refusal: RedisRefusal) -> String {
     switch refusal.kind {
+    case .readOnly where address.isSentinel:
+      "The primary of \(address) is a read-only replica now, and nothing was written. Wait until the Sentinels name the new primary."
     case .readOnly:
       "\(address) is a read-only replica, and nothing was written. Use the URL of the primary."
     case .outOfMemory:
@@ -101,6 +103,10 @@ extension RedisError: CustomStringConvertible {
     case .busy: "A script of another client keeps \(address) busy. Wait for it, or end it with SCRIPT KILL."
     case .cluster where refusal.code == "ASK":
       "\(address) is moving these keys to another node of its cluster (\(refusal)), and nothing was done. Wait until all are moved, or run redis-cli --cluster check."
+    case .cluster where refusal.code == "CLUSTERDOWN":
+      "The cluster of \(address) is down (\(refusal)), and nothing was done. Wait until it works again, or run redis-cli --cluster check."
+    case .cluster where refusal.code == "CROSSSLOT":
+      "\(address) is a cluster node, and the command's keys are in several slots (\(refusal)). Use keys of one slot, such as {name}:1 and {name}:2."
     case .cluster:
       "\(address) is a cluster node, and another node has these keys (\(refusal)). Use the URL of that node, or wait until the keys are moved."
     case .notWritable: "\(address) can't write at the moment: \(refusal.message)"

@@ -143,9 +143,18 @@ private struct JoinSearch<P: Publisher> {
     else { return (.orderIsKept, "the values \(recorder.values) were delivered, instead of \(due.values)") }
     switch (recorder.completion, due.ending) {
     case (nil, nil), (.finished, .finished), (.finished, .either), (.failure, .fails), (.failure, .either): return nil
-    case (nil, let ending?): return (.nothingLostInSilence, "the completion was not delivered (\(ending) is due)")
-    case (.finished, _): return (.oneEnding, "the stream finished")
-    case (.failure, _): return (.oneEnding, "the stream failed")
+    case (nil, let ending?): return (.nothingLostInSilence, "the stream continued, where it should \(wanted(ending))")
+    case (.finished, let ending): return (.oneEnding, "the stream finished, where it should \(wanted(ending))")
+    case (.failure, let ending): return (.oneEnding, "the stream failed, where it should \(wanted(ending))")
+    }
+  }
+
+  private func wanted(_ ending: Given.Ending?) -> String {
+    switch ending {
+    case nil: "continue"
+    case .finished?: "finish"
+    case .fails?: "fail"
+    case .either?: "complete"
     }
   }
 

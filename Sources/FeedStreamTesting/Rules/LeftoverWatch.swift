@@ -17,7 +17,7 @@ struct LeftoverWatch {
       return
     }
     isSettled = true
-    finding = "scheduled work remained after the stream completed, due at \(first); cancel it with the stream"
+    finding = "scheduled work remained after the stream was over, due at \(first); cancel it with the stream"
   }
 }
 

@@ -39,7 +39,7 @@ extension StepVerifier {
     let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
     return adding(site) { run in
       while true {
-        if let trouble = run.advance(site) { return "expected the values to complete, but \(trouble)" }
+        if let trouble = run.advance(site) { return "expected a value or the completion, but \(trouble)" }
         guard case .value(let value)? = run.recorder.unreadEvents.first?.content, isTaken(value) else { return nil }
         _ = run.take("a value", site)
         consume(value)

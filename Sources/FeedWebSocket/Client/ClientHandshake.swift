@@ -18,11 +18,12 @@ final class ClientHandshake {
       if let compression { fields += "Sec-WebSocket-Extensions: \(compression.offer)\r\n" }
       precondition(
         subprotocols.allSatisfy { TokenList.isToken($0) },
-        "WebSocketClient.Options.subprotocols: each must be a token, without spaces or commas")
+        "WebSocketClient.Options.subprotocols: each must be a token, which has no spaces or commas")
       for (name, value) in options.headers {
         precondition(
           TokenList.isToken(name) && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 },
-          "WebSocketClient.Options.headers: \(name) is not a valid header field; remove line breaks")
+          "WebSocketClient.Options.headers: the field \(name.debugDescription) is invalid; the name must be a token, and the value must have no control characters"
+        )
         fields += "\(name): \(value)\r\n"
       }
       self.fields = fields

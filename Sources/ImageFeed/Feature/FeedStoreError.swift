@@ -74,9 +74,9 @@ extension FeedStoreError: CustomStringConvertible, LocalizedError {
   public var description: String {
     let what =
       switch self {
-      case .retrieval: "Cannot read the saved feeds in \(place.printable)"
-      case .deletion: "Cannot delete the saved feed in \(place.printable)"
-      case .insertion: "Cannot save the feed in \(place.printable)"
+      case .retrieval: "Cannot read \(place.printable)"
+      case .deletion: "Cannot delete from \(place.printable)"
+      case .insertion: "Cannot save to \(place.printable)"
       }
     // If the place is a server's URL, the remedies for files don't apply.
     return "\(what): \(place.contains("://") ? cause.onServer : cause.description)"
@@ -90,7 +90,8 @@ extension FeedStoreError.Cause: CustomStringConvertible {
   /// The cause, and the remedy if there is one, to follow a colon.
   public var description: String {
     switch self {
-    case .diskFull: "the disk is full. Free some space, or choose a cache file elsewhere."
+    case .diskFull:
+      "the disk is full, or a quota or size limit is reached. Free some space, or choose a cache file elsewhere."
     case .notPermitted: "permission denied. Allow access to the file and its folder, or choose another cache file."
     case .busy: "another process has locked it. Try again when that process is done."
     case .damaged(let detail):
@@ -101,7 +102,8 @@ extension FeedStoreError.Cause: CustomStringConvertible {
       "an older version of this program wrote it (schema \(version)), and this version can't read it. Move the file away, or "
         + "choose another cache file."
     case .foreign: "it isn't a cache that this program wrote, so it was left unchanged. Choose another cache file."
-    case .inputOutput(let detail): "the system failed to read or write it (\(detail.printable)). Check the disk."
+    case .inputOutput(let detail):
+      "the system failed to read or write it (\(detail.printable)). Check the path and the disk."
     case .notAFile: "it is not a file. Choose another cache file."
     case .other(let detail): "\(detail.printable)."
     }

@@ -61,6 +61,8 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
     case .notAFeed:
       "The server's response is not a feed: it is not RSS, Atom, JSON Feed or another supported format. "
         + "Check the URL."
+    case .tooMuch(let what, let limit) where what.hasPrefix("bytes"):
+      "The server's response has more than \(limit.byteSize)\(what.dropFirst(5)), the limit for a feed."
     case .tooMuch(let what, let limit): "The server's response has more than \(limit) \(what), the limit for a feed."
     case .wrongShape(let place, let detail):
       "The server's response is not a feed: \(place.isEmpty ? "" : "\(place.printable(limit: 100)): ")"
@@ -97,7 +99,7 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
       case 404: " There is no feed at this URL. Check the URL."
       case 410: " The feed was removed permanently. Check the URL, or look for a new feed on the site."
       case 429: " There were too many requests; try again later."
-      case 503: " It is overloaded; try again later."
+      case 503: " It is unavailable at the moment; try again later."
       case 500...599: " The server has a problem; try again later."
       default: ""
       }

@@ -31,7 +31,7 @@ public struct SubscriptionFile: Sendable {
     } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
       return nil
     } catch {
-      throw .unreadable(path, (error as NSError).localizedDescription)
+      throw .unreadable(path, error.systemReason)
     }
     do throws(FeedFormatError) {
       return try OPML(parsing: [UInt8](bytes))
@@ -125,7 +125,8 @@ extension SubscriptionFileError: CustomStringConvertible, LocalizedError {
     case .unreadable(let path, let reason): "cannot read \(path): \(reason)"
     case .notAList(let path, .notAFeed), .notAList(let path, .empty):
       "\(path) is not a list of subscriptions (OPML)."
-    case .notAList(let path, let error): "\(path) is not a readable list of subscriptions: \(error)."
+    case .notAList(let path, .webPage): "\(path) is a web page, not a list of subscriptions (OPML)."
+    case .notAList(let path, let error): InvalidData(error).description(ofFile: path)
     case .unwritable(let path, let reason): "cannot write \(path): \(reason)"
     }
   }

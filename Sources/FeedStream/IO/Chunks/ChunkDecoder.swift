@@ -48,11 +48,13 @@ public enum ChunkError: Error, Hashable, Sendable {
 extension ChunkError: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .partTooLong(let limit): "a line or part is longer than \(limit) bytes; raise maxLength to allow that"
+    case .partTooLong(let limit): "a line or part is longer than \(Self.bytes(limit)); raise maxLength to allow that"
     case .frameTooLong(let length, let limit):
-      "a frame of \(length) bytes was announced, and the limit is \(limit) bytes; raise maxLength to allow that"
-    case .torn(let count): "the bytes ended within a frame, \(count) \(count == 1 ? "byte" : "bytes") after it began"
-    case .tooMany(let limit): "there are more than \(limit) bytes; raise the limit to allow that"
+      "a frame of \(Self.bytes(length)) was announced, and the limit is \(Self.bytes(limit)); raise maxLength to allow that"
+    case .torn(let count): "the bytes ended within a frame, \(Self.bytes(count)) after it began"
+    case .tooMany(let limit): "there are more than \(Self.bytes(limit)); raise the limit to allow that"
     }
   }
+
+  private static func bytes(_ count: Int) -> String { "\(count) \(count == 1 ? "byte" : "bytes")" }
 }

@@ -14,7 +14,7 @@ extension StreamMap: CustomStringConvertible {
   public var description: String {
     let ends = nodes.filter(\.isEnd)
     var lines = ["\(ends.count) stream\(ends.count == 1 ? "" : "s")"]
-    lines[0] += findings.isEmpty ? "; none looks stuck." : ". Places that may be stuck:"
+    lines[0] += findings.isEmpty && silentLoops.isEmpty ? "; none looks stuck." : ". Places that may be stuck:"
     for finding in findings { lines.append("- \(stuckTitle(finding.node)): \(finding.message)") }
     for loop in silentLoops {
       lines.append("- \(loop) does not respond: it is blocked, or no thread runs it; its streams are missing here")
