@@ -159,8 +159,11 @@ public import CThread
 
 /// Detects code that runs on the main queue.
 enum MainQueueCode {
-  /// True on the main thread outside of all queues, and in code on the main queue, whichever thread runs it.
-  static var isRunning: Bool { currentQueueLabel(nil).map { strcmp($0, "com.apple.main-thread") == 0 } ?? false }
+  /// True on the main thread outside of all queues, and in code on the main queue or on a queue that targets it,
+  /// whichever thread runs that code.
+  static var isRunning: Bool {
+    currentQueueLabel(nil).map { strcmp($0, "com.apple.main-thread") == 0 } ?? false || MainQueue.isHere
+  }
 }
 
 // Declared here, because this part of the library doesn't import Dispatch. With `nil`, the function returns the label
