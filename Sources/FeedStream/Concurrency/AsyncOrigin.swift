@@ -30,6 +30,7 @@
   func subscribe() -> RelayLease<Output, Failure> {
     let relay = AsyncRelay<Output, Failure>(home)
     home.run { attach(relay) }
+    if Warnings.areOn { home.domain?.subscriptions?.addReader(relay) }
     unread?.read()
     return RelayLease(relay)
   }

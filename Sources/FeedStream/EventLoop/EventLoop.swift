@@ -50,7 +50,7 @@ public final class EventLoop: @unchecked Sendable {
   /// Runs the loop in place of its owner; see `EventLoop+Host.swift`.
   let host: (any LoopHost)?
   let runner = Atomic<UInt>(0)
-  let firstRun = FirstRun()
+  let firstRun: FirstRun
   var isStopping = false
   var isClosed = false
   /// True if only `stop()` ends the current run.
@@ -63,7 +63,7 @@ public final class EventLoop: @unchecked Sendable {
   var readerAlarm: (any Cancellable)?
   /// Counts the values in transit out of the loop (`EventLoop+Waiting.swift`).
   let holds = Holds()
-  package let subscriptions: LiveSubscriptions? = LiveSubscriptions()
+  package let subscriptions: LiveSubscriptions?
   /// Measures turns for warnings, for the map, and for `onTurn` (`EventLoop+Warnings.swift`).
   var turnWatch = TurnWatch()
   /// Serves the main queue while the main thread runs the loop (`EventLoop+MainQueue.swift`).
@@ -93,6 +93,8 @@ public final class EventLoop: @unchecked Sendable {
   init(owner: UInt, host: (any LoopHost)? = nil) {
     self.owner = Atomic(owner)
     self.host = host
+    firstRun = FirstRun()
+    subscriptions = LiveSubscriptions(host == nil ? firstRun : nil)
     _ = EventLoop.fillStandardStreams
     uv = .allocate(capacity: 1)
     clock = .allocate(capacity: 1)
@@ -129,7 +131,10 @@ public final class EventLoop: @unchecked Sendable {
   package static let open = Atomic(0)
 
   deinit {
-    if !isClosed { tearDown() }
+    if !isClosed {
+      firstRun.warnOfStreams()
+      tearDown()
+    }
   }
 
   /// The loop that belongs to libuv's loop, for libuv's callbacks.

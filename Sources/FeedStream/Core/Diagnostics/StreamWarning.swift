@@ -25,7 +25,7 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
     /// A loop returned before a task had iterated the `values` that were made on it, or the loop waits only for such a
     /// task.
     case unreadValues
-    /// Work from another thread waits for a loop that has never run, or was sent to a loop that has been released.
+    /// A stream, or work from another thread, waits for a loop that has never run, or the loop has been released.
     case neverRun
     /// A turn of a loop takes longer than the limit (``StreamDiagnostics/warnOfTurns(longerThan:)``).
     case longTurn

@@ -18,6 +18,15 @@ import Synchronization
   var upstream: AnyObject? { get }
 }
 
+/// A subscriber whose `isLive` any thread may read.
+protocol LiveAnywhere: LiveSubscriber {}
+
+/// Is told which streams are started on a loop, while warnings are on.
+protocol StreamStarts: AnyObject {
+  /// - Parameter watch: shows whether the subscriber has received anything.
+  func note(_ subscriber: any LiveAnywhere, at place: String, _ watch: SubscriptionWatch?)
+}
+
 /// Watches a subscription that a method such as `sink` makes and returns, while warnings or the live map are on.
 @usableFromInline final class SubscriptionWatch {
   let place: SourcePlace
@@ -31,6 +40,7 @@ import Synchronization
   private var outer: UnsafeMutableRawPointer?
   private weak var subscriber: (any LiveSubscriber)?
   private let hasReceived = Atomic(false)
+  private let hasAnyEvent = Atomic(false)
   private var madeAt = ContinuousClock.now
   private let thread = currentThread()
   /// True once the subscription has been made. Used only on the thread that makes it.
@@ -80,7 +90,7 @@ import Synchronization
     madeAt = .now
     isMade = true
     if !isExpendable, !subscriber.isOnQueue {
-      (CurrentDomain.get() ?? CurrentDomain.resting())?.subscriptions?.add(subscriber, place)
+      (CurrentDomain.get() ?? CurrentDomain.resting())?.subscriptions?.add(subscriber, place, self)
     }
   }
 
@@ -99,8 +109,12 @@ import Synchronization
       """)
   }
 
+  /// True when an event has arrived. Only a sink's watch knows. Safe from any thread.
+  var hasEvents: Bool { hasAnyEvent.load(ordering: .relaxed) }
+
   /// Called when an event of the stream arrives, on any thread.
   func somethingArrives(isLast: Bool = false) {
+    hasAnyEvent.store(true, ordering: .relaxed)
     // An event that arrives within the call that subscribes doesn't show that the caller kept the result.
     if isLast || thread != currentThread() || isMade { hasReceived.store(true, ordering: .relaxed) }
     if !isLast { tally?.note() }
@@ -148,12 +162,20 @@ package final class LiveSubscriptions {
   /// The streams of the loop, once the live map has any.
   var map: LoopMap?
 
-  package init() {}
+  /// Warns of streams on a loop that never runs; `nil` for a domain that something else runs.
+  private let starts: (any StreamStarts)?
 
-  func add(_ subscriber: any LiveSubscriber, _ place: SourcePlace) {
+  package convenience init() { self.init(nil) }
+  init(_ starts: (any StreamStarts)?) { self.starts = starts }
+
+  func add(_ subscriber: any LiveSubscriber, _ place: SourcePlace, _ watch: SubscriptionWatch) {
     makeRoom()
     entries.append(Entry(subscriber: subscriber, place: place))
+    if let subscriber = subscriber as? any LiveAnywhere { starts?.note(subscriber, at: "\(place)", watch) }
   }
+
+  /// Called when a task begins to iterate the values of a stream that lives on the loop.
+  func addReader(_ reader: any LiveAnywhere) { starts?.note(reader, at: "values", nil) }
 
   func add(_ values: UnreadValues) {
     makeRoom()
