@@ -88,6 +88,7 @@ public final class EventLoop: @unchecked Sendable {
   public convenience init() {
     self.init(owner: CurrentDomain.threadNumber)
     EarlyHolds.adopt(by: self)
+    subscriptions?.adoptEarlier()
   }
 
   init(owner: UInt, host: (any LoopHost)? = nil) {
@@ -192,7 +193,10 @@ extension EventLoop: StreamDomain {
     } while !isStopping
       && (collectMail() || serveMainQueue() || mustHold() || uv_loop_alive(uv) != 0)
     endWatchingTurns()
-    if mode == .untilIdle, !isStopping, Warnings.areOn { subscriptions?.loopReturned() }
+    if mode == .untilIdle, !isStopping, Warnings.areOn {
+      subscriptions?.loopReturned()
+      if mainQueue.isServing { TaskReaders.loopReturned() }
+    }
   }
 
   /// Makes the calling thread the one that runs the loop.

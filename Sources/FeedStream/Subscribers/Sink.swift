@@ -161,6 +161,7 @@ extension Subscribers.Sink: CustomStringConvertible, CustomReflectable, CustomPl
 }
 
 extension Subscribers.Sink: LiveAnywhere {
+  var mayReceive: Bool { isActive }
   @usableFromInline var isLive: Bool { isActive }
   @usableFromInline var isOnQueue: Bool { lane != nil }
   @usableFromInline var upstream: AnyObject? { (unconfined?.current ?? subscription).map { $0 as AnyObject } }

@@ -19,7 +19,10 @@ import Synchronization
 }
 
 /// A subscriber whose `isLive` any thread may read.
-protocol LiveAnywhere: LiveSubscriber {}
+protocol LiveAnywhere: LiveSubscriber {
+  /// True until the completion or the cancellation, even while nothing is awaited.
+  var mayReceive: Bool { get }
+}
 
 /// Is told which streams are started on a loop, while warnings are on.
 protocol StreamStarts: AnyObject {
@@ -90,7 +93,9 @@ protocol StreamStarts: AnyObject {
     madeAt = .now
     isMade = true
     if !isExpendable, !subscriber.isOnQueue {
-      (CurrentDomain.get() ?? CurrentDomain.resting())?.subscriptions?.add(subscriber, place, self)
+      let domain = CurrentDomain.get() ?? CurrentDomain.resting()
+      let subscriptions = domain == nil && !SubjectConfinement.isInTask ? .beforeLoop : domain?.subscriptions
+      subscriptions?.add(subscriber, place, self)
     }
   }
 
@@ -167,6 +172,24 @@ package final class LiveSubscriptions {
 
   package convenience init() { self.init(nil) }
   init(_ starts: (any StreamStarts)?) { self.starts = starts }
+
+  /// The subscriptions that the calling thread makes before its first loop, which takes them over.
+  static var beforeLoop: LiveSubscriptions {
+    if let known = CurrentDomain.value(in: slot) { return Unmanaged.fromOpaque(known).takeUnretainedValue() }
+    let new = LiveSubscriptions()
+    CurrentDomain.set(Unmanaged.passRetained(new).toOpaque(), in: slot)
+    return new
+  }
+
+  private static let slot = CurrentDomain.newSlot { Unmanaged<LiveSubscriptions>.fromOpaque($0).release() }
+
+  /// Called for a new loop of the calling thread.
+  func adoptEarlier() {
+    guard CurrentDomain.value(in: Self.slot) != nil else { return }
+    let earlier = Self.beforeLoop
+    entries += earlier.entries.take()
+    unread += earlier.unread.take()
+  }
 
   func add(_ subscriber: any LiveSubscriber, _ place: SourcePlace, _ watch: SubscriptionWatch) {
     makeRoom()
