@@ -84,6 +84,20 @@ import Testing
     expect("PassthroughSubject: a value was dropped, because a subscriber had not requested it", in: result)
   }
 
+  @Test func `values that a failure overtakes cause a warning that names the failure`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      struct Broken: Error {}
+      StreamDiagnostics.writeWarnings()
+      let subject = PassthroughSubject<Int, Broken>()
+      let held = subject.buffer(size: 2, prefetch: .keepFull, whenFull: .dropNewest).record(demand: .none)
+      subject.send(1)
+      subject.send(completion: .failure(Broken()))
+      held.cancel()
+    }
+    expect(
+      "Buffer: a value was dropped, because the stream failed before a subscriber had requested the value", in: result)
+  }
+
   // MARK: Subscriptions
 
   @Test func `releasing a subscription in the statement that makes it warns`() async {

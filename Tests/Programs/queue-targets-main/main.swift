@@ -26,8 +26,8 @@ let shared = (0..<100).publisher.receive(on: DispatchQueue.global()).receive(on:
 for _ in 0..<2 { shared.sink { _ in see("shared") }.store(in: &bag) }
 (0..<50).publisher.receive(on: nested).zip((0..<50).publisher.delay(for: .milliseconds(2), scheduler: screen)).share()
   .sink { _ in see("joined") }.store(in: &bag)
-(0..<3).publisher.delay(for: .milliseconds(2), scheduler: screen).multicast(subject: CurrentValueSubject(-1)).autoconnect()
-  .filter { $0 >= 0 }.sink { _ in see("delayed") }.store(in: &bag)
+(0..<3).publisher.delay(for: .milliseconds(2), scheduler: screen).multicast(subject: CurrentValueSubject(-1))
+  .autoconnect().filter { $0 >= 0 }.sink { _ in see("delayed") }.store(in: &bag)
 screen.timer(every: .milliseconds(1)).autoconnect().prefix(3).share().sink { _ in see("ticks") }.store(in: &bag)
 DispatchQueue.global().async {
   for number in 0..<300 {

@@ -4,8 +4,8 @@ import Dispatch
 import FeedStream
 
 nonisolated(unsafe) var seen: [String] = []
-let subscription = Just(1).delay(for: .milliseconds(20), scheduler: DispatchQueue.global()).receive(on: DispatchQueue.main)
-  .sink { seen.append("\($0)") }
+let delayed = Just(1).delay(for: .milliseconds(20), scheduler: DispatchQueue.global())
+let subscription = delayed.receive(on: DispatchQueue.main).sink { seen.append("\($0)") }
 let first = EventLoop()
 let second = EventLoop()
 first.run()

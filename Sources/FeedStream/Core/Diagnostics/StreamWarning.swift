@@ -14,7 +14,7 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
     case sentToNobody
     /// A value was sent after the completion.
     case sentAfterCompletion
-    /// A value was dropped, because a subscriber had not requested it.
+    /// A value was dropped, because a subscriber had not requested it, perhaps until the stream failed.
     case noDemand
     /// A subscription was released in the statement that made it, as in `_ = publisher.sink { … }`.
     case releasedAtOnce
