@@ -20,4 +20,14 @@ static inline uintptr_t cthread_self(void) {
 #endif
 }
 
+// Declared here under another name, because the streams' files don't import Dispatch.
+#if defined(__APPLE__)
+extern char cthread_dispatch_main_queue __asm__("__dispatch_main_q");
+#else
+extern char cthread_dispatch_main_queue __asm__("_dispatch_main_q");
+#endif
+
+/// Dispatch's main queue.
+static inline void *cthread_main_queue(void) { return &cthread_dispatch_main_queue; }
+
 #endif

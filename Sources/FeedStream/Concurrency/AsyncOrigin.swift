@@ -21,6 +21,10 @@
       let unread = UnreadValues(waitedForBy: domain)
       if Warnings.areOn { domain.subscriptions?.add(unread) }
       self.unread = unread
+    } else if isWaitedFor, let early = home.early {
+      let unread = UnreadValues(waitedForBy: early)
+      if Warnings.areOn { LiveSubscriptions.beforeLoop.add(unread) }
+      self.unread = unread
     } else {
       unread = nil
     }
@@ -29,7 +33,16 @@
   /// Subscribes; the subscription lasts until the lease is released.
   func subscribe() -> RelayLease<Output, Failure> {
     let relay = AsyncRelay<Output, Failure>(home)
-    home.run { attach(relay) }
+    if let early = home.early {
+      // The loop of the thread that made the sequence waits for what this subscription sets in motion.
+      Home.$holderOfTask.withValue(early) { attach(relay) }
+    } else {
+      home.run { attach(relay) }
+    }
+    if Warnings.areOn {
+      home.domain?.subscriptions?.addReader(relay)
+      if home.domain == nil, home.early == nil { TaskReaders.add(relay) }
+    }
     unread?.read()
     return RelayLease(relay)
   }

@@ -206,6 +206,14 @@
   }
 }
 
+extension AsyncRelay: LiveAnywhere {
+  /// True while a task waits for a value.
+  @usableFromInline var isLive: Bool { state.withLock { !$0.waiters.isEmpty } }
+  var mayReceive: Bool { state.withLock { !$0.phase.isOver } }
+  @usableFromInline var isOnQueue: Bool { state.withLock { $0.lane } != nil }
+  @usableFromInline var upstream: AnyObject? { nil }
+}
+
 extension FIFO {
   /// Resumes the waiting tasks with `nil`, because there are no more values.
   fileprivate consuming func dismiss<Value, Failure>()

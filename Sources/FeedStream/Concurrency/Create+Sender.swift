@@ -6,6 +6,14 @@ extension Create.Emitter where Output: Sendable {
   ///
   /// - Precondition: the subscriber subscribed on a loop, or on a thread that has one.
   public var sender: StreamSender<Output, Failure> {
+    guard Home.current != nil else {
+      halt(
+        """
+        Create: emitter.sender needs the event loop on which the stream lives, and this thread has none. Make an EventLoop on this \
+        thread before you subscribe, and end with its run(); where an asynchronous main, RunLoop.main.run() or dispatchMain() runs the \
+        program, use EventLoop.main before you subscribe. Or write .subscribe(on:) with a queue directly below the Create.
+        """)
+    }
     let state = SenderTargetState(
       isWanted: { self.demand > .none }, isAlive: { self.isActive }, isEnded: { !self.isActive },
       watch: { key, changed in

@@ -70,20 +70,28 @@ private final class OutsideWaits: FutureWaits {
   private var isHeld = false
   private var isAwaited = false
   private var isWaiting = false
+  /// Guards the three properties above, if any thread may fulfill the future.
+  private let mutex: SystemMutex?
+
+  override init() { mutex = home.domain == nil ? SystemMutex() : nil }
 
   deinit { task?.cancel() }
 
   override var isForAnyThread: Bool { home.domain == nil }
 
   override func awaited(_ isAwaited: Bool) {
-    self.isAwaited = isAwaited
-    update()
+    change { $0.isAwaited = isAwaited }
   }
 
   func held(_ isHeld: Bool) {
-    guard !isForAnyThread else { return }
-    self.isHeld = isHeld
+    change { $0.isHeld = isHeld }
+  }
+
+  private func change(_ body: (OutsideWaits) -> Void) {
+    mutex?.lock()
+    body(self)
     update()
+    mutex?.unlock()
   }
 
   private func update() {

@@ -4,11 +4,17 @@ struct StreamHome: Sendable {
   let domain: (any StreamDomain)?
   /// True if the stream's pending results keep its loop running.
   let keepsLoopAlive: Bool
+  /// Keeps running while values are in transit: the domain, or a stand-in for a loop that the thread makes later.
+  private let holder: (any StreamDomain)?
 
   init(domain: (any StreamDomain)?) {
     self.domain = domain
     keepsLoopAlive = Home.isKeeping
+    holder = domain ?? (SubjectConfinement.isInTask ? nil : EarlyHolds.ofCallingThread)
   }
+
+  /// The stand-in for a loop that the thread makes later; `nil` if the stream has a home, or a task made it.
+  var early: EarlyHolds? { holder as? EarlyHolds }
 
   /// The home of the calling code.
   static var current: StreamHome { StreamHome(domain: Home.current) }
@@ -26,12 +32,12 @@ struct StreamHome: Sendable {
   }
 
   /// Keeps the loop running until `stopWaiting()` has been called the same number of times. Call this only at home.
-  func beginWaiting() { if keepsLoopAlive { domain?.beginWaiting() } }
-  func stopWaiting() { if keepsLoopAlive { domain?.stopWaiting() } }
+  func beginWaiting() { if keepsLoopAlive { if let domain { domain.beginWaiting() } else { hold() } } }
+  func stopWaiting() { if keepsLoopAlive { if let domain { domain.stopWaiting() } else { letGo() } } }
 
   /// Keeps the loop running until `letGo()` has been called the same number of times. Safe from any thread.
-  func hold() { if keepsLoopAlive { domain?.hold(.mainQueueOrTask) } }
-  func letGo() { if keepsLoopAlive { domain?.letGo(.mainQueueOrTask) } }
+  func hold() { if keepsLoopAlive { holder?.hold(.mainQueueOrTask) } }
+  func letGo() { if keepsLoopAlive { holder?.letGo(.mainQueueOrTask) } }
 }
 
 extension StreamHome {

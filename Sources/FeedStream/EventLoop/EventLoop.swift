@@ -50,7 +50,7 @@ public final class EventLoop: @unchecked Sendable {
   /// Runs the loop in place of its owner; see `EventLoop+Host.swift`.
   let host: (any LoopHost)?
   let runner = Atomic<UInt>(0)
-  let firstRun = FirstRun()
+  let firstRun: FirstRun
   var isStopping = false
   var isClosed = false
   /// True if only `stop()` ends the current run.
@@ -63,7 +63,7 @@ public final class EventLoop: @unchecked Sendable {
   var readerAlarm: (any Cancellable)?
   /// Counts the values in transit out of the loop (`EventLoop+Waiting.swift`).
   let holds = Holds()
-  package let subscriptions: LiveSubscriptions? = LiveSubscriptions()
+  package let subscriptions: LiveSubscriptions?
   /// Measures turns for warnings, for the map, and for `onTurn` (`EventLoop+Warnings.swift`).
   var turnWatch = TurnWatch()
   /// Serves the main queue while the main thread runs the loop (`EventLoop+MainQueue.swift`).
@@ -88,11 +88,14 @@ public final class EventLoop: @unchecked Sendable {
   public convenience init() {
     self.init(owner: CurrentDomain.threadNumber)
     EarlyHolds.adopt(by: self)
+    subscriptions?.adoptEarlier()
   }
 
   init(owner: UInt, host: (any LoopHost)? = nil) {
     self.owner = Atomic(owner)
     self.host = host
+    firstRun = FirstRun()
+    subscriptions = LiveSubscriptions(host == nil ? firstRun : nil)
     _ = EventLoop.fillStandardStreams
     uv = .allocate(capacity: 1)
     clock = .allocate(capacity: 1)
@@ -129,7 +132,10 @@ public final class EventLoop: @unchecked Sendable {
   package static let open = Atomic(0)
 
   deinit {
-    if !isClosed { tearDown() }
+    if !isClosed {
+      firstRun.warnOfStreams()
+      tearDown()
+    }
   }
 
   /// The loop that belongs to libuv's loop, for libuv's callbacks.
@@ -187,7 +193,10 @@ extension EventLoop: StreamDomain {
     } while !isStopping
       && (collectMail() || serveMainQueue() || mustHold() || uv_loop_alive(uv) != 0)
     endWatchingTurns()
-    if mode == .untilIdle, !isStopping, Warnings.areOn { subscriptions?.loopReturned() }
+    if mode == .untilIdle, !isStopping, Warnings.areOn {
+      subscriptions?.loopReturned()
+      if mainQueue.isServing { TaskReaders.loopReturned() }
+    }
   }
 
   /// Makes the calling thread the one that runs the loop.

@@ -49,7 +49,12 @@ public final class Future<Output, Failure: Error>: Publisher {
   }
 
   @usableFromInline func remove(_ subscription: FutureSubscription<Output, Failure>) {
-    if let mutex { return mutex.withLock { waiting.removeAll { $0 === subscription } } }
+    if let mutex {
+      return mutex.withLock {
+        waiting.removeAll { $0 === subscription }
+        if waiting.isEmpty { waits?.awaited(false) }
+      }
+    }
     waiting.removeAll { $0 === subscription }
     if waiting.isEmpty { waits?.awaited(false) }
   }
@@ -66,20 +71,26 @@ extension Future {
     let subscription = FutureSubscription(subscriber, self, lane)
     lane.begin(at: Home.current) {
       mutex.withLock {
-        if let result { subscription.result = result } else { waiting.append(subscription) }
+        if let result {
+          subscription.result = result
+        } else {
+          waiting.append(subscription)
+          waits?.awaited(true)
+        }
       }
       subscription.begin()
     }
   }
 
   @inline(never) @usableFromInline func fulfill(_ result: Result<Output, Failure>, under mutex: SystemMutex) {
-    let subscriptions: [FutureSubscription<Output, Failure>]? = mutex.withLock {
+    let fulfilled: (subscriptions: [FutureSubscription<Output, Failure>], waits: FutureWaits?)? = mutex.withLock {
       guard self.result == nil else { return nil }
       self.result = result
-      return waiting.take()
+      return (waiting.take(), waits.take())
     }
-    guard let subscriptions else { return StreamDiagnostics.dropped(result, "Future", .terminated) }
-    for subscription in subscriptions { subscription.lane?.post { subscription.fulfillInLane(result) } }
+    guard let fulfilled else { return StreamDiagnostics.dropped(result, "Future", .terminated) }
+    for subscription in fulfilled.subscriptions { subscription.lane?.post { subscription.fulfillInLane(result) } }
+    fulfilled.waits?.awaited(false)
   }
 }
 

@@ -62,6 +62,8 @@ extension Publishers {
     public let options: Context.SchedulerOptions?
 
     @usableFromInline let ticks = PassthroughSubject<Output, Never>(of: "Timer")
+    /// The ticks of a timer on a queue that several threads may serve; `nil` for other timers.
+    @usableFromInline let queueTicks: QueueTicks<Context>?
     private var ticker: Ticker<Context>?
     private var connections = 0
 
@@ -75,6 +77,7 @@ extension Publishers {
       self.tolerance = tolerance
       self.scheduler = scheduler
       self.options = options
+      queueTicks = QueueTicks(interval, tolerance, scheduler, options)
     }
 
     /// A timer whose interval is a `Duration`.
@@ -95,7 +98,9 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
-      if scheduler.isQueue, !isHere {
+      if scheduler.isQueue, let queueTicks {
+        queueTicks.receive(ErasedSubscriber(subscriber))
+      } else if scheduler.isQueue, !isHere {
         ticks.subscribe(on: scheduler).receive(subscriber: subscriber)
       } else {
         ticks.receive(subscriber: subscriber)
@@ -110,6 +115,10 @@ extension Publishers {
     /// - Returns: a cancellable. The timer stops when every cancellable that this method has returned is cancelled;
     ///   dropping one has no effect.
     public func connect() -> any Cancellable {
+      if let queueTicks {
+        queueTicks.connect()
+        return Connection(to: self)
+      }
       connections += 1
       if ticker == nil {
         let ticker = Ticker(interval, tolerance, scheduler, options)
@@ -136,7 +145,9 @@ extension Publishers {
 
       func cancel() {
         guard let timer = timer.withLock({ Carried(uncheckedly: $0.take()) }).value else { return }
-        if let home {
+        if let queueTicks = timer.queueTicks {
+          queueTicks.disconnect()
+        } else if let home {
           home.perform { timer.disconnect() }
         } else if thread == CurrentDomain.threadNumber {
           timer.disconnect()

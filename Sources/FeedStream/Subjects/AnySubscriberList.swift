@@ -32,6 +32,9 @@
 
   @usableFromInline init() {}
 
+  /// The name of the subject or operator, for messages.
+  @usableFromInline var owner: StaticString { "Subject" }
+
   /// The place in the program where the subject was made, for the map.
   @usableFromInline var madeAt: SourcePlace? { nil }
 
@@ -88,7 +91,7 @@
   final var hasSubscribers: Bool { outlets.count > vacancies }
 
   @usableFromInline final func remove(_ ledger: AnySubjectEntry) {
-    check("Subject")
+    check(owner)
     isChanging = true
     defer { isChanging = false }
     guard isOpen, let outlet = outlets[ledger.index] else { return }

@@ -87,9 +87,6 @@
     facts.delivered = ledger.tally
     facts.demand = ledger.demand
     facts.upstreams = ledger.list.upstreams.upstreams
-    if "\(name)" == "MakeConnectable", facts.upstreams.isEmpty {
-      facts.reason = "it isn't connected: call connect(), and keep the result"
-    }
   }
 
   override var description: String { "\(name)" }
@@ -102,6 +99,9 @@
 }
 
 extension Conduit {
+  /// True while the subscription is live and no publisher has ever fed the subject.
+  var isUnfed: Bool { ledger?.list.upstreams.upstreams.isEmpty ?? false }
+
   /// The subscriber, until the subscription ends.
   @usableFromInline var subscriber: Any { ledger?.subscriber ?? () }
 }

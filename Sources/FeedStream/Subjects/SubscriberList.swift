@@ -51,6 +51,7 @@
     add(ErasedSubscriber(subscriber), to: subject, from: position, onRequest: onRequest)
   }
 
+  @usableFromInline override var owner: StaticString { name }
   @usableFromInline override var madeAt: SourcePlace? { place }
 
   /// Adds a subscriber that lives in its own lane.

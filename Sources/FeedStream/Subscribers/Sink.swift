@@ -160,7 +160,8 @@ extension Subscribers.Sink: CustomStringConvertible, CustomReflectable, CustomPl
   public var playgroundDescription: Any { description }
 }
 
-extension Subscribers.Sink: LiveSubscriber {
+extension Subscribers.Sink: LiveAnywhere {
+  var mayReceive: Bool { isActive }
   @usableFromInline var isLive: Bool { isActive }
   @usableFromInline var isOnQueue: Bool { lane != nil }
   @usableFromInline var upstream: AnyObject? { (unconfined?.current ?? subscription).map { $0 as AnyObject } }

@@ -163,6 +163,22 @@ import Testing
     }
   }
 
+  @Test func `a multicast publisher without a connection is reported, whichever subject it uses`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let subject = PassthroughSubject<Int, Never>(file: "Numbers.swift", line: 7)
+      let numbers = Just(1).append(Empty(completeImmediately: false)).multicast(subject: subject)
+      let sink = numbers.sink { _ in }
+      Self.expect(
+        .demandNobodyServes, at: "PassthroughSubject",
+        "unlimited demand, but no value has arrived; it isn't connected: call connect(), and keep the result")
+      let connection = numbers.connect()
+      #expect(StreamDiagnostics.snapshot().findings.allSatisfy { !$0.message.contains("connect()") })
+      connection.cancel()
+      sink.cancel()
+    }
+  }
+
   @Test func `a source that doesn't meet its demand is reported`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()

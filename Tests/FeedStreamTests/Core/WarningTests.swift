@@ -84,6 +84,20 @@ import Testing
     expect("PassthroughSubject: a value was dropped, because a subscriber had not requested it", in: result)
   }
 
+  @Test func `values that a failure overtakes cause a warning that names the failure`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      struct Broken: Error {}
+      StreamDiagnostics.writeWarnings()
+      let subject = PassthroughSubject<Int, Broken>()
+      let held = subject.buffer(size: 2, prefetch: .keepFull, whenFull: .dropNewest).record(demand: .none)
+      subject.send(1)
+      subject.send(completion: .failure(Broken()))
+      held.cancel()
+    }
+    expect(
+      "Buffer: a value was dropped, because the stream failed before a subscriber had requested the value", in: result)
+  }
+
   // MARK: Subscriptions
 
   @Test func `releasing a subscription in the statement that makes it warns`() async {
@@ -184,6 +198,40 @@ import Testing
       }
     }
     expect(in: result)
+  }
+
+  @Test func `a loop that never runs warns when it is released, or the process exits, while a stream waits`() async {
+    let released = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      await WarningTests.onThread {
+        let subject = PassthroughSubject<Int, Never>()
+        var loop: EventLoop? = EventLoop()
+        let waiting = subject.sink { _ in }
+        loop = nil
+        withExtendedLifetime((loop, waiting)) {}
+        // A stream that has received a value doesn't wait for the loop, and a closed loop was meant not to run.
+        let second = EventLoop()
+        let served = subject.sink { _ in }
+        subject.send(1)
+        let third = EventLoop()
+        let closed = subject.sink { _ in }
+        third.close()
+        withExtendedLifetime((second, served, closed)) {}
+      }
+    }
+    expect("this stream waits for an EventLoop that has never run", in: released)
+    #expect(released?.says("FeedStreamTests/WarningTests.swift:") == true)
+    let exited = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
+        Thread.detachNewThread {
+          let loop = EventLoop()
+          let ticks = Interval(every: .milliseconds(1), scheduler: loop).sink { _ in }
+          withExtendedLifetime(ticks) { exit(0) }
+        }
+      }
+    }
+    expect("this stream waits for an EventLoop that has never run", in: exited)
   }
 
   @Test func `a loop waiting for values that no task iterates warns`() async {

@@ -187,7 +187,20 @@ import Testing
         }
       }
     }
-    #expect(result?.says("work from another thread waits for this loop, which has never run") == true)
+    #expect(result?.says("this stream waits for an EventLoop that has never run") == true)
+    let withoutStream = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
+        Thread.detachNewThread {
+          let loop = EventLoop()
+          Thread.detachNewThread { loop.execute {} }
+          Thread.sleep(forTimeInterval: 3)
+          loop.close()
+          done.resume()
+        }
+      }
+    }
+    #expect(withoutStream?.says("work from another thread waits for this loop, which has never run") == true)
   }
 }
 

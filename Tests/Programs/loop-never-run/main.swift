@@ -4,7 +4,7 @@ import Foundation
 
 // A program that makes a loop and then runs the main run loop instead.
 // Expects: 0 values
-// Warns: work from another thread waits for this loop, which has never run
+// Warns: this stream waits for an EventLoop that has never run
 
 let loop = EventLoop()
 var count = 0

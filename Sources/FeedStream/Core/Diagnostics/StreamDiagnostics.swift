@@ -125,13 +125,16 @@ public enum StreamDiagnostics {
     var onCaughtError: (@Sendable (CaughtError) -> Void)?
   }
 
-  /// - Parameter isPolicy: true if dropping values is the operator's purpose.
+  /// - Parameters:
+  ///   - isPolicy: true if dropping values is the operator's purpose.
+  ///   - atFailure: true if the value is dropped because the stream fails while the value waits for a request.
   @inline(never) @usableFromInline
   static func dropped(
-    _ value: @autoclosure () -> Any, _ source: StaticString, _ reason: DroppedValue.Reason, isPolicy: Bool = false
+    _ value: @autoclosure () -> Any, _ source: StaticString, _ reason: DroppedValue.Reason, isPolicy: Bool = false,
+    atFailure: Bool = false
   ) {
     guard isWatched else {
-      if reason == .noDemand, !isPolicy { Warnings.unrequested("\(source)", at: "\(source)") }
+      if reason == .noDemand, !isPolicy { Warnings.unrequested("\(source)", at: "\(source)", atFailure: atFailure) }
       return
     }
     let handler = state.withLock { $0.onDrop }

@@ -14,7 +14,7 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
     case sentToNobody
     /// A value was sent after the completion.
     case sentAfterCompletion
-    /// A value was dropped, because a subscriber had not requested it.
+    /// A value was dropped, because a subscriber had not requested it, perhaps until the stream failed.
     case noDemand
     /// A subscription was released in the statement that made it, as in `_ = publisher.sink { … }`.
     case releasedAtOnce
@@ -23,9 +23,9 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
     /// A loop returned from ``EventLoop/run(_:)`` while subscriptions were live on it.
     case liveSubscriptions
     /// A loop returned before a task had iterated the `values` that were made on it, or the loop waits only for such a
-    /// task.
+    /// task; or the program ended while a task iterated values that no loop waits for.
     case unreadValues
-    /// Work from another thread waits for a loop that has never run, or was sent to a loop that has been released.
+    /// A stream, or work from another thread, waits for a loop that has never run, or the loop has been released.
     case neverRun
     /// A turn of a loop takes longer than the limit (``StreamDiagnostics/warnOfTurns(longerThan:)``).
     case longTurn

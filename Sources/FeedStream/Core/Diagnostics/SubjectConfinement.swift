@@ -159,11 +159,30 @@ public import CThread
 
 /// Detects code that runs on the main queue.
 enum MainQueueCode {
-  /// True on the main thread outside of all queues, and in code on the main queue, whichever thread runs it.
-  static var isRunning: Bool { currentQueueLabel(nil).map { strcmp($0, "com.apple.main-thread") == 0 } ?? false }
+  /// True on the main thread outside of all queues, and in code on the main queue or on a queue that targets it,
+  /// whichever thread runs that code.
+  static var isRunning: Bool {
+    currentQueueLabel(nil).map { strcmp($0, "com.apple.main-thread") == 0 } ?? false || specific(mark) != nil
+  }
+
+  /// The key of a value that the main queue has, and that code on queues that target it finds, too.
+  // Written once, and never read: only its address counts.
+  nonisolated(unsafe) private static let mark: UnsafeMutableRawPointer = {
+    let mark = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
+    setSpecific(cthread_main_queue(), mark, mark, nil)
+    return mark
+  }()
 }
 
-// Declared here, because this part of the library doesn't import Dispatch. With `nil`, the function returns the label
-// of the current queue.
+// Declared here, because this part of the library doesn't import Dispatch. With `nil`, the first function returns the
+// label of the current queue. The last one looks in the current queue and in the queues that it targets.
 @_silgen_name("dispatch_queue_get_label")
 private func currentQueueLabel(_ queue: UnsafeRawPointer?) -> UnsafePointer<CChar>?
+
+@_silgen_name("dispatch_queue_set_specific")
+private func setSpecific(
+  _ queue: UnsafeMutableRawPointer, _ key: UnsafeRawPointer, _ value: UnsafeMutableRawPointer?,
+  _ destroy: UnsafeRawPointer?)
+
+@_silgen_name("dispatch_get_specific")
+private func specific(_ key: UnsafeRawPointer) -> UnsafeMutableRawPointer?

@@ -18,6 +18,18 @@ import Synchronization
   var upstream: AnyObject? { get }
 }
 
+/// A subscriber whose `isLive` any thread may read.
+protocol LiveAnywhere: LiveSubscriber {
+  /// True until the completion or the cancellation, even while nothing is awaited.
+  var mayReceive: Bool { get }
+}
+
+/// Is told which streams are started on a loop, while warnings are on.
+protocol StreamStarts: AnyObject {
+  /// - Parameter watch: shows whether the subscriber has received anything.
+  func note(_ subscriber: any LiveAnywhere, at place: String, _ watch: SubscriptionWatch?)
+}
+
 /// Watches a subscription that a method such as `sink` makes and returns, while warnings or the live map are on.
 @usableFromInline final class SubscriptionWatch {
   let place: SourcePlace
@@ -31,6 +43,7 @@ import Synchronization
   private var outer: UnsafeMutableRawPointer?
   private weak var subscriber: (any LiveSubscriber)?
   private let hasReceived = Atomic(false)
+  private let hasAnyEvent = Atomic(false)
   private var madeAt = ContinuousClock.now
   private let thread = currentThread()
   /// True once the subscription has been made. Used only on the thread that makes it.
@@ -87,7 +100,9 @@ import Synchronization
     madeAt = .now
     isMade = true
     if !isExpendable, !subscriber.isOnQueue {
-      (CurrentDomain.get() ?? CurrentDomain.resting())?.subscriptions?.add(subscriber, place)
+      let domain = CurrentDomain.get() ?? CurrentDomain.resting()
+      let subscriptions = domain == nil && !SubjectConfinement.isInTask ? .beforeLoop : domain?.subscriptions
+      subscriptions?.add(subscriber, place, self)
     }
   }
 
@@ -106,8 +121,12 @@ import Synchronization
       """)
   }
 
+  /// True when an event has arrived. Only a sink's watch knows. Safe from any thread.
+  var hasEvents: Bool { hasAnyEvent.load(ordering: .relaxed) }
+
   /// Called when an event of the stream arrives, on any thread.
   func somethingArrives(isLast: Bool = false) {
+    hasAnyEvent.store(true, ordering: .relaxed)
     // An event that arrives within the call that subscribes doesn't show that the caller kept the result.
     if isLast || thread != currentThread() || isMade { hasReceived.store(true, ordering: .relaxed) }
     if !isLast { tally?.note() }
@@ -133,104 +152,4 @@ import Synchronization
   @usableFromInline static func somethingHappens() {
     if pthread_getspecific(latest) != nil { pthread_setspecific(latest, nil) }
   }
-}
-
-/// The subscriptions that live on a loop. Used on its thread only.
-package final class LiveSubscriptions {
-  private struct Entry {
-    weak var subscriber: (any LiveSubscriber)?
-    let place: SourcePlace
-
-    var isLive: Bool { subscriber?.isLive ?? false }
-  }
-
-  private struct Unread {
-    weak var values: UnreadValues?
-  }
-
-  private var entries: [Entry] = []
-  private var unread: [Unread] = []
-  private var limit = 64
-
-  /// The streams of the loop, once the live map has any.
-  var map: LoopMap?
-
-  package init() {}
-
-  func add(_ subscriber: any LiveSubscriber, _ place: SourcePlace) {
-    makeRoom()
-    entries.append(Entry(subscriber: subscriber, place: place))
-  }
-
-  func add(_ values: UnreadValues) {
-    makeRoom()
-    unread.append(Unread(values: values))
-  }
-
-  private func makeRoom() {
-    guard entries.count + unread.count >= limit else { return }
-    entries.removeAll { !$0.isLive }
-    unread.removeAll { $0.values == nil }
-    limit = max(64, (entries.count + unread.count) * 2)
-  }
-
-  /// Called when the loop has nothing left to do. Warns of subscriptions that can't receive values any more, and of
-  /// values that no task has iterated.
-  package func loopReturned() {
-    entries.removeAll { !$0.isLive }
-    unread.removeAll { $0.values?.isUnread != true }
-    if let first = entries.first {
-      let others = entries.count > 1 ? ", and \(entries.count - 1) more" : ""
-      Warnings.warn(
-        .liveSubscriptions, at: "\(first.place)",
-        """
-        the loop returned from run() with this live subscription\(others): nothing was left on the loop that could deliver a \
-        value. Send a completion or cancel before that; wait for other threads with a sender or with run(.untilStopped)
-        """)
-    }
-    if !unread.isEmpty {
-      Warnings.warn(
-        .unreadValues, at: "values",
-        """
-        the loop returned from run() before a task had iterated the values that were made on it: code on the main queue ran \
-        the loop, and tasks of the main actor wait for that code. Use EventLoop.main there, or an EventLoopThread
-        """)
-    }
-  }
-
-  /// True when the loop waits for a task to iterate values.
-  package func isWaitingForReaders() -> Bool {
-    unread.removeAll { $0.values?.isUnread != true }
-    return !unread.isEmpty
-  }
-
-  /// Warns of values that keep the loop running and that no task has begun to iterate.
-  package func stillWaitingForReaders() {
-    guard isWaitingForReaders() else { return }
-    Warnings.warn(
-      .unreadValues, at: "values",
-      """
-      the loop has had nothing to do for a second but wait for a task that iterates the values made on it; iterate them, \
-      release them, or write keepsLoopAlive(false).values
-      """)
-  }
-}
-
-/// The values of a publisher that no task has iterated yet. They keep the loop running until a task iterates them, or
-/// until no task can do so any more.
-final class UnreadValues: Sendable {
-  private let domain: any StreamDomain
-  private let hasReader = Atomic(false)
-  var isUnread: Bool { !hasReader.load(ordering: .relaxed) }
-
-  init(waitedForBy domain: any StreamDomain) {
-    self.domain = domain
-    domain.hold(.mainQueueOrTask)
-  }
-
-  func read() {
-    if !hasReader.exchange(true, ordering: .relaxed) { domain.letGo(.mainQueueOrTask) }
-  }
-
-  deinit { if isUnread { domain.letGo(.mainQueueOrTask) } }
 }

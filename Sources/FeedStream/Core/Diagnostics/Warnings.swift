@@ -140,7 +140,15 @@ extension Warnings {
       "\(what) was sent to a closed loop and is dropped; send it before close() or shutdown(), or make another loop")
   }
 
-  static func unrequested(_ name: String, at place: String) {
+  static func unrequested(_ name: String, at place: String, atFailure: Bool = false) {
+    if atFailure {
+      return warn(
+        .noDemand, at: place, culprit: "failure",
+        """
+        \(name): a value was dropped, because the stream failed before a subscriber had requested the value; request more, or handle \
+        the failure above this operator, for example with catch
+        """)
+    }
     warn(
       .noDemand, at: place,
       """

@@ -1,11 +1,11 @@
-/// Counts the values in transit to queues from a thread that has no loop yet. A loop that the thread makes later waits
-/// for these values: a program may subscribe first and make its loop afterwards.
+/// Counts what streams of a thread that has no loop yet wait for: values in transit to queues, tasks, and promises.
+/// Loops that the thread makes later wait for these: a program may subscribe first and make its loop afterwards.
 // @unchecked: a lock guards the state.
 final class EarlyHolds: StreamDomain, @unchecked Sendable {
   private struct State {
     var onQueues = 0
     var onMainQueue = 0
-    weak var loop: (any StreamDomain)?
+    var loops: [WeakLoop] = []
 
     mutating func add(_ number: Int, at place: HoldingPlace) {
       switch place {
@@ -13,6 +13,10 @@ final class EarlyHolds: StreamDomain, @unchecked Sendable {
       case .mainQueueOrTask: onMainQueue += number
       }
     }
+  }
+
+  private struct WeakLoop {
+    weak var loop: (any StreamDomain)?
   }
 
   private let state = Locked(State())
@@ -34,26 +38,28 @@ final class EarlyHolds: StreamDomain, @unchecked Sendable {
 
   private func adopt(by loop: any StreamDomain) {
     state.withLock { state in
-      state.loop = loop
+      state.loops.removeAll { $0.loop == nil }
+      // The thread may run any of its loops, so each counts.
+      state.loops.append(WeakLoop(loop: loop))
       for _ in 0..<state.onQueues { loop.hold(.queue) }
       for _ in 0..<state.onMainQueue { loop.hold(.mainQueueOrTask) }
     }
   }
 
   func hold(_ place: HoldingPlace) {
-    let loop = state.withLock { state in
+    let loops = state.withLock { state in
       state.add(1, at: place)
-      return state.loop
+      return state.loops
     }
-    loop?.hold(place)
+    for entry in loops { entry.loop?.hold(place) }
   }
 
   func letGo(_ place: HoldingPlace) {
-    let loop = state.withLock { state in
+    let loops = state.withLock { state in
       state.add(-1, at: place)
-      return state.loop
+      return state.loops
     }
-    loop?.letGo(place)
+    for entry in loops { entry.loop?.letGo(place) }
   }
 
   // This domain only counts; no stream lives here.

@@ -39,13 +39,13 @@
     if lane.ownsThread { return nil }
     if let gate { return HomePair(source: lane, atHome: gate.run) }
     guard lane.isForAnyThread else {
-      halt(
-        """
-        \(name()): its publisher delivers on the queue "\(lane.name)", and the stream itself has no event loop. Make \
-        an EventLoop on this thread before you subscribe, and end with its run(); where dispatchMain() or \
-        RunLoop.main.run() runs the program, use EventLoop.main. Or write .receive(on: DispatchQueue.main) directly \
-        above this operator (CONTRACT, rule 1).
-        """)
+      guard MainQueueCode.isRunning else { haltWithoutLoop(name(), lane) }
+      // The queue may target the main queue, which shows only in its work.
+      let name = name()
+      return HomePair(source: lane) { action in
+        guard MainQueueCode.isRunning else { haltWithoutLoop(name, lane) }
+        action()
+      }
     }
     // A task may change threads; the compiler checks its code instead.
     if SubjectConfinement.isInTask { return nil }
@@ -62,5 +62,15 @@
       }
       action()
     }
+  }
+
+  private static func haltWithoutLoop(_ name: String, _ lane: SerialLane) -> Never {
+    halt(
+      """
+      \(name): its publisher delivers on the queue "\(lane.name)", and the stream itself has no event loop. Make \
+      an EventLoop on this thread before you subscribe, and end with its run(); where dispatchMain() or \
+      RunLoop.main.run() runs the program, use EventLoop.main. Or write .receive(on: DispatchQueue.main) directly \
+      above this operator (CONTRACT, rule 1).
+      """)
   }
 }

@@ -35,7 +35,12 @@ extension Scheduler {
 
   /// The domain that keeps running while a value is in transit from the calling thread: the thread's loop, or a
   /// stand-in for a loop that the thread makes later.
-  static var holder: (any StreamDomain)? { isKeeping ? current ?? EarlyHolds.ofCallingThread : nil }
+  static var holder: (any StreamDomain)? {
+    isKeeping ? current ?? holderOfTask ?? EarlyHolds.ofCallingThread : nil
+  }
+
+  /// The holder of the thread that made the `values` to which the calling task subscribes.
+  @TaskLocal static var holderOfTask: EarlyHolds?
 
   /// True when streams subscribed now may keep their loop running; see ``Publisher/keepsLoopAlive(_:)``.
   @TaskLocal static var isKeeping = true

@@ -155,6 +155,9 @@ import Synchronization
   // The same loop keeps running for a lane that is created within this one.
   package func hold(_ place: HoldingPlace) { holder?.hold(place) }
   package func letGo(_ place: HoldingPlace) { holder?.letGo(place) }
+  // What a stream in the lane waits for comes from another thread, whichever thread serves the lane.
+  package func beginWaiting() { holder?.hold(place) }
+  package func stopWaiting() { holder?.letGo(place) }
 
   /// Begins to run the work of a lane that was free. The loop waits for this work, which another thread may be running.
   private func begin() {

@@ -171,7 +171,9 @@ extension Publishers {
     case .finished: if values.isEmpty, demand > .none || !endingWaits { finish(ending) }
     case .failure:
       guard values.isEmpty || demand == .none else { return }
-      while let value = values.popFirst() { StreamDiagnostics.dropped(value, name, .noDemand) }
+      while let value = values.popFirst() {
+        StreamDiagnostics.dropped(value, name, .noDemand, atFailure: true)
+      }
       finish(ending)
     }
   }

@@ -171,7 +171,9 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
     guard isLive, let ending else { return }
     // Groups that have not been requested do not delay a failure.
     if case .failure = ending {
-      while let group = waiting.popFirst() { StreamDiagnostics.dropped(group, "GroupBy", .noDemand) }
+      while let group = waiting.popFirst() {
+        StreamDiagnostics.dropped(group, "GroupBy", .noDemand, atFailure: true)
+      }
     }
     if waiting.isEmpty { finish(ending) }
   }

@@ -127,7 +127,9 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
   }
 
   @inline(never) @usableFromInline func fail(_ completion: Subscribers.Completion<Failure>) {
-    while let array = ready.popFirst() { StreamDiagnostics.dropped(array, "CollectByStep", .noDemand) }
+    while let array = ready.popFirst() {
+      StreamDiagnostics.dropped(array, "CollectByStep", .noDemand, atFailure: true)
+    }
     for input in collected.take() { StreamDiagnostics.dropped(input, "CollectByStep", .terminated) }
     finish(completion)
   }

@@ -127,5 +127,12 @@ extension Publishers.MakeConnectable: OwnConnectable {
   // The subject decides what a request for zero values means.
   override var takesNone: Bool { true }
 
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    if let subject = up as? Conduit, subject.isUnfed {
+      facts.reasonAbove = "it isn't connected: call connect(), and keep the result"
+    }
+  }
+
   override var customMirror: Mirror { mirror([:]) }
 }

@@ -85,6 +85,7 @@ struct MapReader {
     reasons[source] = facts.reason
     join(source, to: node, facts)
     for upstream in facts.upstreams { visit(upstream, above: source, member) }
+    if let reason = facts.reasonAbove { for above in nodes[source].upstreams { reasons[above] = reason } }
   }
 
   /// Connects a subscription with the node below, through the stateless operators between them.

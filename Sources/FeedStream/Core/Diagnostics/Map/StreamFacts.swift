@@ -21,6 +21,8 @@
   var waitsForCompletion = false
   /// The probable reason why nothing is delivered, for a finding about the member.
   var reason: String?
+  /// The same for the members directly above, if only this member knows the reason.
+  var reasonAbove: String?
   var isOver = false
   /// True for a member that only passes on requests, and isn't a node.
   var isTransparent = false

@@ -1,0 +1,128 @@
+import Synchronization
+
+/// The subscriptions that live on a loop. Used on its thread only.
+package final class LiveSubscriptions {
+  private struct Entry {
+    weak var subscriber: (any LiveSubscriber)?
+    let place: SourcePlace
+
+    var isLive: Bool { subscriber?.isLive ?? false }
+  }
+
+  private struct Unread {
+    weak var values: UnreadValues?
+  }
+
+  private var entries: [Entry] = []
+  private var unread: [Unread] = []
+  private var limit = 64
+
+  /// The streams of the loop, once the live map has any.
+  var map: LoopMap?
+
+  /// Warns of streams on a loop that never runs; `nil` for a domain that something else runs.
+  private let starts: (any StreamStarts)?
+
+  package convenience init() { self.init(nil) }
+  init(_ starts: (any StreamStarts)?) { self.starts = starts }
+
+  /// The subscriptions that the calling thread makes before its first loop, which takes them over.
+  static var beforeLoop: LiveSubscriptions {
+    if let known = CurrentDomain.value(in: slot) { return Unmanaged.fromOpaque(known).takeUnretainedValue() }
+    let new = LiveSubscriptions()
+    CurrentDomain.set(Unmanaged.passRetained(new).toOpaque(), in: slot)
+    return new
+  }
+
+  private static let slot = CurrentDomain.newSlot { Unmanaged<LiveSubscriptions>.fromOpaque($0).release() }
+
+  /// Called for a new loop of the calling thread.
+  func adoptEarlier() {
+    guard CurrentDomain.value(in: Self.slot) != nil else { return }
+    let earlier = Self.beforeLoop
+    entries += earlier.entries.take()
+    unread += earlier.unread.take()
+  }
+
+  func add(_ subscriber: any LiveSubscriber, _ place: SourcePlace, _ watch: SubscriptionWatch) {
+    makeRoom()
+    entries.append(Entry(subscriber: subscriber, place: place))
+    if let subscriber = subscriber as? any LiveAnywhere { starts?.note(subscriber, at: "\(place)", watch) }
+  }
+
+  /// Called when a task begins to iterate the values of a stream that lives on the loop.
+  func addReader(_ reader: any LiveAnywhere) { starts?.note(reader, at: "values", nil) }
+
+  func add(_ values: UnreadValues) {
+    makeRoom()
+    unread.append(Unread(values: values))
+  }
+
+  private func makeRoom() {
+    guard entries.count + unread.count >= limit else { return }
+    entries.removeAll { !$0.isLive }
+    unread.removeAll { $0.values == nil }
+    limit = max(64, (entries.count + unread.count) * 2)
+  }
+
+  /// Called when the loop has nothing left to do. Warns of subscriptions that can't receive values any more, and of
+  /// values that no task has iterated.
+  package func loopReturned() {
+    entries.removeAll { !$0.isLive }
+    unread.removeAll { $0.values?.isUnread != true }
+    if let first = entries.first {
+      let others = entries.count > 1 ? ", and \(entries.count - 1) more" : ""
+      Warnings.warn(
+        .liveSubscriptions, at: "\(first.place)",
+        """
+        the loop returned from run() with this live subscription\(others): nothing was left on the loop that could deliver a \
+        value. If the subscription is done, complete or cancel it; if other threads still send values, use subject.sender(on: loop) or \
+        run(.untilStopped)
+        """)
+    }
+    if !unread.isEmpty {
+      Warnings.warn(
+        .unreadValues, at: "values",
+        """
+        the loop returned from run() before a task had iterated the values that were made on it: code on the main queue ran \
+        the loop, and tasks of the main actor wait for that code. Use EventLoop.main there, or an EventLoopThread
+        """)
+    }
+  }
+
+  /// True when the loop waits for a task to iterate values.
+  package func isWaitingForReaders() -> Bool {
+    unread.removeAll { $0.values?.isUnread != true }
+    return !unread.isEmpty
+  }
+
+  /// Warns of values that keep the loop running and that no task has begun to iterate.
+  package func stillWaitingForReaders() {
+    guard isWaitingForReaders() else { return }
+    Warnings.warn(
+      .unreadValues, at: "values",
+      """
+      the loop has had nothing to do for a second but wait for a task that iterates the values made on it; iterate them, \
+      release them, or write keepsLoopAlive(false).values
+      """)
+  }
+}
+
+/// The values of a publisher that no task has iterated yet. They keep the loop running until a task iterates them, or
+/// until no task can do so any more.
+final class UnreadValues: Sendable {
+  private let domain: any StreamDomain
+  private let hasReader = Atomic(false)
+  var isUnread: Bool { !hasReader.load(ordering: .relaxed) }
+
+  init(waitedForBy domain: any StreamDomain) {
+    self.domain = domain
+    domain.hold(.mainQueueOrTask)
+  }
+
+  func read() {
+    if !hasReader.exchange(true, ordering: .relaxed) { domain.letGo(.mainQueueOrTask) }
+  }
+
+  deinit { if isUnread { domain.letGo(.mainQueueOrTask) } }
+}

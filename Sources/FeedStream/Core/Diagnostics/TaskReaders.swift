@@ -1,0 +1,49 @@
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The tasks that iterate values which they have made themselves, outside of any loop. No loop waits for such tasks, so
+/// the program may end while values are still to come.
+enum TaskReaders {
+  // @unchecked: any thread may read a weak reference to a `LiveAnywhere`.
+  private struct Reader: @unchecked Sendable {
+    weak var reader: (any LiveAnywhere)?
+  }
+
+  private static let readers = Mutex<[Reader]>([])
+  private static let loopHasReturned = Atomic(false)
+
+  /// Called, while warnings are on, when such a task begins to iterate.
+  static func add(_ reader: any LiveAnywhere) {
+    let new = Reader(reader: reader)
+    readers.withLock { readers in
+      if readers.count >= 64 { readers.removeAll { $0.reader == nil } }
+      if readers.count < 1_000 { readers.append(new) }
+    }
+    watchExit
+  }
+
+  /// Called when a loop that serves the main queue has returned: the program probably ends soon.
+  static func loopReturned() { loopHasReturned.store(true, ordering: .relaxed) }
+
+  private static let watchExit: Void = {
+    atexit { TaskReaders.warnAtExit() }
+  }()
+
+  private static func warnAtExit() {
+    guard loopHasReturned.load(ordering: .relaxed) else { return }
+    guard readers.withLock({ $0 }).contains(where: { $0.reader?.mayReceive == true }) else { return }
+    Warnings.warn(
+      .unreadValues, at: "values",
+      """
+      the program ended while a task iterated values that it had made itself; run() doesn't wait for them. Make the values before the \
+      task, on the loop's thread, or write Task { @MainActor in … }
+      """)
+  }
+}

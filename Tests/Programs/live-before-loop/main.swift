@@ -1,0 +1,9 @@
+// The loop returns although a subscription that was made before the loop is live.
+// Expects: done
+// Warns: with this live subscription
+import FeedStream
+
+let subject = PassthroughSubject<Int, Never>()
+let subscription = subject.sink { print($0) }
+EventLoop().run()
+print("done")
