@@ -175,7 +175,11 @@
       let waiter = state.waiters.popFirst()
       if waiter == nil {
         halt(
-          "values: a value arrived that nobody awaits; a publisher must not exceed its demand",
+          """
+          values: a value arrived that nobody awaits. Either a publisher exceeds its demand, or the code that sends values runs at the same \
+          time as the task that iterates them: write the task as Task { @MainActor in … }, or make an EventLoop and send with \
+          subject.sender(on: loop)
+          """,
           section: "a-publisher-exceeds-its-demand")
       }
       if state.waiters.isEmpty { state.hold(home) }

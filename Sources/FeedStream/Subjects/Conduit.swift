@@ -31,7 +31,11 @@
 
   override func requested(_ demand: Subscribers.Demand) {
     guard let ledger else { return }
-    if let path = ledger.path?.takeUnretainedValue(), !path.isHere, requests(demand, of: ledger, path) { return }
+    if let path = ledger.path?.takeUnretainedValue() {
+      if !path.isHere, requests(demand, of: ledger, path) { return }
+    } else {
+      ledger.list.confinement.checkRequest(bySubscriberOf: name)
+    }
     isUnlimited = isUnlimited || demand == .unlimited
     ledger.demand += demand
     if !ledger.list.upstreams.isWanted {

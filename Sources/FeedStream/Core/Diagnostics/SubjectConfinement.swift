@@ -55,6 +55,16 @@ public import CThread
     if thread != currentThread() { copy.moved("\(name)", Self.adviceOnRequests) }
   }
 
+  /// Checks the thread on which a subscriber requests values from a subject.
+  @inline(__always) func checkRequest(bySubscriberOf name: StaticString) {
+    if thread != 0, thread != currentThread() { requestMoved(name) }
+  }
+
+  @inline(never) private func requestMoved(_ name: StaticString) {
+    var copy = self
+    copy.moved("\(name)", "In a subscriber of your own, \(Self.adviceToSubscribers). \(Self.advice)")
+  }
+
   /// Checks the thread on which a scheduler calls an operator.
   @inlinable @inline(__always) mutating func checkScheduled(_ name: @autoclosure () -> StaticString) {
     if thread != currentThread() { moved("\(name())", Self.adviceOnSchedulers) }
@@ -72,10 +82,14 @@ public import CThread
     halt(
       """
       \(name()): values were requested on a different thread than the one that subscribed (CONTRACT, rule 1: a stream lives on one \
-      thread). In a subscriber of your own, return the demand from receive(_:), or write .receive(on:) with a queue directly above the \
-      subscriber: it may then request values on any thread.
+      thread). In a subscriber of your own, \(adviceToSubscribers).
       """)
   }
+
+  private static let adviceToSubscribers = """
+    return the demand from receive(_:), or write .receive(on:) with a queue directly above the subscriber: it may then request values on \
+    any thread
+    """
 
   @inline(never) @usableFromInline mutating func moved(
     _ name: @autoclosure () -> String, isInUse: Bool = false, _ advice: @autoclosure () -> String = Self.advice
@@ -102,7 +116,9 @@ public import CThread
     // Don't compare lanes: the main queue runs one piece of code at a time.
     let isOnMainQueue = isOfMainQueue && MainQueueCode.isRunning
     if isOnMainQueue || place == home && (place != nil || isOfTask || isInTask) {
-      guard !isInUse else { Self.haltInUse(name()) }
+      // Code outside of tasks made the object. A task and that code are never one actor's, except on the main queue.
+      let isShared = maker != 0 && place == nil && !isOnMainQueue && isOfTask != isInTask
+      guard !isInUse, !isShared else { Self.haltInUse(name()) }
       return
     }
     if isOfTask, home == nil, maker == 0 {
