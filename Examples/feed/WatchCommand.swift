@@ -11,7 +11,7 @@ struct WatchCommand: ParsableCommand {
     abstract: "Reload feeds regularly, and show changes.",
     discussion: """
       Shows a feed when its images change, and when it starts or stops coming from the cache; new images are marked. \
-      An image is new until load or watch has shown it; on a feed's first load, all are new, and none is marked. Errors \
+      An image is new until a command has shown it; on a feed's first load, all are new, and none is marked. Errors \
       are reported on standard error when they change, and watch continues until Ctrl-C. If a server requests longer \
       intervals, watch obeys. "feed explain" shows when a feed is due and why. With --follow, makes no requests: feeds \
       are shown as soon as other processes save them in the same cache.

@@ -54,9 +54,9 @@ final class Console {
 
   /// Reports a failure in the text of a ``FeedScreen``, in which some lines are hints.
   func showFailure(_ text: String) {
-    guard log != nil else { return report(text) }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let start = lines.firstIndex { $0.hasPrefix("hint: ") } ?? lines.endIndex
+    guard log != nil else { return report(isQuiet ? lines[..<start].joined(separator: "\n") : text) }
     // A log line has its own time.
     report(lines[..<start].joined(separator: "\n").replacing(#/^(\[[0-9:]+\] )?feed: /#, with: ""), .error)
     for hint in lines[start...] where !hint.isEmpty { note(String(hint)) }

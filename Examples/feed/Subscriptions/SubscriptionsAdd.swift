@@ -68,7 +68,7 @@ struct SubscriptionsAdd: ParsableCommand {
     let file = try options.file()
     let known = Set(try file.read()?.subscriptions.map(\.address) ?? [])
     let session = Session(verbose: common.verbose, quiet: common.quiet, format: common.log.logFormat)
-    let store = SQLiteFeedStore(cacheAt: common.cachePath, on: session)
+    let store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
     let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
     session.cache = cache
     let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
