@@ -84,7 +84,7 @@ import Testing
     "Subjects/AnySubscriberList": "built into subjects: their rows",
     "Subjects/Conduit": "built into subjects: their rows",
     "Subjects/GatePath": "built into subjects: Tests/Programs/subjects-joined",
-    "Subjects/QueueTicks": "the ticks of a timer on a queue: TimerTests",
+    "Subjects/QueueTicks": "a Timer on a queue: BroughtTests, and Tests/Programs/timer-on-queue",
     "Subjects/SubjectEntry": "built into subjects: their rows",
     "Subjects/SubscriberList": "built into subjects: their rows",
     "Operators/OtherNames": "names that can't be used, for the compiler's messages: SnippetTests",

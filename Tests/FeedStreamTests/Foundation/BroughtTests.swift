@@ -346,6 +346,65 @@ import Testing
     #expect(seen.entries == Array(0..<100))
   }
 
+  @Test func `a loop waits for promises and tasks of streams subscribed on its thread before it was made`() async {
+    let seen = Journal<String>()
+    await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
+      Thread.detachNewThread {
+        let future = Future<Int, Never> { promise in
+          DispatchQueue.global().asyncAfter(deadline: .now() + 0.02) { promise(.success(1)) }
+        }
+        let promised = future.sink { _ in seen.note("promise") }
+        let task = Just(2).mapAsync(limit: 1) { number in
+          try? await Task.sleep(for: .milliseconds(30))
+          return number
+        }
+        .sink { _ in seen.note("task") }
+        let values = [3].publisher.values
+        Task.detached {
+          try? await Task.sleep(for: .milliseconds(10))
+          for await _ in values { seen.note("values") }
+        }
+        // A future that nobody waits for, and a promise that was released, keep no loop running.
+        var kept: [Future<Int, Never>.Promise] = []
+        let idle = Future<Int, Never> { kept.append($0) }
+        let forgotten = Future<Int, Never> { _ in }.sink { _ in }
+        // A thread's second loop waits, too.
+        let loops = [EventLoop(), EventLoop()]
+        for loop in loops {
+          loop.run()
+          seen.note("returned")
+        }
+        for subscription in [promised, task, forgotten] { subscription.cancel() }
+        for loop in loops { loop.close() }
+        withExtendedLifetime((kept, idle)) {}
+        done.resume()
+      }
+    }
+    #expect(seen.entries.prefix(3).sorted() == ["promise", "task", "values"])
+    #expect(seen.entries.suffix(2) == ["returned", "returned"])
+  }
+
+  @Test func `a timer on a queue ticks for all its subscribers until its connection is cancelled`() async {
+    let (serial, concurrent) = (Journal<Int>(), Journal<Int>())
+    await onLoop {
+      let timer = DispatchQueue(label: "ticks").timer(every: .milliseconds(2))
+      let first = timer.sink { _ in serial.note(1) }
+      let connection = timer.connect()
+      let second = timer.receive(on: DispatchQueue.global()).prefix(2).sink { _ in
+        connection.cancel()
+      } receiveValue: { _ in
+        serial.note(2)
+      }
+      let third = DispatchQueue.global().timer(every: .milliseconds(1)).autoconnect().prefix(3).sink { _ in
+        concurrent.note(3)
+      }
+      return AnyCancellable { for subscription in [first, second, third] { subscription.cancel() } }
+    }
+    #expect(serial.entries.filter { $0 == 2 }.count == 2)
+    #expect(serial.entries.contains(1))
+    #expect(concurrent.entries == [3, 3, 3])
+  }
+
   @Test func `a queue times pauses without a loop`() async {
     let seen = Journal<Int>()
     let queue = DispatchQueue(label: "pauses", attributes: .concurrent)

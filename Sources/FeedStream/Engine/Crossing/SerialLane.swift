@@ -13,6 +13,8 @@ import Synchronization
     /// True if the lane's loop is closed: no more work runs.
     var isClosed = false
     var whenClosed: (() -> Void)?
+    /// The number of results for which streams in the lane wait.
+    var waits = 0
   }
 
   /// The number of pieces of work that run before the queue gets a turn.
@@ -156,8 +158,16 @@ import Synchronization
   package func hold(_ place: HoldingPlace) { holder?.hold(place) }
   package func letGo(_ place: HoldingPlace) { holder?.letGo(place) }
   // What a stream in the lane waits for comes from another thread, whichever thread serves the lane.
-  package func beginWaiting() { holder?.hold(place) }
-  package func stopWaiting() { holder?.letGo(place) }
+  package func beginWaiting() { if changeWaits(by: 1) { hold(place) } }
+  package func stopWaiting() { if changeWaits(by: -1) { letGo(place) } }
+
+  /// - Returns: false if the lane is closed, and has let go of its loop.
+  private func changeWaits(by number: Int) -> Bool {
+    state.withLock { state in
+      state.waits += number
+      return !state.isClosed
+    }
+  }
 
   /// Begins to run the work of a lane that was free. The loop waits for this work, which another thread may be running.
   private func begin() {
@@ -182,12 +192,12 @@ import Synchronization
 
   /// Called when the loop has been closed while it still held work of the lane.
   private func close() {
-    let (work, action) = state.withLock { state in
+    let (work, action, waits) = state.withLock { state in
       state.isClosed = true
-      return (state.work.take(), state.whenClosed.take())
+      return (state.work.take(), state.whenClosed.take(), state.waits)
     }
     _ = consume work
-    letGo(place)
+    for _ in 0...waits { letGo(place) }
     action?()
   }
 
