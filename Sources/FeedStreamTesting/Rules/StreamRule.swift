@@ -63,13 +63,15 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
   public var violation: String {
     switch self {
     case .oneThread:
-      "Debug builds trap; release builds trap only where a subject or a loop is used. In the Swift 6 language mode, sending a stream to another thread does not compile."
-    case .oneSubscription: "The second subscription is cancelled; a value before the first is ignored, or traps."
+      "Debug builds trap; release builds trap only where a subject, a loop or another scheduler is used. In the Swift 6 language mode, sending a stream to another thread does not compile."
+    case .oneSubscription:
+      "The second subscription is cancelled; a value before the first is ignored, passes, or traps."
     case .demandAddsUp: "A request for zero values traps, naming the operator."
-    case .neverMoreThanAsked: "Operators that count demand trap; others pass the value on."
-    case .oneEnding: "Events after the completion are ignored; operators without state pass them on."
+    case .neverMoreThanAsked:
+      "Some operators that count demand trap; the others pass the value on, hold it, or drop and report it."
+    case .oneEnding: "Most operators with state ignore events after the completion; the others pass them on."
     case .cancelIsFinal:
-      "Events that a publisher delivers despite cancel() are ignored; operators without state pass them on."
+      "Most operators with state ignore events that a publisher delivers despite cancel(); the others pass them on."
     case .orderIsKept, .nothingLostInSilence, .everythingReleased, .flatStack:
       "A defect of the operator; the conformance kit finds it."
     }
