@@ -42,7 +42,9 @@ import Testing
     let completed = SharedValue(0)
     let service = StreamService(on: thread.loop) { loop in
       let stop = PassthroughSubject<Void, Never>()
-      let work = stop.delay(for: .milliseconds(50), scheduler: loop).handleEvents(receiveOutput: { completed.update { $0 = 1 } })
+      let work = stop.delay(for: .milliseconds(50), scheduler: loop).handleEvents(receiveOutput: {
+        completed.update { $0 = 1 }
+      })
       return .init(work.first()) { stop.send() }
     }
     try await Self.run(service) { trigger in

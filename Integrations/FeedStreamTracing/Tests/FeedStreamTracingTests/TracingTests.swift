@@ -157,7 +157,8 @@ import Tracing
     #expect(seen == ["ours", "ours", "ours", "ours"])
   }
 
-  @Test func `without inContext, what a timer delivers has no context, and a stream's context ends with its delivery`() {
+  @Test func `without inContext, what a timer delivers has no context, and a stream's context ends with its delivery`()
+  {
     let loop = EventLoop()
     defer { loop.close() }
     var context = ServiceContext.topLevel
