@@ -31,7 +31,8 @@ struct SubscriptionOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Use the list of the fleet at this server, such as redis://host, instead of a file.", valueName: "url"),
+      "Use the list of the fleet at this server, such as redis://host, instead of a file; not with rename, move or "
+        + "export.", valueName: "url"),
     transform: StoreArgument.init(parsing:))
   var store: StoreArgument?
 

@@ -15,9 +15,9 @@ extension HTTPServer {
   ///
   /// A path can only name a file in the folder or its subfolders: `..`, empty parts, names that begin with a dot,
   /// backslashes, and bytes that are not UTF-8 get status 404. Each part is opened relative to the part before it, so
-  /// that none can be replaced in between. A folder is shown as its `index.html`, and gets 404 without one; a folder's
-  /// path without the final slash is redirected to the path with the slash, so that the page's relative links work. All
-  /// disk access runs off the loop.
+  /// that none can be replaced in between. A folder is shown as its `index.html`; without one, the status is 404. A
+  /// folder's path without the final slash is redirected to the path with it, so that relative links work. All disk
+  /// access runs off the loop.
   public struct StaticFiles: Sendable {
     /// The treatment of symbolic links below the folder.
     public enum Links: Sendable {

@@ -26,7 +26,7 @@ extension HTTPServer.Request {
     }
   }
 
-  /// The body as a value, from JSON or a page's form.
+  /// The body as a value, from JSON; pass `from: [.form]` for a page's form, or both.
   ///
   ///     routes.post("/todos") { request in
   ///       request.decoded(as: NewTodo.self).tryMap { try .json(add($0), .created) }

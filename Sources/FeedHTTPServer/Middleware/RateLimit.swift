@@ -16,7 +16,7 @@ extension HTTPServer.Middleware {
     _ requests: Int, per while: Duration, clients: Int = 10_000,
     client: ((HTTPServer.Request) -> String?)? = nil
   ) -> Self {
-    precondition(requests > 0 && clients > 0, "Middleware.rateLimit: with 0, every request is refused; use 1 or more")
+    precondition(requests > 0 && clients > 0, "Middleware.rateLimit: requests and clients must be at least 1")
     precondition(`while` > .zero, "Middleware.rateLimit: the time is zero or less; use more than zero")
     let buckets = Buckets(size: requests, fill: StreamInstant.Stride(`while`).nanoseconds, most: clients)
     let client = client ?? { $0.peer.client }

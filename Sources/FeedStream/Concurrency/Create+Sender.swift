@@ -10,7 +10,7 @@ extension Create.Emitter where Output: Sendable {
       halt(
         """
         Create: emitter.sender needs the event loop on which the stream lives, and this thread has none. Make an EventLoop on this \
-        thread before you subscribe, and end with its run(); where an asynchronous main, RunLoop.main.run() or dispatchMain() runs the \
+        thread before you subscribe, and call its run() last; where an asynchronous main, RunLoop.main.run() or dispatchMain() runs the \
         program, use EventLoop.main before you subscribe. Or write .subscribe(on:) with a queue directly below the Create.
         """)
     }

@@ -49,7 +49,7 @@ extension Sequence {
   package func ahead<P: Publisher>(
     width: Int, _ load: @escaping (Element) -> P
   ) -> some Publisher<P.Output, Never> where P.Failure == Never {
-    precondition(width > 0, "ahead(width: \(width)): nothing could be loaded ahead; use 1 or more")
+    precondition(width > 0, "prefetched(width: \(width)): no image could be loaded ahead; use 1 or more")
     let elements = Array(self)
     return Create<P.Output, Never> { emitter in
       let loading = LoadingAhead(elements, width: width, load, emitter)

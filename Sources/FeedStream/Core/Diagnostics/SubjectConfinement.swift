@@ -156,7 +156,7 @@ public import CThread
   private static let adviceOnRequests = """
     An operator below, such as flatMap(maxPublishers:), requested another value, because a publisher that it waited for had delivered \
     on a queue. A subject that keeps values can deliver them only on its own thread: write .receive(on: DispatchQueue.main) directly \
-    below that publisher, or make an EventLoop on this thread before the stream, and end with its run().
+    below that publisher, or make an EventLoop on this thread before the stream, and call its run() last.
     """
 
   @usableFromInline static let advice = """

@@ -57,7 +57,7 @@
           """
           \(name): a Future was fulfilled on a different thread than the one that subscribed, and the stream has no event loop. Continue \
           the Future with .receive(on: DispatchQueue.main) or another queue right below, or make an EventLoop on this thread \
-          before you make the Future, and end with its run() (CONTRACT, rule 1).
+          before you make the Future, and call its run() last (CONTRACT, rule 1).
           """)
       }
       action()
@@ -68,7 +68,7 @@
     halt(
       """
       \(name): its publisher delivers on the queue "\(lane.name)", and the stream itself has no event loop. Make \
-      an EventLoop on this thread before you subscribe, and end with its run(); where dispatchMain() or \
+      an EventLoop on this thread before you subscribe, and call its run() last; where dispatchMain() or \
       RunLoop.main.run() runs the program, use EventLoop.main. Or write .receive(on: DispatchQueue.main) directly \
       above this operator (CONTRACT, rule 1).
       """)
