@@ -76,7 +76,7 @@ import Testing
       #expect(await origin.asked == ["/feed.json", "/0"])
       let page = try await run("star", url.replacing("feed.json", with: "1"), cache: cache)
       #expect(page.output == "Starred second\n" && page.status == 0)
-      let saving = "Warning: \(url.replacing("feed.json", with: "1")) is starred, but isn't saved: "
+      let saving = "Warning: The starred image \(url.replacing("feed.json", with: "1")) isn't saved: "
       #expect(page.errors.hasPrefix("\(saving)The server sent a web page"), "\(page.errors)")
       #expect(try await run("cache", "images", cache: cache).output.contains(" for starred items, in "))
       let cleared = try await run("cache", "images", "clear", cache: cache)
