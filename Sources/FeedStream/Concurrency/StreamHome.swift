@@ -10,7 +10,7 @@ struct StreamHome: Sendable {
   init(domain: (any StreamDomain)?) {
     self.domain = domain
     keepsLoopAlive = Home.isKeeping
-    holder = domain ?? (SubjectConfinement.isInTask ? nil : EarlyHolds.ofCallingThread)
+    holder = domain ?? EarlyHolds.ofCallingCode
   }
 
   /// The stand-in for a loop that the thread makes later; `nil` if the stream has a home, or a task made it.

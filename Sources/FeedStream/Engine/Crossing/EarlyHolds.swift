@@ -23,7 +23,13 @@ final class EarlyHolds: StreamDomain, @unchecked Sendable {
 
   private static let slot = CurrentDomain.newSlot { Unmanaged<EarlyHolds>.fromOpaque($0).release() }
 
-  static var ofCallingThread: EarlyHolds {
+  /// The counts of the calling thread; `nil` in a task, unless it runs on the main thread: other tasks, which have nothing
+  /// to do with this one, make loops on the same thread.
+  static var ofCallingCode: EarlyHolds? {
+    SubjectConfinement.isInTask && !MainQueueCode.isRunning ? nil : ofCallingThread
+  }
+
+  private static var ofCallingThread: EarlyHolds {
     if let holds = CurrentDomain.value(in: slot) { return Unmanaged.fromOpaque(holds).takeUnretainedValue() }
     let holds = EarlyHolds()
     CurrentDomain.set(Unmanaged.passRetained(holds).toOpaque(), in: slot)

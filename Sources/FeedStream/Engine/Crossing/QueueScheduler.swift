@@ -36,7 +36,7 @@ extension Scheduler {
   /// The domain that keeps running while a value is in transit from the calling thread: the thread's loop, or a
   /// stand-in for a loop that the thread makes later.
   static var holder: (any StreamDomain)? {
-    isKeeping ? current ?? holderOfTask ?? EarlyHolds.ofCallingThread : nil
+    isKeeping ? current ?? holderOfTask ?? EarlyHolds.ofCallingCode : nil
   }
 
   /// The holder of the thread that made the `values` to which the calling task subscribes.
