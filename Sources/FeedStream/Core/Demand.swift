@@ -87,9 +87,13 @@ extension Subscribers.Demand {
 
   /// Traps when zero values are requested from a subscription (`CONTRACT.md`, rule 3).
   @inlinable func assertPositive(_ subscription: @autoclosure () -> some CustomStringConvertible) {
-    precondition(
-      rawValue > 0,
-      "\(placed(subscription())): request(.none) requests nothing; request at least one value, or do not call request")
+    if rawValue == 0 { Self.refuseNothing("\(placed(subscription()))") }
+  }
+
+  @inline(never) @usableFromInline static func refuseNothing(_ subscription: String) -> Never {
+    halt(
+      "\(subscription): request(.none) requests nothing; request at least one value, or do not call request",
+      section: "a-request-for-nothing")
   }
 }
 

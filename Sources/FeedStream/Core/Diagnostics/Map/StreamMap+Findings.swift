@@ -1,8 +1,10 @@
 extension StreamMap {
   /// Names the places where streams may be stuck.
   mutating func find(_ partners: [Int: [Int]], _ completing: Set<Int>, _ reasons: [Int: String]) {
+    var below = [[Int]](repeating: [], count: nodes.count)
+    for node in nodes { for upstream in node.upstreams { below[upstream].append(node.id) } }
     for node in nodes where !node.isOver {
-      if let finding = finding(for: node, partners[node.id] ?? [], completing) {
+      if let finding = finding(for: node, partners[node.id] ?? [], completing, below) {
         let hasReason = finding.0 == .demandNobodyServes || finding.0 == .passesNothing
         let reason = hasReason ? reasons[node.id].map { "; \($0)" } ?? "" : ""
         findings.append(Finding(node: node.id, reason: finding.0, message: finding.1 + reason))
@@ -12,7 +14,9 @@ extension StreamMap {
     findings.sort { (order.firstIndex(of: $0.reason)!, $0.node) < (order.firstIndex(of: $1.reason)!, $1.node) }
   }
 
-  private func finding(for node: Node, _ partners: [Int], _ completing: Set<Int>) -> (Reason, String)? {
+  private func finding(
+    for node: Node, _ partners: [Int], _ completing: Set<Int>, _ below: [[Int]]
+  ) -> (Reason, String)? {
     let values = node.held == 1 ? "1 value" : "\(node.held) values"
     if let capacity = node.capacity, node.held >= capacity, capacity > 0 {
       let cause = node.demand == Subscribers.Demand.none ? "; nobody below has requested more" : ""
@@ -36,16 +40,16 @@ extension StreamMap {
       )
     }
     if completing.contains(node.id) { return (.waitsForCompletion, "delivers its result when upstream completes") }
-    if node.upstreams.isEmpty, !node.isEnd { return finding(forSource: node) }
+    if node.upstreams.isEmpty, !node.isEnd { return finding(forSource: node, below) }
     if let received = node.received, received > 0, node.held == 0, !node.isEnd {
-      return finding(after: received, node, completing)
+      return finding(after: received, node, completing, below)
     }
     return nil
   }
 
-  private func finding(forSource node: Node) -> (Reason, String)? {
+  private func finding(forSource node: Node, _ below: [[Int]]) -> (Reason, String)? {
     guard let demand = node.demand else { return nil }
-    guard demand > .none else { return (.nobodyRequests, nobodyRequests(of: node)) }
+    guard demand > .none else { return (.nobodyRequests, nobodyRequests(of: node, below)) }
     let count = node.delivered ?? 0
     guard let wanted = demand.max else {
       return count == 0 ? (.demandNobodyServes, "unlimited demand, but no value has arrived") : nil
@@ -58,19 +62,25 @@ extension StreamMap {
   }
 
   /// Names the publisher that an operator below waits for, such as the one that `flatMap(maxPublishers: .max(1))` runs.
-  private func nobodyRequests(of source: Node) -> String {
-    guard let below = nodes.first(where: { $0.upstreams.contains(source.id) }), below.held == 0,
+  private func nobodyRequests(of source: Node, _ below: [[Int]]) -> String {
+    let text = "nobody below has requested \((source.delivered ?? 0) == 0 ? "a" : "another") value"
+    guard let below = below[source.id].first.map({ nodes[$0] }), below.held == 0,
+      // Without demand of its own, the operator waits for its subscriber.
+      below.demand != Subscribers.Demand.none,
       let running = below.upstreams.first(where: { $0 != source.id && !nodes[$0].isOver })
-    else { return "nobody below has requested a value" }
-    return "nobody below has requested a value: \(below.name) waits for the completion of \(title(running))"
+    else { return text }
+    return "\(text): \(below.name) waits for the completion of \(title(running))"
   }
 
   /// Follows the events that arrive at `node` down to the next operator whose deliveries are counted.
-  private func finding(after received: Int, _ node: Node, _ completing: Set<Int>) -> (Reason, String)? {
+  private func finding(
+    after received: Int, _ node: Node, _ completing: Set<Int>, _ below: [[Int]]
+  ) -> (Reason, String)? {
     var (last, names) = (node, [node.name])
     while last.delivered == nil {
-      let below = nodes.filter { $0.upstreams.contains(last.id) }
-      guard below.count == 1, let next = below.first, next.received == nil, !next.isEnd, next.demand == nil else {
+      guard below[last.id].count == 1, let next = below[last.id].first.map({ nodes[$0] }), next.received == nil,
+        !next.isEnd, next.demand == nil
+      else {
         return nil
       }
       last = next
