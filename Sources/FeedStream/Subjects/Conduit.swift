@@ -34,7 +34,7 @@
     if let path = ledger.path?.takeUnretainedValue() {
       if !path.isHere, requests(demand, of: ledger, path) { return }
     } else {
-      ledger.list.confinement.checkRequest(bySubscriberOf: name)
+      ledger.list.confinement.checkRequest(name, byJoin: false)
     }
     isUnlimited = isUnlimited || demand == .unlimited
     ledger.demand += demand
@@ -54,7 +54,7 @@
     guard !isUnlimited else { return true }
     // Only the subject's thread can deliver a kept value, or start a publisher that feeds the subject.
     guard onRequest == nil, ledger.list.upstreams.isReady else {
-      ledger.list.confinement.checkRequest(name)
+      ledger.list.confinement.checkRequest(name, byJoin: true)
       return false
     }
     isUnlimited = demand == .unlimited

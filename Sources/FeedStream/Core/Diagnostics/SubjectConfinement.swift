@@ -49,20 +49,18 @@ public import CThread
     if thread != 0, thread != currentThread() { moved("\(name())", isInUse: isInUse()) }
   }
 
-  /// Checks the thread on which an operator below requests values that a subject keeps.
-  func checkRequest(_ name: StaticString) {
-    var copy = self
-    if thread != currentThread() { copy.moved("\(name)", Self.adviceOnRequests) }
+  /// Checks the thread on which a subject's values are requested: by a subscriber, or by an operator that joins streams.
+  @inline(__always) func checkRequest(_ name: StaticString, byJoin isByJoin: Bool) {
+    if thread != currentThread() { requestMoved(name, isByJoin) }
   }
 
-  /// Checks the thread on which a subscriber requests values from a subject.
-  @inline(__always) func checkRequest(bySubscriberOf name: StaticString) {
-    if thread != 0, thread != currentThread() { requestMoved(name) }
-  }
-
-  @inline(never) private func requestMoved(_ name: StaticString) {
+  @inline(never) private func requestMoved(_ name: StaticString, _ isByJoin: Bool) {
+    // A request doesn't decide where the subject lives.
     var copy = self
-    copy.moved("\(name)", "In a subscriber of your own, \(Self.adviceToSubscribers). \(Self.advice)")
+    copy.moved(
+      "\(name)",
+      isByJoin
+        ? Self.adviceOnRequests : "In a subscriber of your own, \(Self.adviceToSubscribers). \(Self.advice)")
   }
 
   /// Checks the thread on which a scheduler calls an operator.

@@ -10,7 +10,7 @@ public import Synchronization
 
   /// The number of turns that the loop has begun; without a loop, the number of pieces of work that the thread has begun
   /// for a domain. Times of events are precise to a turn.
-  /// Atomic, because a stream made here may deliver on a queue.
+  // Atomic, because a stream made here may deliver on a queue.
   @usableFromInline let turn = Atomic(0)
   private let thread = currentThread()
   private weak var domain: (any StreamDomain)?
