@@ -36,6 +36,51 @@ import Testing
     }
   }
 
+  @Test func `a stream that crosses to a queue and another loop is shown as one stream`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let thread = try EventLoopThread(name: "other")
+      let loop = EventLoop()
+      let numbers = PassthroughSubject<Int, Never>(file: "App.swift", line: 1)
+      let sink = numbers.filter { $0 > 10 }.receive(on: DispatchQueue(label: "rows")).map { $0 + 1 }
+        .receive(on: thread.loop).sink(receiveValue: { _ in }, file: "App.swift", line: 2)
+      loop.schedule { numbers.send(1) }
+      var map: StreamMap?
+      let taking = loop.timer(every: .milliseconds(50)).autoconnect().first()
+        .flatMap { _ in StreamDiagnostics.snapshot(on: loop, within: .seconds(60)) }.sink { map = $0 }
+      loop.run()
+      let text = map?.description.replacing(#/ · \d+ ms ago/#, with: "").split(separator: "\n").map(String.init) ?? []
+      #expect(text.contains("- Filter (Sink, App.swift:2): 1 value arrived, but was not passed on"), "\(text)")
+      #expect(
+        text.suffix(7).map { $0.replacing(#/ on thread (?!other).*/#, with: " on its thread") } == [
+          "thread other", "Sink, App.swift:2 · in 0", "└─ ReceiveOn · in 0 · out 0", "   └─ Map · in 0 · out 0 · on the queue rows",
+          "      └─ ReceiveOn · in 0 · out 0", "         └─ Filter · in 1 · out 0 · on its thread",
+          "            └─ PassthroughSubject, App.swift:1 · out 1 · unlimited demand",
+        ], "\(text)")
+      taking.cancel()
+      sink.cancel()
+      thread.shutdown()
+    }
+  }
+
+  @Test func `values that a task awaits are shown`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let loop = EventLoop()
+      let numbers = PassthroughSubject<Int, Never>(file: "App.swift", line: 1)
+      let values = numbers.map { $0 + 1 }.values
+      let task = Task { for await _ in values {} }
+      var map: StreamMap?
+      let taking = loop.timer(every: .milliseconds(50)).autoconnect().first()
+        .flatMap { _ in StreamDiagnostics.snapshot(on: loop, within: .seconds(60)) }.sink { map = $0 }
+      loop.schedule(after: loop.now.advanced(by: .milliseconds(300))) { task.cancel() }
+      loop.run()
+      #expect(map?.nodes.filter(\.isEnd).map(\.name).contains("values") == true, "\(map!)")
+      #expect(map?.findings.first.map { map!.title($0.node) } == "PassthroughSubject, App.swift:1", "\(map!)")
+      taking.cancel()
+    }
+  }
+
   private enum Kept {
     // Written by one loop after another, before the test reads them.
     nonisolated(unsafe) static var here: Set<AnyCancellable> = []

@@ -85,7 +85,7 @@ struct StreamMapPage {
       <h1>\(ends.count) stream\(ends.count == 1 ? "" : "s")</h1>
       """
     let notes =
-      map.findings.map { "<b>\(escaped(map.stuckTitle($0.node)))</b>: \(escaped($0.message))" }
+      map.stuckPlaces.map { "<b>\(escaped($0.title))</b>: \(escaped($0.message))" }
       + map.silentLoops.map { "<b>\(escaped($0))</b> does not respond: it is blocked, or no thread runs it" }
       + (map.isCut ? ["This map has reached its limit, so some nodes are missing here"] : [])
     if !notes.isEmpty {
@@ -98,13 +98,13 @@ struct StreamMapPage {
       if end.loop != loop { text += "\n<h2>\(escaped(end.loop))</h2>" }
       loop = end.loop
       text += "\n<ul>"
-      write(end.id)
+      write(end.id, on: end.loop)
       text += "</ul>"
     }
     text += "\n</body></html>\n"
   }
 
-  private mutating func write(_ id: Int) {
+  private mutating func write(_ id: Int, on loop: String) {
     let node = map.nodes[id]
     let isStuck = map.findings.contains { $0.node == id }
     text += "<li\(isStuck ? " class=\"stuck\"" : "")><b>\(escaped(map.title(id)))</b>"
@@ -112,10 +112,12 @@ struct StreamMapPage {
       text += " (above)</li>"
       return
     }
-    for fact in map.facts(of: node) { text += " <span>\(escaped(fact))</span>" }
+    for fact in map.facts(of: node) + (node.loop == loop ? [] : ["on \(node.loop)"]) {
+      text += " <span>\(escaped(fact))</span>"
+    }
     if !node.upstreams.isEmpty {
       text += "\n<ul>"
-      for upstream in node.upstreams { write(upstream) }
+      for upstream in node.upstreams { write(upstream, on: node.loop) }
       text += "</ul>"
     }
     text += "</li>\n"

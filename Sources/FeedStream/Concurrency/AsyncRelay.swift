@@ -166,7 +166,9 @@
       state.lane = .ofSubscriptionHandedDown
       return true
     }
-    if isFirst { request(atMost: .max) } else { subscription.cancel() }
+    guard isFirst else { return subscription.cancel() }
+    if LiveMap.isOn { LiveMap.here().add(self, nil, nil) }
+    request(atMost: .max)
   }
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
@@ -214,8 +216,16 @@ extension AsyncRelay: LiveAnywhere {
   /// True while a task waits for a value.
   @usableFromInline var isLive: Bool { state.withLock { !$0.waiters.isEmpty } }
   var mayReceive: Bool { state.withLock { !$0.phase.isOver } }
-  @usableFromInline var isOnQueue: Bool { state.withLock { $0.lane } != nil }
-  @usableFromInline var upstream: AnyObject? { nil }
+  @usableFromInline var lane: (any StreamLane)? { state.withLock { $0.lane } }
+  @usableFromInline var upstream: AnyObject? {
+    state.withLock { state in
+      if case .subscribed(let subscription) = state.phase { subscription as AnyObject } else { nil }
+    }
+  }
+}
+
+extension AsyncRelay: CustomStringConvertible {
+  @usableFromInline var description: String { "values" }
 }
 
 extension FIFO {

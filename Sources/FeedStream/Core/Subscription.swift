@@ -25,7 +25,7 @@ public enum Subscriptions {
 }
 
 /// A subscription that delivers only a completion, unless it is cancelled first.
-@usableFromInline final class EmptySubscription: GuardedSubscription {
+@usableFromInline class EmptySubscription: GuardedSubscription {
   @usableFromInline private(set) var isCancelled = false
 
   @usableFromInline override init() {}
@@ -33,6 +33,17 @@ public enum Subscriptions {
   override func cancelled() { isCancelled = true }
   override var takesNone: Bool { true }
   override var description: String { "Empty" }
+}
+
+/// The subscription of an `Empty` that never finishes.
+@usableFromInline final class NeverSubscription: EmptySubscription {
+  @usableFromInline override init() {}
+
+  override func tell(_ facts: inout StreamFacts) {
+    facts.demand = .unlimited
+    facts.reason = "it neither delivers nor completes"
+    facts.isOver = isCancelled
+  }
 }
 
 extension Subscriber {

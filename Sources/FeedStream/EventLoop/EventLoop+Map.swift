@@ -1,14 +1,15 @@
 extension StreamDiagnostics {
-  /// The streams of all loops of the process, and those of the calling thread without a loop.
+  /// The streams of all loops and queues of the process, and those of the calling thread without a loop.
   ///
-  /// Each loop reads its own streams on its next turn. A loop that doesn't do so within `limit`, because it is blocked
-  /// or not running, is listed in ``StreamMap/silentLoops``, and its streams are missing.
+  /// Each loop reads its own streams on its next turn, and each queue in its next work. A loop or queue that doesn't do
+  /// so within `limit`, because it is blocked or not running, is listed in ``StreamMap/silentLoops``, and its streams
+  /// are missing.
   ///
   /// - Parameters:
   ///   - loop: the loop on which the map is delivered, which the calling thread runs or owns. That loop keeps running
   ///     until the map is delivered.
-  ///   - limit: the maximum time to wait for the other loops; a second by default.
-  ///   - nodes: the maximum number of nodes per loop.
+  ///   - limit: the maximum time to wait for other loops and queues; a second by default.
+  ///   - nodes: the maximum number of nodes per loop, and per part of a stream on a queue.
   public static func snapshot(
     on loop: EventLoop, within limit: Duration = .seconds(1), nodes: Int = 10_000
   ) -> Future<StreamMap, Never> {
@@ -20,35 +21,40 @@ extension StreamDiagnostics {
   }
 }
 
-/// Waits for the maps of other loops. Lives on one loop, to which the others send their maps.
+/// Waits for the maps of other loops and queues. Lives on one loop, to which the others send their maps.
 private final class MapCollector {
   private let loop: EventLoop
   private let nodes: Int
-  private let deliver: (StreamMap) -> Void
+  private let answer: (StreamMap) -> Void
   private var map: StreamMap
   private var missing: [ObjectIdentifier: String] = [:]
   private var alarm: (any Cancellable)?
 
-  init(_ map: StreamMap, on loop: EventLoop, _ nodes: Int, _ deliver: @escaping (StreamMap) -> Void) {
+  init(_ map: StreamMap, on loop: EventLoop, _ nodes: Int, _ answer: @escaping (StreamMap) -> Void) {
     self.map = map
     self.loop = loop
     self.nodes = nodes
-    self.deliver = deliver
+    self.answer = answer
   }
 
   func collect(within limit: Duration) {
     let others = LiveMap.loops.filter { $0.domain !== loop }
     for other in others { if let domain = other.domain { missing[ObjectIdentifier(domain)] = other.label } }
-    guard !missing.isEmpty else { return deliver(map) }
+    // The own map has what this thread may read.
+    let lanes = LiveMap.lanes.filter { $0.isOnQueue && !$0.isHere }
+    for lane in lanes { missing[ObjectIdentifier(lane)] = lane.label }
+    guard !missing.isEmpty else { return deliver() }
     // The alarm retains this collector until everything has arrived.
     alarm = loop.once(after: limit) { [self] in finish() }
     let receiver = OnLoopReference(self)
-    for case let domain? in others.map(\.domain) {
+    func ask(_ domain: any StreamDomain, _ list: @escaping @Sendable () -> LoopMap?) {
       domain.bring { [loop, nodes] in
-        let part = domain.subscriptions?.map?.read(atMost: nodes) ?? StreamMap()
+        let part = list()?.read(atMost: nodes) ?? StreamMap()
         loop.execute { receiver.object?.add(part, ObjectIdentifier(domain)) }
       }
     }
+    for case let domain? in others.map(\.domain) { ask(domain) { domain.subscriptions?.map } }
+    for lane in lanes { ask(lane) { lane.knownMap } }
   }
 
   private func add(_ part: StreamMap, _ loop: ObjectIdentifier) {
@@ -60,8 +66,13 @@ private final class MapCollector {
   private func finish() {
     guard let alarm = alarm.take() else { return }
     alarm.cancel()
-    map.silentLoops += missing.values.sorted()
-    deliver(map)
+    map.silentLoops += Set(missing.values).sorted()
+    deliver()
+  }
+
+  private func deliver() {
+    map.joinParts()
+    answer(map)
   }
 
   /// A weak reference that is passed to other loops and back.

@@ -19,7 +19,7 @@
     if completeImmediately {
       subscriber.attach(ending: .finished)
     } else {
-      subscriber.receive(subscription: Subscriptions.empty)
+      subscriber.receive(subscription: NeverSubscription())
     }
   }
 

@@ -90,7 +90,7 @@
     facts.below = ledger.subscriber
     facts.delivered = ledger.tally
     facts.demand = ledger.demand
-    facts.upstreams = ledger.list.upstreams.upstreams
+    facts.upstreams = ledger.list.upstreams.live
   }
 
   override var description: String { "\(name)" }
@@ -103,8 +103,8 @@
 }
 
 extension Conduit {
-  /// True while the subscription is live and no publisher has ever fed the subject.
-  var isUnfed: Bool { ledger?.list.upstreams.upstreams.isEmpty ?? false }
+  /// True while the subscription is live and no live publisher feeds the subject.
+  var isUnfed: Bool { ledger?.list.upstreams.live.isEmpty ?? false }
 
   /// The subscriber, until the subscription ends.
   @usableFromInline var subscriber: Any { ledger?.subscriber ?? () }
@@ -123,6 +123,9 @@ extension Conduit {
   deinit { cancel() }
 
   /// True if a request needn't start a publisher.
+  /// The upstreams that are not known to be over.
+  fileprivate var live: [any Subscription] { upstreams.filter { !(($0 as? any FiniteSubscription)?.isOver ?? false) } }
+
   fileprivate var isReady: Bool { isWanted || upstreams.isEmpty }
 
   /// Cancels the upstreams. Called before the subject is deallocated, because upstreams can reach it until they are

@@ -141,6 +141,6 @@ final class SubjectSubscriber<Target: Subject>: GuardedSubscription, Subscriber,
 }
 
 extension SubjectSubscriber: LiveSubscriber {
-  @usableFromInline var isOnQueue: Bool { false }
+  @usableFromInline var lane: (any StreamLane)? { nil }
   @usableFromInline var upstream: AnyObject? { up.map { $0 as AnyObject } }
 }

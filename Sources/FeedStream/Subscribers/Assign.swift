@@ -39,7 +39,7 @@ extension Subscribers {
     public let keyPath: ReferenceWritableKeyPath<Root, Input>
     private var status = Status.waiting
     /// The lane in which this subscriber lives, if its values arrive on a queue.
-    private var lane: SerialLane?
+    private var ownLane: SerialLane?
     /// Upstream, if it may deliver on any thread. `isBeginning` is then true until its first event.
     private var unconfined: UnconfinedUpstream?
     private var isBeginning = false
@@ -64,7 +64,7 @@ extension Subscribers {
         subscription = upstream.attach(subscription)
       }
       status = .subscribed(subscription)
-      lane = .ofSubscriptionHandedDown
+      ownLane = .ofSubscriptionHandedDown
       subscription.request(.unlimited)
     }
 
@@ -86,7 +86,7 @@ extension Subscribers {
 
     public func cancel() {
       isCancelled.store(true, ordering: .relaxed)
-      if let lane, !lane.isHere { return lane.revoke { [self] in cancel() } }
+      if let lane = ownLane, !lane.isHere { return lane.revoke { [self] in cancel() } }
       // Another thread, on which upstream delivers, may be using this subscriber's other properties.
       guard let unconfined else { return end()?.cancel() ?? () }
       if !unconfined.touch({ end()?.cancel() }) { unconfined.cancelUpstream() }
@@ -107,7 +107,7 @@ extension Subscribers.Assign: LiveSubscriber {
   @usableFromInline var isLive: Bool {
     if case .subscribed = status { true } else { false }
   }
-  @usableFromInline var isOnQueue: Bool { lane != nil }
+  @usableFromInline var lane: (any StreamLane)? { ownLane }
   @usableFromInline var upstream: AnyObject? {
     if case .subscribed(let subscription) = status { (unconfined?.current ?? subscription) as AnyObject } else { nil }
   }

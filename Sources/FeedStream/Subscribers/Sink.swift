@@ -62,7 +62,7 @@ extension Subscribers {
     /// Upstream, if it may deliver on any thread.
     @exclusivity(unchecked) private var unconfined: UnconfinedUpstream?
     /// The lane in which this sink lives, if its values arrive on a queue.
-    @exclusivity(unchecked) private var lane: SerialLane?
+    @exclusivity(unchecked) private var ownLane: SerialLane?
     /// Atomic, because one thread may cancel while another delivers upstream's values.
     @usableFromInline let phase = Atomic(open)
 
@@ -93,7 +93,7 @@ extension Subscribers {
         self.subscription = upstream.attach(subscription)
         phase.store(Self.beginning, ordering: .relaxed)
       }
-      lane = .ofSubscriptionHandedDown
+      ownLane = .ofSubscriptionHandedDown
       self.subscription?.request(.unlimited)
     }
 
@@ -118,7 +118,7 @@ extension Subscribers {
       // be refused.
       phase.store(Self.closed, ordering: .relaxed)
       // If values arrive on a queue, only work in its lane may touch the rest of this sink.
-      if let lane, !lane.isHere { return lane.revoke { [self] in cancel() } }
+      if let lane = ownLane, !lane.isHere { return lane.revoke { [self] in cancel() } }
       guard let unconfined else { return cancelHere() }
       if !unconfined.touch(cancelHere) { unconfined.cancelUpstream() }
     }
@@ -163,7 +163,7 @@ extension Subscribers.Sink: CustomStringConvertible, CustomReflectable, CustomPl
 extension Subscribers.Sink: LiveAnywhere {
   var mayReceive: Bool { isActive }
   @usableFromInline var isLive: Bool { isActive }
-  @usableFromInline var isOnQueue: Bool { lane != nil }
+  @usableFromInline var lane: (any StreamLane)? { ownLane }
   @usableFromInline var upstream: AnyObject? { (unconfined?.current ?? subscription).map { $0 as AnyObject } }
 }
 

@@ -5,6 +5,8 @@ import Testing
 
 /// Each test runs in its own process, because the map is process-wide.
 @Suite("The live map names the place where a stream is stuck, and the reason", .settled) struct StreamMapTests {
+  private struct Offline: Error, CustomStringConvertible { let description = "offline" }
+
   private static func requesting<Input>(_ demand: Subscribers.Demand) -> AnySubscriber<Input, Never> {
     AnySubscriber(receiveSubscription: { if demand > .none { $0.request(demand) } })
   }
@@ -192,6 +194,105 @@ import Testing
           == true)
       emitter?.send(completion: .finished)
       #expect(StreamDiagnostics.snapshot().nodes == [])
+    }
+  }
+
+  @Test func `a retried publisher is reported with the failures so far`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      var responses: [PassthroughSubject<Int, Offline>] = []
+      let sink = Deferred {
+        responses.append(PassthroughSubject())
+        return responses.last!
+      }
+      .retry(5).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+      for number in 0..<2 { responses[number].send(completion: .failure(Offline())) }
+      Self.expect(
+        .demandNobodyServes, at: "PassthroughSubject",
+        "unlimited demand, but no value has arrived; 2 attempts have failed, the last with offline")
+      sink.cancel()
+    }
+  }
+
+  @Test func `a pause between two attempts is reported with the failures so far`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let time = VirtualTimeScheduler()
+      let sink = Fail<Int, Offline>(error: Offline()).retry(.constant(.seconds(60)), scheduler: time)
+        .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+      Self.expect(.waitsForTime, at: "Retry", "waits for its timer; 1 attempt has failed, the last with offline")
+      sink.cancel()
+    }
+  }
+
+  @Test func `contains is reported while no value has settled its result, and first like any operator`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let numbers = PassthroughSubject<Int, Never>()
+      let contains = numbers.contains(10).sink { _ in }
+      numbers.send(1)
+      Self.expect(
+        .waitsForCompletion, at: "Contains",
+        "no value has settled its result, which it delivers when upstream completes")
+      contains.cancel()
+      let first = numbers.first { $0 > 10 }.sink { _ in }
+      numbers.send(1)
+      Self.expect(.passesNothing, at: "TryFirst", "1 value arrived, but was not passed on")
+      first.cancel()
+    }
+  }
+
+  @Test func `an empty publisher that never completes is reported`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let sink = Empty<Int, Never>(completeImmediately: false).sink { _ in }
+      Self.expect(
+        .demandNobodyServes, at: "Empty",
+        "unlimited demand, but no value has arrived; it neither delivers nor completes")
+      sink.cancel()
+    }
+  }
+
+  @Test func `a connectable publisher whose connection was cancelled is reported`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let numbers = Empty<Int, Never>(completeImmediately: false).makeConnectable()
+      let sink = numbers.sink { _ in }
+      numbers.connect().cancel()
+      Self.expect(
+        .demandNobodyServes, at: "MakeConnectable",
+        "unlimited demand, but no value has arrived; it isn't connected: call connect(), and keep the result")
+      sink.cancel()
+    }
+  }
+
+  @Test func `a stream that delivers is reported only a second after its last event`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let time = VirtualTimeScheduler()
+      let numbers = PassthroughSubject<Int, Never>()
+      let sink = numbers.delay(for: .milliseconds(100), scheduler: time).sink { _ in }
+      for _ in 0..<10 {
+        time.schedule { numbers.send(1) }
+        time.advance(by: .milliseconds(90))
+      }
+      #expect(StreamDiagnostics.snapshot().findings == [])
+      sink.cancel()
+    }
+  }
+
+  @Test func `places that read alike are listed once, with their number`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let responses = (0..<30).map { _ in PassthroughSubject<Int, Never>(file: "Response.swift", line: 3) }
+      let sink = responses.publisher.flatMap { $0 }.sink { _ in }
+      let text = StreamDiagnostics.snapshot().description
+      let places = text.split(separator: "\n").filter { $0.hasPrefix("- ") }
+      #expect(
+        places == [
+          "- PassthroughSubject, Response.swift:3: unlimited demand, but no value has arrived (30 like this)"
+        ], "\(text)")
+      sink.cancel()
     }
   }
 

@@ -84,6 +84,16 @@ public import CThread
       """)
   }
 
+  /// Stops the program because a stream was cancelled on one thread while another was delivering its values.
+  @inline(never) static func haltCancellation(of name: String) -> Never {
+    halt(
+      """
+      \(name): cancelled while another thread was delivering its values (CONTRACT, rule 1: a stream lives on one thread). \
+      Write .subscribe(on: DispatchQueue.global()) directly below \(name): any thread may then cancel the stream. Or cancel on the thread \
+      that subscribed.
+      """)
+  }
+
   private static let adviceToSubscribers = """
     return the demand from receive(_:), or write .receive(on:) with a queue directly above the subscriber: it may then request values on \
     any thread

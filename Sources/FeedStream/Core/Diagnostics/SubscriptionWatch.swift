@@ -12,10 +12,15 @@ import Synchronization
 @usableFromInline protocol LiveSubscriber: AnyObject {
   /// False after the completion and after a cancellation. Read it only on the stream's thread.
   var isLive: Bool { get }
-  /// True when the subscriber lives on a queue, and its values arrive there.
-  var isOnQueue: Bool { get }
+  /// The lane in which the subscriber lives, if its values arrive on a queue.
+  var lane: (any StreamLane)? { get }
   /// The subscriber's subscription, if it is an object, for the map. Read it only on the stream's thread.
   var upstream: AnyObject? { get }
+}
+
+extension LiveSubscriber {
+  /// True when the subscriber lives on a queue, and its values arrive there.
+  var isOnQueue: Bool { lane != nil }
 }
 
 /// A subscriber whose `isLive` any thread may read.
@@ -91,7 +96,9 @@ protocol StreamStarts: AnyObject {
   @inline(never) @usableFromInline func made(_ subscriber: any LiveSubscriber) {
     self.subscriber = subscriber
     pthread_setspecific(Self.making, outer)
-    if LiveMap.isOn, !subscriber.isOnQueue, subscriber.isLive { LiveMap.here().add(subscriber, place, tally) }
+    if LiveMap.isOn, subscriber.isOnQueue || subscriber.isLive {
+      (subscriber.lane?.map ?? LiveMap.here()).add(subscriber, place, tally)
+    }
     guard warns else { return }
     // Read the subscriber's properties only in its home. If the subscriber lives on a queue, this thread isn't its
     // home.

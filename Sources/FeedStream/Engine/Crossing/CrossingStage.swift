@@ -23,6 +23,7 @@
   // Used in the home of the part above.
   @exclusivity(unchecked) private var up: (any Subscription)?
   @exclusivity(unchecked) @usableFromInline var isOpen = true
+  private var bridge: MapBridge?
   /// The values and the completion that aren't due yet, in order.
   @exclusivity(unchecked) private var waiting = FIFO<() -> Void>()
 
@@ -75,6 +76,7 @@
   @usableFromInline func receive(subscription: any Subscription) {
     guard up == nil, isOpen else { return subscription.cancel() }
     up = subscription
+    bridge = .make("\(name)", subscription)
     // The part above may itself have crossed to a queue.
     if let domain = CurrentDomain.get() { home.domain = domain }
     lane.begin(at: surroundings) { down.receive(subscription: self) }
@@ -197,6 +199,13 @@
       up.take()?.cancel()
       home.leave()
     }
+  }
+
+  override func tell(_ facts: inout StreamFacts) {
+    facts.delivers(to: down)
+    facts.held = mutex.withLock { passing.count }
+    facts.isOver = !isLive
+    facts.bridge = bridge
   }
 
   override var description: String { "\(name)" }

@@ -66,6 +66,7 @@ extension ThreadGate {
   @exclusivity(unchecked) @usableFromInline var crossing: HomePair?
   @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
   @exclusivity(unchecked) private var hasBegun = false
+  private var bridge: MapBridge?
 
   @inlinable init(_ base: Base, _ gate: ThreadGate? = nil) {
     self.base = base
@@ -81,7 +82,7 @@ extension ThreadGate {
     hasBegun = true
     up = subscription
     crossing = HomePair.ofSubscriptionHandedDown(to: gate, following: true, description)
-    if crossing == nil, let gate { subscription.join(gate) }
+    if crossing != nil { bridge = .make(description, subscription) } else if let gate { subscription.join(gate) }
     guard isHere() else { return atHome { [self] in base.receive(subscription: self) } }
     handle { base.receive(subscription: self) }
   }
@@ -171,5 +172,6 @@ extension HomeSubscriber: MapMember {
   @usableFromInline func tell(_ facts: inout StreamFacts) {
     facts.isTransparent = true
     facts.upstreams = crossing == nil ? [up].compactMap { $0 } : []
+    facts.bridge = bridge
   }
 }

@@ -15,6 +15,8 @@ import Synchronization
     var whenClosed: (() -> Void)?
     /// The number of results for which streams in the lane wait.
     var waits = 0
+    /// The lane's streams, once the live map has any.
+    var map: LoopMap?
   }
 
   /// The number of pieces of work that run before the queue gets a turn.
@@ -84,6 +86,9 @@ import Synchronization
 
   package var isOnQueue: Bool { start != nil }
 
+  /// True for a lane on a loop of another thread.
+  var isOfLoop: Bool { isOnThread != nil && place == .queue }
+
   /// True when the main queue, or another queue served by one thread, may run the lane's work.
   var mayBeOnMainQueue: Bool { place == .mainQueueOrTask }
 
@@ -119,15 +124,23 @@ import Synchronization
   /// Runs `request` on this thread, before this returns, if the lane is free and any thread may request in it;
   /// otherwise as `perform(_:)` does. As in Combine, a request made before a value is sent then counts for that value.
   func pass(_ request: @escaping () -> Void) {
+    // The objects of a lane with a thread of its own belong to that thread even while the lane is free.
+    if !takesRequests || isOnThread != nil || !runIfFree(request) { perform(request) }
+  }
+
+  /// Runs `action` on this thread, before this returns.
+  ///
+  /// - Returns: false if the lane isn't free, and nothing has happened.
+  func runIfFree(_ action: () -> Void) -> Bool {
     let isMine = state.withLock { state in
-      // The objects of a lane with a thread of its own belong to that thread even while the lane is free.
-      guard takesRequests, isOnThread == nil, !state.isClosed, !state.isBusy else { return false }
+      guard !state.isClosed, !state.isBusy else { return false }
       state.isBusy = true
       return true
     }
-    guard isMine else { return perform(request) }
-    inside(request)
+    guard isMine else { return false }
+    inside(action)
     vacate()
+    return true
   }
 
   /// Makes work wait until ``vacate()``, because a thread that entered the gate before the lane existed is still
@@ -231,9 +244,25 @@ import Synchronization
     let thread = currentThread()
     runner.store(thread, ordering: .relaxed)
     let outer = CurrentDomain.enter(self)
+    if LiveMap.isOn { knownMap?.turnBegins() }
     body()
     CurrentDomain.leave(outer)
     _ = runner.compareExchange(expected: thread, desired: 0, ordering: .relaxed)
+  }
+
+  /// The lane's streams, if the live map has any. Safe from any thread.
+  @usableFromInline var knownMap: LoopMap? { state.withLock { $0.map } }
+
+  /// The list of the lane's streams for the live map, made when it is first used. Safe from any thread.
+  @usableFromInline var map: LoopMap {
+    if let knownMap { return knownMap }
+    let new = LoopMap(self)
+    let map = state.withLock { state in
+      if state.map == nil { state.map = new }
+      return state.map ?? new
+    }
+    if map === new { LiveMap.add(self) }
+    return map
   }
 
   /// The lane in which a subscription is being delivered.

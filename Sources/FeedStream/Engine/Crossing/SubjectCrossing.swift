@@ -10,6 +10,7 @@
 
   // Used on the subject's thread.
   @exclusivity(unchecked) private var up: (any Subscription)?
+  private var bridge: MapBridge?
   private let thread = CurrentDomain.threadNumber
   private let isCancelled = Locked(false)
 
@@ -36,6 +37,7 @@
 
   @usableFromInline func receive(subscription: any Subscription) {
     up = subscription
+    bridge = .make(description, subscription)
     home.perform { [self] in down?.receive(subscription: self) }
     up?.request(.unlimited)
   }
@@ -89,6 +91,14 @@
     _ = (down.take(), waiting.take())
     isCancelled.withLock { $0 = true }
     if CurrentDomain.threadNumber == thread { CurrentDomain.outside { up.take()?.cancel() } }
+  }
+
+  override func tell(_ facts: inout StreamFacts) {
+    facts.delivers(to: down)
+    facts.demand = demand
+    facts.held = waiting.count
+    facts.isOver = !isLive
+    facts.bridge = bridge
   }
 
   override var description: String { "\(name)" }

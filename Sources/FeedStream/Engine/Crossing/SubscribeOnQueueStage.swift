@@ -61,5 +61,11 @@
     up.take()?.cancel()
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    facts.upstreams = [up].compactMap { $0 }
+    facts.delivers(to: down)
+    facts.isOver = !isLive
+  }
+
   override var description: String { "SubscribeOn" }
 }

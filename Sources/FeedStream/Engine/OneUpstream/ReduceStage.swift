@@ -79,7 +79,11 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
 
   override func tell(_ facts: inout StreamFacts) {
     super.tell(&facts)
-    facts.waitsForCompletion = isLive && up != nil
+    guard isLive, up != nil, !description.contains("First") else { return }
+    facts.waitsForCompletion =
+      description.contains("Contains") || description.contains("AllSatisfy")
+      ? "no value has settled its result, which it delivers when upstream completes"
+      : "delivers its result when upstream completes"
   }
 
   override var description: String { (Mode.throwsErrors ? "Try" : "") + "\(name)" }

@@ -6,7 +6,8 @@
 @usableFromInline final class SequenceSubscription: GuardedSubscription {
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var isActive = true
-  @exclusivity(unchecked) private var isRunning = false
+  /// The thread that is delivering values; 0 for none.
+  @exclusivity(unchecked) private var runner: UInt = 0
   /// A ``SequenceSupply``, while active.
   @exclusivity(unchecked) private var supply: AnyObject?
   private let produce: (AnyObject, SequenceSubscription) -> Void
@@ -42,13 +43,17 @@
     if thread != currentThread() { SubjectConfinement.checkRequest(of: "\(name)") }
     guard isActive, demand > .none else { return }
     self.demand += demand
-    guard !isRunning, let supply else { return }
-    isRunning = true
+    guard runner == 0, let supply else { return }
+    runner = currentThread()
     produce(supply, self)
-    isRunning = false
+    runner = 0
   }
 
-  override func cancelled() { end() }
+  override func cancelled() {
+    // An operator above or below may be handling a value on that thread.
+    if runner != 0, runner != currentThread() { SubjectConfinement.haltCancellation(of: "\(name)") }
+    end()
+  }
 
   override func tell(_ facts: inout StreamFacts) {
     // Don't use `description`, which lists the elements.

@@ -59,6 +59,7 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
   /// The subscriber's only subscription, although this stage may receive many from upstream. It is released at the
   /// completion.
   private weak var leash: DetachableSubscription?
+  @exclusivity(unchecked) private var failures = FailedAttempts()
   @usableFromInline let gate = ThreadGate.ofSuccession()
   // Atomic: one thread may subscribe while another delivers the failure of what has just been subscribed to.
   private let attempt = Atomic(Attempt.none)
@@ -96,7 +97,7 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard phase != .ended else { return }
-    guard case .failure = completion, retriesLeft != 0 else {
+    guard case .failure(let error) = completion, retriesLeft != 0 else {
       phase = .ended
       up = nil
       leash?.release()
@@ -104,6 +105,7 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
       return
     }
     if retriesLeft > 0 { retriesLeft -= 1 }
+    failures.note(error)
     up = nil
     start()
   }
@@ -146,6 +148,11 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
     guard isLive else { return }
     self.demand += demand
     up?.request(demand)
+  }
+
+  @usableFromInline override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    (facts.note, facts.reasonAbove) = (failures.text, failures.text)
   }
 
   @usableFromInline override var strays: Strays { .earlyTraps }

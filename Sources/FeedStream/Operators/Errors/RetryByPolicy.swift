@@ -70,6 +70,7 @@ extension Publishers {
   private let alarm: (Int) -> Alarm
   private let attach: (Upstream) -> Void
   @exclusivity(unchecked) private var retries = 0
+  @exclusivity(unchecked) private var failures = FailedAttempts()
 
   @usableFromInline init(
     _ down: ErasedSubscriber<Output, Failure>, _ policy: RetryPolicy, _ generator: any RandomNumberGenerator,
@@ -91,6 +92,12 @@ extension Publishers {
     }
     let pause = policy.pause(before: retries, using: &generator)
     retries += 1
+    failures.note(error)
     if pause > .zero { subscribe(attach, at: alarm(pause.wholeNanoseconds)) } else { subscribe(attach) }
+  }
+
+  @usableFromInline override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    (facts.note, facts.reason, facts.reasonAbove) = (failures.text, failures.text, failures.text)
   }
 }

@@ -7,11 +7,17 @@ import Synchronization
 
   private static let on = Atomic(false)
   private static let homes = Mutex<[Home]>([])
+  private static let queued = Mutex<[QueuedPart]>([])
 
   /// A loop that has had streams since the map was turned on.
   struct Home {
     fileprivate(set) weak var domain: (any StreamDomain)?
     let label: String
+  }
+
+  /// A part of a stream that lives in a lane.
+  private struct QueuedPart {
+    weak var lane: (any StreamDomain & StreamLane)?
   }
 
   static func turn(on isOn: Bool) {
@@ -27,11 +33,11 @@ import Synchronization
     Introspection.mapIs(on: true)
   }
 
-  /// The list for streams made by the calling code: its loop's, or else its thread's.
+  /// The list for streams made by the calling code: that of its loop, its lane or else its thread.
   static func here() -> LoopMap {
-    guard let domain = CurrentDomain.get() ?? CurrentDomain.resting(), let live = domain.subscriptions else {
-      return ofThread()
-    }
+    let current = CurrentDomain.get() ?? CurrentDomain.resting()
+    if let lane = current as? any StreamLane { return lane.map }
+    guard let domain = current, let live = domain.subscriptions else { return ofThread() }
     if let map = live.map { return map }
     let map = LoopMap(domain)
     live.map = map
@@ -46,6 +52,17 @@ import Synchronization
     }
     return map
   }
+
+  /// Called for a lane that has its first stream on the map.
+  static func add(_ lane: any StreamDomain & StreamLane) {
+    queued.withLock { parts in
+      if parts.count == parts.capacity { parts.removeAll { $0.lane == nil } }
+      parts.append(QueuedPart(lane: lane))
+    }
+  }
+
+  /// The lanes that have streams on the map.
+  static var lanes: [any StreamDomain & StreamLane] { queued.withLock { $0.compactMap(\.lane) } }
 
   static var loops: [Home] { homes.withLock { $0.filter { $0.domain != nil } } }
 
@@ -78,9 +95,18 @@ import Synchronization
     }
     let end = MapEnd(subscriber, named: operatorName(of: type(of: bare)))
     publisher.receive(subscriber: end)
-    if end.isLive, !end.isOnQueue { here().add(end, nil, end.tally) }
     return true
   }
+}
+
+/// A home of a part of a stream on a queue: `SerialLane`.
+@usableFromInline protocol StreamLane: AnyObject {
+  /// The list of the lane's streams, made when it is first used. Safe from any thread.
+  var map: LoopMap { get }
+  /// The list of the lane's streams; `nil` if there are none on the map. Safe from any thread.
+  var knownMap: LoopMap? { get }
+  /// The lane's streams; `nil` if the calling thread may not read them now.
+  func readHere(atMost limit: Int) -> StreamMap?
 }
 
 /// A subscriber that represents a known end of a stream, such as that of `sink`.

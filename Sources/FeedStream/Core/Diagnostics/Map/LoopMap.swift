@@ -1,11 +1,18 @@
 public import Synchronization
 
-/// The ends of the streams that live on one loop, or on one thread without a loop. Used on that thread only.
+/// The ends of the streams that live on one loop, in one lane, or on one thread without a loop. Used there only, except
+/// as noted.
 @usableFromInline final class LoopMap {
-  private struct Entry {
+  // @unchecked: guarded by the list's lock; the end and its tally are read only in their home.
+  private struct Entry: @unchecked Sendable {
     weak var end: (any LiveSubscriber)?
     let place: SourcePlace?
     let tally: Tally?
+  }
+
+  private struct Entries {
+    var list: [Entry] = []
+    var limit = 64
   }
 
   /// The number of turns that the loop has begun; without a loop, the number of pieces of work that the thread has begun
@@ -16,25 +23,32 @@ public import Synchronization
   private weak var domain: (any StreamDomain)?
   /// The domain whose clock was read last, for streams without a loop, such as those in virtual time.
   private weak var clock: (any StreamDomain)?
-  private var entries: [Entry] = []
-  private var limit = 64
+  // Locked, because a subscription to a stream on a queue is made on another thread.
+  private let entries = Mutex(Entries())
 
   init(_ domain: (any StreamDomain)?) { self.domain = domain }
 
+  /// True if the calling thread made this.
+  var isOfThisThread: Bool { thread == currentThread() }
+
   func turnBegins() { turn.store(turn.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
 
+  /// Safe from any thread.
   func add(_ end: any LiveSubscriber, _ place: SourcePlace?, _ tally: Tally?) {
-    if entries.count >= limit {
-      entries.removeAll { $0.end?.isLive != true }
-      limit = max(64, entries.count * 2)
+    let entry = Entry(end: end, place: place, tally: tally)
+    entries.withLock { entries in
+      if entries.list.count >= entries.limit {
+        entries.list.removeAll { $0.end == nil }
+        entries.limit = max(64, entries.list.count * 2)
+      }
+      entries.list.append(entry)
     }
-    entries.append(Entry(end: end, place: place, tally: tally))
   }
 
-  /// The current time, in nanoseconds; `nil` without a clock.
+  /// The current time, in nanoseconds; `nil` without a clock. Safe from any thread, where a thread's list has none.
   func now() -> Int64? {
     if let domain { return domain.instant }
-    guard thread == currentThread() else { return nil }
+    guard isOfThisThread else { return nil }
     if let current = CurrentDomain.get(), current !== clock, current.instant != nil {
       clock = current
       // A loop counts its turns for its own map.
@@ -45,11 +59,17 @@ public import Synchronization
 
   /// The current streams.
   func read(atMost limit: Int) -> StreamMap {
-    var reader = MapReader(domain?.label ?? "no loop", now: now(), limit: limit)
-    for entry in entries {
-      guard let end = entry.end, end.isLive else { continue }
+    var reader = MapReader(domain?.label ?? "no loop", limit: limit)
+    for entry in entries.withLock({ $0.list }) {
+      // The subscription of a stream that arrived late may have come in a lane.
+      guard let end = entry.end, end.lane == nil || end.lane === domain, end.mayReceiveMore else { continue }
       reader.read(end, entry.place, entry.tally)
     }
     return reader.finish()
   }
+}
+
+extension LiveSubscriber {
+  /// True until the completion or the cancellation.
+  fileprivate var mayReceiveMore: Bool { (self as? any LiveAnywhere)?.mayReceive ?? isLive }
 }

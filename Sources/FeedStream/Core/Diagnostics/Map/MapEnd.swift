@@ -6,9 +6,6 @@ final class MapEnd<Base: Subscriber>: Subscriber, LiveSubscriber, CustomStringCo
   // Weak: the subscription retains this object, just as it would retain the subscriber.
   private weak var subscription: AnyObject?
   private var isOver = false
-  private let home = CurrentDomain.get().map { ObjectIdentifier($0) }
-  /// True if the stream lives on a queue, which the map doesn't read.
-  private(set) var isOnQueue = false
 
   init(_ base: Base, named name: String) {
     self.base = base
@@ -16,8 +13,10 @@ final class MapEnd<Base: Subscriber>: Subscriber, LiveSubscriber, CustomStringCo
   }
 
   func receive(subscription: any Subscription) {
-    isOnQueue = CurrentDomain.get().map { ObjectIdentifier($0) } != home
-    self.subscription = subscription as AnyObject
+    if self.subscription == nil {
+      self.subscription = subscription as AnyObject
+      LiveMap.here().add(self, nil, tally)
+    }
     base.receive(subscription: subscription)
   }
 
@@ -33,6 +32,8 @@ final class MapEnd<Base: Subscriber>: Subscriber, LiveSubscriber, CustomStringCo
   }
 
   var isLive: Bool { !isOver && subscription != nil }
+  // The home's list has this end already.
+  var lane: (any StreamLane)? { nil }
   var upstream: AnyObject? { subscription }
   var combineIdentifier: CombineIdentifier { base.combineIdentifier }
 }

@@ -1,20 +1,19 @@
 /// Walks from the ends of streams up to their sources, and makes a node for each member.
 struct MapReader {
   private let loop: String
-  private let now: Int64?
   private let limit: Int
   private var nodes: [StreamMap.Node] = []
   /// The number of values that each node holds for each of its upstreams, in the order of the upstreams.
   private var partners: [Int: [Int]] = [:]
-  private var completing: Set<Int> = []
+  /// The findings about members that wait for upstream's completion.
+  private var completing: [Int: String] = [:]
   /// The reasons that members give for delivering nothing.
   private var reasons: [Int: String] = [:]
   private var known: [ObjectIdentifier: Int] = [:]
   private var isCut = false
 
-  init(_ loop: String, now: Int64?, limit: Int) {
+  init(_ loop: String, limit: Int) {
     self.loop = loop
-    self.now = now
     self.limit = limit
   }
 
@@ -23,6 +22,7 @@ struct MapReader {
     let name = (end as? any CustomStringConvertible)?.description ?? operatorName(of: type(of: end))
     guard let node = known[ObjectIdentifier(end)] ?? add(name, end) else { return }
     nodes[node].isEnd = true
+    if end is MapBridge { nodes[node].bridge = ObjectIdentifier(end) }
     nodes[node].place = place.map { "\($0)" } ?? nodes[node].place
     if let tally { note(tally, arrivingAt: node) }
     if let upstream = end.upstream { visit(upstream, above: node, end) }
@@ -53,7 +53,7 @@ struct MapReader {
 
   private mutating func note(_ tally: Tally, in node: Int) {
     nodes[node].failure = tally.failure ?? nodes[node].failure
-    guard let last = tally.last, let now else { return }
+    guard let last = tally.last, let now = tally.home.now() else { return }
     let since = Duration.nanoseconds(max(0, now - last))
     nodes[node].sinceLastEvent = min(nodes[node].sinceLastEvent ?? since, since)
   }
@@ -70,6 +70,7 @@ struct MapReader {
     member.tell(&facts)
     if facts.isTransparent {
       for upstream in facts.upstreams { visit(upstream, above: node, object) }
+      if let bridge = facts.bridge { nodes[node].bridgesAbove.append(ObjectIdentifier(bridge)) }
       return
     }
     if let source = known[ObjectIdentifier(member)] { return nodes[node].upstreams.append(source) }
@@ -80,8 +81,10 @@ struct MapReader {
     nodes[source].capacity = facts.capacity
     nodes[source].waitsForTime = facts.waitsForTime
     nodes[source].isOver = facts.isOver
+    nodes[source].note = facts.note
+    if let bridge = facts.bridge { nodes[source].bridgesAbove.append(ObjectIdentifier(bridge)) }
     if !facts.partners.isEmpty { partners[source] = facts.partners }
-    if facts.waitsForCompletion { completing.insert(source) }
+    completing[source] = facts.waitsForCompletion
     reasons[source] = facts.reason
     join(source, to: node, facts)
     for upstream in facts.upstreams { visit(upstream, above: source, member) }

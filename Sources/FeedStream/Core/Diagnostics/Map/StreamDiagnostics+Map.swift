@@ -27,6 +27,8 @@ extension StreamDiagnostics {
       map.add(live.read(atMost: limit))
     }
     map.add(LiveMap.ofThread().read(atMost: limit))
+    for lane in LiveMap.lanes { if let part = lane.readHere(atMost: limit) { map.add(part) } }
+    map.joinParts()
     return map
   }
 }

@@ -17,12 +17,16 @@
   var partners: [Int] = []
   /// True while a timer is set that will deliver an event.
   var waitsForTime = false
-  /// True when the member delivers nothing before upstream's completion.
-  var waitsForCompletion = false
+  /// The finding about a member that delivers nothing before upstream's completion.
+  var waitsForCompletion: String?
   /// The probable reason why nothing is delivered, for a finding about the member.
   var reason: String?
   /// The same for the members directly above, if only this member knows the reason.
   var reasonAbove: String?
+  /// Anything else that a reader should know about the member.
+  var note: String?
+  /// The end of the part above, if it has another home.
+  var bridge: MapBridge?
   var isOver = false
   /// True for a member that only passes on requests, and isn't a node.
   var isTransparent = false

@@ -1,21 +1,44 @@
 extension StreamMap {
   /// Names the places where streams may be stuck.
-  mutating func find(_ partners: [Int: [Int]], _ completing: Set<Int>, _ reasons: [Int: String]) {
-    var below = [[Int]](repeating: [], count: nodes.count)
-    for node in nodes { for upstream in node.upstreams { below[upstream].append(node.id) } }
+  mutating func find(_ partners: [Int: [Int]], _ completing: [Int: String], _ reasons: [Int: String]) {
+    let below = nodesBelow
     for node in nodes where !node.isOver {
       if let finding = finding(for: node, partners[node.id] ?? [], completing, below) {
-        let hasReason = finding.0 == .demandNobodyServes || finding.0 == .passesNothing
+        let hasReason = [.demandNobodyServes, .passesNothing, .waitsForTime].contains(finding.0)
         let reason = hasReason ? reasons[node.id].map { "; \($0)" } ?? "" : ""
         findings.append(Finding(node: node.id, reason: finding.0, message: finding.1 + reason))
       }
     }
+    sortFindings()
+  }
+
+  /// Adds the findings about operators whose deliveries have become known, because the parts of streams were joined.
+  mutating func findMore() {
+    let (below, known) = (nodesBelow, Set(findings.map(\.node)))
+    for node in nodes where !node.isOver && !node.isEnd && !node.upstreams.isEmpty && node.held == 0 {
+      guard let received = node.received, received > 0, !known.contains(node.id),
+        let finding = finding(after: received, node, [:], below)
+      else { continue }
+      findings.append(Finding(node: node.id, reason: finding.0, message: finding.1))
+    }
+    sortFindings()
+  }
+
+  /// The nodes directly below each node.
+  private var nodesBelow: [[Int]] {
+    var below = [[Int]](repeating: [], count: nodes.count)
+    for node in nodes { for upstream in node.upstreams { below[upstream].append(node.id) } }
+    return below
+  }
+
+  /// Sorts the findings, the most certain first.
+  mutating func sortFindings() {
     let order = Reason.allCases
     findings.sort { (order.firstIndex(of: $0.reason)!, $0.node) < (order.firstIndex(of: $1.reason)!, $1.node) }
   }
 
   private func finding(
-    for node: Node, _ partners: [Int], _ completing: Set<Int>, _ below: [[Int]]
+    for node: Node, _ partners: [Int], _ completing: [Int: String], _ below: [[Int]]
   ) -> (Reason, String)? {
     let values = node.held == 1 ? "1 value" : "\(node.held) values"
     if let capacity = node.capacity, node.held >= capacity, capacity > 0 {
@@ -25,6 +48,7 @@ extension StreamMap {
     if node.held > 0, node.demand == Subscribers.Demand.none {
       return (.valuesNobodyRequested, "holds \(values) that nobody has requested")
     }
+    guard !isActive(node) else { return nil }
     if node.held > 0, let empty = partners.firstIndex(of: 0) {
       let missing = partners.count == node.upstreams.count ? ": \(title(node.upstreams[empty]))" : ""
       let wait = node.held == 1 ? "waits" : "wait"
@@ -39,12 +63,17 @@ extension StreamMap {
           + (wasInVain ? "; \(node.received!) arrived, and none was passed on" : "")
       )
     }
-    if completing.contains(node.id) { return (.waitsForCompletion, "delivers its result when upstream completes") }
+    if let completion = completing[node.id] { return (.waitsForCompletion, completion) }
     if node.upstreams.isEmpty, !node.isEnd { return finding(forSource: node, below) }
     if let received = node.received, received > 0, node.held == 0, !node.isEnd {
       return finding(after: received, node, completing, below)
     }
     return nil
+  }
+
+  /// True for a node that delivers values and had an event within the last second: its stream isn't stuck.
+  private func isActive(_ node: Node) -> Bool {
+    (node.delivered ?? 0) > 0 && node.sinceLastEvent.map { $0 < .seconds(1) } ?? false
   }
 
   private func finding(forSource node: Node, _ below: [[Int]]) -> (Reason, String)? {
@@ -74,7 +103,7 @@ extension StreamMap {
 
   /// Follows the events that arrive at `node` down to the next operator whose deliveries are counted.
   private func finding(
-    after received: Int, _ node: Node, _ completing: Set<Int>, _ below: [[Int]]
+    after received: Int, _ node: Node, _ completing: [Int: String], _ below: [[Int]]
   ) -> (Reason, String)? {
     var (last, names) = (node, [node.name])
     while last.delivered == nil {
@@ -87,7 +116,7 @@ extension StreamMap {
       names.append(next.name)
     }
     // Skip an operator that has a finding of its own.
-    guard last.delivered == 0, !last.waitsForTime, last.held == 0, !completing.contains(last.id) else { return nil }
+    guard last.delivered == 0, !last.waitsForTime, last.held == 0, completing[last.id] == nil else { return nil }
     let what =
       received == 1 ? "1 value arrived, but was not passed on" : "\(received) values arrived, but none was passed on"
     return (.passesNothing, names.count == 1 ? what : "\(what) by \(names.joined(separator: ", "))")

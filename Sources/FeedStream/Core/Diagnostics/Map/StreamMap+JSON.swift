@@ -14,7 +14,7 @@ extension StreamMap: Encodable {
 extension StreamMap.Node: Encodable {
   private enum Key: String, CodingKey {
     case id, name, place, loop, upstreams, received, delivered, demand, held, capacity, waitsForTime, isOver, isEnd
-    case failure, secondsSinceLastEvent
+    case failure, secondsSinceLastEvent, note
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -39,6 +39,7 @@ extension StreamMap.Node: Encodable {
     try container.encode(isOver, forKey: .isOver)
     try container.encode(isEnd, forKey: .isEnd)
     try container.encodeIfPresent(failure, forKey: .failure)
+    try container.encodeIfPresent(note, forKey: .note)
     try container.encodeIfPresent(sinceLastEvent.map { $0 / .seconds(1) }, forKey: .secondsSinceLastEvent)
   }
 }

@@ -15,7 +15,7 @@ extension StreamMap: CustomStringConvertible {
     let ends = nodes.filter(\.isEnd)
     var lines = ["\(ends.count) stream\(ends.count == 1 ? "" : "s")"]
     lines[0] += findings.isEmpty && silentLoops.isEmpty ? "; none looks stuck." : ". Places that may be stuck:"
-    for finding in findings { lines.append("- \(stuckTitle(finding.node)): \(finding.message)") }
+    lines += stuckPlaces.map { "- \($0.title): \($0.message)" }
     for loop in silentLoops {
       lines.append("- \(loop) does not respond: it is blocked, or no thread runs it; its streams are missing here")
     }
@@ -25,21 +25,46 @@ extension StreamMap: CustomStringConvertible {
     for end in ends {
       if end.loop != loop { lines += ["", end.loop] }
       loop = end.loop
-      tree(end.id, "", "", &lines, &seen)
+      tree(end.id, end.loop, "", "", &lines, &seen)
     }
     return lines.joined(separator: "\n")
   }
 
-  private func tree(_ id: Int, _ first: String, _ rest: String, _ lines: inout [String], _ seen: inout Set<Int>) {
+  /// The findings as text, the most certain first. Findings that read alike, such as those of a hundred inner streams of
+  /// one `flatMap`, are counted and listed once.
+  public var stuckPlaces: [(title: String, message: String)] {
+    var places: [(title: String, message: String)] = []
+    var counts: [Int] = []
+    var known: [String: Int] = [:]
+    for finding in findings {
+      let place = (title: stuckTitle(finding.node), message: finding.message)
+      let text = "\(place.title): \(place.message)"
+      if let index = known[text] {
+        counts[index] += 1
+      } else {
+        known[text] = places.count
+        places.append(place)
+        counts.append(1)
+      }
+    }
+    return zip(places, counts).map { place, count in
+      count == 1 ? place : (place.title, "\(place.message) (\(count) like this)")
+    }
+  }
+
+  private func tree(
+    _ id: Int, _ loop: String, _ first: String, _ rest: String, _ lines: inout [String], _ seen: inout Set<Int>
+  ) {
     let node = nodes[id]
     guard seen.insert(id).inserted else {
       lines.append("\(first)\(title(id)) (above)")
       return
     }
-    lines.append(first + ([title(id)] + facts(of: node)).joined(separator: " · "))
+    let elsewhere = node.loop == loop ? [] : ["on \(node.loop)"]
+    lines.append(first + ([title(id)] + facts(of: node) + elsewhere).joined(separator: " · "))
     for (index, upstream) in node.upstreams.enumerated() {
       let isLast = index == node.upstreams.count - 1
-      tree(upstream, rest + (isLast ? "└─ " : "├─ "), rest + (isLast ? "   " : "│  "), &lines, &seen)
+      tree(upstream, node.loop, rest + (isLast ? "└─ " : "├─ "), rest + (isLast ? "   " : "│  "), &lines, &seen)
     }
   }
 
@@ -69,6 +94,7 @@ extension StreamMap: CustomStringConvertible {
     if node.held > 0 { facts.append("holds \(node.held)" + (node.capacity.map { " of \($0)" } ?? "")) }
     if node.waitsForTime { facts.append("waits for its timer") }
     if let failure = node.failure { facts.append("failed: \(failure)") }
+    if let note = node.note { facts.append(note) }
     if node.isOver { facts.append("over") }
     if let since = node.sinceLastEvent { facts.append("\(since.readable) ago") }
     return facts

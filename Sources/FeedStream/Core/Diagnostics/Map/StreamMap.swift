@@ -39,6 +39,12 @@ public struct StreamMap: Sendable, Hashable {
     /// The time since the node's last event, by the loop's clock; `nil` if no event was counted. All events of one turn
     /// have the time of the first.
     public internal(set) var sinceLastEvent: Duration?
+    /// Anything else about the node, such as the number of attempts that failed below `retry`; `nil` for most nodes.
+    public internal(set) var note: String?
+    /// For the end of a part whose values go to another home: its bridge.
+    var bridge: ObjectIdentifier?
+    /// The bridges that lead to this node.
+    var bridgesAbove: [ObjectIdentifier] = []
 
     init(id: Int, name: String, loop: String) {
       self.id = id
@@ -90,6 +96,44 @@ public struct StreamMap: Sendable, Hashable {
     self.isCut = isCut
   }
 
+  /// Joins the parts of streams that cross to a queue or to another loop.
+  mutating func joinParts() {
+    var ends: [ObjectIdentifier: Int] = [:]
+    for node in nodes { if let bridge = node.bridge { ends[bridge] = node.id } }
+    guard !ends.isEmpty else { return }
+    var joined: Set<Int> = []
+    for index in nodes.indices {
+      for bridge in nodes[index].bridgesAbove {
+        guard let end = ends[bridge] else { continue }
+        nodes[index].upstreams += nodes[end].upstreams
+        joined.insert(end)
+        // Nothing is counted on the way to another home, so count what has left it or waits there.
+        if let delivered = nodes[index].delivered, nodes[index].bridgesAbove.count == 1, nodes[index].received == nil {
+          nodes[index].received = delivered + nodes[index].held
+          for above in nodes[end].upstreams where nodes[above].delivered == nil {
+            nodes[above].delivered = nodes[index].received
+          }
+        }
+      }
+    }
+    remove(joined)
+    findMore()
+  }
+
+  /// Removes nodes, none of which is an upstream of another node or has a finding.
+  private mutating func remove(_ removed: Set<Int>) {
+    var ids: [Int: Int] = [:]
+    for node in nodes where !removed.contains(node.id) { ids[node.id] = ids.count }
+    nodes = nodes.compactMap { node in
+      guard let id = ids[node.id] else { return nil }
+      var node = node
+      node.id = id
+      node.upstreams = node.upstreams.compactMap { ids[$0] }
+      return node
+    }
+    for index in findings.indices { findings[index].node = ids[findings[index].node] ?? 0 }
+  }
+
   /// Adds the streams of another loop.
   mutating func add(_ other: StreamMap) {
     let offset = nodes.count
@@ -102,8 +146,7 @@ public struct StreamMap: Sendable, Hashable {
       finding.node += offset
       findings.append(finding)
     }
-    let order = Reason.allCases
-    findings.sort { (order.firstIndex(of: $0.reason)!, $0.node) < (order.firstIndex(of: $1.reason)!, $1.node) }
+    sortFindings()
     isCut = isCut || other.isCut
     silentLoops += other.silentLoops
   }

@@ -1,0 +1,28 @@
+/// The end of the part of a stream that lives in another home than the part below it: above a queue, for example. The
+/// stage below holds the bridge; the map reads each part in its home and joins the parts.
+final class MapBridge: LiveSubscriber, CustomStringConvertible {
+  let description: String
+  // Weak: the stage holds its upstream, and releases it at the end.
+  private weak var subscription: AnyObject?
+
+  /// Adds a bridge to the map; `nil` while the map is off.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the stage below.
+  ///   - subscription: the subscription that the stage receives now, in the home of the part above.
+  static func make(_ name: @autoclosure () -> String, _ subscription: any Subscription) -> MapBridge? {
+    guard LiveMap.isOn else { return nil }
+    let bridge = MapBridge(name(), subscription as AnyObject)
+    LiveMap.here().add(bridge, nil, nil)
+    return bridge
+  }
+
+  private init(_ name: String, _ subscription: AnyObject) {
+    description = name
+    self.subscription = subscription
+  }
+
+  var isLive: Bool { subscription != nil }
+  var lane: (any StreamLane)? { nil }
+  var upstream: AnyObject? { subscription }
+}
