@@ -53,7 +53,8 @@ import Testing
       #expect(text.contains("- Filter (Sink, App.swift:2): 1 value arrived, but was not passed on"), "\(text)")
       #expect(
         text.suffix(7).map { $0.replacing(#/ on thread (?!other).*/#, with: " on its thread") } == [
-          "thread other", "Sink, App.swift:2 · in 0", "└─ ReceiveOn · in 0 · out 0", "   └─ Map · in 0 · out 0 · on the queue rows",
+          "thread other", "Sink, App.swift:2 · in 0", "└─ ReceiveOn · in 0 · out 0",
+          "   └─ Map · in 0 · out 0 · on the queue rows",
           "      └─ ReceiveOn · in 0 · out 0", "         └─ Filter · in 1 · out 0 · on its thread",
           "            └─ PassthroughSubject, App.swift:1 · out 1 · unlimited demand",
         ], "\(text)")
