@@ -104,7 +104,8 @@ extension EventLoop {
 final class TurnState: Sendable {
   private let began = Atomic<UInt64>(0)
   private let waited = Atomic<UInt64>(0)
-  private let turn = Atomic<UInt64>(0)
+  // Allocated, because the handler of a signal reads it by its address (`StackRequest`).
+  nonisolated(unsafe) private let turn: UnsafeMutablePointer<Atomic<UInt64>>
   private let thread = Atomic<Int32>(0)
 
   /// A turn that is running.
@@ -117,6 +118,19 @@ final class TurnState: Sendable {
     let thread: Int32
   }
 
+  init() {
+    turn = .allocate(capacity: 1)
+    turn.initialize(to: Atomic(0))
+  }
+
+  deinit {
+    turn.deinitialize(count: 1)
+    turn.deallocate()
+  }
+
+  /// The address of the current turn's number.
+  var number: UnsafePointer<UInt64> { UnsafePointer(UnsafeRawPointer(turn).assumingMemoryBound(to: UInt64.self)) }
+
   func begin(waited: UInt64) {
     next(waited: waited)
     thread.store(TurnMonitor.admitThread(), ordering: .sequentiallyConsistent)
@@ -126,7 +140,7 @@ final class TurnState: Sendable {
     // In this order, a reader that sees only some of the stores takes the turn to be shorter than it is.
     began.store(uv_hrtime(), ordering: .relaxed)
     self.waited.store(waited, ordering: .releasing)
-    turn.add(1, ordering: .releasing)
+    turn.pointee.add(1, ordering: .releasing)
   }
 
   func end() { thread.store(0, ordering: .releasing) }
@@ -135,11 +149,11 @@ final class TurnState: Sendable {
 
   /// The current turn; `nil` when the loop is not running.
   func read() -> Turn? {
-    let number = turn.load(ordering: .acquiring)
+    let number = turn.pointee.load(ordering: .acquiring)
     let waited = self.waited.load(ordering: .acquiring)
     let began = self.began.load(ordering: .relaxed)
     let thread = self.thread.load(ordering: .acquiring)
-    guard thread != 0, number == turn.load(ordering: .acquiring) else { return nil }
+    guard thread != 0, number == turn.pointee.load(ordering: .acquiring) else { return nil }
     return Turn(number: number, began: began, waited: waited, thread: thread)
   }
 }
