@@ -133,6 +133,15 @@ import Testing
     }
   }
 
+  @Test func `a report names the loop of the main queue`() async {
+    await #expect(processExitsWith: .success) {
+      let reports = Reports()
+      EventLoop.main.execute { computeForever(until: { reports.all.count == 1 }) }
+      reports.wait(for: 1)
+      #expect(reports.all.map(\.0.place) == ["EventLoop of the main queue"])
+    }
+  }
+
   @Test func `without a limit, no turn is reported`() async {
     await #expect(processExitsWith: .success) {
       let reports = Reports(longerThan: nil)

@@ -41,6 +41,30 @@ import Testing
     nonisolated(unsafe) static var here: Set<AnyCancellable> = []
   }
 
+  @Test func `a loop is named after the main queue when other threads serve that queue`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      await Self.expectMainQueue()
+    }
+  }
+
+  @MainActor private static func expectMainQueue() async {
+    let ticks = Interval(every: .seconds(3_600), scheduler: EventLoop.main).sink { _ in }
+    var loops: Set<String> = []
+    for await map in StreamDiagnostics.snapshot(on: EventLoop.main).values { loops = Set(map.nodes.map(\.loop)) }
+    #expect(loops == ["the main queue"])
+    // A loop that runs within code on the main queue.
+    let loop = EventLoop()
+    let number = PassthroughSubject<Int, Never>()
+    let sink = number.receive(on: loop).sink { _ in }
+    loop.schedule { loops = Set(StreamDiagnostics.snapshot().nodes.map(\.loop)).subtracting(["no loop"]) }
+    loop.run(.oneTurn)
+    #expect(loops == ["the main queue"])
+    sink.cancel()
+    loop.close()
+    ticks.cancel()
+  }
+
   @Test func `printMapOnSignal writes the map to standard error`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let loop = EventLoop()

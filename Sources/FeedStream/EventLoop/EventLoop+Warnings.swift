@@ -27,7 +27,7 @@ extension EventLoop {
     guard Warnings.areOn else { return }
     let state = turnWatch.state ?? TurnMonitor.shared.add(uv)
     turnWatch.state = state
-    state.begin(waited: uv_metrics_idle_time(uv))
+    state.begin(waited: uv_metrics_idle_time(uv), onMainQueue: isOnMainQueue)
     TurnMonitor.shared.aLoopRuns()
   }
 
@@ -90,14 +90,19 @@ extension EventLoop {
     if isCurrent, !turnWatch.isWatching { beginWatchingTurns() }
   }
 
-  package var label: String { threadName }
-
-  private var threadName: String {
-    if mainQueue.isOnMainThread { return "the main thread" }
+  package var label: String {
+    #if os(Linux)
+      if host == nil, clibuv_is_main_thread() { return "the main thread" }
+    #endif
+    // Below `dispatchMain()` and in an asynchronous `main`, the queue's threads change, and Dispatch names them.
+    if host != nil || MainQueue.isHere { return "the main queue" }
     var buffer = [CChar](repeating: 0, count: 64)
     guard clibuv_thread_get_name(&buffer, buffer.count) == 0 else { return "a thread" }
     return "thread " + String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
+
+  /// True if the loop runs in code on the main queue, on a thread of Dispatch's or as that queue's own loop.
+  fileprivate var isOnMainQueue: Bool { host != nil || mainQueue.isBlocked && !mainQueue.isOnMainThread }
 }
 
 /// The current turn of a loop, written by the loop's thread and read by the monitor's.
@@ -107,6 +112,7 @@ final class TurnState: Sendable {
   // Allocated, because the handler of a signal reads it by its address (`StackRequest`).
   nonisolated(unsafe) private let turn: UnsafeMutablePointer<Atomic<UInt64>>
   private let thread = Atomic<Int32>(0)
+  private let isOnMainQueue = Atomic(false)
 
   /// A turn that is running.
   struct Turn {
@@ -116,6 +122,10 @@ final class TurnState: Sendable {
     let waited: UInt64
     /// The kernel's ID of the thread that runs the turn.
     let thread: Int32
+    let isOnMainQueue: Bool
+
+    /// The name of the thread or queue that runs the turn.
+    var runner: String { isOnMainQueue ? "the main queue" : ThreadNames.name(of: thread) }
   }
 
   init() {
@@ -131,8 +141,9 @@ final class TurnState: Sendable {
   /// The address of the current turn's number.
   var number: UnsafePointer<UInt64> { UnsafePointer(UnsafeRawPointer(turn).assumingMemoryBound(to: UInt64.self)) }
 
-  func begin(waited: UInt64) {
+  func begin(waited: UInt64, onMainQueue: Bool) {
     next(waited: waited)
+    isOnMainQueue.store(onMainQueue, ordering: .relaxed)
     thread.store(TurnMonitor.admitThread(), ordering: .sequentiallyConsistent)
   }
 
@@ -154,6 +165,8 @@ final class TurnState: Sendable {
     let began = self.began.load(ordering: .relaxed)
     let thread = self.thread.load(ordering: .acquiring)
     guard thread != 0, number == turn.pointee.load(ordering: .acquiring) else { return nil }
-    return Turn(number: number, began: began, waited: waited, thread: thread)
+    return Turn(
+      number: number, began: began, waited: waited, thread: thread,
+      isOnMainQueue: isOnMainQueue.load(ordering: .relaxed))
   }
 }

@@ -163,8 +163,7 @@ final class TurnMonitor: Sendable {
     guard Warnings.areOn else { return }
     let calls = StackText(stack(of: long))
     Warnings.warn(
-      .longTurn, at: "EventLoop of \(ThreadNames.name(of: long.turn.thread))", culprit: calls.culprit,
-      stack: calls.lines,
+      .longTurn, at: "EventLoop of \(long.turn.runner)", culprit: calls.culprit, stack: calls.lines,
       """
       a turn takes longer than \(Duration.nanoseconds(limit).readable), and nothing else runs on the loop meanwhile; move blocking \
       or heavy work to offload(_:completion:), SerialWorker or mapAsync
