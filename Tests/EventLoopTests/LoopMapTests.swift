@@ -84,4 +84,23 @@ import Testing
     #expect(text.contains("- Filter (Sink, App.swift:5): 1 value arrived, but was not passed on\n"), "\(text)")
     #expect(text.contains("\nSink, App.swift:5 · in 0\n└─ Filter"), "\(text)")
   }
+
+  @Test func `a handler of printMapOnSignal receives the map, and nothing is written`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let loop = EventLoop()
+      var maps: [StreamMap] = []
+      let printing = StreamDiagnostics.printMapOnSignal(on: loop) { map in
+        maps.append(map)
+        loop.stop()
+      }
+      let numbers = PassthroughSubject<Int, Never>()
+      let sink = numbers.sink { _ in }
+      loop.schedule { kill(getpid(), SIGUSR1) }
+      loop.run(.untilStopped)
+      #expect(maps.map { $0.nodes.contains { $0.name == "PassthroughSubject" } } == [true])
+      sink.cancel()
+      printing.cancel()
+    }
+    #expect(result?.standardErrorContent.isEmpty == true)
+  }
 }
