@@ -43,7 +43,8 @@ let package = Package(
     .trait(name: "Metrics", description: "swift-metrics, for FeedStreamMetrics; not among everything"),
     .trait(name: "NIO", description: "SwiftNIO, for FeedStreamNIO; not among everything"),
     .trait(
-      name: "Tracing", description: "swift-distributed-tracing, for FeedStreamTracing; not among everything"),
+      name: "Tracing",
+      description: "swift-distributed-tracing and swift-log, for FeedStreamTracing; not among everything"),
     .trait(
       name: "Everything", description: "What the image feed, the command and the examples need",
       enabledTraits: ["Testing"]),
@@ -97,6 +98,7 @@ let package = Package(
       name: "FeedStreamTracing",
       dependencies: [
         "FeedHTTP", "FeedHTTPServer", "FeedStream",
+        .product(name: "Logging", package: "swift-log", condition: tracing),
         .product(name: "Tracing", package: "swift-distributed-tracing", condition: tracing),
       ]),
     .target(name: "FeedFormats", dependencies: ["CSimdJSON"]),

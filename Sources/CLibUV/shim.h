@@ -187,6 +187,10 @@ typedef struct {
   /// For each call, innermost first: an address within the calling instruction.
   uintptr_t frames[CLIBUV_MAX_FRAMES];
   int count;
+  /// The number of the loop's current turn, which changes when the turn ends.
+  const uint64_t *turn;
+  /// The turn in which the stack was recorded.
+  uint64_t taken_in;
   /// Set last.
   int is_taken;
 } clibuv_stack;
@@ -214,12 +218,14 @@ static inline void clibuv_take_stack(int number, siginfo_t *info, void *context)
   if (info->si_code != SI_QUEUE || info->si_pid != getpid() || info->si_value.sival_ptr == NULL) return;
   int error = errno;
   clibuv_stack *stack = (clibuv_stack *)info->si_value.sival_ptr;
+  stack->taken_in = __atomic_load_n(stack->turn, __ATOMIC_RELAXED);
   (void)_Unwind_Backtrace(clibuv_add_frame, stack);
   __atomic_store_n(&stack->is_taken, 1, __ATOMIC_RELEASE);
   errno = error;
 }
 
-/// Requests the stack of a thread of this process, into memory that must stay allocated. Returns false if the program
+/// Requests the stack of a thread of this process, into memory that must stay allocated, like the number of the turn.
+/// Returns false if the program
 /// handles `SIGURG` itself, or the thread has ended.
 static inline bool clibuv_request_stack(int thread, clibuv_stack *stack) {
   struct sigaction present;

@@ -1,3 +1,4 @@
+import FeedStream
 import Foundation
 import Logging
 import TestSupport
@@ -95,6 +96,66 @@ import Testing
       line.text
         == #"{"level":"warning","message":"a \"quoted\" \u001b[2J\nline","metadata":{"list":["a","b"],"nested":{"key":"value"},"#
         + #""number":"5"},"source":"feed","time":"1970-01-01T00:00:00.250Z"}"# + "\n")
+  }
+
+  @Test func `the map that a signal causes is one line, among lines of JSON only`() async throws {
+    try await withFolder { folder in
+      let origin = try PictureOrigin()
+      let url = try await origin.start(["a"])
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let run = try RunningFeed(
+        ["serve", "--port", "0", "--images-ahead", "0", "--cache", cache, "--verbose", "--log-format", "json", url],
+        environment: ["FEEDSTREAM_MAP": "on"])
+      _ = try #require(await run.output.line())
+      run.send(SIGUSR1)
+      struct MapLine: Decodable {
+        struct Map: Decodable { var nodes: [Node] }
+        struct Node: Decodable { var name: String, loop: String }
+        var message: String
+        var map: Map?
+      }
+      var map: MapLine.Map?
+      while map == nil, let text = await run.errors.line() {
+        let line = try JSONDecoder().decode(MapLine.self, from: Data(text.utf8))
+        if line.message == "streams" { map = line.map }
+      }
+      #expect(map?.nodes.contains { $0.loop == "the main thread" } == true, "\(String(describing: map))")
+      run.send(SIGTERM)
+      #expect(await run.status() == 143)
+      while let text = await run.errors.line() { _ = try JSONDecoder().decode(Line.self, from: Data(text.utf8)) }
+      await origin.stop()
+      origin.thread.shutdown()
+    }
+  }
+
+  @Test func `warnings, unhandled failures and caught errors of streams are lines of JSON`() async throws {
+    struct Broken: Error {}
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      StandardError.shared.format = .json
+      StreamReports.begin()
+      PassthroughSubject<Int, Never>(file: "App.swift", line: 7).send(1)
+      let loop = EventLoop()
+      let sink = Fail<Int, Broken>(error: Broken()).checkpoint("here").sink(on: loop) { _, _ in }
+      loop.run()
+      sink.cancel()
+      loop.close()
+    }
+    struct Report: Decodable {
+      struct Details: Decodable {
+        var kind: String?, place: String?, section: String?, stream: String?, checkpoints: [String]?
+      }
+      var level: String, message: String, source: String, metadata: Details
+    }
+    let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    let reports = try text.split(separator: "\n").map { try JSONDecoder().decode(Report.self, from: Data($0.utf8)) }
+    #expect(
+      reports.map(\.level) == ["warning", "error"] && reports.allSatisfy { $0.source == "FeedStream" }, "\(text)")
+    let warning = try #require(reports.first?.metadata)
+    #expect(warning.kind == "sentToNobody" && warning.place == "App.swift:7", "\(text)")
+    #expect(warning.section == "docs/Troubleshooting.md#senttonobody", "\(text)")
+    #expect(
+      reports.last?.message.contains("Broken") == true && reports.last?.metadata.checkpoints?.count == 1, "\(text)")
   }
 
   @Test func `an unknown --log-format is a usage error`() async throws {

@@ -63,20 +63,30 @@ import Testing
     }
   }
 
-  @Test func `the stack trace names the blocking call`() async {
+  @Test func `a blocking call that the signal ends, and the turn with it, is in the stack trace`() async {
     await #expect(processExitsWith: .success) {
-      let reports = Reports()
-      await Self.onLoop { loop in
-        // Sleep twice, because the signal that reads the stack ends the first call early.
-        loop.schedule { for _ in 0..<2 { usleep(400_000) } }
-        loop.run()
+      let calls: [(name: String, call: @Sendable () -> Void)] = [
+        ("blockInUsleep", blockInUsleep), ("blockInSleep", blockInSleep), ("blockInPoll", blockInPoll),
+        ("blockInNanosleep", blockInNanosleep), ("blockInSelect", blockInSelect),
+      ]
+      for blocking in calls {
+        // Each report is the first of its place, because the handler is set again.
+        let reports = Reports()
+        await Self.onLoop { loop in
+          loop.schedule { blocking.call() }
+          // Other turns follow, whose calls must not be in the stack.
+          loop.schedule(after: loop.now.advanced(by: .milliseconds(150))) {
+            computeForever(until: after(.milliseconds(20)))
+          }
+          loop.run()
+        }
         reports.wait(for: 1)
+        #if os(Linux)
+          let stack = try #require(reports.all.first?.0.stack)
+          #expect(stack.contains { $0.contains(blocking.name) }, "\(blocking.name): \(stack)")
+          #expect(!stack.contains { $0.contains("computeForever") }, "\(blocking.name): \(stack)")
+        #endif
       }
-      #if os(Linux)
-        let stack = try #require(reports.all.first?.0.stack)
-        #expect(
-          stack.first?.contains("nanosleep") == true || stack.prefix(3).contains { $0.contains("sleep") }, "\(stack)")
-      #endif
     }
   }
 
@@ -120,6 +130,15 @@ import Testing
       reports.wait(for: 1)
       thread.shutdown()
       #expect(reports.all.map(\.0.place) == ["EventLoop of thread feeds"])
+    }
+  }
+
+  @Test func `a report names the loop of the main queue`() async {
+    await #expect(processExitsWith: .success) {
+      let reports = Reports()
+      EventLoop.main.execute { computeForever(until: { reports.all.count == 1 }) }
+      reports.wait(for: 1)
+      #expect(reports.all.map(\.0.place) == ["EventLoop of the main queue"])
     }
   }
 
@@ -186,3 +205,19 @@ private func processorTime() -> Duration {
 }
 
 @inline(never) private func computeElsewhere() { computeForever(until: after(.milliseconds(1_100))) }
+
+@inline(never) @Sendable private func blockInUsleep() { usleep(400_000) }
+
+@inline(never) @Sendable private func blockInSleep() { sleep(1) }
+
+@inline(never) @Sendable private func blockInPoll() { poll(nil, 0, 400) }
+
+@inline(never) @Sendable private func blockInNanosleep() {
+  var time = timespec(tv_sec: 0, tv_nsec: 400_000_000)
+  nanosleep(&time, nil)
+}
+
+@inline(never) @Sendable private func blockInSelect() {
+  var time = timeval(tv_sec: 0, tv_usec: 400_000)
+  select(0, nil, nil, nil, &time)
+}

@@ -87,6 +87,30 @@ import Testing
     nonisolated(unsafe) static var here: Set<AnyCancellable> = []
   }
 
+  @Test func `a loop is named after the main queue when other threads serve that queue`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      await Self.expectMainQueue()
+    }
+  }
+
+  @MainActor private static func expectMainQueue() async {
+    let ticks = Interval(every: .seconds(3_600), scheduler: EventLoop.main).sink { _ in }
+    var loops: Set<String> = []
+    for await map in StreamDiagnostics.snapshot(on: EventLoop.main).values { loops = Set(map.nodes.map(\.loop)) }
+    #expect(loops == ["the main queue"])
+    // A loop that runs within code on the main queue.
+    let loop = EventLoop()
+    let number = PassthroughSubject<Int, Never>()
+    let sink = number.receive(on: loop).sink { _ in }
+    loop.schedule { loops = Set(StreamDiagnostics.snapshot().nodes.map(\.loop)).subtracting(["no loop"]) }
+    loop.run(.oneTurn)
+    #expect(loops == ["the main queue"])
+    sink.cancel()
+    loop.close()
+    ticks.cancel()
+  }
+
   @Test func `printMapOnSignal writes the map to standard error`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let loop = EventLoop()
@@ -105,5 +129,24 @@ import Testing
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("- Filter (Sink, App.swift:5): 1 value arrived, but was not passed on\n"), "\(text)")
     #expect(text.contains("\nSink, App.swift:5 · in 0\n└─ Filter"), "\(text)")
+  }
+
+  @Test func `a handler of printMapOnSignal receives the map, and nothing is written`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let loop = EventLoop()
+      var maps: [StreamMap] = []
+      let printing = StreamDiagnostics.printMapOnSignal(on: loop) { map in
+        maps.append(map)
+        loop.stop()
+      }
+      let numbers = PassthroughSubject<Int, Never>()
+      let sink = numbers.sink { _ in }
+      loop.schedule { kill(getpid(), SIGUSR1) }
+      loop.run(.untilStopped)
+      #expect(maps.map { $0.nodes.contains { $0.name == "PassthroughSubject" } } == [true])
+      sink.cancel()
+      printing.cancel()
+    }
+    #expect(result?.standardErrorContent.isEmpty == true)
   }
 }

@@ -20,6 +20,11 @@ import Testing
     #expect(failures.map(\.line) == [#line - 2])
     #expect(summary?.broken == fault.rule)
     #expect(failures.first?.message.hasPrefix("faulty() breaks rule \(fault.rule.number), ") ?? false)
+    if fault == .holdsSubscriber {
+      #expect(
+        failures.first?.message.contains("(docs/Troubleshooting.md#a-subscriber-is-still-retained)") ?? false,
+        "\(failures)")
+    }
   }
 
   @Test func `delivered values are compared with the expected ones`() {

@@ -139,6 +139,7 @@ import Testing
     }
     #expect(failures.map(\.line) == [#line - 4])
     #expect(failures[0].message.contains("still retained"))
+    #expect(failures[0].message.contains("(docs/Troubleshooting.md#a-subscriber-is-still-retained)"))
     #expect(kept != nil)
   }
 

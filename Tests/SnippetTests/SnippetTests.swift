@@ -28,7 +28,7 @@ import Testing
       text.split(separator: "\n", omittingEmptySubsequences: true).map { $0.trimmingCharacters(in: [" "]) }
         .joined(separator: "\n")
     }
-    let files = try Snippet.files(in: Self.project, ["Sources", "Examples", "Tests"], ending: ".swift")
+    let files = try Snippet.files(in: Self.project, ["Sources", "Examples", "Tests", "Integrations"], ending: ".swift")
     let built = try files.map { plain(try String(contentsOf: Self.project.appending(path: $0), encoding: .utf8)) }
     return try Snippet.all(in: Self.project).filter { snippet in
       let code = plain(snippet.code)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FeedStream
 import Foundation
 import Logging
 
@@ -24,23 +25,26 @@ struct LogLine: Encodable {
   /// The name of the logger's module; `nil` for messages to the user.
   let source: String?
   let metadata: [String: Value]?
+  /// The streams of the program, for the message that a signal causes.
+  let map: StreamMap?
 
   init(
     _ level: Logger.Level, _ message: String, source: String? = nil, metadata: Logger.Metadata = [:],
-    at now: Date = .now
+    map: StreamMap? = nil, at now: Date = .now
   ) {
     time = now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     self.level = level.rawValue
     self.message = message
     self.source = source
     self.metadata = metadata.isEmpty ? nil : metadata.mapValues(Value.init)
+    self.map = map
   }
 
   /// The line, with its line break.
   var text: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Encoding strings can't fail.
+    // Encoding strings and finite numbers can't fail.
     let data = (try? encoder.encode(self)) ?? Data()
     return String(decoding: data, as: UTF8.self) + "\n"
   }

@@ -35,6 +35,7 @@ final class Session {
   /// - Parameter format: the format of messages on standard error.
   init(verbose: Bool, quiet: Bool = false, format: LogFormat = .text) {
     StandardError.shared.format = format
+    if format == .json { StreamReports.begin() }
     Self.prepareDescriptors()
     Self.requireDescriptors()
     loop = EventLoop()
@@ -59,7 +60,10 @@ final class Session {
       }
     }
     // Only with FEEDSTREAM_MAP=on.
-    if StreamDiagnostics.hasMap { watches.append(StreamDiagnostics.printMapOnSignal(on: loop)) }
+    if StreamDiagnostics.hasMap {
+      let logging: ((StreamMap) -> Void)? = format == .json ? { StreamReports.log($0) } : nil
+      watches.append(StreamDiagnostics.printMapOnSignal(on: loop, logging))
+    }
     if console.showsStatus, let watch = try? loop.signal(SIGWINCH, { [console] in console.resized() }) {
       watches.append(watch)
     }

@@ -1,3 +1,4 @@
+import FeedStream
 import Foundation
 import Logging
 import Synchronization
@@ -24,6 +25,11 @@ final class StandardError: Sendable {
     let message = message.hasSuffix("\n") ? String(message.dropLast()) : message
     guard format == .json else { return send(message + "\n") }
     send(LogLine(level, message, source: source, metadata: metadata).text)
+  }
+
+  /// Writes the map of the streams as a message in JSON.
+  func report(_ map: StreamMap, _ message: String) {
+    send(LogLine(.info, message, source: "FeedStream", map: map).text)
   }
 
   /// Writes a text, which is a message of the level `notice` in JSON.

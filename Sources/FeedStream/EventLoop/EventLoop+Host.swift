@@ -29,8 +29,9 @@ extension EventLoop {
   func runHostedTurn() -> Int {
     let outer = enter()
     defer { leave(outer) }
-    collectMail()
+    // First, because the work of other threads is part of the turn.
     beginWatchingTurns()
+    collectMail()
     uv_run(uv, UV_RUN_NOWAIT)
     endWatchingTurns()
     uv_update_time(uv)

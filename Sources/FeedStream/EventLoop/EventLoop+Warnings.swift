@@ -27,7 +27,7 @@ extension EventLoop {
     guard Warnings.areOn else { return }
     let state = turnWatch.state ?? TurnMonitor.shared.add(uv)
     turnWatch.state = state
-    state.begin(waited: uv_metrics_idle_time(uv))
+    state.begin(waited: uv_metrics_idle_time(uv), onMainQueue: isOnMainQueue)
     TurnMonitor.shared.aLoopRuns()
   }
 
@@ -90,22 +90,29 @@ extension EventLoop {
     if isCurrent, !turnWatch.isWatching { beginWatchingTurns() }
   }
 
-  package var label: String { threadName }
-
-  private var threadName: String {
-    if mainQueue.isOnMainThread { return "the main thread" }
+  package var label: String {
+    #if os(Linux)
+      if host == nil, clibuv_is_main_thread() { return "the main thread" }
+    #endif
+    // Below `dispatchMain()` and in an asynchronous `main`, the queue's threads change, and Dispatch names them.
+    if host != nil || MainQueue.isHere { return "the main queue" }
     var buffer = [CChar](repeating: 0, count: 64)
     guard clibuv_thread_get_name(&buffer, buffer.count) == 0 else { return "a thread" }
     return "thread " + String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
+
+  /// True if the loop runs in code on the main queue, on a thread of Dispatch's or as that queue's own loop.
+  fileprivate var isOnMainQueue: Bool { host != nil || mainQueue.isBlocked && !mainQueue.isOnMainThread }
 }
 
 /// The current turn of a loop, written by the loop's thread and read by the monitor's.
 final class TurnState: Sendable {
   private let began = Atomic<UInt64>(0)
   private let waited = Atomic<UInt64>(0)
-  private let turn = Atomic<UInt64>(0)
+  // Allocated, because the handler of a signal reads it by its address (`StackRequest`).
+  nonisolated(unsafe) private let turn: UnsafeMutablePointer<Atomic<UInt64>>
   private let thread = Atomic<Int32>(0)
+  private let isOnMainQueue = Atomic(false)
 
   /// A turn that is running.
   struct Turn {
@@ -115,10 +122,28 @@ final class TurnState: Sendable {
     let waited: UInt64
     /// The kernel's ID of the thread that runs the turn.
     let thread: Int32
+    let isOnMainQueue: Bool
+
+    /// The name of the thread or queue that runs the turn.
+    var runner: String { isOnMainQueue ? "the main queue" : ThreadNames.name(of: thread) }
   }
 
-  func begin(waited: UInt64) {
+  init() {
+    turn = .allocate(capacity: 1)
+    turn.initialize(to: Atomic(0))
+  }
+
+  deinit {
+    turn.deinitialize(count: 1)
+    turn.deallocate()
+  }
+
+  /// The address of the current turn's number.
+  var number: UnsafePointer<UInt64> { UnsafePointer(UnsafeRawPointer(turn).assumingMemoryBound(to: UInt64.self)) }
+
+  func begin(waited: UInt64, onMainQueue: Bool) {
     next(waited: waited)
+    isOnMainQueue.store(onMainQueue, ordering: .relaxed)
     thread.store(TurnMonitor.admitThread(), ordering: .sequentiallyConsistent)
   }
 
@@ -126,7 +151,7 @@ final class TurnState: Sendable {
     // In this order, a reader that sees only some of the stores takes the turn to be shorter than it is.
     began.store(uv_hrtime(), ordering: .relaxed)
     self.waited.store(waited, ordering: .releasing)
-    turn.add(1, ordering: .releasing)
+    turn.pointee.add(1, ordering: .releasing)
   }
 
   func end() { thread.store(0, ordering: .releasing) }
@@ -135,11 +160,13 @@ final class TurnState: Sendable {
 
   /// The current turn; `nil` when the loop is not running.
   func read() -> Turn? {
-    let number = turn.load(ordering: .acquiring)
+    let number = turn.pointee.load(ordering: .acquiring)
     let waited = self.waited.load(ordering: .acquiring)
     let began = self.began.load(ordering: .relaxed)
     let thread = self.thread.load(ordering: .acquiring)
-    guard thread != 0, number == turn.load(ordering: .acquiring) else { return nil }
-    return Turn(number: number, began: began, waited: waited, thread: thread)
+    guard thread != 0, number == turn.pointee.load(ordering: .acquiring) else { return nil }
+    return Turn(
+      number: number, began: began, waited: waited, thread: thread,
+      isOnMainQueue: isOnMainQueue.load(ordering: .relaxed))
   }
 }

@@ -8,28 +8,37 @@ internal import CLibUV
   import Darwin
 #endif
 
-/// A request for another thread's stack, which that thread captures in a signal handler.
+/// A request for the stack of another thread in one turn of its loop. That thread captures the stack in a signal handler.
+///
+/// The signal also ends calls such as `usleep`, and often the turn with them. So the handler records the turn in which
+/// it captures the stack: the stack is that of the requested turn even if the turn is over when the stack is read.
 struct StackRequest {
   #if os(Linux)
-    // Freed only after the thread has written to it.
+    // Freed only after the thread has written to it, and so is the state, whose turn the thread reads.
     private let memory: UnsafeMutablePointer<clibuv_stack>
+    private let state: Unmanaged<TurnState>
+    private let turn: UInt64
 
     /// - Returns: `nil` when the thread can't be interrupted.
-    init?(_ thread: Int32) {
+    init?(_ turn: TurnState.Turn, of state: TurnState) {
       memory = .allocate(capacity: 1)
       memory.initialize(to: clibuv_stack())
-      guard clibuv_request_stack(thread, memory) else {
-        memory.deallocate()
+      memory.pointee.turn = state.number
+      self.turn = turn.number
+      self.state = .passRetained(state)
+      guard clibuv_request_stack(turn.thread, memory) else {
+        free()
         return nil
       }
     }
 
-    /// The addresses of the calls, innermost first. Waits for them for at most two seconds, because a busy system may
-    /// not run the thread sooner.
+    /// The addresses of the calls, innermost first; empty if the thread had ended the turn before it captured them.
+    /// Waits for them for at most two seconds, because a busy system may not run the thread sooner.
     func frames() -> [UInt] {
       for _ in 0..<2_000 {
         if clibuv_is_taken(memory) {
-          defer { memory.deallocate() }
+          defer { free() }
+          guard memory.pointee.taken_in == turn else { return [] }
           return withUnsafeBytes(of: &memory.pointee.frames) {
             Array($0.bindMemory(to: UInt.self).prefix(Int(memory.pointee.count)))
           }
@@ -40,8 +49,13 @@ struct StackRequest {
       // is leaked.
       return []
     }
+
+    private func free() {
+      memory.deallocate()
+      state.release()
+    }
   #else
-    init?(_ thread: Int32) { return nil }
+    init?(_ turn: TurnState.Turn, of state: TurnState) { return nil }
     func frames() -> [UInt] { [] }
   #endif
 }

@@ -133,26 +133,27 @@ final class TurnMonitor: Sendable {
         }
         (entries[index].reported, entries[index].reportedAt) = (turn.number, now)
         // Request the stack with the lock held: a thread whose loop is in the list has not ended.
-        long.append(LongTurn(state: entries[index].state, turn: turn, stack: StackRequest(turn.thread)))
+        let state = entries[index].state
+        long.append(LongTurn(state: state, turn: turn, stack: StackRequest(turn, of: state)))
       }
       return (isIdle, long)
     }
   }
 
-  /// The stack; empty if the turn is already over, because the captured stack may show other work.
+  /// The stack; empty if the turn was over before the thread captured it.
   private func stack(of long: LongTurn) -> [UInt] {
     var (longest, request) = ([UInt](), long.stack)
     // A captured stack ends at a function without unwind information. Try again a few milliseconds later, when the
     // thread is probably in another function.
     for _ in 0..<10 {
-      guard let frames = request?.frames(), long.state.read()?.number == long.turn.number else { break }
+      guard let frames = request?.frames() else { break }
       if frames.count > longest.count { longest = frames }
       // A longer stack shows more than the loop's own calls.
       if longest.count > 6 { break }
       uv_sleep(7)
       // With the lock held, as above.
       request = entries.withLock { _ in
-        long.state.read()?.number == long.turn.number ? StackRequest(long.turn.thread) : nil
+        long.state.read()?.number == long.turn.number ? StackRequest(long.turn, of: long.state) : nil
       }
     }
     return longest
@@ -162,8 +163,7 @@ final class TurnMonitor: Sendable {
     guard Warnings.areOn else { return }
     let calls = StackText(stack(of: long))
     Warnings.warn(
-      .longTurn, at: "EventLoop of \(ThreadNames.name(of: long.turn.thread))", culprit: calls.culprit,
-      stack: calls.lines,
+      .longTurn, at: "EventLoop of \(long.turn.runner)", culprit: calls.culprit, stack: calls.lines,
       """
       a turn takes longer than \(Duration.nanoseconds(limit).readable), and nothing else runs on the loop meanwhile; move blocking \
       or heavy work to offload(_:completion:), SerialWorker or mapAsync

@@ -1,3 +1,6 @@
+/// The section that explains a subscriber or a subscription that is retained after the end of its stream.
+let retainedSection = "docs/Troubleshooting.md#a-subscriber-is-still-retained"
+
 /// Checks that a test has cleaned up by its end.
 final class Audit {
   /// An object that may have leftovers, and the line where it was made.
@@ -60,7 +63,7 @@ final class Audit {
           entry.site,
           subject.leftover
             ?? "The subscriber made here is still retained, although its stream is over: a retain cycle or pending work "
-            + "keeps it."
+            + "keeps it (\(retainedSection))."
         ))
     }
     // Check sources only now: cancelling the recorders above has also cancelled their publishers.

@@ -70,7 +70,8 @@ struct RuleRun<P: Publisher> {
       }
     }
     if leaked != nil {
-      result.breach(.everythingReleased, "the subscriber was still retained after the stream was over")
+      result.breach(
+        .everythingReleased, "the subscriber was still retained after the stream was over (\(retainedSection))")
     }
     return result
   }
@@ -170,7 +171,8 @@ struct RuleRun<P: Publisher> {
     if records.contains(where: \.isLive) || wentOn(records, after: recorder.cancelledAt) {
       result.breach(isCancelled ? .cancelIsFinal : .everythingReleased, "upstream continued after \(how)")
     } else if records.contains(where: { $0.subscription != nil }) {
-      result.breach(.everythingReleased, "the subscription to upstream was still held after \(how)")
+      result.breach(
+        .everythingReleased, "the subscription to upstream was still held after \(how) (\(retainedSection))")
     }
   }
 }

@@ -45,6 +45,21 @@ struct ExplainedMessageTests {
     }
   }
 
+  @Test func `every section that a message of the testing kit names exists and has a solution`() throws {
+    let sections = try Self.sections()
+    var anchors: Set<String> = []
+    let files = FileManager.default.enumerator(
+      at: Self.root.appending(path: "Sources/FeedStreamTesting"), includingPropertiesForKeys: nil)
+    for case let file as URL in try #require(files) where file.pathExtension == "swift" {
+      let text = try String(contentsOf: file, encoding: .utf8)
+      for match in text.matches(of: /Troubleshooting\.md#([a-z-]+)/) { anchors.insert(String(match.1)) }
+    }
+    #expect(anchors.contains("a-subscriber-is-still-retained"), "\(anchors)")
+    for anchor in anchors {
+      #expect(sections[anchor]?.contains("**Solution:**") == true, "\(anchor) has no section")
+    }
+  }
+
   @Test func `the text of a warning or trap ends with a link to its section`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       StreamDiagnostics.writeWarnings()

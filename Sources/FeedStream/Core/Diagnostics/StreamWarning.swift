@@ -57,6 +57,9 @@ extension StreamDiagnostics {
     Warnings.change { $0.handler = handler }
   }
 
+  /// True while warnings are written or handled.
+  package static var hasWarnings: Bool { Warnings.areOn }
+
   /// Turns the writing of warnings to standard error on or off.
   ///
   /// By default debug builds write them and release builds do not, unless the environment variable

@@ -1,0 +1,34 @@
+#if Tracing
+  public import Logging
+  public import Tracing
+
+  extension Logger.MetadataProvider {
+    /// Adds the trace of `ServiceContext.current` to each log line: its `trace_id`, and the `span_id`.
+    ///
+    ///     LoggingSystem.bootstrap(StreamLogHandler.standardError, metadataProvider: .traceContext())
+    ///
+    /// The IDs are those that a request of ``FeedHTTP/HTTPClient/traced(in:tracer:instrument:)`` would send in the field
+    /// `traceparent`: with a tracer that propagates W3C Trace Context, those of the current span; with
+    /// ``TraceContextPropagator``, those of the request that is being served, whose sender made the span. Lines outside
+    /// of a trace have neither. In closures that a timer, a queue or a connection calls, there is a context below
+    /// ``FeedStream/Publisher/inContext(_:)``.
+    ///
+    /// - Parameter instrument: writes the field; the process's instrument by default.
+    public static func traceContext(instrument: (any Instrument)? = nil) -> Self {
+      Self {
+        guard let context = ServiceContext.current else { return [:] }
+        var field: String?
+        (instrument ?? InstrumentationSystem.instrument).inject(context, into: &field, using: ParentField())
+        guard let parent = field.flatMap({ TraceParent($0) }) ?? context.traceParent else { return [:] }
+        return ["trace_id": .string(parent.traceID), "span_id": .string(parent.parentID)]
+      }
+    }
+  }
+
+  /// Keeps the field `traceparent`, and leaves out all others.
+  private struct ParentField: Injector {
+    func inject(_ value: String, forKey key: String, into carrier: inout String?) {
+      if key.lowercased() == "traceparent" { carrier = value }
+    }
+  }
+#endif
