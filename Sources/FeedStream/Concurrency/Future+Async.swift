@@ -61,9 +61,9 @@ extension Future {
 
 /// The state of a future whose result comes from outside the stream.
 private final class OutsideWaits: FutureWaits {
-  // A lane without a queue can't be the home: the thread that brings the result would run all the work that waits
-  // there.
-  let home = SerialLane.current?.isForAnyThread == true ? StreamHome(domain: nil) : .current
+  // A lane can't be the home: code on a queue may give the future to another queue. In a lane without a queue, the
+  // thread that brings the result would also run all the work that waits there.
+  let home = StreamHome.ofAnyThread ?? .current
   /// The task that fulfills the future; cancelled when the future is released.
   var task: Task<Void, Never>?
   /// True while the promise may still be called. `isAwaited`: a subscriber waits for the result.

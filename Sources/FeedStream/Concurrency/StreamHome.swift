@@ -6,11 +6,24 @@ struct StreamHome: Sendable {
   let keepsLoopAlive: Bool
   /// Keeps running while values are in transit: the domain, or a stand-in for a loop that the thread makes later.
   private let holder: (any StreamDomain)?
+  private let place: HoldingPlace
 
   init(domain: (any StreamDomain)?) {
     self.domain = domain
     keepsLoopAlive = Home.isKeeping
     holder = domain ?? EarlyHolds.ofCallingCode
+    place = .mainQueueOrTask
+  }
+
+  /// The home of what the calling code makes and any thread may use; `nil` if that lives where it is made.
+  static var ofAnyThread: StreamHome? { SerialLane.current.map { StreamHome(madeIn: $0) } }
+
+  /// Has no domain: the code in `lane` may pass what it makes on to other threads.
+  private init(madeIn lane: SerialLane) {
+    domain = nil
+    keepsLoopAlive = Home.isKeeping
+    holder = lane.isOnQueue ? lane : EarlyHolds.ofCallingCode
+    place = lane.mayBeOnMainQueue || !lane.isOnQueue ? .mainQueueOrTask : .queue
   }
 
   /// The stand-in for a loop that the thread makes later; `nil` if the stream has a home, or a task made it.
@@ -36,8 +49,8 @@ struct StreamHome: Sendable {
   func stopWaiting() { if keepsLoopAlive { if let domain { domain.stopWaiting() } else { letGo() } } }
 
   /// Keeps the loop running until `letGo()` has been called the same number of times. Safe from any thread.
-  func hold() { if keepsLoopAlive { holder?.hold(.mainQueueOrTask) } }
-  func letGo() { if keepsLoopAlive { holder?.letGo(.mainQueueOrTask) } }
+  func hold() { if keepsLoopAlive { holder?.hold(place) } }
+  func letGo() { if keepsLoopAlive { holder?.letGo(place) } }
 }
 
 extension StreamHome {

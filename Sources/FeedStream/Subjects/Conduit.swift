@@ -122,10 +122,10 @@ extension Conduit {
 
   deinit { cancel() }
 
-  /// True if a request needn't start a publisher.
   /// The upstreams that are not known to be over.
   fileprivate var live: [any Subscription] { upstreams.filter { !(($0 as? any FiniteSubscription)?.isOver ?? false) } }
 
+  /// True if a request needn't start a publisher.
   fileprivate var isReady: Bool { isWanted || upstreams.isEmpty }
 
   /// Cancels the upstreams. Called before the subject is deallocated, because upstreams can reach it until they are

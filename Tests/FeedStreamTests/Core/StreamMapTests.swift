@@ -149,6 +149,22 @@ import Testing
     }
   }
 
+  @Test func `a buffer above a flatMap that waits for one of its publishers is reported`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let response = PassthroughSubject<Int, Never>(file: "Response.swift", line: 3)
+      let numbers = PassthroughSubject<Int, Never>()
+      let sink = numbers.buffer(size: 4, prefetch: .byRequest, whenFull: .dropNewest)
+        .flatMap(maxPublishers: .max(1)) { _ in response }.sink { _ in }
+      for number in 0..<3 { numbers.send(number) }
+      Self.expect(
+        .valuesNobodyRequested, at: "Buffer",
+        "holds 2 values that nobody has requested: FlatMap waits for the completion of PassthroughSubject, Response.swift:3"
+      )
+      sink.cancel()
+    }
+  }
+
   @Test func `a connectable publisher without a connection is reported, at the checkpoint below it`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()

@@ -189,6 +189,19 @@ enum MainQueueCode {
     currentQueueLabel(nil).map { strcmp($0, "com.apple.main-thread") == 0 } ?? false || specific(mark) != nil
   }
 
+  /// Runs `action` on the main queue, if something serves it.
+  static func run(_ action: @escaping () -> Void) {
+    let work = Unmanaged.passRetained(Work(action: action)).toOpaque()
+    asyncFunction(cthread_main_queue(), work) { work in
+      if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().action() }
+    }
+  }
+
+  private final class Work {
+    let action: () -> Void
+    init(action: @escaping () -> Void) { self.action = action }
+  }
+
   /// The key of a value that the main queue has, and that code on queues that target it finds, too.
   // Written once, and never read: only its address counts.
   nonisolated(unsafe) private static let mark: UnsafeMutableRawPointer = {
@@ -207,6 +220,11 @@ private func currentQueueLabel(_ queue: UnsafeRawPointer?) -> UnsafePointer<CCha
 private func setSpecific(
   _ queue: UnsafeMutableRawPointer, _ key: UnsafeRawPointer, _ value: UnsafeMutableRawPointer?,
   _ destroy: UnsafeRawPointer?)
+
+@_silgen_name("dispatch_async_f")
+private func asyncFunction(
+  _ queue: UnsafeMutableRawPointer, _ context: UnsafeMutableRawPointer?,
+  _ work: @convention(c) (UnsafeMutableRawPointer?) -> Void)
 
 @_silgen_name("dispatch_get_specific")
 private func specific(_ key: UnsafeRawPointer) -> UnsafeMutableRawPointer?

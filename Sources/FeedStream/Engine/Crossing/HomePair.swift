@@ -33,7 +33,10 @@
     guard let lane, let handing = lane.handing else { return nil }
     if let gate, gate.lives(in: lane) { return nil }
     if let home = handing.home {
-      return home === lane ? nil : HomePair(source: lane, atHome: home.perform)
+      guard home !== lane else { return nil }
+      // The code that subscribes may run in another home than the stage, such as the lane of a join above the stage:
+      // only the gate knows where the stage lives.
+      return HomePair(source: lane, atHome: gate.map { $0.run } ?? home.perform)
     }
     // The only thread that serves the queue runs this code, so the whole stream lives on that thread.
     if lane.ownsThread { return nil }

@@ -1,7 +1,7 @@
 /// Subscribes a stream that lives in a lane to a subject, and moves the subject's values to the stream's home.
 ///
 /// The subject is touched only on its own thread: it receives unlimited demand there, and learns of a cancellation on
-/// another thread with the next value. **Demand:** counted in the subscriber's home. A value that was not requested is
+/// another thread through the main queue if it lives there, and otherwise with the next value. **Demand:** counted in the subscriber's home. A value that was not requested is
 /// dropped and reported, unless the subject keeps values: then the value waits.
 @usableFromInline final class SubjectCrossing<Input, Failure: Error>: GuardedSubscription, Subscriber {
   private let name: StaticString
@@ -12,6 +12,7 @@
   @exclusivity(unchecked) private var up: (any Subscription)?
   private var bridge: MapBridge?
   private let thread = CurrentDomain.threadNumber
+  private let isOnMainQueue = MainQueueCode.isRunning
   private let isCancelled = Locked(false)
 
   // Used in the home.
@@ -90,7 +91,13 @@
     isLive = false
     _ = (down.take(), waiting.take())
     isCancelled.withLock { $0 = true }
-    if CurrentDomain.threadNumber == thread { CurrentDomain.outside { up.take()?.cancel() } }
+    if CurrentDomain.threadNumber == thread || isOnMainQueue && MainQueueCode.isRunning {
+      CurrentDomain.outside { up.take()?.cancel() }
+    } else if isOnMainQueue {
+      // The subject holds this object, and its subscription the subject: without this, a subject that sends nothing
+      // more would never be released.
+      MainQueueCode.run { [self] in up.take()?.cancel() }
+    }
   }
 
   override func tell(_ facts: inout StreamFacts) {

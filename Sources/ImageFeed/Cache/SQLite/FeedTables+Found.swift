@@ -80,8 +80,10 @@ private struct SeenReader {
   private let firstSeen: FirstSeen
   /// The beginning of each pack.
   private var starts: [Int] = [0]
-  /// The pack that was read last.
-  private var pack: (part: Int, count: Int, bytes: [UInt8])?
+  /// The pack that was read last, and its bytes. Each pack takes the place of the last one: a new array for each, of up
+  /// to 64 KiB, made the system give memory back and forth.
+  private var pack: (part: Int, count: Int)?
+  private var bytes: [UInt8] = []
 
   init?(_ tables: FeedTables, _ history: FeedTables.HistoryRow) throws {
     let row = try tables.statement("SELECT address FROM history WHERE id = ?")
@@ -116,21 +118,23 @@ private struct SeenReader {
     guard let part = starts.lastIndex(where: { $0 <= place }), part < starts.count - 1 else { return nil }
     if pack?.part != part { pack = try read(part) }
     guard let pack, firstSeen.times.indices.contains(place) else { return nil }
-    let image = pack.bytes.withUnsafeBytes {
+    let image = bytes.withUnsafeBytes {
       FeedImages.Builder.image(at: place - starts[part], inPack: $0, of: pack.count)
     }
     guard let image, image.id == id else { return nil }
     return seen(image, first: firstSeen.times[place], last: nil)
   }
 
-  private func read(_ part: Int) throws -> (part: Int, count: Int, bytes: [UInt8])? {
+  private mutating func read(_ part: Int) throws -> (part: Int, count: Int)? {
+    bytes.removeAll(keepingCapacity: true)
     guard let feed else { return nil }
     let row = try tables.statement("SELECT count, images FROM pack WHERE feed = ? AND part = ?")
     defer { row.clear() }
     row.bind(feed.id, at: 1)
     row.bind(Int64(part), at: 2)
     guard try tables.db.step(row, expecting: SQLITE_ROW), let count = row.integer(0) else { return nil }
-    return (part, count, [UInt8](row.blob(1)))
+    bytes.append(contentsOf: row.blob(1))
+    return (part, count)
   }
 
   private func kept(_ id: FeedImage.ID) throws -> SeenImage? {

@@ -42,11 +42,12 @@ extension StreamMap {
   ) -> (Reason, String)? {
     let values = node.held == 1 ? "1 value" : "\(node.held) values"
     if let capacity = node.capacity, node.held >= capacity, capacity > 0 {
-      let cause = node.demand == Subscribers.Demand.none ? "; nobody below has requested more" : ""
+      let cause =
+        node.demand == Subscribers.Demand.none ? "; nobody below has requested more\(waiting(below: node, below))" : ""
       return (.bufferIsFull, "its buffer is full (\(node.held) of \(capacity))\(cause)")
     }
     if node.held > 0, node.demand == Subscribers.Demand.none {
-      return (.valuesNobodyRequested, "holds \(values) that nobody has requested")
+      return (.valuesNobodyRequested, "holds \(values) that nobody has requested\(waiting(below: node, below))")
     }
     guard !isActive(node) else { return nil }
     if node.held > 0, let empty = partners.firstIndex(of: 0) {
@@ -78,8 +79,11 @@ extension StreamMap {
 
   private func finding(forSource node: Node, _ below: [[Int]]) -> (Reason, String)? {
     guard let demand = node.demand else { return nil }
-    guard demand > .none else { return (.nobodyRequests, nobodyRequests(of: node, below)) }
     let count = node.delivered ?? 0
+    guard demand > .none else {
+      let value = count == 0 ? "a value" : "another value"
+      return (.nobodyRequests, "nobody below has requested \(value)\(waiting(below: node, below))")
+    }
     guard let wanted = demand.max else {
       return count == 0 ? (.demandNobodyServes, "unlimited demand, but no value has arrived") : nil
     }
@@ -90,15 +94,15 @@ extension StreamMap {
     )
   }
 
-  /// Names the publisher that an operator below waits for, such as the one that `flatMap(maxPublishers: .max(1))` runs.
-  private func nobodyRequests(of source: Node, _ below: [[Int]]) -> String {
-    let text = "nobody below has requested \((source.delivered ?? 0) == 0 ? "a" : "another") value"
+  /// Names the publisher that the operator below `source` waits for, such as the one that
+  /// `flatMap(maxPublishers: .max(1))` runs; empty if it waits for none.
+  private func waiting(below source: Node, _ below: [[Int]]) -> String {
     guard let below = below[source.id].first.map({ nodes[$0] }), below.held == 0,
       // Without demand of its own, the operator waits for its subscriber.
       below.demand != Subscribers.Demand.none,
       let running = below.upstreams.first(where: { $0 != source.id && !nodes[$0].isOver })
-    else { return text }
-    return "\(text): \(below.name) waits for the completion of \(title(running))"
+    else { return "" }
+    return ": \(below.name) waits for the completion of \(title(running))"
   }
 
   /// Follows the events that arrive at `node` down to the next operator whose deliveries are counted.
