@@ -36,7 +36,8 @@
       guard home !== lane else { return nil }
       // The code that subscribes may run in another home than the stage, such as the lane of a join above the stage:
       // only the gate knows where the stage lives.
-      return HomePair(source: lane, atHome: gate.map { $0.run } ?? home.perform)
+      guard let gate else { return HomePair(source: lane, atHome: home.perform) }
+      return HomePair(source: lane, atHome: gate.run)
     }
     // The only thread that serves the queue runs this code, so the whole stream lives on that thread.
     if lane.ownsThread { return nil }
