@@ -44,10 +44,12 @@ import Testing
       let numbers = PassthroughSubject<Int, Never>(file: "App.swift", line: 1)
       let sink = numbers.filter { $0 > 10 }.receive(on: DispatchQueue(label: "rows")).map { $0 + 1 }
         .receive(on: thread.loop).sink(receiveValue: { _ in }, file: "App.swift", line: 2)
-      loop.schedule { numbers.send(1) }
       var map: StreamMap?
-      let taking = loop.timer(every: .milliseconds(50)).autoconnect().first()
-        .flatMap { _ in StreamDiagnostics.snapshot(on: loop, within: .seconds(60)) }.sink { map = $0 }
+      var taking: AnyCancellable?
+      loop.schedule {
+        numbers.send(1)
+        taking = StreamDiagnostics.snapshot(on: loop, within: .seconds(60)).sink { map = $0 }
+      }
       loop.run()
       let text = map?.description.replacing(#/ · \d+ ms ago/#, with: "").split(separator: "\n").map(String.init) ?? []
       #expect(text.contains("- Filter (Sink, App.swift:2): 1 value arrived, but was not passed on"), "\(text)")
@@ -58,7 +60,7 @@ import Testing
           "      └─ ReceiveOn · in 0 · out 0", "         └─ Filter · in 1 · out 0 · on its thread",
           "            └─ PassthroughSubject, App.swift:1 · out 1 · unlimited demand",
         ], "\(text)")
-      taking.cancel()
+      taking?.cancel()
       sink.cancel()
       thread.shutdown()
     }
@@ -72,10 +74,13 @@ import Testing
       let values = numbers.map { $0 + 1 }.values
       let task = Task { for await _ in values {} }
       var map: StreamMap?
-      let taking = loop.timer(every: .milliseconds(50)).autoconnect().first()
+      let taking = loop.timer(every: .milliseconds(10)).autoconnect().first { _ in numbers.subscriberCount > 0 }
         .flatMap { _ in StreamDiagnostics.snapshot(on: loop, within: .seconds(60)) }.sink { map = $0 }
-      loop.schedule(after: loop.now.advanced(by: .milliseconds(300))) { task.cancel() }
+      let ending = loop.timer(every: .milliseconds(10)).autoconnect().first { _ in map != nil }.sink { _ in
+        task.cancel()
+      }
       loop.run()
+      ending.cancel()
       #expect(map?.nodes.filter(\.isEnd).map(\.name).contains("values") == true, "\(map!)")
       #expect(map?.findings.first.map { map!.title($0.node) } == "PassthroughSubject, App.swift:1", "\(map!)")
       taking.cancel()

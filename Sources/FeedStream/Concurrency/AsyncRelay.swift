@@ -74,7 +74,7 @@
 
   /// The next value; `nil` after the completion or a cancellation.
   func next(isolation actor: isolated (any Actor)?) async throws(Failure) -> Input? {
-    if isHomeless { state.withLock { ($0.task, $0.actor) = (Self.currentTask, actor) } }
+    if isHomeless { state.withLock { ($0.task, $0.actor) = (SubjectConfinement.currentTask, actor) } }
     let answer: Answer = await withTaskCancellationHandler {
       await withUnsafeContinuation(isolation: actor) { ask($0) }
     } onCancel: {
@@ -87,8 +87,6 @@
 
   /// True if the stream lives where the task iterates.
   private var isHomeless: Bool { home.domain == nil }
-
-  private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
   private func ask(_ waiter: Waiter) {
     let (answer, wasHolding): (Answer?, Bool) = state.withLock { state in
@@ -107,7 +105,7 @@
   /// Called when the iterator is released.
   @usableFromInline func cancel() {
     let actor: (any Actor)? = state.withLock { state in
-      state.task == nil || state.task == Self.currentTask ? nil : state.actor
+      state.task == nil || state.task == SubjectConfinement.currentTask ? nil : state.actor
     }
     guard isHomeless, let actor else { return stop(here: true) }
     stop(here: false)
@@ -166,9 +164,7 @@
       state.lane = .ofSubscriptionHandedDown
       return true
     }
-    guard isFirst else { return subscription.cancel() }
-    if LiveMap.isOn { LiveMap.here().add(self, nil, nil) }
-    request(atMost: .max)
+    if isFirst { request(atMost: .max) } else { subscription.cancel() }
   }
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
@@ -217,16 +213,11 @@ extension AsyncRelay: LiveAnywhere {
   @usableFromInline var isLive: Bool { state.withLock { !$0.waiters.isEmpty } }
   var mayReceive: Bool { state.withLock { !$0.phase.isOver } }
   @usableFromInline var lane: (any StreamLane)? { state.withLock { $0.lane } }
-  @usableFromInline var upstream: AnyObject? {
-    state.withLock { state in
-      if case .subscribed(let subscription) = state.phase { subscription as AnyObject } else { nil }
-    }
-  }
+  // On the map, a `MapEnd` stands for this relay.
+  @usableFromInline var upstream: AnyObject? { nil }
 }
 
-extension AsyncRelay: CustomStringConvertible {
-  @usableFromInline var description: String { "values" }
-}
+extension AsyncRelay: AwaitedValues {}
 
 extension FIFO {
   /// Resumes the waiting tasks with `nil`, because there are no more values.

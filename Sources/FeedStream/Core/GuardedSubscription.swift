@@ -103,6 +103,9 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
 
   /// The gate through which upstream's events arrive, if several threads take turns entering it.
   var gateAbove: (any EntryGate)? { get }
+
+  /// True if no event has arrived on another thread.
+  var mayBeRead: Bool { get }
 }
 
 /// Admits one thread at a time.

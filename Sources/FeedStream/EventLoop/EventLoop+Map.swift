@@ -15,7 +15,7 @@ extension StreamDiagnostics {
   ) -> Future<StreamMap, Never> {
     loop.checkOwner()
     return Future { promise in
-      let own = snapshot(limit: nodes)
+      let own = readHere(atMost: nodes)
       MapCollector(own, on: loop, nodes) { promise(.success($0)) }.collect(within: limit)
     }
   }
@@ -41,20 +41,18 @@ private final class MapCollector {
     let others = LiveMap.loops.filter { $0.domain !== loop }
     for other in others { if let domain = other.domain { missing[ObjectIdentifier(domain)] = other.label } }
     // The own map has what this thread may read.
-    let lanes = LiveMap.lanes.filter { $0.isOnQueue && !$0.isHere }
+    let lanes = LiveMap.lanes.filter { $0.isOnQueue && !$0.isHere && $0.knownMap?.mayHaveStreams == true }
     for lane in lanes { missing[ObjectIdentifier(lane)] = lane.label }
     guard !missing.isEmpty else { return deliver() }
     // The alarm retains this collector until everything has arrived.
     alarm = loop.once(after: limit) { [self] in finish() }
     let receiver = OnLoopReference(self)
-    func ask(_ domain: any StreamDomain, _ list: @escaping @Sendable () -> LoopMap?) {
-      domain.bring { [loop, nodes] in
-        let part = list()?.read(atMost: nodes) ?? StreamMap()
-        loop.execute { receiver.object?.add(part, ObjectIdentifier(domain)) }
-      }
+    let answer = { @Sendable [loop, nodes] (list: LoopMap?, domain: any StreamDomain) in
+      let part = list?.read(atMost: nodes) ?? StreamMap()
+      loop.execute { receiver.object?.add(part, ObjectIdentifier(domain)) }
     }
-    for case let domain? in others.map(\.domain) { ask(domain) { domain.subscriptions?.map } }
-    for lane in lanes { ask(lane) { lane.knownMap } }
+    for case let domain? in others.map(\.domain) { domain.bring { answer(domain.subscriptions?.map, domain) } }
+    for lane in lanes { lane.look { isHere in answer(isHere ? lane.knownMap : nil, lane) } }
   }
 
   private func add(_ part: StreamMap, _ loop: ObjectIdentifier) {
@@ -71,7 +69,7 @@ private final class MapCollector {
   }
 
   private func deliver() {
-    map.joinParts()
+    map.finish()
     answer(map)
   }
 

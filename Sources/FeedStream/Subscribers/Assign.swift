@@ -108,6 +108,7 @@ extension Subscribers.Assign: LiveSubscriber {
     if case .subscribed = status { true } else { false }
   }
   @usableFromInline var lane: (any StreamLane)? { ownLane }
+  @usableFromInline var mayBeRead: Bool { unconfined?.mayBeRead ?? true }
   @usableFromInline var upstream: AnyObject? {
     if case .subscribed(let subscription) = status { (unconfined?.current ?? subscription) as AnyObject } else { nil }
   }

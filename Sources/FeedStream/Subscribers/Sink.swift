@@ -164,6 +164,7 @@ extension Subscribers.Sink: LiveAnywhere {
   var mayReceive: Bool { isActive }
   @usableFromInline var isLive: Bool { isActive }
   @usableFromInline var lane: (any StreamLane)? { ownLane }
+  @usableFromInline var mayBeRead: Bool { unconfined?.mayBeRead ?? true }
   @usableFromInline var upstream: AnyObject? { (unconfined?.current ?? subscription).map { $0 as AnyObject } }
 }
 

@@ -153,6 +153,9 @@ public import CThread
 
   static var isInTask: Bool { withUnsafeCurrentTask { $0 != nil } }
 
+  /// Identifies the calling task while it runs; `nil` outside of tasks.
+  static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
+
   @usableFromInline static let adviceOnSchedulers = """
     A stream crosses only to a DispatchQueue, an OperationQueue, RunLoop.main, and schedulers that declare \
     usesOtherThreads. If this scheduler runs its work on other threads, declare that: extension MyScheduler { public \

@@ -16,9 +16,12 @@ import Synchronization
   var lane: (any StreamLane)? { get }
   /// The subscriber's subscription, if it is an object, for the map. Read it only on the stream's thread.
   var upstream: AnyObject? { get }
+  /// False if a publisher above, which may deliver on any thread, delivers on another one.
+  var mayBeRead: Bool { get }
 }
 
 extension LiveSubscriber {
+  @usableFromInline var mayBeRead: Bool { true }
   /// True when the subscriber lives on a queue, and its values arrive there.
   var isOnQueue: Bool { lane != nil }
 }

@@ -76,7 +76,7 @@
   @usableFromInline func receive(subscription: any Subscription) {
     guard up == nil, isOpen else { return subscription.cancel() }
     up = subscription
-    bridge = .make("\(name)", subscription)
+    bridge = .make("\(name)", subscription) { [weak self] in self?.waiting.count ?? 0 }
     // The part above may itself have crossed to a queue.
     if let domain = CurrentDomain.get() { home.domain = domain }
     lane.begin(at: surroundings) { down.receive(subscription: self) }
@@ -205,7 +205,8 @@
     facts.delivers(to: down)
     facts.held = mutex.withLock { passing.count }
     facts.isOver = !isLive
-    facts.bridge = bridge
+    facts.onlyMoves = true
+    facts.upstreams = [bridge].compactMap { $0 }
   }
 
   override var description: String { "\(name)" }

@@ -171,7 +171,6 @@ extension HomeSubscriber: Traceable {
 extension HomeSubscriber: MapMember {
   @usableFromInline func tell(_ facts: inout StreamFacts) {
     facts.isTransparent = true
-    facts.upstreams = crossing == nil ? [up].compactMap { $0 } : []
-    facts.bridge = bridge
+    facts.upstreams = crossing == nil ? [up].compactMap { $0 } : [bridge].compactMap { $0 }
   }
 }

@@ -1,7 +1,7 @@
 extension SerialLane: StreamLane {
   package var label: String {
     if isForAnyThread { return "no loop" }
-    if isOfLoop { return (ownsThread ? CurrentDomain.resting()?.label : nil) ?? name }
+    if isOfLoop { return LiveMap.label(of: loop) ?? (ownsThread ? CurrentDomain.resting()?.label : nil) ?? name }
     return name == "com.apple.main-thread" ? "the main queue" : "the queue \(name)"
   }
 

@@ -17,6 +17,9 @@ import Synchronization
     var waits = 0
     /// The lane's streams, once the live map has any.
     var map: LoopMap?
+    /// Reads of the map that wait for the queue.
+    var looks: [@Sendable (Bool) -> Void] = []
+    var isLooking = false
   }
 
   /// The number of pieces of work that run before the queue gets a turn.
@@ -39,6 +42,8 @@ import Synchronization
   /// True if another thread may make requests in this lane while the lane is free. Set before other code has access to
   /// the lane.
   var takesRequests = false
+  /// The loop of another thread on which the lane is.
+  private(set) weak var loop: (any StreamDomain)?
   /// The home of the stream that receives the lane's values; set while the subscription is delivered.
   private(set) var handing: Handing?
 
@@ -77,6 +82,7 @@ import Synchronization
     }
     isOnThread = { loop.isHere }
     place = .queue
+    self.loop = loop
   }
 
   package var isHere: Bool { runner.load(ordering: .relaxed) == currentThread() || ownsThread }
@@ -248,6 +254,31 @@ import Synchronization
     body()
     CurrentDomain.leave(outer)
     _ = runner.compareExchange(expected: thread, desired: 0, ordering: .relaxed)
+  }
+
+  @usableFromInline func look(_ read: @escaping @Sendable (Bool) -> Void) {
+    let (isClosed, isFirst) = state.withLock { state in
+      guard !state.isClosed else { return (true, false) }
+      // Whoever has waited so long has given up.
+      if state.looks.count > 8 { state.looks.removeFirst() }
+      state.looks.append(read)
+      defer { state.isLooking = true }
+      return (false, !state.isLooking)
+    }
+    if isClosed { read(false) }
+    guard isFirst, let start else { return }
+    let errand = LoopErrand(
+      { if !self.runIfFree({ self.serveLooks(isHere: true) }) { self.post { self.serveLooks(isHere: true) } } },
+      dropped: { self.serveLooks(isHere: false) })
+    start { errand.run() }
+  }
+
+  private func serveLooks(isHere: Bool) {
+    let looks = state.withLock { state in
+      state.isLooking = false
+      return state.looks.take()
+    }
+    for look in looks { look(isHere) }
   }
 
   /// The lane's streams, if the live map has any. Safe from any thread.

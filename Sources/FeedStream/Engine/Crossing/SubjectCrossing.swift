@@ -101,11 +101,9 @@
   }
 
   override func tell(_ facts: inout StreamFacts) {
-    facts.delivers(to: down)
-    facts.demand = demand
-    facts.held = waiting.count
-    facts.isOver = !isLive
-    facts.bridge = bridge
+    // The subject is a node of its own, in its home.
+    facts.isTransparent = true
+    facts.upstreams = [bridge].compactMap { $0 }
   }
 
   override var description: String { "\(name)" }

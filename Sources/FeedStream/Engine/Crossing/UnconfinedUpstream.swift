@@ -72,6 +72,11 @@ import Synchronization
 
   @usableFromInline var gateAbove: (any EntryGate)? { state.withLock { $0.gate } }
 
+  @usableFromInline var mayBeRead: Bool {
+    let thread = thread.load(ordering: .relaxed)
+    return thread == 0 || thread == currentThread()
+  }
+
   /// The subscription; `nil` when it is over.
   var current: (any Subscription)? { state.withLock { Carried(uncheckedly: $0.subscription) }.value }
 

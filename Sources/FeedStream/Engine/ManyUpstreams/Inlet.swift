@@ -46,6 +46,9 @@ extension Port {
   /// The path to an upstream that lives on a queue outside of the owner's home.
   @exclusivity(unchecked) @usableFromInline final var crossing: HomePair?
 
+  /// For the map: leads to an upstream that lives elsewhere.
+  @exclusivity(unchecked) private final var bridge: MapBridge?
+
   @inlinable init(index: Int) { self.index = index }
 
   @usableFromInline final func request(_ demand: Subscribers.Demand) {
@@ -73,8 +76,13 @@ extension Port {
   /// Releases the values that the inlet holds, and reports them as dropped if `reporting` is true; see ``Lane``.
   @usableFromInline func drop(reporting: Bool) {}
 
-  /// The subscription to upstream, for the map, if upstream lives in the owner's home.
-  final var visible: [any Subscription] { crossing == nil ? [up].compactMap { $0 } : [] }
+  /// The subscription to upstream, for the map, or the bridge to an upstream that lives elsewhere.
+  final var visible: [Any] { crossing == nil ? [up].compactMap { $0 } : isLive ? [bridge].compactMap { $0 } : [] }
+
+  /// Called in upstream's home when its subscription arrives there.
+  @inline(never) @usableFromInline final func crosses(_ subscription: any Subscription, to owner: String) {
+    bridge = .make(owner, subscription)
+  }
 
   @usableFromInline final func close() {
     leavesLate = false
@@ -104,7 +112,7 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
 
   @inlinable final func receive(subscription: any Subscription) {
     let crossing = HomePair.ofSubscriptionHandedDown(to: owner.gate, following: P.isMain, owner.description)
-    if crossing == nil { subscription.join(owner.gate) }
+    if crossing == nil { subscription.join(owner.gate) } else { crosses(subscription, to: owner.description) }
     if crossing == nil, entry.enter() {
       accept(subscription, nil)
       entry.leave()

@@ -57,6 +57,7 @@
     facts.delivers(to: down)
     facts.demand = demand
     facts.isOver = !isActive
+    facts.joins = true
   }
 
   // MARK: Descriptions

@@ -22,7 +22,7 @@ extension StreamDiagnostics {
     startMap()
     return Signals.received(signal ?? Signals.user1, on: loop)
       .map { _ in snapshot(on: loop) }
-      .switchToLatest()
+      .flatMap(maxPublishers: .max(1)) { $0 }
       .sink(
         receiveCompletion: { if case .failure(let error) = $0 { unhandled(error, "printMapOnSignal") } },
         receiveValue: handler ?? write)

@@ -55,14 +55,22 @@ import Synchronization
 
   /// Called for a lane that has its first stream on the map.
   static func add(_ lane: any StreamDomain & StreamLane) {
-    queued.withLock { parts in
-      if parts.count == parts.capacity { parts.removeAll { $0.lane == nil } }
+    let full: [QueuedPart] = queued.withLock { parts in
+      let full = parts.count >= 64 && parts.count == parts.capacity ? parts.take() : []
       parts.append(QueuedPart(lane: lane))
+      return full
     }
+    guard !full.isEmpty else { return }
+    // Outside of the lock, because looking at a lane may release it, and its release may run any code.
+    let live = full.filter { $0.lane != nil }
+    queued.withLock { $0 = live + $0 }
   }
 
   /// The lanes that have streams on the map.
-  static var lanes: [any StreamDomain & StreamLane] { queued.withLock { $0.compactMap(\.lane) } }
+  static var lanes: [any StreamDomain & StreamLane] { queued.withLock { $0 }.compactMap(\.lane) }
+
+  /// The name of a loop that has streams on the map.
+  static func label(of loop: (any StreamDomain)?) -> String? { loops.first { $0.domain === loop }?.label }
 
   static var loops: [Home] { homes.withLock { $0.filter { $0.domain != nil } } }
 
@@ -76,8 +84,17 @@ import Synchronization
     Unmanaged<LoopMap>.fromOpaque(map).takeUnretainedValue().turnBegins()
   }
 
+  /// The list of the main thread's streams without a loop. Other threads may run the main queue's code.
+  // Used by the main queue's code only.
+  nonisolated(unsafe) private static let ofMain: LoopMap = {
+    let map = LoopMap(nil, isOfMain: true)
+    CurrentDomain.set(Unmanaged.passRetained(map).toOpaque(), in: slot)
+    return map
+  }()
+
   /// The list of the streams that live on this thread without a loop.
   static func ofThread() -> LoopMap {
+    if MainQueueCode.isRunning { return ofMain }
     if let map = CurrentDomain.value(in: slot) { return Unmanaged<LoopMap>.fromOpaque(map).takeUnretainedValue() }
     let map = LoopMap(nil)
     CurrentDomain.set(Unmanaged.passRetained(map).toOpaque(), in: slot)
@@ -90,10 +107,12 @@ import Synchronization
   /// - Returns: false when `subscriber` is known, and nothing has happened.
   static func attach<P: Publisher, S: Subscriber<P.Output, P.Failure>>(_ subscriber: S, to publisher: P) -> Bool {
     let bare = unerased(subscriber)
-    if bare is any LiveSubscriber || bare is any LinkToEnd || bare is any MapMember || bare is any Traceable {
+    let isAwaited = bare is any AwaitedValues
+    if !isAwaited, bare is any LiveSubscriber || bare is any LinkToEnd || bare is any MapMember || bare is any Traceable
+    {
       return false
     }
-    let end = MapEnd(subscriber, named: operatorName(of: type(of: bare)))
+    let end = MapEnd(subscriber, named: isAwaited ? "values" : operatorName(of: type(of: bare)))
     publisher.receive(subscriber: end)
     return true
   }
@@ -107,7 +126,13 @@ import Synchronization
   var knownMap: LoopMap? { get }
   /// The lane's streams; `nil` if the calling thread may not read them now.
   func readHere(atMost limit: Int) -> StreamMap?
+  /// Calls `read` in the lane, later, with true; with false, on any thread, if its loop is closed. No loop waits for
+  /// this call.
+  func look(_ read: @escaping @Sendable (_ isHere: Bool) -> Void)
 }
+
+/// A subscriber whose values tasks await. It counts none itself.
+protocol AwaitedValues {}
 
 /// A subscriber that represents a known end of a stream, such as that of `sink`.
 protocol LinkToEnd {}

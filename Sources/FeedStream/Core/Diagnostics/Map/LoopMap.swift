@@ -8,6 +8,8 @@ public import Synchronization
     weak var end: (any LiveSubscriber)?
     let place: SourcePlace?
     let tally: Tally?
+    /// The task that made a stream without a loop: it may continue on another thread, where only it uses the stream.
+    let task: Int?
   }
 
   private struct Entries {
@@ -23,25 +25,55 @@ public import Synchronization
   private weak var domain: (any StreamDomain)?
   /// The domain whose clock was read last, for streams without a loop, such as those in virtual time.
   private weak var clock: (any StreamDomain)?
+  /// The number of clocks that have been read.
+  private(set) var clockNumber = 0
   // Locked, because a subscription to a stream on a queue is made on another thread.
   private let entries = Mutex(Entries())
 
-  init(_ domain: (any StreamDomain)?) { self.domain = domain }
+  init(_ domain: (any StreamDomain)?, isOfMain: Bool = false) {
+    self.domain = domain
+    self.isOfMain = isOfMain
+  }
+
+  /// Stands for the list of a home that isn't known yet. Its turn is no event's.
+  // Only its turn is used, and never changed.
+  nonisolated(unsafe) static let unknown: LoopMap = {
+    let map = LoopMap(nil)
+    map.turn.store(-2, ordering: .relaxed)
+    return map
+  }()
 
   /// True if the calling thread made this.
-  var isOfThisThread: Bool { thread == currentThread() }
+  var isOfThisThread: Bool { isOfMain ? MainQueueCode.isRunning : thread == currentThread() }
+
+  /// True for the list of the main thread, whose code may move to other threads below `dispatchMain()`.
+  private let isOfMain: Bool
 
   func turnBegins() { turn.store(turn.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
 
+  private var task: Int? { domain == nil && !isOfMain ? SubjectConfinement.currentTask : nil }
+
   /// Safe from any thread.
   func add(_ end: any LiveSubscriber, _ place: SourcePlace?, _ tally: Tally?) {
-    let entry = Entry(end: end, place: place, tally: tally)
-    entries.withLock { entries in
-      if entries.list.count >= entries.limit {
-        entries.list.removeAll { $0.end == nil }
-        entries.limit = max(64, entries.list.count * 2)
-      }
+    let entry = Entry(end: end, place: place, tally: tally, task: task)
+    let full: [Entry] = entries.withLock { entries in
+      let full = entries.list.count >= entries.limit ? entries.list.take() : []
       entries.list.append(entry)
+      return full
+    }
+    guard !full.isEmpty else { return }
+    // Outside of the lock, because looking at an end may release it, and its release may run any code.
+    let live = full.filter { $0.end != nil }
+    entries.withLock { entries in
+      entries.list = live + entries.list
+      entries.limit = max(64, entries.list.count * 2)
+    }
+  }
+
+  /// False when no stream can be left. Safe from any thread.
+  var mayHaveStreams: Bool {
+    entries.withLock { $0.list }.contains { entry in
+      entry.end.map { ($0 as? any LiveAnywhere)?.mayReceive ?? true } ?? false
     }
   }
 
@@ -51,6 +83,7 @@ public import Synchronization
     guard isOfThisThread else { return nil }
     if let current = CurrentDomain.get(), current !== clock, current.instant != nil {
       clock = current
+      clockNumber += 1
       // A loop counts its turns for its own map.
       if current.subscriptions != nil { _ = LiveMap.here() }
     }
@@ -60,7 +93,8 @@ public import Synchronization
   /// The current streams.
   func read(atMost limit: Int) -> StreamMap {
     var reader = MapReader(domain?.label ?? "no loop", limit: limit)
-    for entry in entries.withLock({ $0.list }) {
+    let task = self.task
+    for entry in entries.withLock({ $0.list }) where entry.task == task {
       // The subscription of a stream that arrived late may have come in a lane.
       guard let end = entry.end, end.lane == nil || end.lane === domain, end.mayReceiveMore else { continue }
       reader.read(end, entry.place, entry.tally)

@@ -3,12 +3,6 @@ struct MapReader {
   private let loop: String
   private let limit: Int
   private var nodes: [StreamMap.Node] = []
-  /// The number of values that each node holds for each of its upstreams, in the order of the upstreams.
-  private var partners: [Int: [Int]] = [:]
-  /// The findings about members that wait for upstream's completion.
-  private var completing: [Int: String] = [:]
-  /// The reasons that members give for delivering nothing.
-  private var reasons: [Int: String] = [:]
   private var known: [ObjectIdentifier: Int] = [:]
   private var isCut = false
 
@@ -22,17 +16,19 @@ struct MapReader {
     let name = (end as? any CustomStringConvertible)?.description ?? operatorName(of: type(of: end))
     guard let node = known[ObjectIdentifier(end)] ?? add(name, end) else { return }
     nodes[node].isEnd = true
-    if end is MapBridge { nodes[node].bridge = ObjectIdentifier(end) }
     nodes[node].place = place.map { "\($0)" } ?? nodes[node].place
-    if let tally { note(tally, arrivingAt: node) }
-    if let upstream = end.upstream { visit(upstream, above: node, end) }
+    if let bridge = end as? MapBridge {
+      nodes[node].hints.bridge = ObjectIdentifier(bridge)
+      nodes[node].held = bridge.held()
+      nodes[node].waitsForTime = nodes[node].held > 0
+    }
+    // Elsewhere, the numbers may be changing.
+    if let tally, end.mayBeRead { note(tally, arrivingAt: node) }
+    // An end that is also a member may have been visited.
+    if nodes[node].upstreams.isEmpty, let upstream = end.upstream { visit(upstream, above: node, end) }
   }
 
-  func finish() -> StreamMap {
-    var map = StreamMap(nodes: nodes, isCut: isCut)
-    map.find(partners, completing, reasons)
-    return map
-  }
+  func finish() -> StreamMap { StreamMap(nodes: nodes, isCut: isCut) }
 
   // MARK: Nodes
 
@@ -53,27 +49,42 @@ struct MapReader {
 
   private mutating func note(_ tally: Tally, in node: Int) {
     nodes[node].failure = tally.failure ?? nodes[node].failure
-    guard let last = tally.last, let now = tally.home.now() else { return }
+    guard let last = tally.last, let now = tally.now else { return }
     let since = Duration.nanoseconds(max(0, now - last))
     nodes[node].sinceLastEvent = min(nodes[node].sinceLastEvent ?? since, since)
   }
 
   /// Adds the members above `node`, which represents `object`.
   private mutating func visit(_ subscription: Any, above node: Int, _ object: AnyObject) {
+    if let bridge = subscription as? MapBridge {
+      nodes[node].hints.bridgesAbove.append(ObjectIdentifier(bridge))
+      nodes[node].upstreams.append(-nodes[node].hints.bridgesAbove.count)
+      return
+    }
     guard let member = subscription as? any MapMember else {
       // The subscription's type is not from this library.
       let name = operatorName(of: type(of: subscription))
       if let source = add(name, subscription as AnyObject) { nodes[node].upstreams.append(source) }
       return
     }
+    guard member.beginsReading() else {
+      if let source = add(operatorName(of: type(of: member)), member) {
+        nodes[source].note = "used by other threads, so not read"
+        nodes[node].upstreams.append(source)
+      }
+      return
+    }
+    defer { member.endsReading() }
     var facts = StreamFacts(member.description)
     member.tell(&facts)
     if facts.isTransparent {
       for upstream in facts.upstreams { visit(upstream, above: node, object) }
-      if let bridge = facts.bridge { nodes[node].bridgesAbove.append(ObjectIdentifier(bridge)) }
       return
     }
-    if let source = known[ObjectIdentifier(member)] { return nodes[node].upstreams.append(source) }
+    if let source = known[ObjectIdentifier(member)] {
+      if !nodes[node].upstreams.contains(source) { nodes[node].upstreams.append(source) }
+      return
+    }
     guard let source = add(facts.name, member) else { return }
     nodes[source].place = facts.place
     nodes[source].demand = facts.demand
@@ -82,13 +93,14 @@ struct MapReader {
     nodes[source].waitsForTime = facts.waitsForTime
     nodes[source].isOver = facts.isOver
     nodes[source].note = facts.note
-    if let bridge = facts.bridge { nodes[source].bridgesAbove.append(ObjectIdentifier(bridge)) }
-    if !facts.partners.isEmpty { partners[source] = facts.partners }
-    completing[source] = facts.waitsForCompletion
-    reasons[source] = facts.reason
+    nodes[source].hints.partners = facts.partners
+    nodes[source].hints.completion = facts.waitsForCompletion
+    nodes[source].hints.reason = facts.reason
+    nodes[source].hints.reasonAbove = facts.reasonAbove
+    nodes[source].hints.onlyMoves = facts.onlyMoves
     join(source, to: node, facts)
     for upstream in facts.upstreams { visit(upstream, above: source, member) }
-    if let reason = facts.reasonAbove { for above in nodes[source].upstreams { reasons[above] = reason } }
+    if facts.joins { nodes[source].received = nil }
   }
 
   /// Connects a subscription with the node below, through the stateless operators between them.

@@ -22,13 +22,21 @@ extension StreamDiagnostics {
   ///
   /// - Parameter limit: the maximum number of nodes; with more, ``StreamMap/isCut`` is true.
   public static func snapshot(limit: Int = 10_000) -> StreamMap {
+    var map = readHere(atMost: limit)
+    map.finish()
+    return map
+  }
+
+  /// The parts that the calling thread may read now.
+  static func readHere(atMost limit: Int) -> StreamMap {
     var map = StreamMap()
-    if let live = (CurrentDomain.get() ?? CurrentDomain.resting())?.subscriptions?.map {
-      map.add(live.read(atMost: limit))
+    let (current, resting) = (CurrentDomain.get(), CurrentDomain.resting())
+    // In a lane, the thread's loop isn't the current domain.
+    for domain in [current, current === resting ? nil : resting] {
+      if let live = domain?.subscriptions?.map { map.add(live.read(atMost: limit)) }
     }
     map.add(LiveMap.ofThread().read(atMost: limit))
     for lane in LiveMap.lanes { if let part = lane.readHere(atMost: limit) { map.add(part) } }
-    map.joinParts()
     return map
   }
 }

@@ -2,8 +2,8 @@
 @usableFromInline struct StreamFacts {
   var name: String
   var place: String?
-  /// The member's subscriptions to its upstreams.
-  var upstreams: [any Subscription] = []
+  /// The member's subscriptions to its upstreams, or a ``MapBridge`` for an upstream that lives in another home.
+  var upstreams: [Any] = []
   /// The subscriber below, which may be a chain of stateless operators.
   var below: Any?
   /// Counts the events that arrive at the subscriber below.
@@ -21,13 +21,16 @@
   var waitsForCompletion: String?
   /// The probable reason why nothing is delivered, for a finding about the member.
   var reason: String?
-  /// The same for the members directly above, if only this member knows the reason.
+  /// The same for the members above, if only this member knows the reason.
   var reasonAbove: String?
   /// Anything else that a reader should know about the member.
   var note: String?
-  /// The end of the part above, if it has another home.
-  var bridge: MapBridge?
   var isOver = false
+  /// True for a member that takes events from several publishers: those that have ended aren't counted any more.
+  var joins = false
+  /// True for a member that only moves values to another home, so that those that have left it or wait in it are all
+  /// that have arrived.
+  var onlyMoves = false
   /// True for a member that only passes on requests, and isn't a node.
   var isTransparent = false
 
@@ -45,9 +48,26 @@
   /// The name of the member's node.
   var description: String { get }
   func tell(_ facts: inout StreamFacts)
+  /// - Returns: false if the calling thread may not read the member now. After true, call `endsReading()`.
+  func beginsReading() -> Bool
+  func endsReading()
 }
 
-extension GuardedSubscription: MapMember {}
+extension MapMember {
+  @usableFromInline func beginsReading() -> Bool { true }
+  @usableFromInline func endsReading() {}
+}
+
+extension GuardedSubscription: MapMember {
+  @usableFromInline func beginsReading() -> Bool {
+    if let joint, !joint.isHomed { return joint.enter() }
+    return cancellationGate?.mayBeRead ?? true
+  }
+
+  @usableFromInline func endsReading() {
+    if let joint, !joint.isHomed { joint.leave() }
+  }
+}
 
 extension ErasedSubscriber {
   /// Counts arriving events; `nil` if this was made while the map was off.

@@ -1,27 +1,41 @@
 extension StreamMap {
   /// Names the places where streams may be stuck.
-  mutating func find(_ partners: [Int: [Int]], _ completing: [Int: String], _ reasons: [Int: String]) {
-    let below = nodesBelow
-    for node in nodes where !node.isOver {
-      if let finding = finding(for: node, partners[node.id] ?? [], completing, below) {
+  mutating func find() {
+    let (below, active, reasons) = (nodesBelow, activeNodes, self.reasons)
+    for node in nodes where !node.isOver && !active.contains(node.id) {
+      if let finding = finding(for: node, below) {
         let hasReason = [.demandNobodyServes, .passesNothing, .waitsForTime].contains(finding.0)
         let reason = hasReason ? reasons[node.id].map { "; \($0)" } ?? "" : ""
         findings.append(Finding(node: node.id, reason: finding.0, message: finding.1 + reason))
       }
     }
-    sortFindings()
+    let order = Reason.allCases
+    findings.sort { (order.firstIndex(of: $0.reason)!, $0.node) < (order.firstIndex(of: $1.reason)!, $1.node) }
   }
 
-  /// Adds the findings about operators whose deliveries have become known, because the parts of streams were joined.
-  mutating func findMore() {
-    let (below, known) = (nodesBelow, Set(findings.map(\.node)))
-    for node in nodes where !node.isOver && !node.isEnd && !node.upstreams.isEmpty && node.held == 0 {
-      guard let received = node.received, received > 0, !known.contains(node.id),
-        let finding = finding(after: received, node, [:], below)
-      else { continue }
-      findings.append(Finding(node: node.id, reason: finding.0, message: finding.1))
+  /// The nodes of streams whose ends have received a value within the last second: these streams aren't stuck.
+  private var activeNodes: Set<Int> {
+    above(nodes.filter { $0.isEnd && $0.received ?? 0 > 0 && $0.sinceLastEvent ?? .seconds(1) < .seconds(1) }.map(\.id))
+  }
+
+  /// The given nodes and all above them.
+  private func above(_ ids: [Int]) -> Set<Int> {
+    var (open, seen) = (ids, Set(ids))
+    while let next = open.popLast() {
+      for upstream in nodes[next].upstreams where seen.insert(upstream).inserted { open.append(upstream) }
     }
-    sortFindings()
+    return seen
+  }
+
+  /// The reasons why nodes deliver nothing, as members tell them about themselves or about the nodes above.
+  private var reasons: [Int: String] {
+    var reasons: [Int: String] = [:]
+    for node in nodes {
+      if let reason = node.hints.reason { reasons[node.id] = reason }
+      guard let reason = node.hints.reasonAbove else { continue }
+      for id in above(node.upstreams) where nodes[id].hints.reason == nil { reasons[id] = reason }
+    }
+    return reasons
   }
 
   /// The nodes directly below each node.
@@ -31,15 +45,7 @@ extension StreamMap {
     return below
   }
 
-  /// Sorts the findings, the most certain first.
-  mutating func sortFindings() {
-    let order = Reason.allCases
-    findings.sort { (order.firstIndex(of: $0.reason)!, $0.node) < (order.firstIndex(of: $1.reason)!, $1.node) }
-  }
-
-  private func finding(
-    for node: Node, _ partners: [Int], _ completing: [Int: String], _ below: [[Int]]
-  ) -> (Reason, String)? {
+  private func finding(for node: Node, _ below: [[Int]]) -> (Reason, String)? {
     let values = node.held == 1 ? "1 value" : "\(node.held) values"
     if let capacity = node.capacity, node.held >= capacity, capacity > 0 {
       let cause =
@@ -49,7 +55,7 @@ extension StreamMap {
     if node.held > 0, node.demand == Subscribers.Demand.none {
       return (.valuesNobodyRequested, "holds \(values) that nobody has requested\(waiting(below: node, below))")
     }
-    guard !isActive(node) else { return nil }
+    let partners = node.hints.partners
     if node.held > 0, let empty = partners.firstIndex(of: 0) {
       let missing = partners.count == node.upstreams.count ? ": \(title(node.upstreams[empty]))" : ""
       let wait = node.held == 1 ? "waits" : "wait"
@@ -64,17 +70,12 @@ extension StreamMap {
           + (wasInVain ? "; \(node.received!) arrived, and none was passed on" : "")
       )
     }
-    if let completion = completing[node.id] { return (.waitsForCompletion, completion) }
+    if let completion = node.hints.completion { return (.waitsForCompletion, completion) }
     if node.upstreams.isEmpty, !node.isEnd { return finding(forSource: node, below) }
     if let received = node.received, received > 0, node.held == 0, !node.isEnd {
-      return finding(after: received, node, completing, below)
+      return finding(after: received, node, below)
     }
     return nil
-  }
-
-  /// True for a node that delivers values and had an event within the last second: its stream isn't stuck.
-  private func isActive(_ node: Node) -> Bool {
-    (node.delivered ?? 0) > 0 && node.sinceLastEvent.map { $0 < .seconds(1) } ?? false
   }
 
   private func finding(forSource node: Node, _ below: [[Int]]) -> (Reason, String)? {
@@ -106,9 +107,7 @@ extension StreamMap {
   }
 
   /// Follows the events that arrive at `node` down to the next operator whose deliveries are counted.
-  private func finding(
-    after received: Int, _ node: Node, _ completing: [Int: String], _ below: [[Int]]
-  ) -> (Reason, String)? {
+  private func finding(after received: Int, _ node: Node, _ below: [[Int]]) -> (Reason, String)? {
     var (last, names) = (node, [node.name])
     while last.delivered == nil {
       guard below[last.id].count == 1, let next = below[last.id].first.map({ nodes[$0] }), next.received == nil,
@@ -120,7 +119,7 @@ extension StreamMap {
       names.append(next.name)
     }
     // Skip an operator that has a finding of its own.
-    guard last.delivered == 0, !last.waitsForTime, last.held == 0, completing[last.id] == nil else { return nil }
+    guard last.delivered == 0, !last.waitsForTime, last.held == 0, last.hints.completion == nil else { return nil }
     let what =
       received == 1 ? "1 value arrived, but was not passed on" : "\(received) values arrived, but none was passed on"
     return (.passesNothing, names.count == 1 ? what : "\(what) by \(names.joined(separator: ", "))")

@@ -41,16 +41,31 @@ public struct StreamMap: Sendable, Hashable {
     public internal(set) var sinceLastEvent: Duration?
     /// Anything else about the node, such as the number of attempts that failed below `retry`; `nil` for most nodes.
     public internal(set) var note: String?
-    /// For the end of a part whose values go to another home: its bridge.
-    var bridge: ObjectIdentifier?
-    /// The bridges that lead to this node.
-    var bridgesAbove: [ObjectIdentifier] = []
+    /// What only the node's member knows, for the findings.
+    var hints = Hints()
 
     init(id: Int, name: String, loop: String) {
       self.id = id
       self.name = name
       self.loop = loop
     }
+  }
+
+  /// What a member tells the map for its findings, and for joining the parts of a stream.
+  struct Hints: Sendable, Hashable {
+    /// The number of values that the node holds for each of its upstreams, in the order of the upstreams.
+    var partners: [Int] = []
+    /// The finding about a node that waits for upstream's completion.
+    var completion: String?
+    /// The reason why nothing is delivered.
+    var reason: String?
+    /// The same for the nodes above.
+    var reasonAbove: String?
+    /// For the end of a part whose values go to another home.
+    var bridge: ObjectIdentifier?
+    /// The bridges above the node. An upstream of -1 stands for the first of them, -2 for the second.
+    var bridgesAbove: [ObjectIdentifier] = []
+    var onlyMoves = false
   }
 
   /// The reason why a stream may be stuck.
@@ -82,7 +97,7 @@ public struct StreamMap: Sendable, Hashable {
     public let message: String
   }
 
-  /// The nodes. The end of each stream comes before the nodes above it.
+  /// The nodes, each at the index that is its ``Node/id``.
   public private(set) var nodes: [Node]
   /// The places where streams may be stuck, the most certain first.
   public internal(set) var findings: [Finding] = []
@@ -96,31 +111,42 @@ public struct StreamMap: Sendable, Hashable {
     self.isCut = isCut
   }
 
-  /// Joins the parts of streams that cross to a queue or to another loop.
-  mutating func joinParts() {
-    var ends: [ObjectIdentifier: Int] = [:]
-    for node in nodes { if let bridge = node.bridge { ends[bridge] = node.id } }
-    guard !ends.isEmpty else { return }
-    var joined: Set<Int> = []
-    for index in nodes.indices {
-      for bridge in nodes[index].bridgesAbove {
-        guard let end = ends[bridge] else { continue }
-        nodes[index].upstreams += nodes[end].upstreams
-        joined.insert(end)
-        // Nothing is counted on the way to another home, so count what has left it or waits there.
-        if let delivered = nodes[index].delivered, nodes[index].bridgesAbove.count == 1, nodes[index].received == nil {
-          nodes[index].received = delivered + nodes[index].held
-          for above in nodes[end].upstreams where nodes[above].delivered == nil {
-            nodes[above].delivered = nodes[index].received
-          }
-        }
-      }
-    }
-    remove(joined)
-    findMore()
+  /// Joins the parts of streams that cross to a queue or to another loop, and names the places where streams may be
+  /// stuck.
+  mutating func finish() {
+    joinParts()
+    find()
   }
 
-  /// Removes nodes, none of which is an upstream of another node or has a finding.
+  private mutating func joinParts() {
+    var ends: [ObjectIdentifier: Int] = [:]
+    for node in nodes { if let bridge = node.hints.bridge { ends[bridge] = node.id } }
+    var joined: Set<Int> = []
+    for index in nodes.indices where !nodes[index].hints.bridgesAbove.isEmpty {
+      let node = nodes[index]
+      nodes[index].upstreams = node.upstreams.flatMap { upstream in
+        guard upstream < 0 else { return [upstream] }
+        guard let end = ends[node.hints.bridgesAbove[-upstream - 1]] else { return [] }
+        joined.insert(end)
+        if node.hints.onlyMoves { takeOver(end, at: index) }
+        return nodes[end].upstreams
+      }
+    }
+    if !joined.isEmpty { remove(joined) }
+  }
+
+  /// Counts at the node `index`, which only moves values, what has arrived at `end`, the end of the part above it.
+  private mutating func takeOver(_ end: Int, at index: Int) {
+    nodes[index].held += nodes[end].held
+    nodes[index].waitsForTime = nodes[index].waitsForTime || nodes[end].waitsForTime
+    guard let delivered = nodes[index].delivered else { return }
+    nodes[index].received = delivered + nodes[index].held
+    for above in nodes[end].upstreams where above >= 0 && nodes[above].delivered == nil {
+      nodes[above].delivered = nodes[index].received
+    }
+  }
+
+  /// Removes nodes, none of which is an upstream of another node.
   private mutating func remove(_ removed: Set<Int>) {
     var ids: [Int: Int] = [:]
     for node in nodes where !removed.contains(node.id) { ids[node.id] = ids.count }
@@ -131,22 +157,16 @@ public struct StreamMap: Sendable, Hashable {
       node.upstreams = node.upstreams.compactMap { ids[$0] }
       return node
     }
-    for index in findings.indices { findings[index].node = ids[findings[index].node] ?? 0 }
   }
 
-  /// Adds the streams of another loop.
+  /// Adds the streams of another loop. Call ``finish()`` when all are there.
   mutating func add(_ other: StreamMap) {
     let offset = nodes.count
     for var node in other.nodes {
       node.id += offset
-      node.upstreams = node.upstreams.map { $0 + offset }
+      node.upstreams = node.upstreams.map { $0 < 0 ? $0 : $0 + offset }
       nodes.append(node)
     }
-    for var finding in other.findings {
-      finding.node += offset
-      findings.append(finding)
-    }
-    sortFindings()
     isCut = isCut || other.isCut
     silentLoops += other.silentLoops
   }

@@ -5,15 +5,21 @@ public import Synchronization
   @exclusivity(unchecked) @usableFromInline final private(set) var count = 0
   /// The turn of the last value.
   @exclusivity(unchecked) @usableFromInline final private(set) var turn = -1
-  @usableFromInline final let home: LoopMap
+  /// The list of the home in which events arrive; until the first event, a list whose turn is no event's.
+  @exclusivity(unchecked) @usableFromInline final private(set) var home = LoopMap.unknown
   /// The time of the last event, in nanoseconds. All events of one turn have the time of the first.
   private(set) final var last: Int64?
+  /// The number of the clock that `last` is from.
+  private final var clock = 0
   private(set) final var isOver = false
   private(set) final var failure: String?
 
-  @usableFromInline override init() {
-    home = LiveMap.here()
-    super.init()
+  @usableFromInline override init() { super.init() }
+
+  /// The current time by the clock of the last event; `nil` if there is none, or another clock has taken its place.
+  final var now: Int64? {
+    let now = home.now()
+    return home.clockNumber == clock ? now : nil
   }
 
   @inlinable @inline(__always) final func note() {
@@ -30,7 +36,9 @@ public import Synchronization
 
   /// Reads the clock, once per turn.
   @inline(never) @usableFromInline final func stamp() {
+    if home === LoopMap.unknown { home = LiveMap.here() }
     last = home.now()
+    clock = home.clockNumber
     turn = home.turn.load(ordering: .relaxed)
   }
 
