@@ -48,7 +48,7 @@
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    up = nil
+    discard(up.take())
     home.post { [self] in
       guard isLive, ending == nil else { return }
       ending = completion
@@ -88,9 +88,10 @@
   override func cancelled() {
     guard isLive else { return }
     isLive = false
-    _ = (down.take(), waiting.take())
+    let old = (down.take(), waiting.take())
     isCancelled.withLock { $0 = true }
     if CurrentDomain.threadNumber == thread { CurrentDomain.outside { up.take()?.cancel() } }
+    discard(old)
   }
 
   override func tell(_ facts: inout StreamFacts) {
