@@ -65,7 +65,7 @@ where Elements.Element: Sendable {
   }
 
   private func stop() {
-    down = nil
+    discard(down.take())
     updateWaiting()
     task?.cancel()
   }

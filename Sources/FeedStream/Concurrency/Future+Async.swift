@@ -115,7 +115,7 @@ private final class HeldPromise<Output, Failure: Error>: @unchecked Sendable {
 
     func release() {
       waits.held(false)
-      future = nil
+      discard(future.take())
     }
   }
 

@@ -20,7 +20,10 @@ public final class SharedValue<Value: Sendable>: Sendable {
   /// The value. Safe from any thread.
   public var value: Value {
     get { state.withLock { $0 } }
-    set { update { $0 = newValue } }
+    set {
+      // The old value is released outside of the lock, because its `deinit` may use this object.
+      discard(update { exchange(&$0, with: newValue) })
+    }
   }
 
   /// Changes the value atomically. Safe from any thread.
@@ -49,7 +52,11 @@ public final class SharedValue<Value: Sendable>: Sendable {
 
     /// The value after the latest change that is visible to this thread.
     public var value: Value {
-      if shared.changes.load(ordering: .acquiring) != seen { (copy, seen) = shared.current }
+      if shared.changes.load(ordering: .acquiring) != seen {
+        let (new, number) = shared.current
+        seen = number
+        discard(exchange(&copy, with: new))
+      }
       return copy
     }
   }

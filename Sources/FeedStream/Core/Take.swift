@@ -1,5 +1,14 @@
 // `take()` empties a variable and returns its value, as `Optional.take()` does. Code that runs because the value is
 // released or called then finds the variable empty.
+//
+// An assignment may release the old value before the variable holds the new one. The old value's `deinit` may cancel
+// the stream, whose stage would then release the old value again. A stage therefore takes a subscriber's values out of
+// its properties, with `exchange(_:with:)` or `take()`, and ends their lives with `discard(_:)`, or with
+// `withExtendedLifetime(_:_:)` after the delivery of the next value.
+
+/// Releases `old`, which has been taken out of a variable, after the change of the variable: without this call, the
+/// optimizer may release it before.
+@inlinable @inline(__always) func discard<Value>(_ old: Value) { withExtendedLifetime(old) {} }
 
 extension RangeReplaceableCollection {
   @inlinable mutating func take() -> Self {

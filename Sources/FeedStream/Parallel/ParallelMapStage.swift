@@ -182,8 +182,8 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
 
   override func forget() {
     isCancelled.set()
-    waiting = FIFO()
-    batches = FIFO()
+    waiting.removeAll()
+    batches.removeAll()
   }
 
   /// Delivers the results that are ready and requested, in order, then the completion.

@@ -94,7 +94,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     crew.atHome {
       guard self.isLive, self.ending == nil else { return }
       self.ending = completion
-      self.up = nil
+      discard(self.up.take())
       // The pipelines may have work left that the home doesn't count.
       self.crew.stay()
       if !self.isFilling { self.dispatch() }

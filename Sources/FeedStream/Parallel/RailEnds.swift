@@ -26,7 +26,7 @@
   override func cancelled() {
     guard isLive else { return }
     isLive = false
-    down = nil
+    discard(down.take())
     if !isDelivering { tell() }
   }
 
@@ -90,7 +90,7 @@
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard isLive else { return }
     isLive = false
-    up = nil
+    discard(up.take())
     self.completion = completion
     tell()
   }
@@ -101,7 +101,7 @@
 
   func cancel() {
     isLive = false
-    outputs = []
+    discard(outputs.take())
     up.take()?.cancel()
   }
 }

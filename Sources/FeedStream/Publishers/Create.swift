@@ -159,7 +159,7 @@ public struct Create<Output, Failure: Error>: Publisher {
     }
 
     @usableFromInline func end() {
-      buffer = nil
+      discard(buffer.take())
       asks = nil
       for cleanUp in cleanUps.take() { cleanUp() }
       for watcher in watchers { watcher.changed() }

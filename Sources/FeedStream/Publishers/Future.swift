@@ -172,7 +172,7 @@ extension Future where Output: Sendable {
   /// as in Combine.
   @usableFromInline func fulfill(_ result: Result<Output, Failure>) {
     settle(result)
-    if down == nil { future = nil }
+    if down == nil { discard(future.take()) }
   }
 
   @usableFromInline func fulfillInLane(_ result: Result<Output, Failure>) {
@@ -187,7 +187,7 @@ extension Future where Output: Sendable {
   override func cancelled() {
     if let lane, !lane.isHere { return lane.revoke { self.cancelled() } }
     future?.remove(self)
-    future = nil
+    discard(future.take())
     super.cancelled()
   }
 

@@ -28,7 +28,9 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
       conduits.checkReading(conduits.name)
       return current
     }
-    set { if conduits.isOpen { _ = deliver(newValue) } else { current = newValue } }
+    set {
+      if conduits.isOpen { _ = deliver(newValue) } else { discard(exchange(&current, with: newValue)) }
+    }
   }
 
   /// Makes a subject whose current value is `value`.
@@ -92,15 +94,16 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     return deliver(value)
   }
 
-  @inlinable func deliver(_ value: Output) -> Delivery {
+  @inlinable @inline(__always) func deliver(_ value: Output) -> Delivery {
     if isMissed { reportMissed(.bufferFull) }
-    current = value
+    let old = exchange(&current, with: value)
     conduits.version &+= 1
     let version = conduits.version
     let delivery = conduits.send(value, version: version)
     // If `sendings` isn't 0, this call is nested in the delivery of another value.
     if delivery.dropped > 0 { noteMissed(value, isReplaced: version != conduits.version, conduits.sendings > 0) }
     if isMissedWithin, conduits.sendings == 0 { serveMissed() }
+    discard(old)
     return delivery
   }
 

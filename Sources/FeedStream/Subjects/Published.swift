@@ -98,7 +98,7 @@ extension Publisher where Failure == Never {
     objectWillChange?.send()
     let _: Delivery = subject.send(newValue)
     // A subscriber may have set a newer value when it received this one.
-    if changes == change { value = newValue }
+    if changes == change { discard(exchange(&value, with: newValue)) }
   }
 }
 

@@ -151,8 +151,8 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     guard servings == 0 else { return }
     while kept.count > limit || (!kept.isEmpty && kept[0].isExpired?() ?? false) {
       if StreamDiagnostics.isWatched { reportFirst() }
-      _ = kept.popFirst()
       origin += 1
+      discard(kept.popFirst()?.value)
     }
   }
 

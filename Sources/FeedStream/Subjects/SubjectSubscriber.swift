@@ -112,9 +112,9 @@ final class SubjectSubscriber<Target: Subject>: GuardedSubscription, Subscriber,
 
   private func letGo() {
     isLive = false
-    up = nil
+    discard(up.take())
     waiting = nil
-    other = nil
+    discard(other.take())
   }
 
   @usableFromInline var isOver: Bool { !isLive }

@@ -105,12 +105,12 @@ extension Subscribers {
     public func receive(completion: Subscribers.Completion<Failure>) {
       // False if the sink has been cancelled, perhaps on another thread.
       guard takesEvents else { return }
-      subscription = nil
+      discard(subscription.take())
       // Retain the closures until after the call, because releasing them may call back into this sink.
       let (onCompletion, onValue) = (self.onCompletion, self.onValue)
       close()
       onCompletion?(completion)
-      _ = onValue
+      discard(onValue)
     }
 
     public func cancel() {
@@ -128,7 +128,7 @@ extension Subscribers {
       let (onCompletion, onValue) = (self.onCompletion, self.onValue)
       close()
       subscription.cancel()
-      _ = (onCompletion, onValue)
+      discard((onCompletion, onValue))
     }
 
     /// True when an event that arrives is to be passed to the closures.

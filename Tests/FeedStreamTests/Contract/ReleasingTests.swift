@@ -145,4 +145,117 @@ import Testing
     #expect(recorder.failure != nil)
     #expect(subscription != nil)
   }
+
+  // MARK: Values whose release cancels the stream
+
+  /// A value that runs an action when it is released, as a screen that owns its subscription does.
+  final class Owner {
+    // Heap memory, so that a second release shows.
+    private let name: String
+    private let released: () -> Void
+    init(_ number: Int, _ released: @escaping () -> Void) {
+      name = "the screen with the number \(number)"
+      self.released = released
+    }
+    deinit { released() }
+  }
+
+  /// An operator that replaces values or drops them.
+  struct Replacer: Sendable, CustomTestStringConvertible {
+    typealias Upstream = AnyPublisher<Owner, Boom>
+
+    let testDescription: String
+    let replace: @Sendable (Upstream, VirtualTimeScheduler) -> AnyPublisher<Int, Boom>
+
+    init<P: Publisher & SendableMetatype>(
+      _ name: String, _ replace: @escaping @Sendable (Upstream, VirtualTimeScheduler) -> P
+    ) where P.Failure == Boom {
+      testDescription = name
+      self.replace = { replace($0, $1).map { _ in 0 }.eraseToAnyPublisher() }
+    }
+  }
+
+  static let replacers = [
+    Replacer("buffer, dropping the oldest") { upstream, _ in
+      upstream.buffer(size: 1, prefetch: .byRequest, whenFull: .dropOldest)
+        .flatMap(maxPublishers: .max(1)) { _ in Empty<Int, Boom>(completeImmediately: false) }
+    },
+    Replacer("collect by count") { upstream, _ in upstream.collect(2) },
+    Replacer("collect by time") { upstream, time in upstream.collect(.byTime(time, 2)) },
+    Replacer("combineLatest of 2, first") { upstream, _ in
+      upstream.combineLatest(Just(1).setFailureType(to: Boom.self))
+    },
+    Replacer("combineLatest of 2, second") { upstream, _ in
+      Just(1).setFailureType(to: Boom.self).combineLatest(upstream)
+    },
+    Replacer("combineLatest of 2, without a partner") { upstream, _ in
+      upstream.combineLatest(Empty<Int, Boom>(completeImmediately: false))
+    },
+    Replacer("combineLatest of 3") { upstream, _ in
+      upstream.combineLatest(upstream, Just(1).setFailureType(to: Boom.self))
+    },
+    Replacer("combineLatest of a collection") { upstream, _ in [upstream, upstream].combineLatest() },
+    Replacer("debounce") { upstream, time in upstream.debounce(for: 2, scheduler: time) },
+    Replacer("delay") { upstream, time in upstream.delay(for: 2, scheduler: time) },
+    Replacer("dematerialize") { upstream, _ in upstream.materialize().dematerialize() },
+    Replacer("last") { upstream, _ in upstream.last() },
+    Replacer("multicast to a CurrentValueSubject") { upstream, _ in
+      upstream.map { Optional($0) }.multicast(subject: CurrentValueSubject<Owner?, Boom>(nil)).autoconnect()
+    },
+    Replacer("onBackpressureLatest") { upstream, _ in
+      upstream.onBackpressureLatest()
+        .flatMap(maxPublishers: .max(1)) { _ in Empty<Int, Boom>(completeImmediately: false) }
+    },
+    Replacer("pairwise") { upstream, _ in upstream.pairwise() },
+    Replacer("reduce") { upstream, _ in upstream.reduce(Owner(0) {}) { $1 } },
+    Replacer("removeDuplicates") { upstream, _ in upstream.removeDuplicates { $0 === $1 } },
+    Replacer("removeDuplicates of equal values") { upstream, _ in upstream.removeDuplicates { _, _ in true } },
+    Replacer("sample") { upstream, time in upstream.sample(every: 2, scheduler: time) },
+    Replacer("scan") { upstream, _ in upstream.scan(Owner(0) {}) { $1 } },
+    Replacer("scan from the first value") { upstream, _ in upstream.scan { $1 } },
+    Replacer("share(replay:)") { upstream, _ in upstream.share(replay: 1) },
+    Replacer("switchToLatest") { upstream, time in
+      upstream.map { Just($0).setFailureType(to: Boom.self).delay(for: 2, scheduler: time) }.switchToLatest()
+    },
+    Replacer("takeLast") { upstream, _ in upstream.takeLast(2) },
+    Replacer("throttle") { upstream, time in upstream.throttle(for: 2, scheduler: time, latest: true) },
+    Replacer("tryScan") { upstream, _ in
+      upstream.tryScan(Owner(0) {}) { $1 }.mapError { $0 as? Boom ?? Boom() }
+    },
+    Replacer("window") { upstream, _ in upstream.window(2).flatMap { $0 } },
+    Replacer("withLatestFrom") { upstream, time in
+      Interval(every: 1, scheduler: time).setFailureType(to: Boom.self).withLatestFrom(upstream)
+    },
+    Replacer("zip") { upstream, _ in upstream.zip(upstream.dropFirst(2)) },
+    Replacer("zip of 3") { upstream, _ in upstream.zip(upstream, upstream.dropFirst(2)) },
+  ]
+
+  @Test(arguments: replacers) func `a value that an operator releases may cancel the stream`(_ replacer: Replacer) {
+    for canceller in 0..<8 {
+      let time = VirtualTimeScheduler()
+      let subject = PassthroughSubject<Owner, Boom>()
+      var alive = 0
+      var subscription: AnyCancellable?
+      var wasCancelled = false
+      var late = 0
+      subscription = replacer.replace(subject.eraseToAnyPublisher(), time).sink(
+        receiveCompletion: { _ in if wasCancelled { late += 1 } }, receiveValue: { _ in if wasCancelled { late += 1 } })
+      for number in 0..<8 {
+        alive += 1
+        subject.send(
+          Owner(number) {
+            alive -= 1
+            guard number == canceller else { return }
+            subscription.take()?.cancel()
+            wasCancelled = true
+          })
+        time.advance(by: 1)
+      }
+      subject.send(completion: .finished)
+      time.advance(by: 10)
+      subscription.take()?.cancel()
+      #expect(alive == 0, "values left, or released twice")
+      #expect(late == 0, "events after the cancellation")
+    }
+  }
 }

@@ -101,7 +101,7 @@
     guard isOpen else { return }
     isOpen = false
     // A user's publisher may complete on one thread while another thread cancels.
-    home.domain?.perform { [self] in up = nil }
+    home.domain?.perform { [self] in discard(up.take()) }
     if isTimed { return wait { [self] in finish(completion) } }
     mutex.lock()
     passingEnding = completion
@@ -133,7 +133,7 @@
   private func laneClosed() {
     home.domain?.perform { [self] in
       isOpen = false
-      _ = waiting.take()
+      waiting.removeAll()
       up.take()?.cancel()
       home.leave()
       for value in mutex.withLock({ passing.take() }) {
@@ -195,7 +195,7 @@
     isLive = false
     home.domain?.perform { [self] in
       isOpen = false
-      _ = waiting.take()
+      waiting.removeAll()
       up.take()?.cancel()
       home.leave()
     }

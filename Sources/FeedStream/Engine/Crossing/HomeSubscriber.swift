@@ -39,9 +39,13 @@ extension ThreadGate {
   }
 
   /// The gate of a stage that holds values, to which upstream delivers on one thread while its subscriber requests
-  /// values on another; `nil` on a loop, where both happen.
+  /// values on another; `nil` on a loop or a queue, where both happen.
+  ///
+  /// A lane without a queue brings the requests of a stream that crosses to a queue below, but not the values of a
+  /// user's publisher.
   @usableFromInline static func withoutLoop() -> ThreadGate? {
-    StreamHomes.hasLoop ? nil : ThreadGate(following: .always)
+    if let home = Home.current, !home.isForAnyThread { return nil }
+    return ThreadGate(following: .always)
   }
 }
 
@@ -98,7 +102,7 @@ extension ThreadGate {
   }
 
   private func end(_ completion: Subscribers.Completion<Failure>) {
-    up = nil
+    discard(up.take())
     base.receive(completion: completion)
   }
 

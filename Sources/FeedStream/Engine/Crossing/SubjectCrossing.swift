@@ -49,7 +49,7 @@
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    up = nil
+    discard(up.take())
     home.post { [self] in
       guard isLive, ending == nil else { return }
       ending = completion
@@ -89,7 +89,7 @@
   override func cancelled() {
     guard isLive else { return }
     isLive = false
-    _ = (down.take(), waiting.take())
+    let old = (down.take(), waiting.take())
     isCancelled.withLock { $0 = true }
     if CurrentDomain.threadNumber == thread || isOnMainQueue && MainQueueCode.isRunning {
       CurrentDomain.outside { up.take()?.cancel() }
@@ -98,6 +98,7 @@
       // more would never be released.
       MainQueueCode.run { [self] in up.take()?.cancel() }
     }
+    discard(old)
   }
 
   override func tell(_ facts: inout StreamFacts) {

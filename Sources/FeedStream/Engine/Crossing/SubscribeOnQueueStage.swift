@@ -43,7 +43,7 @@
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard isLive, !lane.isOver else { return }
     isLive = false
-    up = nil
+    discard(up.take())
     down.receive(completion: completion)
   }
 

@@ -35,7 +35,7 @@ import Synchronization
       return (state.number, earlier)
     }
     // Release the earlier subscription outside of the lock.
-    _ = earlier
+    discard(earlier)
     return UnconfinedSubscription(self, number, subscription.combineIdentifier)
   }
 

@@ -109,7 +109,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   private func upstreamEnded(_ completion: Subscribers.Completion<Failure>) {
     if endsWithUpstream, !isCancelled { return down.receive(completion: completion) }
     guard isActive, !isFinished else { return }
-    up = nil
+    discard(up.take())
     isFinished = true
     if case .finished = completion, isBusy { return }
     reportWaiting()

@@ -88,7 +88,7 @@ extension Port {
     leavesLate = false
     isLive = false
     isEnded = true
-    up = nil
+    discard(up.take())
   }
 }
 
@@ -168,10 +168,10 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
     guard isLive || isEnded && P.takesStray(afterEnding: true) else { return }
     isLive = false
     isEnded = true
-    if case .finished = completion { up = nil }
+    if case .finished = completion { discard(up.take()) }
     // Keep a failed upstream until the owner has cancelled all of its upstreams.
     P.ended(completion, self)
-    up = nil
+    discard(up.take())
   }
 
   @usableFromInline final var combineIdentifier: CombineIdentifier { P.identifier(of: self) }

@@ -19,8 +19,11 @@
 
   static var joins: JoinRule { get }
 
-  mutating func take(first value: First)
-  mutating func take(second value: Second)
+  init()
+
+  /// Keeps `value` and returns the value that it replaces, which must be released after the delivery.
+  mutating func take(first value: First) -> First?
+  mutating func take(second value: Second) -> Second?
   /// True while there is a value to deliver.
   var hasNext: Bool { get }
   /// Takes the next value to deliver. Call this only while `hasNext` is true; returning an optional would slow down

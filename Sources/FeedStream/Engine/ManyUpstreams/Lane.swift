@@ -35,7 +35,10 @@
       inlet.owner.vacant &-= 1
       lane.values.append(input)
     } else if inlet.owner.rule == .latest {
-      lane.values[0] = input
+      let old = exchange(&lane.values.first, with: input)
+      let more = inlet.owner.received(inlet)
+      discard(old)
+      return more
     } else {
       lane.values.append(input)
     }

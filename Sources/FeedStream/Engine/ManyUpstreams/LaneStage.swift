@@ -172,7 +172,7 @@
   }
 
   override func cancelUpstreams() {
-    assemble = nil
+    discard(assemble.take())
     if waiting.count > 0 { waiting.removeAll() }
     let lanes = self.lanes
     self.lanes = []

@@ -110,8 +110,12 @@
   }
 
   @inlinable func stop(_ completion: Subscribers.Completion<Failure>) {
-    rule?.dropRest()
+    guard rule != nil else { return end(completion) }
+    // Reports and released values may call back into this stage, which is still active.
+    var rest = exchange(&rule, with: Rule())
+    rest?.dropRest()
     end(completion)
+    discard(rest)
   }
 
   // MARK: Downstream
@@ -137,11 +141,12 @@
   }
 
   override func cancelUpstreams() {
-    rule = nil
+    let old = rule.take()
     if waiting.count > 0 { waiting.removeAll() }
     let upstreams = (first.take(), second.take())
     upstreams.0?.cancel()
     upstreams.1?.cancel()
+    discard(old)
   }
 }
 
@@ -154,9 +159,10 @@
   }
   @inlinable static func receive(_ input: Rule.First, _ inlet: Inlet<Self>) -> Subscribers.Demand {
     guard inlet.owner.isActive else { return .none }
-    inlet.owner.rule!.take(first: input)
+    let old = inlet.owner.rule!.take(first: input)
     let more = inlet.owner.deliver()
     if more > .none { inlet.owner.second?.request(more) }
+    discard(old)
     return more
   }
   @inlinable static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
@@ -173,9 +179,10 @@
   }
   @inlinable static func receive(_ input: Rule.Second, _ inlet: Inlet<Self>) -> Subscribers.Demand {
     guard inlet.owner.isActive else { return .none }
-    inlet.owner.rule!.take(second: input)
+    let old = inlet.owner.rule!.take(second: input)
     let more = inlet.owner.deliver()
     if more > .none { inlet.owner.first?.request(more) }
+    discard(old)
     return more
   }
   @inlinable static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {

@@ -25,9 +25,10 @@
   @inlinable final func subscribeHere(_ attach: @escaping (Upstream) -> Void) {
     guard isActive else { return }
     // Set this before the cancellation, which may call back to set a newer upstream or to cancel this stage.
-    upcoming = attach
+    let old = exchange(&upcoming, with: attach)
     current.take()?.cancel()
     if !isSubscribing { subscribeToUpcoming() }
+    discard(old)
   }
 
   @inlinable final func subscribeToUpcoming() {
@@ -112,7 +113,8 @@
   }
 
   @usableFromInline override func cancelUpstreams() {
-    upcoming = nil
+    // In unspecialized code, `take()` would look up the closure's type.
+    if upcoming != nil { discard(upcoming.take()) }
     current.take()?.cancel()
     alarm?.cancel()
   }

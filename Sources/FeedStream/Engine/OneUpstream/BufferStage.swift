@@ -73,7 +73,10 @@ extension Publishers {
     guard takesEvents else { return .none }
     if hasEnding { if case .failure = ending { return .none } }
     if values.isEmpty, !isDraining, demand > .none { return deliver(input) }
-    if values.count >= size, !makeRoom(for: input) { return .none }
+    return values.count < size ? keep(input) : overflow(input)
+  }
+
+  @inlinable func keep(_ input: Input) -> Subscribers.Demand {
     values.append(input)
     return drain()
   }
@@ -88,19 +91,22 @@ extension Publishers {
     return prefetch == .keepFull && isLive ? more + 1 : more
   }
 
-  /// Applies `whenFull`, and returns true if there is room for `input` after that.
-  @inlinable func makeRoom(for input: Input) -> Bool {
+  /// Applies `whenFull`.
+  @inlinable func overflow(_ input: Input) -> Subscribers.Demand {
     switch whenFull {
     case .dropNewest:
       StreamDiagnostics.dropped(input, name, .bufferFull)
-      return false
+      return .none
     case .dropOldest:
       guard let oldest = values.popFirst() else {
         StreamDiagnostics.dropped(input, name, .bufferFull)
-        return false
+        return .none
       }
       StreamDiagnostics.dropped(oldest, name, .bufferFull)
-      return true
+      guard isLive else { return .none }
+      let more = keep(input)
+      discard(oldest)
+      return more
     case .customError(let makeError):
       StreamDiagnostics.dropped(input, name, .bufferFull)
       ending = .failure(makeError())
@@ -108,7 +114,7 @@ extension Publishers {
       // Keep `up` after the cancellation: as in Combine, delivered values still lead to requests.
       if let gated = up as? HomeSubscriber<BufferStage> { gated.cancelAndStand() } else { up?.cancel() }
       // The buffered values come first; the failure follows once there is demand for it.
-      return false
+      return .none
     }
   }
 
@@ -116,7 +122,7 @@ extension Publishers {
     guard takesEvents, !hasEnding else { return }
     ending = completion
     hasEnding = true
-    up = nil
+    discard(up.take())
     _ = drain()
   }
 

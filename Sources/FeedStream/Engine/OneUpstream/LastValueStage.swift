@@ -42,7 +42,7 @@
   /// Called when the subscriber requests values and upstream may still deliver some.
   @usableFromInline func asked(for demand: Subscribers.Demand) { up?.request(demand) }
 
-  override func forget() { last = nil }
+  override func forget() { discard(last.take()) }
 
   @usableFromInline override func tell(_ facts: inout StreamFacts) {
     super.tell(&facts)

@@ -71,7 +71,7 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
 
   override func forget() {
     super.forget()
-    result = NonReentrant(nil)
+    discard(exchange(&result, with: NonReentrant(nil)))
   }
 
   /// Makes no request, because everything has been requested from upstream.

@@ -125,7 +125,7 @@
   @inlinable final func finish(_ completion: Subscribers.Completion<Failure>) {
     guard takesEnding() else { return }
     phase = .ended
-    up = nil
+    discard(up.take())
     forget()
     down.receive(completion: completion)
   }

@@ -62,7 +62,7 @@
     // The closure has cancelled the stream.
     if wasLive, !isLive { return }
     phase = .ended
-    up = nil
+    discard(up.take())
     down.receive(completion: completion)
   }
 

@@ -95,7 +95,7 @@
         hand(value, to: down)
       } else if held.isEmpty, let ending {
         self.down = nil
-        source = nil
+        discard(source.take())
         return down.receive(completion: ending)
       } else {
         guard demand > .none, !isAsking, let source else { return }
@@ -127,6 +127,7 @@
     let old = (down.take(), held.take(), source.take())
     ending = nil
     old.2?.cancelled(self)
+    discard(old)
   }
 
   override func tell(_ facts: inout StreamFacts) {

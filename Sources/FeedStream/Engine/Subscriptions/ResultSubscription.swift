@@ -48,9 +48,9 @@
 
   /// Stores the result and delivers it when possible.
   @inlinable package final func settle(_ result: Result<Output, Failure>) {
-    work = nil
+    discard(work.take())
     guard down != nil else { return }
-    self.result = result
+    discard(exchange(&self.result, with: result))
     if isOpen { serve(self) }
   }
 
@@ -79,9 +79,10 @@
   }
 
   override func cancelled() {
-    down = nil
-    result = nil
+    // Release the objects after the change, because their release may call back.
+    let old = (down.take(), result.take())
     work.take()?.cancel()
+    discard(old)
   }
 
   override func tell(_ facts: inout StreamFacts) {

@@ -36,7 +36,7 @@
   /// Releases everything, because there are no more values. Call this before you deliver the completion.
   @usableFromInline func end() {
     isActive = false
-    supply = nil
+    discard(supply.take())
   }
 
   override func requested(_ demand: Subscribers.Demand) {

@@ -50,12 +50,11 @@
     return element
   }
 
-  @inlinable package mutating func removeAll() { self = FIFO() }
+  @inlinable package mutating func removeAll() { if count > 0 { discard(take()) } }
 
   /// Removes and returns all elements.
   @inlinable package mutating func take() -> FIFO {
-    defer { self = FIFO() }
-    return self
+    exchange(&self, with: FIFO())
   }
 
   @inlinable mutating func store(_ element: Element) {

@@ -91,7 +91,7 @@
     while let work = works.popFirst() { work.cancel() }
     // A scheduler that can't cancel work still has it; don't let that keep the loop running.
     hold?.leave()
-    _ = waiting.take()
+    waiting.removeAll()
   }
 
   @usableFromInline override func tell(_ facts: inout StreamFacts) {

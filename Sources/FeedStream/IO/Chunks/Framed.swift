@@ -156,7 +156,7 @@ where Mode.RuleError == Decoder.DecodingFailure {
   }
 
   @usableFromInline func release() {
-    decoder = nil
-    upcoming = nil
+    discard(decoder.take())
+    discard(upcoming.take())
   }
 }

@@ -132,8 +132,7 @@ extension Publishers {
   @inline(never) @usableFromInline func overflow(_ input: Input) {
     if let makeError { return stop(.failure(makeError(input))) }
     guard holds else { return drop(input, .noDemand) }
-    let older = held
-    held = input
+    let older = exchange(&held, with: input)
     isHolding = true
     if let older { drop(older, .bufferFull) }
   }
@@ -167,7 +166,7 @@ extension Publishers {
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard takesEvents, !hasEnding else { return }
     guard isHolding else { return finish(completion) }
-    up = nil
+    discard(up.take())
     hasEnding = true
     ending = completion
     if !isDelivering { endIfDelivered() }
@@ -193,6 +192,6 @@ extension Publishers {
 
   override func forget() {
     isHolding = false
-    held = nil
+    discard(held.take())
   }
 }

@@ -147,14 +147,14 @@ extension Publishers.CombineLatest4: Equatable where A: Equatable, B: Equatable,
 
   @inlinable static var joins: JoinRule { .latest }
 
-  @inlinable mutating func take(first value: First) {
-    first = value
+  @inlinable mutating func take(first value: First) -> First? {
     isFresh = true
+    return exchange(&first, with: value)
   }
 
-  @inlinable mutating func take(second value: Second) {
-    second = value
+  @inlinable mutating func take(second value: Second) -> Second? {
     isFresh = true
+    return exchange(&second, with: value)
   }
 
   @inlinable var hasNext: Bool { isFresh && first != nil && second != nil }

@@ -179,6 +179,6 @@ extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equ
 
   @inlinable override func cancelUpstreams() {
     super.cancelUpstreams()
-    suffix = nil
+    if suffix != nil { discard(suffix.take()) }
   }
 }

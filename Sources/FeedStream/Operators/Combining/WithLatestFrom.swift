@@ -137,7 +137,7 @@ final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Out
   }
 
   fileprivate func otherEnded(_ completion: Subscribers.Completion<Failure>) {
-    other = nil
+    discard(other.take())
     if case .finished = completion, latest != nil { return }
     if phase == .waiting { early = completion } else { stop(completion) }
   }
@@ -153,7 +153,7 @@ final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Out
     letGoOfOther()
   }
 
-  override func forget() { _ = latest.take() }
+  override func forget() { discard(latest.take()) }
 }
 
 @usableFromInline enum LatestPort<Input, Other, Output, Failure: Error>: Port {
@@ -161,7 +161,7 @@ final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Out
 
   @usableFromInline static func began(_ inlet: Inlet<Self>) { inlet.request(.unlimited) }
   @inlinable static func receive(_ input: Other, _ inlet: Inlet<Self>) -> Subscribers.Demand {
-    inlet.owner.latest = input
+    discard(exchange(&inlet.owner.latest, with: input))
     return .none
   }
   @usableFromInline static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {

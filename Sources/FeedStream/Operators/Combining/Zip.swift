@@ -142,8 +142,15 @@ extension Publishers.Zip4: Equatable where A: Equatable, B: Equatable, C: Equata
 
   @inlinable static var joins: JoinRule { .pairing }
 
-  @inlinable mutating func take(first value: First) { firsts.append(value) }
-  @inlinable mutating func take(second value: Second) { seconds.append(value) }
+  @inlinable mutating func take(first value: First) -> First? {
+    firsts.append(value)
+    return nil
+  }
+
+  @inlinable mutating func take(second value: Second) -> Second? {
+    seconds.append(value)
+    return nil
+  }
 
   @inlinable var hasNext: Bool { !firsts.isEmpty && !seconds.isEmpty }
   @inlinable mutating func next() -> (First, Second) { (firsts.removeFirst(), seconds.removeFirst()) }

@@ -113,7 +113,7 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
     guard isLive else { return }
     precondition(!hasFailed, "\(self): upstream failed a second time; deliver one completion")
     hasFailed = true
-    up = nil
+    discard(up.take())
     do throws(Mode.RuleError) {
       try recover(error, self)
     } catch {

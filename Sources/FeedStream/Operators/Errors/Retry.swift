@@ -99,14 +99,14 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
     guard phase != .ended else { return }
     guard case .failure(let error) = completion, retriesLeft != 0 else {
       phase = .ended
-      up = nil
+      discard(up.take())
       leash?.release()
       down.receive(completion: completion)
       return
     }
     if retriesLeft > 0 { retriesLeft -= 1 }
     failures.note(error)
-    up = nil
+    discard(up.take())
     start()
   }
 

@@ -68,5 +68,5 @@ extension Publishers {
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 
-  override func forget() { seen = [] }
+  override func forget() { discard(exchange(&seen, with: [])) }
 }

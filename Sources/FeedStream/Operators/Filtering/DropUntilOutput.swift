@@ -112,7 +112,7 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
     trigger.cancel()
     if isOver, takesEvents {
       phase = .ended
-      up = nil
+      discard(up.take())
     } else {
       finish(completion)
     }

@@ -94,18 +94,20 @@ final class RemoveDuplicatesStage<Input, Mode: Publishers.FailureMode>: Throwing
     if let last {
       do throws(Mode.RuleError) {
         if try isDuplicate(last, input) {
-          self.last = input
+          discard(exchange(&self.last, with: input))
           return .max(1)
         }
       } catch {
         return fail(error)
       }
     }
-    last = input
-    return down.receive(input)
+    let old = exchange(&last, with: input)
+    let more = down.receive(input)
+    discard(old)
+    return more
   }
 
-  override func forget() { last = nil }
+  override func forget() { discard(last.take()) }
 
   override var strays: Strays { .earlyTraps }
 }

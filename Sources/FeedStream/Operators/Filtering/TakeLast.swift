@@ -54,8 +54,9 @@ extension Publishers.TakeLast: Equatable where Upstream: Equatable {}
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard takesEvents, count > 0 else { return .none }
-    if kept.count == count { _ = kept.popFirst() }
+    let oldest = kept.count == count ? kept.popFirst() : nil
     kept.append(input)
+    discard(oldest)
     return .none
   }
 
@@ -66,7 +67,7 @@ extension Publishers.TakeLast: Equatable where Upstream: Equatable {}
       return finish(completion)
     }
     phase = .draining
-    up = nil
+    discard(up.take())
     deliver()
   }
 

@@ -176,7 +176,7 @@ extension Publishers {
 
   @inlinable func upstreamEnded(_ completion: Subscribers.Completion<Failure>) {
     guard isOpen else { return }
-    up = nil
+    discard(up.take())
     switch completion {
     case .finished: close()
     case .failure: fail(completion)

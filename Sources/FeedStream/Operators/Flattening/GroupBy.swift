@@ -66,7 +66,7 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
   }
 
   fileprivate func send(completion: Subscribers.Completion<Failure>) {
-    onCancel = nil
+    discard(onCancel.take())
     ending = completion
     if early.isEmpty { endBuffer() }
   }
@@ -77,7 +77,7 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
 
   @usableFromInline func end() {
     early.removeAll()
-    buffer = nil
+    discard(buffer.take())
     onCancel.take()?()
   }
 }
@@ -149,7 +149,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard takesEvents, ending == nil else { return }
     ending = completion
-    up = nil
+    discard(up.take())
     endGroups(completion)
     deliver()
   }

@@ -75,14 +75,13 @@ extension Publishers.CollectByCount: Equatable where Upstream: Equatable {}
     if case .finished = completion, takesEvents, !collected.isEmpty {
       // If upstream respects the demand, values are left over only if an array has been requested.
       phase = .draining
-      up = nil
+      discard(up.take())
       _ = deliver()
       guard phase == .draining else { return }
       phase = .ended
       return down.receive(completion: .finished)
     }
-    for input in collected { StreamDiagnostics.dropped(input, "CollectByCount", .terminated) }
-    collected = []
+    for input in collected.take() { StreamDiagnostics.dropped(input, "CollectByCount", .terminated) }
     finish(completion)
   }
 
@@ -90,7 +89,7 @@ extension Publishers.CollectByCount: Equatable where Upstream: Equatable {}
     up?.request(demand * count)
   }
 
-  override func forget() { collected = [] }
+  override func forget() { discard(collected.take()) }
 
   override var strays: Strays { .allPass }
 }

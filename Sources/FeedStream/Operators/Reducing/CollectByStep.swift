@@ -115,7 +115,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard takesEvents, failure == nil else { return }
-    up = nil
+    discard(up.take())
     if case .failure = completion {
       // Requested arrays are delivered before the failure.
       failure = completion
@@ -145,7 +145,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
 
   override func cancelled() {
     super.cancelled()
-    collected = []
+    discard(collected.take())
     ready.removeAll()
   }
 }

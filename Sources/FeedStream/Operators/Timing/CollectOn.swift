@@ -196,7 +196,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   }
 
   override func forget() {
-    _ = collected.take()
+    discard(collected.take())
     ready.removeAll()
   }
 }

@@ -88,8 +88,9 @@ extension Publishers {
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
     guard takesEvents, isOpen else { return .none }
-    latest = input
+    let old = exchange(&latest, with: input)
     alarm.set { [self] in deliver() }
+    discard(old)
     return .none
   }
 
@@ -122,7 +123,7 @@ extension Publishers {
 
   override func forget() {
     alarm.cancel()
-    _ = latest.take()
+    discard(latest.take())
   }
 
   override func tell(_ facts: inout StreamFacts) {

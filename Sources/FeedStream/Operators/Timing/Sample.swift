@@ -77,7 +77,7 @@ extension Publishers.Sample: Equatable where Upstream: Equatable, Trigger: Equat
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    if takesEvents { latest = input }
+    if takesEvents { discard(exchange(&latest, with: input)) }
     return .none
   }
 
@@ -110,5 +110,5 @@ extension Publishers.Sample: Equatable where Upstream: Equatable, Trigger: Equat
     if isLive { self.demand += demand }
   }
 
-  override func forget() { _ = latest.take() }
+  override func forget() { discard(latest.take()) }
 }

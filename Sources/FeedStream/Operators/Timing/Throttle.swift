@@ -109,7 +109,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     guard takesEvents, ending == nil else { return .none }
     time = scheduler.now
     if waiting != nil {
-      if latest { waiting = input }
+      if latest { discard(exchange(&waiting, with: input)) }
     } else if demand > .none {
       demand.takeOne()
       waiting = input
@@ -140,7 +140,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   @inlinable func deliver() {
     place.checkScheduled("throttle")
     guard isLive else { return }
-    work = nil
+    discard(work.take())
     let ending = self.ending
     if let input = waiting {
       waiting = nil
@@ -175,6 +175,6 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   override func forget() {
     work.take()?.cancel()
     hold?.leave()
-    _ = waiting.take()
+    discard(waiting.take())
   }
 }

@@ -87,7 +87,7 @@ final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<I
     switch input {
     case .value(let value):
       guard demand > .none else {
-        held = value
+        discard(exchange(&held, with: value))
         return .none
       }
       demand.takeOne()
@@ -133,7 +133,7 @@ final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<I
   }
 
   override func forget() {
-    held = nil
-    ending = nil
+    discard(held.take())
+    discard(ending.take())
   }
 }

@@ -77,8 +77,11 @@ extension Publishers {
       upstream.receive(
         subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryScan", down) {
           [nextPartialResult] in
-          result.value = try nextPartialResult(result.value, $0)
-          return down.receive(result.value)
+          let next = try nextPartialResult(result.value, $0)
+          let old = exchange(&result.value, with: next)
+          let more = down.receive(next)
+          discard(old)
+          return more
         })
     }
   }
@@ -99,7 +102,10 @@ extension Publishers {
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    result.value = combine(result.value, input)
-    return downstream.receive(result.value)
+    let next = combine(result.value, input)
+    let old = exchange(&result.value, with: next)
+    let more = downstream.receive(next)
+    discard(old)
+    return more
   }
 }

@@ -70,8 +70,10 @@ extension Publishers {
       upstream.receive(
         subscriber: TryStage<Output, Upstream.Failure, Output>("TryScan", down) { [nextPartialResult] value in
           let next = if let last = result.value { try nextPartialResult(last, value) } else { value }
-          result.value = next
-          return down.receive(next)
+          let old = exchange(&result.value, with: next)
+          let more = down.receive(next)
+          discard(old)
+          return more
         })
     }
   }
@@ -92,7 +94,9 @@ extension Publishers {
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     let next = if let last = result.value { combine(last, input) } else { input }
-    result.value = next
-    return downstream.receive(next)
+    let old = exchange(&result.value, with: next)
+    let more = downstream.receive(next)
+    discard(old)
+    return more
   }
 }
