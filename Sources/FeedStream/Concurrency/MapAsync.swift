@@ -96,6 +96,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
   private let order: AsyncOrder
   private let transform: @Sendable (Input) async throws(Mode.RuleError) -> sending Output
   private let home = StreamHome.currentOrLane
+  private let line = EventLine()
   /// With `.preserved`, the places of all values; with `.asCompleted`, only those that have a result.
   private var places = FIFO<Place>()
   private var working: [ObjectIdentifier: Place] = [:]
@@ -120,7 +121,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
   }
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
-    home.run { self.begin(input) }
+    home.run(after: line) { self.begin(input) }
     return .none
   }
 
@@ -165,7 +166,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    home.run {
+    home.run(after: line) {
       guard self.isLive, self.ending == nil else { return }
       self.ending = completion.mapError(Mode.failure(ofUpstream:))
       self.drain()

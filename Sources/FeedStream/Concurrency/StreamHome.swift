@@ -44,6 +44,15 @@ struct StreamHome: Sendable {
     domain.bring(work)
   }
 
+  /// Handles an event of upstream where the stream lives, after the events that wait in `line`.
+  func run(after line: borrowing EventLine, _ event: @escaping @Sendable () -> Void) {
+    guard let domain, !domain.isHere || !line.isEmpty else { return event() }
+    line.add(event) { action in
+      let action = Carried(uncheckedly: action)
+      run { action.value() }
+    }
+  }
+
   /// Keeps the loop running until `stopWaiting()` has been called the same number of times. Call this only at home.
   func beginWaiting() { if keepsLoopAlive { if let domain { domain.beginWaiting() } else { hold() } } }
   func stopWaiting() { if keepsLoopAlive { if let domain { domain.stopWaiting() } else { letGo() } } }

@@ -14,6 +14,8 @@ import Synchronization
 
   /// The stream's home.
   let home = StreamHome.currentOrLane
+  /// Upstream's events.
+  private let line = EventLine()
   let rails: [EventLoopGroup.Rail]
   private var pieces: [Int]
   /// The total number of pieces of work of all loops.
@@ -32,11 +34,14 @@ import Synchronization
     isTimed = rails.allSatisfy { $0.domain is EventLoop }
   }
 
-  /// True when the calling code runs where the stream lives.
-  @usableFromInline var isHome: Bool { home.domain?.isHere ?? true }
+  /// True when the calling code runs where the stream lives, and no event of upstream waits.
+  @usableFromInline var isHome: Bool { (home.domain?.isHere ?? true) && line.isEmpty }
 
   /// Runs `work` at home: immediately if the calling code runs there, otherwise later.
   @usableFromInline func atHome(_ work: @escaping @Sendable () -> Void) { home.run(work) }
+
+  /// Handles an event of upstream at home, after the events that wait.
+  @usableFromInline func arrived(_ event: @escaping @Sendable () -> Void) { home.run(after: line, event) }
 
   /// The loop with the least work; `nil` if all loops have enough.
   @usableFromInline func free() -> Int? {

@@ -94,7 +94,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    if crew.isHome { accept(input) } else { crew.atHome { self.accept(input) } }
+    if crew.isHome { accept(input) } else { crew.arrived { self.accept(input) } }
     return .none
   }
 
@@ -106,7 +106,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    crew.atHome {
+    crew.arrived {
       guard self.isLive, self.ending == nil else { return }
       self.ending = completion.mapError(Mode.failure(ofUpstream:))
       if !self.isFilling { self.resumed(self) }

@@ -80,7 +80,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   }
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
-    crew.atHome { self.accept(input) }
+    crew.arrived { self.accept(input) }
     return .none
   }
 
@@ -91,7 +91,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    crew.atHome {
+    crew.arrived {
       guard self.isLive, self.ending == nil else { return }
       self.ending = completion
       discard(self.up.take())

@@ -62,6 +62,8 @@ public struct Create<Output, Failure: Error>: Publisher {
     private var cleanUps: [() -> Void] = []
     private var asks: ((Subscribers.Demand) throws(Failure) -> Void)?
     private var isAsking = false
+    /// What has been sent on other threads.
+    private let line = EventLine()
     /// True when a completion has been sent. Sending a value after that causes a warning; sending one after a
     /// cancellation doesn't.
     private var hasCompleted = false
@@ -81,9 +83,13 @@ public struct Create<Output, Failure: Error>: Publisher {
     /// that.
     @inlinable public func send(_ value: Output) {
       guard let gate else { return sendHere(value) }
-      guard gate.enter() else { return gate.perform { [self] in sendHere(value) } }
+      guard gate.enter() else { return bring(to: gate) { [self] in sendHere(value) } }
       sendHere(value)
       gate.leave()
+    }
+
+    @inline(never) @usableFromInline func bring(to gate: any EntryGate, _ event: @escaping () -> Void) {
+      line.add(event) { gate.perform($0) }
     }
 
     @inlinable func sendHere(_ value: Output) {
@@ -104,7 +110,7 @@ public struct Create<Output, Failure: Error>: Publisher {
     /// Ends the stream: `.finished` follows the held values; a failure is delivered immediately.
     public func send(completion: Subscribers.Completion<Failure>) {
       guard let gate else { return sendHere(completion: completion) }
-      guard gate.enter() else { return gate.perform { [self] in sendHere(completion: completion) } }
+      guard gate.enter() else { return bring(to: gate) { [self] in sendHere(completion: completion) } }
       sendHere(completion: completion)
       gate.leave()
     }

@@ -77,6 +77,78 @@ import Testing
     #expect(sampled == sampled.sorted())
   }
 
+  @Test(arguments: Place.allCases) func `events of two threads, one after another, keep their order`(_ place: Place) async
+  {
+    let streams: [@Sendable (Relay) -> any Publisher<Int, Never>] = [
+      { $0.merge(with: Empty(completeImmediately: false)).prefix(4) },
+      { $0.flatMap { Just($0) } },
+      { $0.flatMap(maxPublishers: .max(2)) { Just($0) } },
+      { $0.concatMap { Just($0) } },
+      { $0.zip((0..<4).publisher) { value, _ in value } },
+      { $0.buffer(size: 9, prefetch: .keepFull, whenFull: .dropNewest).merge(with: Empty()) },
+      { $0.catch { _ in Empty() } },
+      { $0.append(Empty()) },
+      { $0.drop(untilOutputFrom: Just(1)) },
+    ]
+    for (index, stream) in streams.enumerated() {
+      let values = await withUnsafeContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(returning: Self.valuesInTurn(place, stream)) }
+      }
+      #expect(values == [0, 1, 2, 3], "stream \(index)")
+    }
+  }
+
+  /// Subscribes to a stream above which another thread delivers 1 while this thread is in the stream, and this thread
+  /// delivers the other values.
+  private static func valuesInTurn(_ place: Place, _ make: (Relay) -> any Publisher<Int, Never>) -> [Int] {
+    let loop = place == .loop ? EventLoop() : nil
+    let relay = Relay()
+    nonisolated(unsafe) var values: [Int] = []
+    func receive(_ value: Int) {
+      values.append(value)
+      guard value == 0 else { return }
+      relay.deliverElsewhere(1)
+      relay.deliver(2)
+      relay.deliver(3)
+      relay.finish()
+    }
+    func start() -> AnyCancellable { make(relay).sink { receive($0) } }
+    var subscription: AnyCancellable?
+    loop?.execute { relay.deliver(0) }
+    subscription = start()
+    if let loop { loop.run() } else { relay.deliver(0) }
+    loop?.close()
+    subscription?.cancel()
+    return values
+  }
+
+  /// Delivers what it is told to, on the calling thread or another.
+  private final class Relay: Publisher, Subscription, @unchecked Sendable {
+    typealias Output = Int
+    typealias Failure = Never
+
+    private var subscriber: AnySubscriber<Int, Never>?
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+      self.subscriber = AnySubscriber(subscriber)
+      subscriber.receive(subscription: self)
+    }
+
+    func request(_ demand: Subscribers.Demand) {}
+    func cancel() {}
+    func deliver(_ value: Int) { _ = subscriber?.receive(value) }
+    func finish() { subscriber?.receive(completion: .finished) }
+
+    func deliverElsewhere(_ value: Int) {
+      let delivered = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        self.deliver(value)
+        delivered.signal()
+      }
+      delivered.wait()
+    }
+  }
+
   /// Returns the values of a stream when it has finished; subscribes on a thread with a loop, or without one.
   private func collected<P: Publisher & SendableMetatype>(_ place: Place, _ make: @escaping @Sendable () -> P) async
     -> [P.Output]

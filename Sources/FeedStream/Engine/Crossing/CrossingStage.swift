@@ -26,6 +26,8 @@
   private var bridge: MapBridge?
   /// The values and the completion that aren't due yet, in order.
   @exclusivity(unchecked) private var waiting = FIFO<() -> Void>()
+  /// Upstream's events, if they are timed.
+  private let line = EventLine()
 
   // Guarded by the mutex: the values and the completion in transit to the lane.
   @usableFromInline let mutex = SystemMutex()
@@ -114,10 +116,13 @@
   @usableFromInline func tell() { lane.post { [self] in serve(self) } }
 
   @usableFromInline func wait(_ action: @escaping () -> Void) {
-    guard let later else { return }
     // A user's publisher may deliver on any thread.
     guard let domain = home.domain else { return }
-    guard domain.isHere else { return domain.perform { [self] in wait(action) } }
+    line.pass(to: domain) { [self] in waitHere(action) }
+  }
+
+  private func waitHere(_ action: @escaping () -> Void) {
+    guard let later, home.domain != nil else { return }
     waiting.append(action)
     home.hold()
     // Timers that are due together may fire in any order, so each releases the first waiting event.

@@ -27,6 +27,7 @@ extension HomeScheduler: HomeTime {}
 
   private let base: Base
   private let home: CrossedHome
+  private let line = EventLine()
 
   @usableFromInline init(_ base: Base, _ home: CrossedHome) {
     self.base = base
@@ -40,8 +41,8 @@ extension HomeScheduler: HomeTime {}
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
     // Without a domain, the stream is over. A user's publisher may still deliver, on its own thread.
     guard let domain = home.domain else { return .none }
-    guard !domain.isHere else { return base.receive(input) }
-    domain.perform { [self] in
+    if domain.isHere, line.isEmpty { return base.receive(input) }
+    line.pass(to: domain) { [self] in
       let more = base.receive(input)
       // Only the stage holds its upstream, which it releases when it is cancelled.
       if more > .none { (base as? any UpstreamHolder)?.requestOfUpstream(more) }
@@ -51,8 +52,7 @@ extension HomeScheduler: HomeTime {}
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard let domain = home.domain else { return }
-    guard !domain.isHere else { return base.receive(completion: completion) }
-    domain.perform { [self] in base.receive(completion: completion) }
+    line.pass(to: domain) { [self] in base.receive(completion: completion) }
   }
 
   @usableFromInline var description: String { String(describing: base) }

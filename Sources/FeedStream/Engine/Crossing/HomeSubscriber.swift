@@ -70,6 +70,9 @@ extension ThreadGate {
   @exclusivity(unchecked) @usableFromInline var crossing: HomePair?
   @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
   @exclusivity(unchecked) private var hasBegun = false
+  /// True when the stage has cancelled upstream: events that are still on the way to its home are dropped.
+  @exclusivity(unchecked) private var isCancelled = false
+  private let line = EventLine()
   private var bridge: MapBridge?
 
   @inlinable init(_ base: Base, _ gate: ThreadGate? = nil) {
@@ -97,7 +100,7 @@ extension ThreadGate {
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isHere() else { return atHome { [self] in end(completion) } }
+    guard isHere() else { return atHome { [self] in if !isCancelled { end(completion) } } }
     handle { end(completion) }
   }
 
@@ -117,14 +120,15 @@ extension ThreadGate {
 
   @inline(never) @usableFromInline func bring(_ input: Input) -> Subscribers.Demand {
     atHome { [self] in
+      guard !isCancelled else { return }
       let more = base.receive(input)
       if more > .none { request(more) }
     }
     return .none
   }
 
-  @usableFromInline func atHome(_ action: @escaping () -> Void) {
-    if let crossing { crossing.atHome(action) } else { gate?.perform(action) }
+  @usableFromInline func atHome(_ event: @escaping () -> Void) {
+    line.add(event) { if let crossing { crossing.atHome($0) } else { gate?.perform($0) } }
   }
 
   // MARK: The stage, in its home
@@ -137,6 +141,7 @@ extension ThreadGate {
 
   /// Cancels upstream, but still passes on requests.
   @usableFromInline func cancelAndStand() {
+    isCancelled = true
     guard let up else { return }
     if let crossing { crossing.cancel(up) } else { up.cancel() }
   }
@@ -144,6 +149,7 @@ extension ThreadGate {
   @usableFromInline func cancel() {
     // Before the subscription, cancel the stage itself: in Combine, stage and subscriber are one object.
     guard hasBegun else { return (base as? any Subscription)?.cancel() ?? () }
+    isCancelled = true
     guard let up = up.take() else { return }
     if let crossing { crossing.cancel(up) } else { up.cancel() }
   }

@@ -149,9 +149,12 @@ import Synchronization
     return true
   }
 
-  /// Makes work wait until ``vacate()``, because a thread that entered the gate before the lane existed is still
-  /// inside. Call this before other code has access to the lane.
-  func occupy() { state.withLock { $0.isBusy = true } }
+  /// Makes the work of other threads wait until ``vacate()``, because `thread` entered the gate before the lane existed
+  /// and is still inside. Call this before other code has access to the lane.
+  func occupy(for thread: UInt) {
+    state.withLock { $0.isBusy = true }
+    runner.store(thread, ordering: .relaxed)
+  }
 
   /// Runs the work that has arrived, on this thread, and frees the lane.
   func vacate() { if !freeIfEmpty() { begin() } }
@@ -159,8 +162,10 @@ import Synchronization
   /// - Returns: false if there is work, in which case the lane stays busy.
   private func freeIfEmpty() -> Bool {
     state.withLock { state in
-      if state.work.isEmpty { state.isBusy = false }
-      return !state.isBusy
+      guard state.work.isEmpty else { return false }
+      runner.store(0, ordering: .relaxed)
+      state.isBusy = false
+      return true
     }
   }
 

@@ -17,13 +17,16 @@ import Synchronization
 /// ``SerialLane``. No thread waits for another, so joined stages can't deadlock.
 // @unchecked: the properties that are not atomic are used under the mutex, or in the stage's home.
 @usableFromInline final class ThreadGate: EntryGate, @unchecked Sendable {
-  /// The thread that may enter without a further check; 0 when the stage is shared, or lives in a lane, whose thread
-  /// changes.
+  /// The thread that may enter without a further check; 0 when the stage is shared, lives in a lane, whose thread
+  /// changes, or has events that wait.
   @usableFromInline let thread: Atomic<UInt>
   /// The depth of nested events on `thread`.
   @usableFromInline let depth = Atomic<Int>(0)
   @usableFromInline let isShared = Atomic(false)
   private let isOver = Atomic(false)
+  /// The number of events that other threads have moved to the stage's home and that wait there. Until they have been
+  /// handled, nobody enters directly: a publisher's next event would overtake them. See ``EventLine``.
+  private let waiting = Atomic<Int>(0)
 
   /// True when the stage lives on a loop, in virtual time or on a queue.
   @usableFromInline var isHomed: Bool { homed.load(ordering: .acquiring) }
@@ -132,13 +135,17 @@ import Synchronization
   }
 
   private func bring(_ action: @escaping () -> Void) {
-    if isHomed {
-      if let lane { return lane.perform(action) }
-      guard let home else { return Self.warnOfReleasedLoop() }
-      home.perform(action)
-    } else {
-      share().perform(action)
+    guard isHomed else { return share().perform(action) }
+    // Add to `waiting`, then reset `thread`; `enterFromElsewhere()` does so in the opposite order.
+    waiting.add(1, ordering: .sequentiallyConsistent)
+    thread.store(0, ordering: .sequentiallyConsistent)
+    let arrive = { [self] in
+      waiting.subtract(1, ordering: .relaxed)
+      action()
     }
+    if let lane { return lane.perform(arrive) }
+    guard let home else { return Self.warnOfReleasedLoop() }
+    home.perform(arrive)
   }
 
   /// Called when an event is dropped because its stream's loop was released.
@@ -158,10 +165,14 @@ import Synchronization
   @inline(never) @usableFromInline func enterFromElsewhere() -> Bool {
     guard isHomed else { return false }
     if let lane {
-      guard lane.isHere else { return false }
+      guard lane.isHere, waiting.load(ordering: .relaxed) == 0 else { return false }
     } else {
       guard home?.isHere ?? false else { return false }
-      thread.store(currentThread(), ordering: .relaxed)
+      thread.store(currentThread(), ordering: .sequentiallyConsistent)
+      guard waiting.load(ordering: .sequentiallyConsistent) == 0 else {
+        thread.store(0, ordering: .relaxed)
+        return false
+      }
     }
     depth.store(depth.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     return true
@@ -181,7 +192,10 @@ import Synchronization
       // rest of `enter()`.
       usleep(100)
       isOccupied = depth.load(ordering: .sequentiallyConsistent) > 0
-      if isOccupied { lane.occupy() }
+      // The events that this thread still causes mustn't overtake those that are moved here, so they go through the
+      // lane, too.
+      let first = thread.exchange(0, ordering: .relaxed)
+      if isOccupied { lane.occupy(for: first) }
       return lane
     }
   }

@@ -10,6 +10,8 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   @exclusivity(unchecked) @usableFromInline var isFinished = false
   /// True if the subscriber receives its subscription only when upstream's subscription arrives.
   @exclusivity(unchecked) private var beginsLate = false
+  /// Upstream's events.
+  private let line = EventLine()
   /// True when `switchToLatest` has passed on upstream's completion. As in Combine, a second completion, which breaks
   /// the rules, is passed on too.
   @exclusivity(unchecked) private var endsWithUpstream = false
@@ -32,9 +34,13 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   @usableFromInline func receive(subscription: any Subscription) {
     // Any thread may request and cancel: the gate moves both to the queue.
     if gate.follow() { confinement = .anywhere } else { subscription.join(gate) }
-    guard entry.enter() else { return gate.perform { [self] in accept(subscription) } }
+    guard entry.enter() else { return bring { [self] in accept(subscription) } }
     accept(subscription)
     entry.leave()
+  }
+
+  @inline(never) @usableFromInline func bring(_ event: @escaping () -> Void) {
+    line.add(event) { gate.perform($0) }
   }
 
   private func accept(_ subscription: any Subscription) {
@@ -51,7 +57,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard entry.enter() else {
-      gate.perform { [self] in arrived(input) }
+      bring { [self] in arrived(input) }
       return .none
     }
     arrived(input)
@@ -101,7 +107,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   @inlinable var isTaking: Bool { isActive && upcoming == nil }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard entry.enter() else { return gate.perform { [self] in upstreamEnded(completion) } }
+    guard entry.enter() else { return bring { [self] in upstreamEnded(completion) } }
     upstreamEnded(completion)
     entry.leave()
   }

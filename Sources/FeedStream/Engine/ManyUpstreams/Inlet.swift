@@ -45,6 +45,9 @@ extension Port {
   @exclusivity(unchecked) @usableFromInline final var up: (any Subscription)?
   /// The path to an upstream that lives on a queue outside of the owner's home.
   @exclusivity(unchecked) @usableFromInline final var crossing: HomePair?
+  /// True when the owner has cancelled upstream: events that are still on the way to its home are dropped.
+  @exclusivity(unchecked) @usableFromInline final var isCancelled = false
+  fileprivate final let line = EventLine()
 
   /// For the map: leads to an upstream that lives elsewhere.
   @exclusivity(unchecked) private final var bridge: MapBridge?
@@ -63,6 +66,7 @@ extension Port {
   @usableFromInline final func cancel() {
     let up = self.up
     let crossing = self.crossing
+    isCancelled = true
     close()
     if let crossing, let up { crossing.cancel(up) } else { up?.cancel() }
   }
@@ -116,10 +120,8 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
     if crossing == nil, entry.enter() {
       accept(subscription, nil)
       entry.leave()
-    } else if let crossing {
-      crossing.atHome { [self] in accept(subscription, crossing) }
     } else {
-      owner.gate.perform { [self] in accept(subscription, nil) }
+      move(through: crossing) { [self] in accept(subscription, crossing) }
     }
   }
 
@@ -142,7 +144,8 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
   }
 
   @inline(never) @usableFromInline final func bring(_ input: P.Input) -> Subscribers.Demand {
-    atHome { [self] in
+    move(through: crossing) { [self] in
+      guard !isCancelled else { return }
       let more = take(input)
       if more > .none { request(more) }
     }
@@ -155,13 +158,15 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
   }
 
   @inlinable final func receive(completion: Subscribers.Completion<P.Failure>) {
-    guard crossing == nil, entry.enter() else { return atHome { [self] in end(completion) } }
+    guard crossing == nil, entry.enter() else {
+      return move(through: crossing) { [self] in if !isCancelled { end(completion) } }
+    }
     end(completion)
     entry.leave()
   }
 
-  @usableFromInline final func atHome(_ action: @escaping () -> Void) {
-    if let crossing { crossing.atHome(action) } else { owner.gate.perform(action) }
+  @usableFromInline final func move(through crossing: HomePair?, _ event: @escaping () -> Void) {
+    line.add(event) { if let crossing { crossing.atHome($0) } else { owner.gate.perform($0) } }
   }
 
   @inlinable final func end(_ completion: Subscribers.Completion<P.Failure>) {

@@ -96,6 +96,8 @@ extension Publishers {
   @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
   /// True when the subscriber receives its subscription together with upstream's, not before.
   @exclusivity(unchecked) private var beginsLate = false
+  /// Upstream's events.
+  private let line = EventLine()
 
   @inlinable init(
     _ down: ErasedSubscriber<Output, Failure>, _ maxPublishers: Subscribers.Demand,
@@ -109,9 +111,13 @@ extension Publishers {
   @usableFromInline func receive(subscription: any Subscription) {
     // Requests and cancellations may come from any thread, because the gate moves them to the queue.
     if gate.follow() { confinement = .anywhere } else { subscription.join(gate) }
-    guard entry.enter() else { return gate.perform { [self] in accept(subscription) } }
+    guard entry.enter() else { return bring { [self] in accept(subscription) } }
     accept(subscription)
     entry.leave()
+  }
+
+  @inline(never) @usableFromInline func bring(_ event: @escaping () -> Void) {
+    line.add(event) { gate.perform($0) }
   }
 
   private func accept(_ subscription: any Subscription) {
@@ -133,7 +139,7 @@ extension Publishers {
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard entry.enter() else {
-      gate.perform { [self] in take(input) }
+      bring { [self] in take(input) }
       return .none
     }
     take(input)
@@ -169,7 +175,7 @@ extension Publishers {
   }
 
   @inlinable func receive(completion: Subscribers.Completion<Failure>) {
-    guard entry.enter() else { return gate.perform { [self] in upstreamEnded(completion) } }
+    guard entry.enter() else { return bring { [self] in upstreamEnded(completion) } }
     upstreamEnded(completion)
     entry.leave()
   }

@@ -1,0 +1,78 @@
+import Synchronization
+
+/// The events of one publisher that are on the way to its subscriber's home, in order.
+///
+/// A home may let the calling thread run there immediately, even though earlier events of the same publisher, which
+/// another thread delivered, still wait there. So an event joins this line before its home is asked to handle it.
+/// Whichever thread runs there first handles the events from the front of the line, up to the one that it came for:
+/// none of them overtakes another, and no thread waits.
+///
+/// A line that isn't used takes no memory.
+@usableFromInline struct EventLine: ~Copyable {
+  private let queue = AtomicLazyReference<Queue>()
+
+  @usableFromInline init() {}
+
+  /// True if no event waits. At home, this remains true until the publisher delivers another event.
+  var isEmpty: Bool { queue.load()?.isEmpty ?? true }
+
+  /// Adds an event.
+  ///
+  /// - Parameters:
+  ///   - event: handles the event at home.
+  ///   - move: runs an action at home, immediately or later. If it drops the action, the event is dropped.
+  @usableFromInline func add(_ event: @escaping () -> Void, _ move: (_ action: @escaping () -> Void) -> Void) {
+    let errand = (queue.load() ?? queue.storeIfNil(Queue())).add(event)
+    move { errand.run() }
+  }
+
+  /// Handles an event in `domain`: immediately if the calling thread is there and no event waits.
+  func pass(to domain: any StreamDomain, _ event: @escaping () -> Void) {
+    if domain.isHere, isEmpty { event() } else { add(event) { domain.perform($0) } }
+  }
+
+  // @unchecked: a lock guards the state, and the events run one at a time, at home.
+  private final class Queue: @unchecked Sendable {
+    private struct State {
+      var events = FIFO<() -> Void>()
+      /// The number of events that have been taken.
+      var taken = 0
+    }
+
+    private let state = Locked(State())
+
+    var isEmpty: Bool { state.withLock { $0.events.isEmpty } }
+
+    func add(_ event: @escaping () -> Void) -> Errand {
+      state.withLock { state in
+        state.events.append(event)
+        return Errand(queue: self, number: state.taken + state.events.count)
+      }
+    }
+
+    /// The first event, if it isn't later than the one with this number.
+    func take(upTo number: Int) -> (() -> Void)? {
+      state.withLock { state in
+        guard state.taken < number else { return nil }
+        state.taken += 1
+        return state.events.popFirst()
+      }
+    }
+  }
+
+  /// Handles the events up to the one with its number, or drops them if it is released without having run: the events
+  /// hold their stage, which holds the line.
+  private final class Errand {
+    private let queue: Queue
+    private let number: Int
+
+    init(queue: Queue, number: Int) {
+      self.queue = queue
+      self.number = number
+    }
+
+    deinit { while queue.take(upTo: number) != nil {} }
+
+    func run() { while let event = queue.take(upTo: number) { event() } }
+  }
+}
