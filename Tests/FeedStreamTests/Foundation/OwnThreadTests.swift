@@ -77,8 +77,7 @@ import Testing
     #expect(sampled == sampled.sorted())
   }
 
-  @Test(arguments: Place.allCases) func `events of two threads, one after another, keep their order`(_ place: Place) async
-  {
+  @Test(arguments: Place.allCases) func `events of two threads in turn keep their order`(_ place: Place) async {
     let streams: [@Sendable (Relay) -> any Publisher<Int, Never>] = [
       { $0.merge(with: Empty(completeImmediately: false)).prefix(4) },
       { $0.flatMap { Just($0) } },
