@@ -62,7 +62,7 @@ public struct Create<Output, Failure: Error>: Publisher {
     private var cleanUps: [() -> Void] = []
     private var asks: ((Subscribers.Demand) throws(Failure) -> Void)?
     private var isAsking = false
-    /// What has been sent on other threads.
+    /// The events that were sent on other threads.
     private let line = EventLine()
     /// True when a completion has been sent. Sending a value after that causes a warning; sending one after a
     /// cancellation doesn't.

@@ -264,7 +264,7 @@ import Synchronization
   @usableFromInline func look(_ read: @escaping @Sendable (Bool) -> Void) {
     let (isClosed, isFirst) = state.withLock { state in
       guard !state.isClosed else { return (true, false) }
-      // Whoever has waited so long has given up.
+      // The oldest read has been given up.
       if state.looks.count > 8 { state.looks.removeFirst() }
       state.looks.append(read)
       defer { state.isLooking = true }

@@ -35,7 +35,7 @@ public import Synchronization
     self.isOfMain = isOfMain
   }
 
-  /// Stands for the list of a home that isn't known yet. Its turn is no event's.
+  /// Stands for the list of a home that isn't known yet. No event is counted in its turn.
   // Only its turn is used, and never changed.
   nonisolated(unsafe) static let unknown: LoopMap = {
     let map = LoopMap(nil)

@@ -41,7 +41,7 @@ public struct StreamMap: Sendable, Hashable {
     public internal(set) var sinceLastEvent: Duration?
     /// Anything else about the node, such as the number of attempts that failed below `retry`; `nil` for most nodes.
     public internal(set) var note: String?
-    /// What only the node's member knows, for the findings.
+    /// Facts that the node's member tells for the findings.
     var hints = Hints()
 
     init(id: Int, name: String, loop: String) {
@@ -51,7 +51,7 @@ public struct StreamMap: Sendable, Hashable {
     }
   }
 
-  /// What a member tells the map for its findings, and for joining the parts of a stream.
+  /// Facts that a member tells the map for its findings, and for joining the parts of a stream.
   struct Hints: Sendable, Hashable {
     /// The number of values that the node holds for each of its upstreams, in the order of the upstreams.
     var partners: [Int] = []

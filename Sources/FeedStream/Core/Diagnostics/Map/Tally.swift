@@ -5,7 +5,7 @@ public import Synchronization
   @exclusivity(unchecked) @usableFromInline final private(set) var count = 0
   /// The turn of the last value.
   @exclusivity(unchecked) @usableFromInline final private(set) var turn = -1
-  /// The list of the home in which events arrive; until the first event, a list whose turn is no event's.
+  /// The list of the home in which events arrive; ``LoopMap/unknown`` until the first event.
   @exclusivity(unchecked) @usableFromInline final private(set) var home = LoopMap.unknown
   /// The time of the last event, in nanoseconds. All events of one turn have the time of the first.
   private(set) final var last: Int64?
