@@ -187,13 +187,12 @@ extension EventLoop: StreamDomain {
       return
     }
     // Neither the wake-up handle nor the main queue's handle keeps libuv's loop alive, so work may have arrived after
-    // libuv's last check. Handle it here. A value in transit sends its mail before it lets the loop go: if nothing is in
-    // transit any more, the mail must be looked at once again.
+    // libuv's last check. Handle it here. A value in transit sends its work before it lets the loop go, so look at
+    // what is in transit first.
     repeat {
       uv_run(uv, UV_RUN_DEFAULT)
     } while !isStopping
-      && (collectMail() || serveMainQueue() || mustHold() || collectMail() || serveMainQueue()
-        || uv_loop_alive(uv) != 0)
+      && (mustHold() || collectMail() || serveMainQueue() || uv_loop_alive(uv) != 0)
     endWatchingTurns()
     if mode == .untilIdle, !isStopping, Warnings.areOn {
       subscriptions?.loopReturned()

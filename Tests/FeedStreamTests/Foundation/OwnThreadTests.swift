@@ -85,7 +85,7 @@ import Testing
       { $0.concatMap { Just($0) } },
       { $0.zip((0..<4).publisher) { value, _ in value } },
       { $0.buffer(size: 9, prefetch: .keepFull, whenFull: .dropNewest).merge(with: Empty()) },
-      { $0.catch { _ in Empty() } },
+      { $0.setFailureType(to: CancellationError.self).catch { _ in Empty() } },
       { $0.append(Empty()) },
       { $0.drop(untilOutputFrom: Just(1)) },
     ]

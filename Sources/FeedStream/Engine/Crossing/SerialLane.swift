@@ -7,7 +7,7 @@ import Synchronization
 // @unchecked: a lock guards the state, pieces of work run one at a time, on any thread, and only the thread that hands
 // down the subscription uses `handing`, before other code has access to the lane.
 @usableFromInline package final class SerialLane: StreamDomain, @unchecked Sendable {
-  private struct State {
+  struct State {
     var work = FIFO<() -> Void>()
     var isBusy = false
     /// True if the lane's loop is closed: no more work runs.
@@ -25,11 +25,11 @@ import Synchronization
   /// The number of pieces of work that run before the queue gets a turn.
   private static let turn = 128
 
-  private let state = Locked(State())
+  let state = Locked(State())
   private let runner = Atomic<UInt>(0)
   private let isRevoked = Atomic(false)
   /// Starts the work on the lane's queue; `nil` for a lane without one.
-  private let start: ((@escaping () -> Void) -> Void)?
+  let start: ((@escaping () -> Void) -> Void)?
   /// True if the lane starts its work again when the queue drops it.
   private let restarts: Bool
   /// True on the thread that serves the lane's queue, if only one does.
@@ -259,46 +259,6 @@ import Synchronization
     body()
     CurrentDomain.leave(outer)
     _ = runner.compareExchange(expected: thread, desired: 0, ordering: .relaxed)
-  }
-
-  @usableFromInline func look(_ read: @escaping @Sendable (Bool) -> Void) {
-    let (isClosed, isFirst) = state.withLock { state in
-      guard !state.isClosed else { return (true, false) }
-      // The oldest read has been given up.
-      if state.looks.count > 8 { state.looks.removeFirst() }
-      state.looks.append(read)
-      defer { state.isLooking = true }
-      return (false, !state.isLooking)
-    }
-    if isClosed { read(false) }
-    guard isFirst, let start else { return }
-    let errand = LoopErrand(
-      { if !self.runIfFree({ self.serveLooks(isHere: true) }) { self.post { self.serveLooks(isHere: true) } } },
-      dropped: { self.serveLooks(isHere: false) })
-    start { errand.run() }
-  }
-
-  private func serveLooks(isHere: Bool) {
-    let looks = state.withLock { state in
-      state.isLooking = false
-      return state.looks.take()
-    }
-    for look in looks { look(isHere) }
-  }
-
-  /// The lane's streams, if the live map has any. Safe from any thread.
-  @usableFromInline var knownMap: LoopMap? { state.withLock { $0.map } }
-
-  /// The list of the lane's streams for the live map, made when it is first used. Safe from any thread.
-  @usableFromInline var map: LoopMap {
-    if let knownMap { return knownMap }
-    let new = LoopMap(self)
-    let map = state.withLock { state in
-      if state.map == nil { state.map = new }
-      return state.map ?? new
-    }
-    if map === new { LiveMap.add(self) }
-    return map
   }
 
   /// The lane in which a subscription is being delivered.

@@ -10,6 +10,7 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
   @usableFromInline typealias Rule = (inout Output?, Input) throws(Mode.RuleError) -> Bool
 
   private let name: StaticString
+  private let settling: Settling
   /// True when the result holds the values themselves.
   private let keepsValues: Bool
   @usableFromInline let rule: Rule
@@ -19,13 +20,15 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
   @exclusivity(unchecked) @usableFromInline var hasEndedWithin = false
 
   /// - Parameters:
+  ///   - settling: whether a value can settle the result, for the map.
   ///   - keepsValues: true when the result holds the values themselves: a failure then drops and reports them.
   ///   - rule: updates the result with a value; returns true when the result is settled.
   @usableFromInline init(
-    _ name: StaticString, _ down: ErasedSubscriber<Output, Mode.Failure>, _ initial: Output?, keepsValues: Bool = false,
-    _ rule: @escaping Rule
+    _ name: StaticString, _ down: ErasedSubscriber<Output, Mode.Failure>, _ initial: Output?,
+    _ settling: Settling = .never, keepsValues: Bool = false, _ rule: @escaping Rule
   ) {
     self.name = name
+    self.settling = settling
     self.keepsValues = keepsValues
     self.rule = rule
     result = NonReentrant(initial)
@@ -79,12 +82,23 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
 
   override func tell(_ facts: inout StreamFacts) {
     super.tell(&facts)
-    guard isLive, up != nil, !description.contains("First") else { return }
-    facts.waitsForCompletion =
-      description.contains("Contains") || description.contains("AllSatisfy")
-      ? "no value has settled its result, which it delivers when upstream completes"
-      : "delivers its result when upstream completes"
+    guard isLive, up != nil else { return }
+    switch settling {
+    case .never: facts.waitsForCompletion = "delivers its result when upstream completes"
+    case .possible:
+      facts.waitsForCompletion = "no value has settled its result, which it delivers when upstream completes"
+    case .expected: break
+    }
   }
 
   override var description: String { (Mode.throwsErrors ? "Try" : "") + "\(name)" }
+}
+
+/// Tells whether a value can settle the result of a ``ReduceStage`` before upstream completes.
+@usableFromInline enum Settling {
+  case never
+  /// As in `contains`, which otherwise has a result when upstream completes.
+  case possible
+  /// As in `first`, whose only purpose is such a value.
+  case expected
 }

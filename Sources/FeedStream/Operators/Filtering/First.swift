@@ -48,7 +48,7 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
-          "First", ErasedSubscriber(subscriber), nil
+          "First", ErasedSubscriber(subscriber), nil, .expected
         ) { first, value in
           first = value
           return true
@@ -99,6 +99,7 @@ extension Publishers {
   /// As in Combine, `first(where:)` has this name, too.
   @inlinable static var plainName: StaticString { "TryFirst" }
   @inlinable static var initial: Input? { nil }
+  @inlinable static var settling: Settling { .expected }
   @inlinable static func settle(_ result: inout Input?, _ value: Input, holds: Bool) -> Bool {
     if holds { result = value }
     return holds

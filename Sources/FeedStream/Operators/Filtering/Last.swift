@@ -98,6 +98,7 @@ extension Publishers {
 @usableFromInline enum LastWhereRule<Input>: PredicateRule {
   @inlinable static var name: StaticString { "LastWhere" }
   @inlinable static var initial: Input? { nil }
+  @inlinable static var settling: Settling { .never }
   @inlinable static func settle(_ result: inout Input?, _ value: Input, holds: Bool) -> Bool {
     if holds { result = value }
     return false

@@ -69,6 +69,7 @@ extension Publishers {
 @usableFromInline enum AllSatisfyRule<Input>: PredicateRule {
   @inlinable static var name: StaticString { "AllSatisfy" }
   @inlinable static var initial: Bool? { true }
+  @inlinable static var settling: Settling { .possible }
   @inlinable static func settle(_ result: inout Bool?, _ value: Input, holds: Bool) -> Bool {
     result = holds
     return !holds

@@ -59,7 +59,7 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         subscriber: ReduceStage<Upstream.Output, Bool, NonThrowing<Failure>>(
-          "Contains", ErasedSubscriber(subscriber), false
+          "Contains", ErasedSubscriber(subscriber), false, .possible
         ) { [output] isFound, value in
           guard value == output else { return false }
           isFound = true
@@ -109,6 +109,7 @@ extension Publishers {
 @usableFromInline enum ContainsWhereRule<Input>: PredicateRule {
   @inlinable static var name: StaticString { "ContainsWhere" }
   @inlinable static var initial: Bool? { false }
+  @inlinable static var settling: Settling { .possible }
   @inlinable static func settle(_ result: inout Bool?, _ value: Input, holds: Bool) -> Bool {
     result = holds
     return holds

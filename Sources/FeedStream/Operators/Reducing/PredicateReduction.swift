@@ -6,7 +6,8 @@ extension Publisher {
   ) where Rule.Input == Output, Mode.UpstreamFailure == Failure {
     receive(
       subscriber: ReduceStage<Output, Rule.Output, Mode>(
-        Mode.throwsErrors ? Rule.name : Rule.plainName, ErasedSubscriber(subscriber), Rule.initial
+        Mode.throwsErrors ? Rule.name : Rule.plainName, ErasedSubscriber(subscriber), Rule.initial,
+        Rule.settling
       ) { (result: inout Rule.Output?, value: Output) throws(Mode.RuleError) in
         Rule.settle(&result, value, holds: try predicate(value))
       })
@@ -23,6 +24,8 @@ extension Publisher {
   static var plainName: StaticString { get }
   /// The result when there are no values.
   static var initial: Output? { get }
+  /// Tells whether a value can settle the result.
+  static var settling: Settling { get }
   /// Updates the result with a value and the predicate's result for it; returns true when the result is settled.
   static func settle(_ result: inout Output?, _ value: Input, holds: Bool) -> Bool
 }

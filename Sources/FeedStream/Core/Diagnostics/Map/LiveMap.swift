@@ -7,7 +7,7 @@ import Synchronization
 
   private static let on = Atomic(false)
   private static let homes = Mutex<[Home]>([])
-  private static let queued = Mutex<[QueuedPart]>([])
+  private static let queued = SweptList<QueuedPart>()
 
   /// A loop that has had streams since the map was turned on.
   struct Home {
@@ -55,19 +55,11 @@ import Synchronization
 
   /// Called for a lane that has its first stream on the map.
   static func add(_ lane: any StreamDomain & StreamLane) {
-    let full: [QueuedPart] = queued.withLock { parts in
-      let full = parts.count >= 64 && parts.count == parts.capacity ? parts.take() : []
-      parts.append(QueuedPart(lane: lane))
-      return full
-    }
-    guard !full.isEmpty else { return }
-    // Outside of the lock, because looking at a lane may release it, and its release may run any code.
-    let live = full.filter { $0.lane != nil }
-    queued.withLock { $0 = live + $0 }
+    queued.add(QueuedPart(lane: lane)) { $0.lane == nil }
   }
 
   /// The lanes that have streams on the map.
-  static var lanes: [any StreamDomain & StreamLane] { queued.withLock { $0 }.compactMap(\.lane) }
+  static var lanes: [any StreamDomain & StreamLane] { queued.elements.compactMap(\.lane) }
 
   /// The name of a loop that has streams on the map.
   static func label(of loop: (any StreamDomain)?) -> String? { loops.first { $0.domain === loop }?.label }

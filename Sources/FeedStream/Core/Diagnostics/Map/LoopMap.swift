@@ -12,11 +12,6 @@ public import Synchronization
     let task: Int?
   }
 
-  private struct Entries {
-    var list: [Entry] = []
-    var limit = 64
-  }
-
   /// The number of turns that the loop has begun; without a loop, the number of pieces of work that the thread has begun
   /// for a domain. Times of events are precise to a turn.
   // Atomic, because a stream made here may deliver on a queue.
@@ -28,7 +23,7 @@ public import Synchronization
   /// The number of clocks that have been read.
   private(set) var clockNumber = 0
   // Locked, because a subscription to a stream on a queue is made on another thread.
-  private let entries = Mutex(Entries())
+  private let entries = SweptList<Entry>()
 
   init(_ domain: (any StreamDomain)?, isOfMain: Bool = false) {
     self.domain = domain
@@ -55,24 +50,12 @@ public import Synchronization
 
   /// Safe from any thread.
   func add(_ end: any LiveSubscriber, _ place: SourcePlace?, _ tally: Tally?) {
-    let entry = Entry(end: end, place: place, tally: tally, task: task)
-    let full: [Entry] = entries.withLock { entries in
-      let full = entries.list.count >= entries.limit ? entries.list.take() : []
-      entries.list.append(entry)
-      return full
-    }
-    guard !full.isEmpty else { return }
-    // Outside of the lock, because looking at an end may release it, and its release may run any code.
-    let live = full.filter { $0.end != nil }
-    entries.withLock { entries in
-      entries.list = live + entries.list
-      entries.limit = max(64, entries.list.count * 2)
-    }
+    entries.add(Entry(end: end, place: place, tally: tally, task: task)) { $0.end == nil }
   }
 
   /// False when no stream can be left. Safe from any thread.
   var mayHaveStreams: Bool {
-    entries.withLock { $0.list }.contains { entry in
+    entries.elements.contains { entry in
       entry.end.map { ($0 as? any LiveAnywhere)?.mayReceive ?? true } ?? false
     }
   }
@@ -94,7 +77,7 @@ public import Synchronization
   func read(atMost limit: Int) -> StreamMap {
     var reader = MapReader(domain?.label ?? "no loop", limit: limit)
     let task = self.task
-    for entry in entries.withLock({ $0.list }) where entry.task == task {
+    for entry in entries.elements where entry.task == task {
       // The subscription of a stream that arrived late may have come in a lane.
       guard let end = entry.end, end.lane == nil || end.lane === domain, end.mayReceiveMore else { continue }
       reader.read(end, entry.place, entry.tally)

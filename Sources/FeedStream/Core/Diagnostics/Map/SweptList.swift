@@ -1,0 +1,28 @@
+import Synchronization
+
+/// A list of weak references that any thread adds to. Adding removes from time to time the elements that are over.
+final class SweptList<Element: Sendable>: Sendable {
+  private struct Contents {
+    var list: [Element] = []
+    var limit = 64
+  }
+
+  private let contents = Mutex(Contents())
+
+  var elements: [Element] { contents.withLock { $0.list } }
+
+  func add(_ element: Element, isOver: (Element) -> Bool) {
+    let full: [Element] = contents.withLock { contents in
+      let full = contents.list.count >= contents.limit ? contents.list.take() : []
+      contents.list.append(element)
+      return full
+    }
+    guard !full.isEmpty else { return }
+    // Outside of the lock, because looking at an object may release it, and its release may run any code.
+    let rest = full.filter { !isOver($0) }
+    contents.withLock { contents in
+      contents.list = rest + contents.list
+      contents.limit = max(64, contents.list.count * 2)
+    }
+  }
+}
