@@ -217,6 +217,8 @@ import Testing
       let gateway = try RunningFeed(["serve", "--port", "0"] + logging)
       let port = try port(of: try #require(await gateway.output.line()))
       async let events = ask(port, "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n", upTo: "-01\",\"updated\"")
+      // The client receives what is announced after it has connected, so the worker starts later.
+      try await waitForEventClients(1, at: port)
       let worker = try RunningFeed(["work"] + logging)
       func trace(_ message: String, _ run: RunningFeed) async throws -> String? {
         while let text = await run.errors.line() {

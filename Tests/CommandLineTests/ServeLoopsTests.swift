@@ -67,9 +67,7 @@ import Testing
       let events = "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n"
       async let streams = together { try await ask(port, events, upTo: "\"pictures\":2,") }
       // Wait until all clients are connected before the feed changes.
-      while try await !get(port, "/metrics").contains("feed_serve_event_clients \(Self.connections)\n") {
-        try await Task.sleep(for: .milliseconds(20))
-      }
+      try await waitForEventClients(Self.connections, at: port)
       try await origin.start(["new", "old"])
       let ids = try await streams.map { stream in
         #expect(stream.contains("event: hello\ndata: {\"away\":[],\"pictures\":1,"))

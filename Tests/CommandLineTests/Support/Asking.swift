@@ -92,6 +92,13 @@ func get(_ port: Int, _ path: String, _ fields: String = "") async throws -> Str
   try await ask(port, "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\(fields)\r\n")
 }
 
+/// Waits until a server has this many clients that receive its events.
+func waitForEventClients(_ count: Int, at port: Int) async throws {
+  while try await !get(port, "/metrics").contains("feed_serve_event_clients \(count)\n") {
+    try await Task.sleep(for: .milliseconds(20))
+  }
+}
+
 /// The path of each image in a gallery, from the gallery's feed for other readers.
 func picturePaths(_ port: Int) async throws -> [String] {
   let document = try JSONSerialization.jsonObject(with: Data(try await answer(port, "/feed.json").body))
