@@ -10,3 +10,9 @@ extension Publishers {
     var upstream: Upstream { get }
   }
 }
+
+extension Publishers.Operator {
+  /// An operator delivers where its upstream does, unless it joins several publishers.
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { upstream._deliversAtHome }
+}

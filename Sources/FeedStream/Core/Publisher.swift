@@ -23,10 +23,17 @@ public protocol Publisher<Output, Failure> {
   /// - Parameter deliver: receives a value; returns true to accept another.
   /// - Returns: true if all values, or as many as were accepted, have been delivered; false if nothing has happened.
   func _deliverAll(to deliver: (Output) -> Bool) -> Bool
+
+  /// True if everything arrives where the subscriber lives; false if the publisher may deliver on other threads. An
+  /// implementation detail of operators, which then protect their state. Keep the default, false, in your own publishers.
+  @_documentation(visibility: internal)
+  var _deliversAtHome: Bool { get }
 }
 
 extension Publisher {
   @inlinable public func _deliverAll(to deliver: (Output) -> Bool) -> Bool { false }
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { false }
 }
 
 extension Publisher {

@@ -39,6 +39,9 @@ public struct Create<Output, Failure: Error>: Publisher {
     self.body = body
   }
 
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { true }
+
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let buffer = BufferStage<Output, Failure>(
       ErasedSubscriber(subscriber), size, .byRequest, whenFull, endingWaits: false, name: "Create")

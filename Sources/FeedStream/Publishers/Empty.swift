@@ -15,6 +15,9 @@
     self.init(completeImmediately: completeImmediately)
   }
 
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { true }
+
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     if completeImmediately {
       subscriber.attach(ending: .finished)

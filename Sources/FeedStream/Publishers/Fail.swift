@@ -11,6 +11,9 @@
 
   @inlinable public init(outputType: Output.Type, failure: Failure) { self.init(error: failure) }
 
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { true }
+
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     subscriber.attach(ending: .failure(error))
   }

@@ -29,6 +29,9 @@ public final class Future<Output, Failure: Error>: Publisher {
     mutex = waits.isForAnyThread ? SystemMutex() : nil
   }
 
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { true }
+
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     if let mutex { return receive(ErasedSubscriber(subscriber), under: mutex) }
     let subscription = FutureSubscription(ErasedSubscriber(subscriber), self)

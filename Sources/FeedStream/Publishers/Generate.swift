@@ -27,6 +27,9 @@
     self.next = next
   }
 
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { true }
+
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
     subscriber.attach("Generate", delivering: sequence(state: state, next: next), then: .finished)
   }

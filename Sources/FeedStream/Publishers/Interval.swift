@@ -42,6 +42,9 @@ public struct Interval<Context: Scheduler>: Publisher {
     self.options = options
   }
 
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { true }
+
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
     if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
     let ticks = Ticks(ErasedSubscriber(subscriber), Ticker(interval, tolerance, scheduler, options))

@@ -12,6 +12,9 @@
 
   @inlinable public init(_ output: Output) { self.output = output }
 
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { true }
+
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
     subscriber.attach("Just", delivering: output)
   }

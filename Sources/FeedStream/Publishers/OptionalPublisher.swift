@@ -18,6 +18,9 @@ extension Optional {
 
     @inlinable public init(_ output: Wrapped?) { self.output = output }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Wrapped, S.Failure == Never {
       if let output { subscriber.attach("Optional", delivering: output) } else { subscriber.attach(ending: .finished) }
     }

@@ -21,6 +21,9 @@ public struct Record<Output, Failure: Error>: Publisher {
     self.init(recording: Recording(output: output, completion: completion))
   }
 
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { true }
+
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     subscriber.attach(
       "Cancelled Events", delivering: recording.output, then: recording.completion, showingEnding: true)

@@ -19,6 +19,9 @@ extension Result {
     @inlinable public init(_ output: Success) { result = .success(output) }
     @inlinable public init(_ failure: Failure) { result = .failure(failure) }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Success, S.Failure == Failure {
       switch result {
       case .success(let output): subscriber.attach("Once", delivering: output)

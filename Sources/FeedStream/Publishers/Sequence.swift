@@ -18,6 +18,9 @@ extension Publishers {
 
     @inlinable public init(sequence: Elements) { self.sequence = sequence }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       subscriber.attach("Sequence", delivering: sequence, then: .finished)
     }

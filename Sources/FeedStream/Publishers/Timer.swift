@@ -97,6 +97,9 @@ extension Publishers {
       self.init(every: interval, tolerance: tolerance, scheduler: AnyLoopScheduler(scheduler))
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
       if scheduler.isQueue, let queueTicks {
         queueTicks.receive(ErasedSubscriber(subscriber))

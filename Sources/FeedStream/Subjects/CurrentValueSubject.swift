@@ -58,6 +58,9 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
 
   deinit { conduits.abandon() }
 
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { true }
+
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     conduits.add(subscriber, to: self) { [self] in catchUp($0) }
   }

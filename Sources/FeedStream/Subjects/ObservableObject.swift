@@ -44,6 +44,9 @@ public final class ObservableObjectPublisher: Publisher {
 
   public init() {}
 
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { true }
+
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Void, S.Failure == Never {
     conduits.add(subscriber, to: self)
   }

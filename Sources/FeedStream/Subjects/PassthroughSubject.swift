@@ -36,6 +36,9 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
     if !conduits.isOpen { conduits.completion = nil }
   }
 
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { true }
+
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     conduits.add(subscriber, to: self)
   }

@@ -52,6 +52,9 @@ public struct Published<Value> {
 
     @usableFromInline let state: PublishedState<Value>
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Value, S.Failure == Never {
       state.subject.receive(subscriber: subscriber)
     }

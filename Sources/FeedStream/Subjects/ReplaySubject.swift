@@ -77,6 +77,9 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
 
   deinit { conduits.abandon() }
 
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { true }
+
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     giveUp()
     let start = limit < kept.count ? end - limit : origin

@@ -23,6 +23,21 @@ extension Publisher {
 }
 
 extension Publisher {
+  /// Subscribes `stage`, which has one upstream, to this publisher. Without a loop, a publisher that isn't confined
+  /// delivers on one thread while the stage's subscriber requests values on another: both then enter a gate.
+  @inlinable func receive<Output, Failure, S: Stage<Output, Failure> & Subscriber>(stage: S)
+  where S.Input == Self.Output, S.Failure == Self.Failure {
+    if _deliversAtHome { receive(subscriber: stage) } else { receive(stage: stage, through: .withoutLoop()) }
+  }
+
+  /// Subscribes `stage`, whose requests and cancellation enter `gate` as upstream's events do, to this publisher.
+  @inlinable func receive<Output, Failure, S: Stage<Output, Failure> & Subscriber>(stage: S, through gate: ThreadGate?)
+  where S.Input == Self.Output, S.Failure == Self.Failure {
+    guard let gate else { return receive(subscriber: stage) }
+    stage.joint = gate
+    receive(subscriber: HomeSubscriber(stage, gate))
+  }
+
   /// Subscribes `stage`, which takes events from one publisher after another, to this publisher: through `gate`, or
   /// directly without one.
   @inlinable func receive<S: Subscriber>(_ stage: S, through gate: ThreadGate?)

@@ -41,7 +41,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: FramedStage<Decoder, Mode>(ErasedSubscriber(subscriber), decoder))
+      upstream.receive(stage: FramedStage<Decoder, Mode>(ErasedSubscriber(subscriber), decoder))
     }
   }
 }

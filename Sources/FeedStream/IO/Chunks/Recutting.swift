@@ -127,7 +127,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == Failure {
-      upstream.receive(subscriber: PrefixBytesStage<Failure>(ErasedSubscriber(subscriber), count))
+      upstream.receive(stage: PrefixBytesStage<Failure>(ErasedSubscriber(subscriber), count))
     }
   }
 }

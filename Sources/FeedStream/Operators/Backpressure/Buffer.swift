@@ -52,14 +52,8 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       guard size == 0, prefetch == .keepFull else {
-        let gate = ThreadGate.withoutLoop()
-        let stage = BufferStage<Output, Failure>(ErasedSubscriber(subscriber), size, prefetch, whenFull, gate: gate)
-        if let gate {
-          upstream.receive(subscriber: HomeSubscriber(stage, gate))
-        } else {
-          upstream.receive(subscriber: stage)
-        }
-        return
+        let stage = BufferStage<Output, Failure>(ErasedSubscriber(subscriber), size, prefetch, whenFull)
+        return upstream.receive(stage: stage, through: .withoutLoop())
       }
       // A buffer without room would request nothing, and no value would ever arrive. Request one value, which traps, to
       // reveal the mistake.

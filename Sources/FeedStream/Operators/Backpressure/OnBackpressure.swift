@@ -78,7 +78,7 @@ extension Publishers {
         case .fail(let makeError):
           OnBackpressureStage(ErasedSubscriber(subscriber), holds: false, onDrop, makeError: makeError)
         }
-      upstream.receive(subscriber: stage)
+      upstream.receive(stage: stage)
     }
   }
 }

@@ -52,6 +52,9 @@ extension Publishers {
       self.other = other
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { false }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = ConcatenateStage<Output, Failure>("SwitchIfEmpty", ErasedSubscriber(subscriber), onlyIfEmpty: true) {
         [other] in

@@ -90,6 +90,9 @@ extension Publishers {
       self.transform = transform
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { false }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = WithLatestFromStage<Upstream.Output, Other.Output, Output, Failure>(
         ErasedSubscriber(subscriber), transform)

@@ -32,7 +32,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: MeasureIntervalStage<Upstream.Output, Failure, Context.SchedulerTimeType>(
+        stage: MeasureIntervalStage<Upstream.Output, Failure, Context.SchedulerTimeType>(
           ErasedSubscriber(subscriber), now: { [scheduler] in scheduler.now }))
     }
   }

@@ -62,6 +62,9 @@ extension Publishers {
       self.handler = handler
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { false }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = CatchStage<Output, Upstream.Failure, Mode>(ErasedSubscriber(subscriber)) {
         [handler] (error: Upstream.Failure, stage: CatchStage) throws(Mode.RuleError) in

@@ -63,6 +63,9 @@ extension Publishers {
       self.options = options
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { false }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = RepeatStage<Output, Failure>(
         ErasedSubscriber(subscriber), times, alarm: pause.map { Alarm($0, scheduler, options) },

@@ -30,7 +30,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
       upstream.receive(
-        subscriber: ReplaceErrorStage<Output, Upstream.Failure>(ErasedSubscriber(subscriber), output))
+        stage: ReplaceErrorStage<Output, Upstream.Failure>(ErasedSubscriber(subscriber), output))
     }
   }
 }

@@ -39,6 +39,9 @@ extension Publishers {
       self.retries = retries
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { false }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = RetryStage<Output, Failure>(ErasedSubscriber(subscriber), retries) { [upstream] in
         upstream.receive($0, through: $0.gate)

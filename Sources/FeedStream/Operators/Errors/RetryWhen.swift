@@ -39,6 +39,9 @@ extension Publishers {
       self.handler = handler
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { false }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = RetryWhenStage<Output, Upstream.Failure, Failure>(ErasedSubscriber(subscriber)) { [upstream] in
         upstream.receive(subscriber: $0)

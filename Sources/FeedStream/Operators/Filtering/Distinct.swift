@@ -47,7 +47,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: DistinctStage<Output, Failure, Key>(ErasedSubscriber(subscriber), key))
+      upstream.receive(stage: DistinctStage<Output, Failure, Key>(ErasedSubscriber(subscriber), key))
     }
   }
 }

@@ -33,7 +33,7 @@ extension Publishers {
       precondition(count >= 0, "dropFirst(\(count)): the number of values cannot be negative; use 0 or more")
       let stage = DropStage<Output, Failure>(ErasedSubscriber(subscriber), count)
       stage.greet()
-      upstream.receive(subscriber: stage)
+      upstream.receive(stage: stage)
     }
   }
 }

@@ -55,6 +55,9 @@ extension Publishers {
       self.other = other
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { false }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = DropUntilOutputStage<Output, Failure>(ErasedSubscriber(subscriber))
       stage.greet()

@@ -46,7 +46,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: DropWhileStage<Output, Mode>(ErasedSubscriber(subscriber), predicate))
+      upstream.receive(stage: DropWhileStage<Output, Mode>(ErasedSubscriber(subscriber), predicate))
     }
   }
 }

@@ -65,7 +65,7 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let down = ErasedSubscriber(subscriber)
       upstream.receive(
-        subscriber: TryStage<Output, Upstream.Failure, Output>("TryFilter", strays: .earlyTraps, down) {
+        stage: TryStage<Output, Upstream.Failure, Output>("TryFilter", strays: .earlyTraps, down) {
           [isIncluded] in
           try isIncluded($0) ? down.receive($0) : .max(1)
         })

@@ -47,7 +47,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
+        stage: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
           "First", ErasedSubscriber(subscriber), nil, .expected
         ) { first, value in
           first = value

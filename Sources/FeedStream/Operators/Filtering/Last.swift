@@ -48,7 +48,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
+        stage: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
           "Last", ErasedSubscriber(subscriber), nil
         ) { last, value in
           last = value

@@ -65,7 +65,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: OutputStage<Output, Failure>(ErasedSubscriber(subscriber), range))
+      upstream.receive(stage: OutputStage<Output, Failure>(ErasedSubscriber(subscriber), range))
     }
   }
 }

@@ -67,7 +67,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: PrefixWhileStage<Output, Mode>(ErasedSubscriber(subscriber), isInclusive: isInclusive, predicate))
+        stage: PrefixWhileStage<Output, Mode>(ErasedSubscriber(subscriber), isInclusive: isInclusive, predicate))
     }
   }
 }

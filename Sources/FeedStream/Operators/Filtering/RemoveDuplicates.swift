@@ -69,7 +69,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: RemoveDuplicatesStage<Output, Mode>(ErasedSubscriber(subscriber), predicate))
+      upstream.receive(stage: RemoveDuplicatesStage<Output, Mode>(ErasedSubscriber(subscriber), predicate))
     }
   }
 }

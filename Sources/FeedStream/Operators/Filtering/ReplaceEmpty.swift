@@ -28,7 +28,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: ReplaceEmptyStage<Output, Failure>(ErasedSubscriber(subscriber), output))
+      upstream.receive(stage: ReplaceEmptyStage<Output, Failure>(ErasedSubscriber(subscriber), output))
     }
   }
 }

@@ -29,7 +29,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: TakeLastStage<Output, Failure>(ErasedSubscriber(subscriber), count))
+      upstream.receive(stage: TakeLastStage<Output, Failure>(ErasedSubscriber(subscriber), count))
     }
   }
 }

@@ -64,6 +64,9 @@ extension Publishers {
       self.transform = transform
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { false }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.flatten("ConcatMap", .waits, into: subscriber, transform)
     }

@@ -76,6 +76,9 @@ extension Publishers {
       self.transform = transform
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { false }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = FlatMapStage<Upstream.Output, Output, Failure>(ErasedSubscriber(subscriber), maxPublishers) {
         [transform] input, stage in

@@ -62,6 +62,9 @@ extension Publishers {
       self.transform = transform
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { false }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.flatten("FlatMapFirst", .isDropped, into: subscriber, transform)
     }

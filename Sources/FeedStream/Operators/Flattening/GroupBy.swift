@@ -41,19 +41,28 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
 
   /// The group's number; groups end in this order.
   fileprivate let number: Int
+  /// The gate through which the values arrive, if the stream has no loop.
+  @usableFromInline let gate: ThreadGate?
 
-  @usableFromInline init(_ key: Key, _ number: Int, onCancel: @escaping () -> Void) {
+  @usableFromInline init(_ key: Key, _ number: Int, _ gate: ThreadGate?, onCancel: @escaping () -> Void) {
     self.key = key
     self.number = number
+    self.gate = gate
     self.onCancel = onCancel
   }
 
   /// - Precondition: this group has had no subscriber.
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    let subscriber = ErasedSubscriber(subscriber)
+    // The values may be arriving on another thread.
+    if let gate { gate.run { [self] in attach(subscriber) } } else { attach(subscriber) }
+  }
+
+  @inlinable func attach(_ subscriber: ErasedSubscriber<Output, Failure>) {
     precondition(!isTaken, "GroupedPublisher: a group serves one subscriber; share() it for more")
     isTaken = true
     let buffer = BufferStage<Output, Failure>(
-      ErasedSubscriber(subscriber), .max, .byRequest, .dropNewest, endingWaits: false, name: "GroupBy")
+      subscriber, .max, .byRequest, .dropNewest, gate: gate, endingWaits: false, name: "GroupBy")
     self.buffer = buffer
     buffer.receive(subscription: CancellationSubscription { [self] in end() })
     // Don't loop over a copy, because a delivery may add values.
@@ -96,7 +105,9 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: GroupByStage<Upstream.Output, Key, Failure>(ErasedSubscriber(subscriber), key))
+      let gate = ThreadGate.withoutLoop()
+      let stage = GroupByStage<Upstream.Output, Key, Failure>(ErasedSubscriber(subscriber), key, gate)
+      upstream.receive(stage: stage, through: gate)
     }
   }
 }
@@ -108,6 +119,8 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   @usableFromInline typealias Group = GroupedPublisher<Key, Input, Failure>
 
   @usableFromInline let key: (Input) -> Key
+  /// Several threads may use the groups, unless the stream lives on a loop.
+  @usableFromInline let gate: ThreadGate?
   @exclusivity(unchecked) @usableFromInline var groups: [Key: Group] = [:]
   /// The number of groups so far.
   @exclusivity(unchecked) @usableFromInline var count = 0
@@ -119,8 +132,9 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   @exclusivity(unchecked) @usableFromInline var isDelivering = false
 
   @usableFromInline
-  init(_ down: ErasedSubscriber<GroupedPublisher<Key, Input, Failure>, Failure>, _ key: @escaping (Input) -> Key) {
+  init(_ down: ErasedSubscriber<Group, Failure>, _ key: @escaping (Input) -> Key, _ gate: ThreadGate?) {
     self.key = key
+    self.gate = gate
     super.init(down)
   }
 
@@ -136,7 +150,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
       group.send(input)
     } else {
       count += 1
-      let group = Group(key, count) { [weak self] in self?.groups[key] = nil }
+      let group = Group(key, count, gate) { [weak self] in self?.groups[key] = nil }
       groups[key] = group
       // Send the value before delivering the group, so that the group already has its first value.
       group.send(input)

@@ -21,7 +21,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
+        stage: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
           "Collect", ErasedSubscriber(subscriber), [], keepsValues: true
         ) { values, value in
           values!.append(value)

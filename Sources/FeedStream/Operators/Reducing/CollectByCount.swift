@@ -42,7 +42,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: CollectByCountStage<Upstream.Output, Failure>(ErasedSubscriber(subscriber), count))
+      upstream.receive(stage: CollectByCountStage<Upstream.Output, Failure>(ErasedSubscriber(subscriber), count))
     }
   }
 }

@@ -43,7 +43,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: CollectByStepStage<Upstream.Output, Failure>(ErasedSubscriber(subscriber), count, step))
+        stage: CollectByStepStage<Upstream.Output, Failure>(ErasedSubscriber(subscriber), count, step))
     }
   }
 }

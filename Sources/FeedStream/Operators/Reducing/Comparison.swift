@@ -108,7 +108,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Output, Output, Mode>("Comparison", ErasedSubscriber(subscriber), nil) {
+        stage: ReduceStage<Output, Output, Mode>("Comparison", ErasedSubscriber(subscriber), nil) {
           [areInIncreasingOrder] (greatest: inout Output?, value: Output) throws(Mode.RuleError) in
           if let known = greatest, try !areInIncreasingOrder(known, value) { return false }
           greatest = value

@@ -58,7 +58,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Bool, NonThrowing<Failure>>(
+        stage: ReduceStage<Upstream.Output, Bool, NonThrowing<Failure>>(
           "Contains", ErasedSubscriber(subscriber), false, .possible
         ) { [output] isFound, value in
           guard value == output else { return false }

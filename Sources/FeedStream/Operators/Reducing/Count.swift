@@ -23,7 +23,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Int, NonThrowing<Failure>>(
+        stage: ReduceStage<Upstream.Output, Int, NonThrowing<Failure>>(
           "Count", ErasedSubscriber(subscriber), 0
         ) { count, _ in
           count! += 1

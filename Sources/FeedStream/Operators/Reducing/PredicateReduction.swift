@@ -5,7 +5,7 @@ extension Publisher {
     by _: Rule.Type, _: Mode.Type, _ predicate: @escaping (Output) throws(Mode.RuleError) -> Bool, into subscriber: S
   ) where Rule.Input == Output, Mode.UpstreamFailure == Failure {
     receive(
-      subscriber: ReduceStage<Output, Rule.Output, Mode>(
+      stage: ReduceStage<Output, Rule.Output, Mode>(
         Mode.throwsErrors ? Rule.name : Rule.plainName, ErasedSubscriber(subscriber), Rule.initial,
         Rule.settling
       ) { (result: inout Rule.Output?, value: Output) throws(Mode.RuleError) in

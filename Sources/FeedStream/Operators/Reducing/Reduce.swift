@@ -69,7 +69,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Output, Mode>("Reduce", ErasedSubscriber(subscriber), initial) {
+        stage: ReduceStage<Upstream.Output, Output, Mode>("Reduce", ErasedSubscriber(subscriber), initial) {
           [nextPartialResult] (result: inout Output?, value: Upstream.Output) throws(Mode.RuleError) in
           result = try nextPartialResult(result!, value)
           return false
@@ -93,7 +93,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
+        stage: ReduceStage<Upstream.Output, Output, NonThrowing<Failure>>(
           "ReduceInto", ErasedSubscriber(subscriber), initial
         ) { [updateResult] result, value in
           updateResult(&result!, value)

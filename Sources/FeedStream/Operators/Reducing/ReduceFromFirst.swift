@@ -54,7 +54,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ReduceStage<Output, Output, Mode>("Reduce", ErasedSubscriber(subscriber), nil) {
+        stage: ReduceStage<Output, Output, Mode>("Reduce", ErasedSubscriber(subscriber), nil) {
           [nextPartialResult] (result: inout Output?, value: Output) throws(Mode.RuleError) in
           if let last = result { result = try nextPartialResult(last, value) } else { result = value }
           return false

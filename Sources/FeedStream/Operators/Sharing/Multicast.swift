@@ -71,11 +71,13 @@ extension Publishers {
       let subscriber = SubjectSubscriber(subject) { [weak self] in self?.hasCompleted = true }
       let outer = connecting
       connecting = subscriber
+      // Even in a process without queues: upstream may be a `Deferred`, which makes the first stream that uses one.
+      let atHome = HomeSubscriber(subscriber)
       if let subject = subject as? any UpstreamCancelling {
         // Leave the subscriber's lane, which may run on any thread: upstream must deliver where the subject lives.
-        SerialLane.leavingOthers(than: subject.lane) { upstream.receive(home: subscriber) }
+        SerialLane.leavingOthers(than: subject.lane) { upstream.receive(subscriber: atHome) }
       } else {
-        upstream.receive(home: subscriber)
+        upstream.receive(subscriber: atHome)
       }
       connecting = outer
       return AnyCancellable(subscriber)

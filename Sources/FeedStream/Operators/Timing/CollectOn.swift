@@ -34,6 +34,9 @@ extension Publishers {
       self.trigger = trigger
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { false }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = CollectOnStage<Upstream.Output, Failure>("CollectOn", ErasedSubscriber(subscriber), count: nil)
       upstream.receive(gated: stage)

@@ -55,6 +55,9 @@ extension Publishers {
       self.trigger = trigger
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { false }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = SampleStage<Output, Failure>(ErasedSubscriber(subscriber))
       upstream.receive(gated: stage)

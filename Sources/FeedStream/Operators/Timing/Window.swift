@@ -77,6 +77,9 @@ extension Publishers {
       self.count = count
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { false }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = WindowStage<Upstream.Output, Failure>(ErasedSubscriber(subscriber), count: count)
       upstream.receive(gated: stage)

@@ -63,7 +63,7 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let down = ErasedSubscriber(subscriber)
       upstream.receive(
-        subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryCompactMap", strays: .earlyTraps, down) {
+        stage: TryStage<Upstream.Output, Upstream.Failure, Output>("TryCompactMap", strays: .earlyTraps, down) {
           [transform] in
           if let output = try transform($0) { down.receive(output) } else { .max(1) }
         })

@@ -45,7 +45,7 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let down = ErasedSubscriber(subscriber)
       upstream.receive(
-        subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("Encode", strays: .earlyPass, down) {
+        stage: TryStage<Upstream.Output, Upstream.Failure, Output>("Encode", strays: .earlyPass, down) {
           [encoder] in
           down.receive(try encoder.encode($0))
         })
@@ -68,7 +68,7 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let down = ErasedSubscriber(subscriber)
       upstream.receive(
-        subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("Decode", strays: .earlyPass, down) {
+        stage: TryStage<Upstream.Output, Upstream.Failure, Output>("Decode", strays: .earlyPass, down) {
           [decoder] in
           down.receive(try decoder.decode(Output.self, from: $0))
         })

@@ -71,7 +71,7 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let down = ErasedSubscriber(subscriber)
       upstream.receive(
-        subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryMap", strays: .valuesAndErrorsPass, down) {
+        stage: TryStage<Upstream.Output, Upstream.Failure, Output>("TryMap", strays: .valuesAndErrorsPass, down) {
           [transform] in
           down.receive(try transform($0))
         })

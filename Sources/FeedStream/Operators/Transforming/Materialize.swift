@@ -36,7 +36,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
       upstream.receive(
-        subscriber: MaterializeStage<Upstream.Output, Upstream.Failure>(ErasedSubscriber(subscriber)))
+        stage: MaterializeStage<Upstream.Output, Upstream.Failure>(ErasedSubscriber(subscriber)))
     }
   }
 
@@ -48,7 +48,7 @@ extension Publishers {
     @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(subscriber: DematerializeStage<Output, Failure>(ErasedSubscriber(subscriber)))
+      upstream.receive(stage: DematerializeStage<Output, Failure>(ErasedSubscriber(subscriber)))
     }
   }
 }

@@ -75,7 +75,7 @@ extension Publishers {
       let down = ErasedSubscriber(subscriber)
       let result = Box(initialResult)
       upstream.receive(
-        subscriber: TryStage<Upstream.Output, Upstream.Failure, Output>("TryScan", down) {
+        stage: TryStage<Upstream.Output, Upstream.Failure, Output>("TryScan", down) {
           [nextPartialResult] in
           let next = try nextPartialResult(result.value, $0)
           let old = exchange(&result.value, with: next)

@@ -68,7 +68,7 @@ extension Publishers {
       let down = ErasedSubscriber(subscriber)
       let result = Box<Output?>(nil)
       upstream.receive(
-        subscriber: TryStage<Output, Upstream.Failure, Output>("TryScan", down) { [nextPartialResult] value in
+        stage: TryStage<Output, Upstream.Failure, Output>("TryScan", down) { [nextPartialResult] value in
           let next = if let last = result.value { try nextPartialResult(last, value) } else { value }
           let old = exchange(&result.value, with: next)
           let more = down.receive(next)
