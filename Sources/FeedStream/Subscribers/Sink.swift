@@ -48,15 +48,21 @@ extension Publisher where Failure == Never {
 extension Subscribers {
   /// Passes the events that it receives to closures, and releases the closures at the completion.
   public final class Sink<Input, Failure: Error>: Subscriber, Cancellable {
-    // Optional, so that they can be released by setting them to `nil`. In unspecialized code, each empty closure in
-    // their place would be an allocation.
-    @exclusivity(unchecked) private var onValue: ((Input) -> Void)?
-    @exclusivity(unchecked) private var onCompletion: ((Subscribers.Completion<Failure>) -> Void)?
+    /// In a structure, because each closure that is passed to a generic function by itself is an allocation.
+    private struct Closures {
+      let receiveCompletion: (Subscribers.Completion<Failure>) -> Void
+      let receiveValue: (Input) -> Void
+    }
+
+    /// `nil` when this sink is closed.
+    @exclusivity(unchecked) private var closures: Closures?
 
     /// The closure that receives values; after the completion, a closure that does nothing.
-    public var receiveValue: (Input) -> Void { onValue ?? { _ in } }
+    public var receiveValue: (Input) -> Void { closures?.receiveValue ?? { _ in } }
     /// The closure that receives the completion; after the completion, a closure that does nothing.
-    public var receiveCompletion: (Subscribers.Completion<Failure>) -> Void { onCompletion ?? { _ in } }
+    public var receiveCompletion: (Subscribers.Completion<Failure>) -> Void {
+      closures?.receiveCompletion ?? { _ in }
+    }
 
     @exclusivity(unchecked) private var subscription: (any Subscription)?
     /// Upstream, if it may deliver on any thread.
@@ -76,8 +82,7 @@ extension Subscribers {
       receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void,
       receiveValue: @escaping (Input) -> Void
     ) {
-      onCompletion = receiveCompletion
-      onValue = receiveValue
+      closures = Closures(receiveCompletion: receiveCompletion, receiveValue: receiveValue)
     }
 
     public func receive(subscription: any Subscription) {
@@ -98,7 +103,7 @@ extension Subscribers {
     }
 
     public func receive(_ value: Input) -> Subscribers.Demand {
-      if takesEvents { onValue?(value) }
+      if takesEvents { closures?.receiveValue(value) }
       return .none
     }
 
@@ -107,10 +112,9 @@ extension Subscribers {
       guard takesEvents else { return }
       discard(subscription.take())
       // Retain the closures until after the call, because releasing them may call back into this sink.
-      let (onCompletion, onValue) = (self.onCompletion, self.onValue)
-      close()
-      onCompletion?(completion)
-      discard(onValue)
+      let closures = close()
+      closures?.receiveCompletion(completion)
+      discard(closures)
     }
 
     public func cancel() {
@@ -125,10 +129,9 @@ extension Subscribers {
 
     private func cancelHere() {
       guard let subscription = subscription.take() else { return }
-      let (onCompletion, onValue) = (self.onCompletion, self.onValue)
-      close()
+      let closures = close()
       subscription.cancel()
-      discard((onCompletion, onValue))
+      discard(closures)
     }
 
     /// True when an event that arrives is to be passed to the closures.
@@ -146,10 +149,9 @@ extension Subscribers {
     /// True until the completion or the cancellation.
     fileprivate var isActive: Bool { phase.load(ordering: .relaxed) != Self.closed }
 
-    private func close() {
+    private func close() -> Closures? {
       phase.store(Self.closed, ordering: .relaxed)
-      onCompletion = nil
-      onValue = nil
+      return closures.take()
     }
   }
 }
