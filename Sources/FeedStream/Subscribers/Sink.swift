@@ -48,21 +48,15 @@ extension Publisher where Failure == Never {
 extension Subscribers {
   /// Passes the events that it receives to closures, and releases the closures at the completion.
   public final class Sink<Input, Failure: Error>: Subscriber, Cancellable {
-    /// In a structure, because each closure that is passed to a generic function by itself is an allocation.
-    private struct Closures {
-      let receiveCompletion: (Subscribers.Completion<Failure>) -> Void
-      let receiveValue: (Input) -> Void
-    }
-
-    /// `nil` when this sink is closed.
-    @exclusivity(unchecked) private var closures: Closures?
+    // Optional, so that they can be released by setting them to `nil`. In unspecialized code, each empty closure in
+    // their place would be an allocation.
+    @exclusivity(unchecked) private var onValue: ((Input) -> Void)?
+    @exclusivity(unchecked) private var onCompletion: ((Subscribers.Completion<Failure>) -> Void)?
 
     /// The closure that receives values; after the completion, a closure that does nothing.
-    public var receiveValue: (Input) -> Void { closures?.receiveValue ?? { _ in } }
+    public var receiveValue: (Input) -> Void { onValue ?? { _ in } }
     /// The closure that receives the completion; after the completion, a closure that does nothing.
-    public var receiveCompletion: (Subscribers.Completion<Failure>) -> Void {
-      closures?.receiveCompletion ?? { _ in }
-    }
+    public var receiveCompletion: (Subscribers.Completion<Failure>) -> Void { onCompletion ?? { _ in } }
 
     @exclusivity(unchecked) private var subscription: (any Subscription)?
     /// Upstream, if it may deliver on any thread.
@@ -82,7 +76,8 @@ extension Subscribers {
       receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void,
       receiveValue: @escaping (Input) -> Void
     ) {
-      closures = Closures(receiveCompletion: receiveCompletion, receiveValue: receiveValue)
+      onCompletion = receiveCompletion
+      onValue = receiveValue
     }
 
     public func receive(subscription: any Subscription) {
@@ -103,7 +98,7 @@ extension Subscribers {
     }
 
     public func receive(_ value: Input) -> Subscribers.Demand {
-      if takesEvents { closures?.receiveValue(value) }
+      if takesEvents { onValue?(value) }
       return .none
     }
 
@@ -111,10 +106,9 @@ extension Subscribers {
       // False if the sink has been cancelled, perhaps on another thread.
       guard takesEvents else { return }
       discard(subscription.take())
-      // Retain the closures until after the call, because releasing them may call back into this sink.
-      let closures = close()
-      closures?.receiveCompletion(completion)
-      discard(closures)
+      phase.store(Self.closed, ordering: .relaxed)
+      onCompletion?(completion)
+      releaseClosures()
     }
 
     public func cancel() {
@@ -129,9 +123,9 @@ extension Subscribers {
 
     private func cancelHere() {
       guard let subscription = subscription.take() else { return }
-      let closures = close()
+      phase.store(Self.closed, ordering: .relaxed)
       subscription.cancel()
-      discard(closures)
+      releaseClosures()
     }
 
     /// True when an event that arrives is to be passed to the closures.
@@ -149,9 +143,10 @@ extension Subscribers {
     /// True until the completion or the cancellation.
     fileprivate var isActive: Bool { phase.load(ordering: .relaxed) != Self.closed }
 
-    private func close() -> Closures? {
-      phase.store(Self.closed, ordering: .relaxed)
-      return closures.take()
+    /// Call this last, because a released closure may call back into this sink, which must then be closed.
+    private func releaseClosures() {
+      onCompletion = nil
+      onValue = nil
     }
   }
 }
