@@ -21,6 +21,15 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Tracing", package: "swift-distributed-tracing"),
       ]),
+    // What tracing costs, for Scripts/tracing-cost.
+    .executableTarget(
+      name: "TracingCost",
+      dependencies: [
+        .product(name: "FeedHTTP", package: "FeedStream"), .product(name: "FeedHTTPServer", package: "FeedStream"),
+        .product(name: "FeedStream", package: "FeedStream"), .product(name: "FeedStreamTracing", package: "FeedStream"),
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+      ]),
     .testTarget(
       name: "FeedStreamTracingTests",
       dependencies: [

@@ -105,7 +105,7 @@ extension ThreadGate {
     up = subscription
     crossing = HomePair.ofSubscriptionHandedDown(to: gate, following: true, description)
     if crossing != nil { bridge = .make(description, subscription) } else if let gate { subscription.join(gate) }
-    guard isHere() else { return atHome { [self] in base.receive(subscription: self) } }
+    guard isHere() else { return atHome(ArrivingSubscription.event(self, base.receive(subscription:))) }
     handle { base.receive(subscription: self) }
   }
 

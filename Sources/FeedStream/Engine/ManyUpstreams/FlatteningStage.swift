@@ -34,7 +34,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   @usableFromInline func receive(subscription: any Subscription) {
     // Any thread may request and cancel: the gate moves both to the queue.
     if gate.follow() { confinement = .anywhere } else { subscription.join(gate) }
-    guard entry.enter() else { return bring { [self] in accept(subscription) } }
+    guard entry.enter() else { return bring(ArrivingSubscription.event(subscription, accept)) }
     accept(subscription)
     entry.leave()
   }

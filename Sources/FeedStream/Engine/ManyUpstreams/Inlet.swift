@@ -121,8 +121,13 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
       accept(subscription, nil)
       entry.leave()
     } else {
-      move(through: crossing) { [self] in accept(subscription, crossing) }
+      bring(subscription, through: crossing)
     }
+  }
+
+  @inline(never) @usableFromInline final func bring(_ subscription: any Subscription, through crossing: HomePair?) {
+    move(
+      through: crossing, ArrivingSubscription.event(subscription, through: crossing) { [self] in accept($0, crossing) })
   }
 
   @usableFromInline final func accept(_ subscription: any Subscription, _ crossing: HomePair?) {

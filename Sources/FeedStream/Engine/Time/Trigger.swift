@@ -8,9 +8,7 @@
   fileprivate let demand: Subscribers.Demand
   @exclusivity(unchecked) private var fired: (() -> Void)?
   @exclusivity(unchecked) private var ended: ((Subscribers.Completion<Failure>) -> Void)?
-  @exclusivity(unchecked) private var ask: ((Subscribers.Demand) -> Void)?
-  @exclusivity(unchecked) private var stop: (() -> Void)?
-  @exclusivity(unchecked) private var reset: (() -> Void)?
+  @exclusivity(unchecked) private var inlet: AnyInlet?
 
   /// - Parameters:
   ///   - demand: requested immediately.
@@ -35,32 +33,31 @@
 
   @usableFromInline func inlet<T>(for _: T.Type) -> Inlet<TriggerPort<T, Failure>> {
     let inlet = Inlet<TriggerPort<T, Failure>>(self)
-    ask = { [unowned inlet] in inlet.request($0) }
-    stop = { inlet.cancel() }
-    reset = { [unowned inlet] in inlet.reset() }
+    self.inlet = inlet
     if fired == nil { inlet.close() }
     return inlet
   }
 
-  @usableFromInline func request(_ demand: Subscribers.Demand) { ask?(demand) }
+  @usableFromInline func request(_ demand: Subscribers.Demand) { inlet?.request(demand) }
 
   @usableFromInline func cancel() {
-    let stop = self.stop
+    let inlet = self.inlet
     letGo()
-    stop?()
+    inlet?.cancel()
   }
 
   /// Ignores the publisher from now on, without cancelling it.
   @usableFromInline func letGo() {
     fired = nil
     ended = nil
-    ask = nil
-    stop = nil
-    reset = nil
+    inlet = nil
   }
 
   /// Ignores the publisher, which is no longer needed; the subscription is cancelled with the stream.
-  @usableFromInline func rest() { reset?() }
+  @usableFromInline func rest() { inlet?.reset() }
+
+  /// The subscription to the publisher, for the map.
+  var visible: [Any] { inlet?.visible ?? [] }
 
   fileprivate func fire() { fired?() }
 

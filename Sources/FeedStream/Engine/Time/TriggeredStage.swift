@@ -29,6 +29,11 @@
     return trigger
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.upstreams += trigger?.visible ?? []
+  }
+
   override func cancelled() {
     super.cancelled()
     trigger?.cancel()

@@ -132,6 +132,11 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
     if demand > .none { super.requested(demand) }
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.upstreams += trigger.visible
+  }
+
   override func cancelled() {
     super.cancelled()
     trigger.cancel()

@@ -72,6 +72,11 @@ final class PrefixUntilOutputStage<Input, Failure: Error, OtherFailure: Error>: 
   /// A request for zero values passes through, as in Combine.
   override var takesNone: Bool { true }
 
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.upstreams += trigger.visible
+  }
+
   override func cancelled() {
     if phase == .waiting { phase = .ended }
     super.cancelled()

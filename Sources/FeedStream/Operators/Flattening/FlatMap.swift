@@ -114,7 +114,7 @@ extension Publishers {
   @usableFromInline func receive(subscription: any Subscription) {
     // Requests and cancellations may come from any thread, because the gate moves them to the queue.
     if gate.follow() { confinement = .anywhere } else { subscription.join(gate) }
-    guard entry.enter() else { return bring { [self] in accept(subscription) } }
+    guard entry.enter() else { return bring(ArrivingSubscription.event(subscription, accept)) }
     accept(subscription)
     entry.leave()
   }
