@@ -78,6 +78,7 @@ extension Publishers {
       self.scheduler = scheduler
       self.options = options
       queueTicks = QueueTicks(interval, tolerance, scheduler, options)
+      ticks.conduits.isTicking = false
     }
 
     /// A timer whose interval is a `Duration`.
@@ -126,6 +127,7 @@ extension Publishers {
       if ticker == nil {
         let ticker = Ticker(interval, tolerance, scheduler, options)
         self.ticker = ticker
+        ticks.conduits.isTicking = true
         ticker.start(after: interval) { [ticks] in ticks.send($0) }
       }
       return Connection(to: self)
@@ -136,6 +138,7 @@ extension Publishers {
       guard connections == 0 else { return }
       ticker?.stop()
       ticker = nil
+      ticks.conduits.isTicking = false
     }
 
     /// Any thread may cancel it: the timer stops where it was connected, or else on its scheduler.

@@ -28,6 +28,9 @@
   /// no watchers.
   @exclusivity(unchecked) @usableFromInline final var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []
 
+  /// For the map: true while the timer runs whose ticks the subject sends; `nil` for a subject that isn't a timer's.
+  @exclusivity(unchecked) final var isTicking: Bool?
+
   @exclusivity(unchecked) private var isAbandoned = false
 
   @usableFromInline init() {}

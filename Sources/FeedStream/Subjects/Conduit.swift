@@ -91,6 +91,8 @@
     facts.delivered = ledger.tally
     facts.demand = ledger.demand
     facts.upstreams = ledger.list.upstreams.live
+    facts.waitsForTime = ledger.list.isTicking == true
+    if ledger.list.isTicking == false { facts.reason = StreamFacts.notConnected }
   }
 
   override var description: String { "\(name)" }

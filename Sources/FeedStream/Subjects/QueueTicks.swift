@@ -27,7 +27,10 @@
     self.tolerance = tolerance
     self.scheduler = scheduler
     self.options = options
-    lane.perform { [self] in ticks = PassthroughSubject(of: "Timer") }
+    lane.perform { [self] in
+      ticks = PassthroughSubject(of: "Timer")
+      ticks.conduits.isTicking = false
+    }
   }
 
   /// Subscribes in the lane. The subscriber receives its subscription immediately.
@@ -47,6 +50,7 @@
       guard ticker == nil else { return }
       let ticker = Ticker(interval, tolerance, HomeScheduler(base: scheduler, home: home), options)
       self.ticker = ticker
+      ticks.conduits.isTicking = true
       ticker.start(after: interval) { [ticks] in _ = ticks?.send($0) }
     }
   }
@@ -56,6 +60,7 @@
       connections -= 1
       guard connections == 0 else { return }
       ticker.take()?.stop()
+      ticks.conduits.isTicking = false
     }
   }
 }

@@ -282,6 +282,37 @@ import Testing
     }
   }
 
+  @Test func `a timer that hasn't fired waits, and one without a connection is reported`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let time = VirtualTimeScheduler()
+      let timer = Publishers.Timer(every: .seconds(60), scheduler: time)
+      let sink = timer.sink { _ in }
+      Self.expect(
+        .demandNobodyServes, at: "Timer",
+        "unlimited demand, but no value has arrived; it isn't connected: call connect(), and keep the result")
+      let connection = timer.connect()
+      Self.expect(.waitsForTime, at: "Timer", "waits for its timer")
+      connection.cancel()
+      sink.cancel()
+    }
+  }
+
+  @Test func `the publishers of prefix and drop untilOutputFrom are branches of one stream`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let numbers = PassthroughSubject<Int, Never>()
+      let stop = PassthroughSubject<Void, Never>()
+      let sinks = [
+        numbers.prefix(untilOutputFrom: stop).sink { _ in }, numbers.drop(untilOutputFrom: stop).sink { _ in },
+      ]
+      let map = StreamDiagnostics.snapshot()
+      #expect(map.nodes.count { $0.isEnd } == 2 && map.nodes.count { $0.upstreams.count == 2 } == 2, "\(map)")
+      #expect(map.nodes.count == 8, "\(map)")
+      for sink in sinks { sink.cancel() }
+    }
+  }
+
   @Test func `a stream that delivers is reported only a second after its last event`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()

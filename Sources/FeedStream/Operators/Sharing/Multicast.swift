@@ -132,7 +132,7 @@ extension Publishers.MakeConnectable: OwnConnectable {
   override func tell(_ facts: inout StreamFacts) {
     super.tell(&facts)
     if let subject = up as? Conduit, subject.isUnfed {
-      facts.reasonAbove = "it isn't connected: call connect(), and keep the result"
+      facts.reasonAbove = StreamFacts.notConnected
     }
   }
 

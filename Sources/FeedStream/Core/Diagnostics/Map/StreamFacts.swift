@@ -34,6 +34,9 @@
   /// True for a member that only passes on requests, and isn't a node.
   var isTransparent = false
 
+  /// The reason why a connectable publisher delivers nothing.
+  static let notConnected = "it isn't connected: call connect(), and keep the result"
+
   init(_ name: String) { self.name = name }
 
   mutating func delivers<Input, Failure>(to down: ErasedSubscriber<Input, Failure>?) {
