@@ -1,7 +1,7 @@
 #if Tracing
   public import FeedHTTP
   public import FeedStream
-  public import Foundation
+  import Foundation
   public import Tracing
 
   extension HTTPClient {

@@ -10,7 +10,6 @@ import FeedStream
 import FeedStreamTracing
 import Foundation
 import InMemoryTracing
-import Foundation
 import Tracing
 
 let words = Array(CommandLine.arguments.dropFirst())
@@ -45,8 +44,9 @@ func answers() -> AnyPublisher<Int, Never> {
   let request = Chunk("GET /orders HTTP/1.1\r\nHost: 127.0.0.1\r\ntraceparent: \(id)\r\n\r\n")
   return Connection.connect(to: .internet("127.0.0.1", port: port), on: loop)
     .flatMap { connection in
-      let next = PassthroughSubject<Chunk, SystemError>()
-      let sent = next.prepend(request).write(to: connection).map { (_: Never) -> Chunk in }
+      let next = PassthroughSubject<Chunk, Never>()
+      let sent = next.prepend(request).write(to: connection).catch { _ in Empty<Never, Never>() }
+        .map { (_: Never) -> Chunk in }.setFailureType(to: SystemError.self)
       return connection.bytes.merge(with: sent)
         .filter { $0.text.hasSuffix("none") }
         .handleEvents(receiveOutput: { _ in next.send(request) })
