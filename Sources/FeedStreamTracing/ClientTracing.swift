@@ -56,10 +56,15 @@
         let context = context ?? ServiceContext.current ?? outer
         let span = (tracer ?? InstrumentationSystem.tracer).startAnySpan(
           request.method.rawValue, context: context ?? .topLevel, ofKind: .client)
-        span.attributes["http.request.method"] = request.method.rawValue
-        span.attributes["url.full"] = Self.shown(request.url)
-        span.attributes["server.address"] = request.url.host
-        span.attributes["server.port"] = request.url.port ?? (request.url.scheme?.lowercased() == "https" ? 443 : 80)
+        if span.isRecording {
+          let url = request.url
+          span.updateAttributes { attributes in
+            attributes["http.request.method"] = request.method.rawValue
+            attributes["url.full"] = Self.shown(url)
+            attributes["server.address"] = url.host
+            attributes["server.port"] = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
+          }
+        }
         let open = OpenSpan(span)
         var request = request
         (instrument ?? InstrumentationSystem.instrument).inject(open.context, into: &request, using: Fields())

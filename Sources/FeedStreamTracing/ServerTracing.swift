@@ -28,10 +28,14 @@
           (instrument ?? InstrumentationSystem.instrument).extract(request.headers, into: &context, using: Fields())
           let span = (tracer ?? InstrumentationSystem.tracer).startAnySpan(
             request.method.rawValue, context: context, ofKind: .server)
-          span.attributes["http.request.method"] = request.method.rawValue
-          span.attributes["url.path"] = request.path
-          span.attributes["url.scheme"] = scheme
-          span.attributes["client.address"] = "\(request.peer)"
+          if span.isRecording {
+            span.updateAttributes { attributes in
+              attributes["http.request.method"] = request.method.rawValue
+              attributes["url.path"] = request.path
+              attributes["url.scheme"] = scheme
+              attributes["client.address"] = "\(request.peer)"
+            }
+          }
           let open = OpenSpan(span)
           do {
             switch try ServiceContext.withValue(open.context, operation: { try next(request) }) {

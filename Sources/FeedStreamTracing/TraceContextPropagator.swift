@@ -17,40 +17,45 @@
       guard let parent = extractor.extract(key: "traceparent", from: carrier).flatMap({ TraceParent($0) }) else {
         return
       }
-      context.traceParent = parent
-      context.traceState = extractor.extract(key: "tracestate", from: carrier)
+      context.trace = TraceFields(parent: parent, state: extractor.extract(key: "tracestate", from: carrier))
     }
 
     public func inject<Carrier, Inject: Injector>(
       _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {
-      guard let parent = context.traceParent else { return }
+      guard let trace = context.trace, let parent = trace.parent else { return }
       injector.inject("\(parent)", forKey: "traceparent", into: &carrier)
-      if let state = context.traceState { injector.inject(state, forKey: "tracestate", into: &carrier) }
+      if let state = trace.state { injector.inject(state, forKey: "tracestate", into: &carrier) }
     }
   }
 
+  /// What a context has of a trace. One value, because each value of a context is an entry in a dictionary.
+  private struct TraceFields: Sendable {
+    var parent: TraceParent?
+    var state: String?
+  }
+
   extension ServiceContext {
-    private enum ParentKey: ServiceContextKey {
-      typealias Value = TraceParent
+    private enum TraceKey: ServiceContextKey {
+      typealias Value = TraceFields
       static var nameOverride: String? { "traceparent" }
     }
 
-    private enum StateKey: ServiceContextKey {
-      typealias Value = String
-      static var nameOverride: String? { "tracestate" }
+    fileprivate var trace: TraceFields? {
+      get { self[TraceKey.self] }
+      set { self[TraceKey.self] = newValue }
     }
 
     /// The `traceparent` of the request that is being served, with ``TraceContextPropagator``.
     public var traceParent: TraceParent? {
-      get { self[ParentKey.self] }
-      set { self[ParentKey.self] = newValue }
+      get { trace?.parent }
+      set { trace = TraceFields(parent: newValue, state: trace?.state) }
     }
 
     /// The `tracestate` of the request that is being served, with ``TraceContextPropagator``.
     public var traceState: String? {
-      get { self[StateKey.self] }
-      set { self[StateKey.self] = newValue }
+      get { trace?.state }
+      set { trace = TraceFields(parent: trace?.parent, state: newValue) }
     }
   }
 #endif

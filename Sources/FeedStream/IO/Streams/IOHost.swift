@@ -146,7 +146,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   /// The address as text: `127.0.0.1:80`, `[::1]:80`, a path, or `inherited socket 3`.
   public var description: String {
     switch kind {
-    case .internet(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    case .internet(let host, let port): host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
     case .unix(let path): path
     case .inherited(let descriptor): "inherited socket \(descriptor)"
     }
