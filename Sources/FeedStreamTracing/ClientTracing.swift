@@ -56,25 +56,28 @@
         let context = context ?? ServiceContext.current ?? outer
         let span = (tracer ?? InstrumentationSystem.tracer).startAnySpan(
           request.method.rawValue, context: context ?? .topLevel, ofKind: .client)
-        if span.isRecording {
-          let url = request.url
-          span.updateAttributes { attributes in
-            attributes["http.request.method"] = request.method.rawValue
-            attributes["url.full"] = Self.shown(url)
-            attributes["server.address"] = url.host
-            attributes["server.port"] = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
-          }
+        var traced = request
+        (instrument ?? InstrumentationSystem.instrument).inject(span.context, into: &traced, using: Fields())
+        guard span.isRecording else {
+          span.end()
+          return send(traced).inContext(context).eraseToAnyPublisher()
+        }
+        let url = request.url
+        span.updateAttributes { attributes in
+          attributes["http.request.method"] = request.method.rawValue
+          attributes["url.full"] = Self.shown(url)
+          attributes["server.address"] = url.host
+          attributes["server.port"] = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
         }
         let open = OpenSpan(span)
-        var request = request
-        (instrument ?? InstrumentationSystem.instrument).inject(open.context, into: &request, using: Fields())
-        return send(request).handleEvents(
+        return send(traced).handleEvents(
           receiveOutput: { if let code = status($0) { open.end(status: code, errorsFrom: 400) } },
           receiveCompletion: {
             if case .failure(let error) = $0 { open.end(error, type: "\(error.kind)") } else { open.end() }
           }, receiveCancel: { open.end() }
         )
         .inContext(context)
+        .eraseToAnyPublisher()
       }
       .eraseToAnyPublisher()
     }

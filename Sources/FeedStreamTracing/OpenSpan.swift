@@ -14,15 +14,12 @@
     ///
     /// - Parameter least: the lowest status that counts as an error.
     func end(status: Int, errorsFrom least: Int) {
-      guard let span = span.take() else { return }
-      if span.isRecording {
-        span.attributes["http.response.status_code"] = status
-        if status >= least {
-          span.attributes["error.type"] = "\(status)"
-          span.setStatus(SpanStatus(code: .error))
-        }
+      span?.attributes["http.response.status_code"] = status
+      if status >= least {
+        span?.attributes["error.type"] = "\(status)"
+        span?.setStatus(SpanStatus(code: .error))
       }
-      span.end()
+      span.take()?.end()
     }
 
     /// Ends the span with an error.

@@ -28,13 +28,19 @@
           (instrument ?? InstrumentationSystem.instrument).extract(request.headers, into: &context, using: Fields())
           let span = (tracer ?? InstrumentationSystem.tracer).startAnySpan(
             request.method.rawValue, context: context, ofKind: .server)
-          if span.isRecording {
-            span.updateAttributes { attributes in
-              attributes["http.request.method"] = request.method.rawValue
-              attributes["url.path"] = request.path
-              attributes["url.scheme"] = scheme
-              attributes["client.address"] = "\(request.peer)"
+          guard span.isRecording else {
+            context = span.context
+            span.end()
+            switch try ServiceContext.withValue(context, operation: { try next(request) }) {
+            case .now(let response): return .now(response)
+            case .later(let publisher): return .later(publisher.inContext(context).eraseToAnyPublisher())
             }
+          }
+          span.updateAttributes { attributes in
+            attributes["http.request.method"] = request.method.rawValue
+            attributes["url.path"] = request.path
+            attributes["url.scheme"] = scheme
+            attributes["client.address"] = "\(request.peer)"
           }
           let open = OpenSpan(span)
           do {
