@@ -1,6 +1,6 @@
 """Stops a server under load, and counts what its clients lose.
 
-usage: clients.py <rounds> <program> [<argument>…]      the program writes its URL first; a program called feed is `feed serve`
+usage: clients.py <rounds> <program> [<argument>…]      the program writes its URL, or its address, first; a program called feed is `feed serve`
 
 Starts the program, connects clients of each kind, sends SIGTERM, and waits until the program and every client have finished.
 A request is lost if its client gets no complete response, with one exception: a server may close an idle connection that has
@@ -122,7 +122,7 @@ class Round:
 
 async def one_round():
     server = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-    address = (await server.stdout.readline()).decode().strip().split("/")[2]
+    address = (await server.stdout.readline()).decode().strip().split("//")[-1].split("/")[0]
     host, port = address.rsplit(":", 1)
     self = Round(host, int(port))
     clients = (
