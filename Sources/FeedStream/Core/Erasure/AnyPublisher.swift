@@ -27,7 +27,7 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
 
   @inlinable public func _deliverAll(to deliver: (Output) -> Bool) -> Bool { box.deliverAll(box, deliver) }
   @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { box.isConfined }
+  @inlinable public var _deliversAtHome: Bool { box.deliversAtHome }
 
   public var description: String { "AnyPublisher" }
   public var playgroundDescription: Any { description }
@@ -38,13 +38,13 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
 @usableFromInline class PublisherBox<Output, Failure: Error> {
   @usableFromInline final let attach: (PublisherBox, ErasedSubscriber<Output, Failure>) -> Void
   @usableFromInline final let deliverAll: (PublisherBox, (Output) -> Bool) -> Bool
-  @usableFromInline final let isConfined: Bool
+  @usableFromInline final let deliversAtHome: Bool
 
   @inlinable init(
-    isConfined: Bool, attach: @escaping (PublisherBox, ErasedSubscriber<Output, Failure>) -> Void,
+    deliversAtHome: Bool, attach: @escaping (PublisherBox, ErasedSubscriber<Output, Failure>) -> Void,
     deliverAll: @escaping (PublisherBox, (Output) -> Bool) -> Bool
   ) {
-    self.isConfined = isConfined
+    self.deliversAtHome = deliversAtHome
     self.attach = attach
     self.deliverAll = deliverAll
   }
@@ -58,7 +58,7 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
   @inlinable init(_ publisher: P) {
     self.publisher = publisher
     super.init(
-      isConfined: publisher._deliversAtHome,
+      deliversAtHome: publisher._deliversAtHome,
       attach: { unsafeDowncast($0, to: PublisherBoxOf<P>.self).publisher.receive(subscriber: $1) },
       deliverAll: { unsafeDowncast($0, to: PublisherBoxOf<P>.self).publisher._deliverAll(to: $1) })
   }

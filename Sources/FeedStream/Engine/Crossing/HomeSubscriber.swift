@@ -23,8 +23,9 @@ extension Publisher {
 }
 
 extension Publisher {
-  /// Subscribes `stage`, which has one upstream, to this publisher. Without a loop, a publisher that isn't confined
-  /// delivers on one thread while the stage's subscriber requests values on another: both then enter a gate.
+  /// Subscribes `stage`, which has one upstream, to this publisher. Without a loop, a publisher that joins
+  /// others, or has threads of its own, delivers on one thread while the stage's subscriber requests values on another:
+  /// both then enter a gate.
   @inlinable func receive<Output, Failure, S: Stage<Output, Failure> & Subscriber>(stage: S)
   where S.Input == Self.Output, S.Failure == Self.Failure {
     if _deliversAtHome { receive(subscriber: stage) } else { receive(stage: stage, through: .withoutLoop()) }

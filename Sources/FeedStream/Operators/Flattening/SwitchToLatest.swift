@@ -115,6 +115,9 @@ extension Publishers {
 
     @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { false }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.flatten("SwitchToLatest", .replaces, into: subscriber) { $0 }
     }
