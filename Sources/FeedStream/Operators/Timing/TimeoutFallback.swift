@@ -75,6 +75,9 @@ extension Publishers {
       self.options = options
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { false }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
       attach(ErasedSubscriber(subscriber), on: scheduler)

@@ -1,0 +1,26 @@
+/// A subscription on the way to its subscriber's home. If it is dropped there, because the stream has been cancelled, its
+/// publisher must learn of that: nobody else has the subscription.
+final class ArrivingSubscription {
+  private var subscription: (any Subscription)?
+  /// The path to the publisher, if it delivers elsewhere.
+  private let crossing: HomePair?
+
+  private init(_ subscription: any Subscription, _ crossing: HomePair?) {
+    self.subscription = subscription
+    self.crossing = crossing
+  }
+
+  deinit {
+    guard let subscription else { return }
+    if let crossing { crossing.cancel(subscription) } else { subscription.cancel() }
+  }
+
+  /// An event that passes `subscription` to `accept`, or cancels it if the event is dropped.
+  static func event(
+    _ subscription: any Subscription, through crossing: HomePair? = nil,
+    _ accept: @escaping (any Subscription) -> Void
+  ) -> () -> Void {
+    let arriving = ArrivingSubscription(subscription, crossing)
+    return { if let subscription = arriving.subscription.take() { accept(subscription) } }
+  }
+}
