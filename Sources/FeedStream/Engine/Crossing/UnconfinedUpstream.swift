@@ -70,6 +70,8 @@ import Synchronization
 
   @usableFromInline func cancelUpstream() { take()?.cancel() }
 
+  @inline(never) @usableFromInline func releaseUpstream() { discard(take()) }
+
   @usableFromInline var gateAbove: (any EntryGate)? { state.withLock { $0.gate } }
 
   @usableFromInline var mayBeRead: Bool {

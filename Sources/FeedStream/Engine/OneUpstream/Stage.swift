@@ -125,9 +125,15 @@
   @inlinable final func finish(_ completion: Subscribers.Completion<Failure>) {
     guard takesEnding() else { return }
     phase = .ended
-    discard(up.take())
+    releaseUpstream()
     forget()
     down.receive(completion: completion)
+  }
+
+  /// Releases upstream's subscription after the completion. If upstream may deliver on any thread, another thread may be
+  /// requesting values at this moment, so `up` stays.
+  @inlinable @inline(__always) final func releaseUpstream() {
+    if let unconfined { unconfined.releaseUpstream() } else { discard(up.take()) }
   }
 
   /// Completes the stream before upstream does: cancels upstream, then completes downstream.

@@ -1,6 +1,7 @@
 /// The stage of `handleEvents` and `print`: it reports every event that passes and changes nothing.
 ///
-/// It also passes on every event from a misbehaving upstream, for inspection.
+/// It also passes on every event from a misbehaving upstream, for inspection, and shows upstream's own subscription. That
+/// is why it has no gate below a publisher with threads of its own.
 @usableFromInline final class TapStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   /// An event other than a value.
   @usableFromInline enum Event {
@@ -62,7 +63,7 @@
     // The closure has cancelled the stream.
     if wasLive, !isLive { return }
     phase = .ended
-    discard(up.take())
+    releaseUpstream()
     down.receive(completion: completion)
   }
 

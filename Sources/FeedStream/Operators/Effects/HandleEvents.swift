@@ -58,7 +58,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        stage: TapStage<Output, Failure>(
+        subscriber: TapStage<Output, Failure>(
           "HandleEvents", ErasedSubscriber(subscriber), reportsAfterEnd: false, onValue: receiveOutput, report: report))
     }
 

@@ -38,7 +38,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.receive(stage: newStage(ErasedSubscriber(subscriber)))
+      upstream.receive(subscriber: newStage(ErasedSubscriber(subscriber)))
     }
 
     @usableFromInline func newStage(_ subscriber: ErasedSubscriber<Output, Failure>) -> TapStage<Output, Failure> {
