@@ -26,6 +26,9 @@ extension Publishers {
 
     public init(elements: Elements) { self.elements = elements }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       subscriber.receive(subscription: AsyncElementsSource(elements, ErasedSubscriber(subscriber)))
     }

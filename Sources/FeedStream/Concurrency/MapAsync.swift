@@ -71,6 +71,9 @@ extension Publishers {
       self.transform = transform
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
         bringingTo: MapAsyncStage<Upstream.Output, Output, Mode>(ErasedSubscriber(subscriber), limit, order, transform))

@@ -37,7 +37,11 @@ public enum Subscriptions {
 
 /// The subscription of an `Empty` that never finishes.
 @usableFromInline final class NeverSubscription: EmptySubscription {
-  @usableFromInline override init() {}
+  @usableFromInline override init() {
+    super.init()
+    // A stage that joins it with publishers on queues cancels it there.
+    confinement = .anywhere
+  }
 
   override func tell(_ facts: inout StreamFacts) {
     facts.demand = .unlimited

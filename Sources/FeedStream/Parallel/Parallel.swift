@@ -37,6 +37,9 @@ extension Publishers {
 
     @inlinable init(_ inlet: RailInlet<Output, Failure>) { self.inlet = inlet }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       inlet.attach(ErasedSubscriber(subscriber))
     }
@@ -66,6 +69,9 @@ extension Publishers {
       self.limit = limit ?? 256 * Swift.min(width ?? group.count, group.count)
       self.pipeline = pipeline
     }
+
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let pipeline = self.pipeline

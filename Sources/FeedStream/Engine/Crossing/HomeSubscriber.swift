@@ -23,12 +23,20 @@ extension Publisher {
 }
 
 extension Publisher {
-  /// Subscribes `stage`, which has one upstream, to this publisher. Without a loop, a publisher that joins
-  /// others, or has threads of its own, delivers on one thread while the stage's subscriber requests values on another:
-  /// both then enter a gate.
+  /// Subscribes `stage`, which has one upstream, to this publisher. A publisher that joins others, or has threads of its
+  /// own, delivers on one thread while the stage's subscriber requests values on another: both then enter a gate.
   @inlinable func receive<Output, Failure, S: Stage<Output, Failure> & Subscriber>(stage: S)
   where S.Input == Self.Output, S.Failure == Self.Failure {
-    if _deliversAtHome { receive(subscriber: stage) } else { receive(stage: stage, through: .withoutLoop()) }
+    if _deliversAtHome {
+      receive(subscriber: stage)
+    } else {
+      receive(stage: stage, through: ThreadGate(following: .always))
+    }
+  }
+
+  /// The gate of a stage that holds values of this publisher.
+  @inlinable var gateOfHolder: ThreadGate? {
+    !_deliversAtHome || StreamHomes.isShared ? ThreadGate(following: .always) : nil
   }
 
   /// Subscribes `stage`, whose requests and cancellation enter `gate` as upstream's events do, to this publisher.
@@ -53,16 +61,6 @@ extension ThreadGate {
   @usableFromInline static func ofSuccession() -> ThreadGate? {
     StreamHomes.mayCross || !StreamHomes.hasLoop ? ThreadGate(following: .always) : nil
   }
-
-  /// The gate of a stage that holds values, to which upstream delivers on one thread while its subscriber requests
-  /// values on another; `nil` on a loop or a queue, where both happen.
-  ///
-  /// A lane without a queue brings the requests of a stream that crosses to a queue below, but not the values of a
-  /// user's publisher.
-  @usableFromInline static func withoutLoop() -> ThreadGate? {
-    if let home = Home.current, !home.isForAnyThread { return nil }
-    return ThreadGate(following: .always)
-  }
 }
 
 /// Facts about homes, for inlinable code.
@@ -71,6 +69,9 @@ extension ThreadGate {
   @inline(never) @usableFromInline static var mayCross: Bool { Home.hasQueues }
   /// True if the calling code runs on a loop, in virtual time or in a lane, or on a thread that owns a loop.
   @inline(never) @usableFromInline static var hasLoop: Bool { Home.current != nil }
+  /// True without a loop or a queue, where events and requests of a stream may come from several threads. A lane without
+  /// a queue brings the requests of a stream that crosses to a queue below, but not a user's publisher's values.
+  @inline(never) @usableFromInline static var isShared: Bool { Home.current?.isForAnyThread ?? true }
 }
 
 /// A stage's subscription to its main upstream: when this upstream's subscription arrives, the stage delivers its own.

@@ -119,7 +119,8 @@ import Synchronization
   /// Runs `action` immediately if this thread may enter, otherwise later.
   @inline(never) @usableFromInline func run(_ action: @escaping () -> Void) {
     guard enter() else { return perform(action) }
-    action()
+    // The thread may be in another domain, such as the lane in which upstream hands down its subscription.
+    if let home: any StreamDomain = isHomed ? lane ?? home : nil { home.perform(action) } else { action() }
     leave()
   }
 

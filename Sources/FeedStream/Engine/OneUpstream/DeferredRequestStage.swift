@@ -4,10 +4,16 @@
   /// The demand to request from upstream once its subscription arrives.
   @exclusivity(unchecked) @usableFromInline final var pending = Subscribers.Demand.none
 
+  private final var hasGreeted = false
+
   /// Delivers the subscription. Call this before subscribing to upstream.
-  @usableFromInline final func greet() { down.receive(subscription: self) }
+  @usableFromInline final func greet() {
+    hasGreeted = true
+    down.receive(subscription: self)
+  }
 
   override func began() {
+    if !hasGreeted { greet() }
     let demand = pending
     pending = .none
     if demand > .none { up?.request(demand) }

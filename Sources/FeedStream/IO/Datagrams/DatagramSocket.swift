@@ -80,6 +80,9 @@ extension Publishers {
 
     let socket: DatagramSocket
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Datagram, S.Failure == SystemError {
       socket.deliver(to: subscriber)
     }

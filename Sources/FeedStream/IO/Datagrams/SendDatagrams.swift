@@ -37,6 +37,9 @@ extension Publishers {
     public let upstream: Upstream
     let socket: DatagramSocket
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == DatagramError {
       guard let stage = newStage(ErasedSubscriber(subscriber)) else { return }
       subscriber.receive(subscription: stage)

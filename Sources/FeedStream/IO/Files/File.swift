@@ -50,6 +50,9 @@ extension Publishers {
     let chunkSize: Int
     let scheduler: any LoopScheduler
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == SystemError {
       let reader = FileReader(source, of: scheduler.files, from: offset, count, chunkSize: chunkSize)
       subscriber.receive(

@@ -60,6 +60,9 @@ extension Publishers {
     let chunkSize: Int
     let scheduler: any LoopScheduler
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == SystemError {
       subscriber.receive(subscription: FollowingSubscription(self, ErasedSubscriber(subscriber)))
     }

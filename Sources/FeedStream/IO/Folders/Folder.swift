@@ -72,6 +72,9 @@ extension Publishers {
     let skipsUnreadable: Bool
     let scheduler: any LoopScheduler
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     public func receive<S: Subscriber>(subscriber: S) where S.Input == FolderEntry, S.Failure == SystemError {
       subscriber.receive(subscription: EntriesSubscription(self, ErasedSubscriber(subscriber)))
     }

@@ -51,6 +51,9 @@ extension Publishers {
     let interval: StreamInstant.Stride
     let scheduler: any LoopScheduler
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     public func receive<S: Subscriber>(subscriber: S) where S.Input == FolderChange, S.Failure == SystemError {
       subscriber.receive(subscription: ChangesSubscription(self, ErasedSubscriber(subscriber)))
     }

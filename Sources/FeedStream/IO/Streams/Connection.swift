@@ -56,6 +56,9 @@ extension Publishers {
 
     let connection: Connection
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == SystemError {
       connection.deliver(to: subscriber)
     }

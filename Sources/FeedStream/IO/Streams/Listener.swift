@@ -83,6 +83,9 @@ extension Publishers {
 
     let listener: Listener
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Connection, S.Failure == Never {
       guard !listener.isClosed, listener.subscription == nil else {
         return Empty<Connection, Never>().receive(subscriber: subscriber)

@@ -70,6 +70,9 @@ extension Publishers {
       self.open = open
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == WriteError {
       guard let stage = newStage(ErasedSubscriber(subscriber)) else { return }
       subscriber.receive(subscription: stage)

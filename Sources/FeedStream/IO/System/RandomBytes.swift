@@ -29,6 +29,9 @@ extension Publishers {
     let count: Int
     let scheduler: any LoopScheduler
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == SystemError {
       let source = Publishers.FileBytes.Source.made(by: scheduler.world("RandomBytes").randomBytes)
       Publishers.FileBytes(source: source, offset: nil, chunkSize: count, scheduler: scheduler)

@@ -45,6 +45,9 @@ extension Publishers {
     let keepsLoopAlive: Bool
     let scheduler: any LoopScheduler
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Int32, S.Failure == SystemError {
       let subscription = HintSubscription(ErasedSubscriber(subscriber), on: scheduler) {
         [numbers, keepsLoopAlive, world = scheduler.world("Signals")] subscription throws(SystemError) in

@@ -101,6 +101,9 @@ extension Publishers {
     let port: any TerminalPort
     let scheduler: any LoopScheduler
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { true }
+
     public func receive<S: Subscriber>(subscriber: S) where S.Input == TerminalSize, S.Failure == SystemError {
       let subscription = HintSubscription<TerminalSize>(
         ErasedSubscriber(subscriber), on: scheduler, keepsLatest: true

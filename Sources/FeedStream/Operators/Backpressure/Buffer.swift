@@ -53,7 +53,7 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       guard size == 0, prefetch == .keepFull else {
         let stage = BufferStage<Output, Failure>(ErasedSubscriber(subscriber), size, prefetch, whenFull)
-        return upstream.receive(stage: stage, through: .withoutLoop())
+        return upstream.receive(stage: stage, through: upstream.gateOfHolder)
       }
       // A buffer without room would request nothing, and no value would ever arrive. Request one value, which traps, to
       // reveal the mistake.

@@ -82,6 +82,9 @@ extension Publishers {
       self.b = b
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       PairStage(ErasedSubscriber(subscriber), Latest<A.Output, B.Output>()).start(a, b)
     }
@@ -102,6 +105,9 @@ extension Publishers {
       self.b = b
       self.c = c
     }
+
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       LaneStage(.latest, ErasedSubscriber(subscriber)).start(a, b, c)
@@ -125,6 +131,9 @@ extension Publishers {
       self.c = c
       self.d = d
     }
+
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       LaneStage(.latest, ErasedSubscriber(subscriber)).start(a, b, c, d)

@@ -26,6 +26,9 @@ extension Publishers {
     @inlinable
     public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       LaneStage(.latest, ErasedSubscriber(subscriber)).start(publishers)
     }

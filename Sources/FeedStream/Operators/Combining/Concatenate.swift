@@ -121,6 +121,9 @@ extension Publishers {
       self.suffix = suffix
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = ConcatenateStage<Output, Failure>("Concatenate", ErasedSubscriber(subscriber)) { [suffix] in
         suffix.receive(subscriber: SuffixStage(downstream: $0))

@@ -37,6 +37,9 @@ extension Publishers {
     @inlinable
     public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       MergeStage("Merge", ErasedSubscriber(subscriber)).start(
         publishers.map { publisher in { publisher.receive(subscriber: $0) } })
@@ -80,6 +83,9 @@ extension Publishers {
     @inlinable public func merge<C: Publisher<Output, Failure>>(with other: C) -> Merge<Self, C> {
       Merge<Self, C>(self, other, upstreams: upstreams)
     }
+
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       MergeStage("Merge", ErasedSubscriber(subscriber)).start(upstreams)

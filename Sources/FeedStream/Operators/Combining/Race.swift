@@ -61,6 +61,9 @@ extension Publishers {
       self.b = b
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       RaceStage(ErasedSubscriber(subscriber)).start([{ a.receive(subscriber: $0) }, { b.receive(subscriber: $0) }])
     }
@@ -74,6 +77,9 @@ extension Publishers {
     public let publishers: [Upstream]
 
     @inlinable public init(publishers: [Upstream]) { self.publishers = publishers }
+
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       RaceStage(ErasedSubscriber(subscriber)).start(

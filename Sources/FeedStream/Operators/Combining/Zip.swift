@@ -79,6 +79,9 @@ extension Publishers {
       self.b = b
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       PairStage(ErasedSubscriber(subscriber), Pairing<A.Output, B.Output>()).start(a, b)
     }
@@ -99,6 +102,9 @@ extension Publishers {
       self.b = b
       self.c = c
     }
+
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       LaneStage(.pairing, ErasedSubscriber(subscriber)).start(a, b, c)
@@ -122,6 +128,9 @@ extension Publishers {
       self.c = c
       self.d = d
     }
+
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       LaneStage(.pairing, ErasedSubscriber(subscriber)).start(a, b, c, d)

@@ -50,6 +50,9 @@ extension Publishers {
       start = { $0.start(repeat each publishers) }
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       start(LaneStage(.pairing, ErasedSubscriber(subscriber)))
     }

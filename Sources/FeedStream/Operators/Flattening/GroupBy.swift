@@ -51,6 +51,9 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
     self.onCancel = onCancel
   }
 
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+
   /// - Precondition: this group has had no subscriber.
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let subscriber = ErasedSubscriber(subscriber)
@@ -104,8 +107,11 @@ extension Publishers {
       self.key = key
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let gate = ThreadGate.withoutLoop()
+      let gate = upstream.gateOfHolder
       let stage = GroupByStage<Upstream.Output, Key, Failure>(ErasedSubscriber(subscriber), key, gate)
       upstream.receive(stage: stage, through: gate)
     }

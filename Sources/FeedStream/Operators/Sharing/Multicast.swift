@@ -63,6 +63,9 @@ extension Publishers {
       self.createSubject = createSubject
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       subject.subscribe(MulticastStage<Output, Failure>(ErasedSubscriber(subscriber)))
     }
@@ -94,6 +97,9 @@ extension Publishers {
     @inlinable public init(upstream: Upstream) {
       multicast = upstream.multicast(subject: PassthroughSubject(of: "MakeConnectable"))
     }
+
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
       multicast.subscribe(subscriber)

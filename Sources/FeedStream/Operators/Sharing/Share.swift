@@ -49,6 +49,9 @@ extension Publishers {
       shared = upstream.multicast(subject: PassthroughSubject(of: "Share")).autoconnect()
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       shared.receive(subscriber: subscriber)
     }

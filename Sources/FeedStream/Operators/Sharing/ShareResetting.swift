@@ -52,6 +52,9 @@ extension Publishers {
       self.resetOnRefCountZero = resetOnRefCountZero
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let round = self.round ?? newRound()
       self.round = round
