@@ -113,6 +113,8 @@ private struct CachedGet: Publisher {
   let client: CachedHTTPClient
   let request: HTTPRequest
 
+  var _deliversAtHome: Bool { true }
+
   func receive<S: Subscriber>(subscriber: S) where S.Input == HTTPResponse, S.Failure == HTTPError {
     PullSubscription("HTTP", subscriber, CacheExchange(client, request)).begin()
   }

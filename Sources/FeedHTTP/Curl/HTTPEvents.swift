@@ -8,6 +8,8 @@ struct HTTPEvents: Publisher {
   let client: CurlHTTPClient
   let request: HTTPRequest
 
+  var _deliversAtHome: Bool { true }
+
   func receive<S: Subscriber>(subscriber: S) where S.Input == HTTPProgress, S.Failure == HTTPError {
     PullSubscription("HTTP", subscriber, ProgressWatch(client, request)).begin()
   }

@@ -159,6 +159,8 @@ private struct ArrivingBody: Publisher {
 
   let lease: Lease
 
+  var _deliversAtHome: Bool { true }
+
   func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == HTTPError {
     precondition(!lease.isTaken, "HTTP: a body arrives once; subscribe to it once, or share() it")
     lease.isTaken = true

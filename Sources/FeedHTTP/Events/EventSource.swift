@@ -105,6 +105,8 @@ private struct EventSource: Publisher {
   let options: EventSourceOptions
   let scheduler: any LoopScheduler
 
+  var _deliversAtHome: Bool { true }
+
   func receive<S: Subscriber>(subscriber: S) where S.Input == ServerEvent, S.Failure == EventSourceError {
     PullSubscription("HTTPClient.events", subscriber, EventSourceReader(client, request, options, scheduler)).begin()
   }

@@ -98,6 +98,9 @@ extension HTTPServer {
 
     let exchange: Exchange
 
+    @_documentation(visibility: internal)
+    public var _deliversAtHome: Bool { true }
+
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == BodyError {
       exchange.connection.read(exchange, into: AnySubscriber(subscriber))
     }

@@ -234,6 +234,9 @@ extension HTTPServer {
 
     let server: HTTPServer
 
+    @_documentation(visibility: internal)
+    public var _deliversAtHome: Bool { true }
+
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Request, S.Failure == Never {
       guard !server.isEnding, server.subscription == nil else {
         return Empty<Request, Never>().receive(subscriber: subscriber)

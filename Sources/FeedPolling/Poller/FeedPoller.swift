@@ -134,6 +134,9 @@ extension FeedPoller: Publisher {
   public typealias Output = PolledFeed
   public typealias Failure = Never
 
+  @_documentation(visibility: internal)
+  public var _deliversAtHome: Bool { true }
+
   public func receive<S: Subscriber>(subscriber: S) where S.Input == PolledFeed, S.Failure == Never {
     let run = PollingRun(self) {
       subscriber.receive($0)

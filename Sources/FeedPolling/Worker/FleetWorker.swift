@@ -104,6 +104,9 @@ extension FleetWorker: Publisher {
   public typealias Output = Report
   public typealias Failure = Never
 
+  @_documentation(visibility: internal)
+  public var _deliversAtHome: Bool { true }
+
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Report, S.Failure == Never {
     let run = WorkingRun(self) {
       subscriber.receive($0)

@@ -52,6 +52,8 @@ private struct Entries: Publisher {
   let count: Int
   let wait: Duration
 
+  var _deliversAtHome: Bool { true }
+
   func receive<S: Subscriber>(subscriber: S) where S.Input == RedisEntry, S.Failure == RedisError {
     var options = client.options
     options.patience += wait

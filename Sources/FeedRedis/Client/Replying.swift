@@ -7,6 +7,8 @@ struct Replying: Publisher {
 
   let start: (@escaping RedisLink.Reply) -> Void
 
+  var _deliversAtHome: Bool { true }
+
   func receive<S: Subscriber>(subscriber: S) where S.Input == RedisValue, S.Failure == RedisError {
     let subscription = ResultSubscription("RedisClient", subscriber)
     start { subscription.settle($0) }

@@ -11,6 +11,8 @@
     self.work = work
   }
 
+  @inlinable var _deliversAtHome: Bool { true }
+
   @inlinable func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let subscription = ResultSubscription("SerialWorker", ErasedSubscriber(subscriber))
     subscription.begin(worker.perform(work) { subscription.settle($0) })

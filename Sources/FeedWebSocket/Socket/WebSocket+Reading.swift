@@ -30,6 +30,9 @@ extension WebSocket {
 
     let socket: WebSocket
 
+    @_documentation(visibility: internal)
+    public var _deliversAtHome: Bool { true }
+
     public func receive<S: Subscriber>(subscriber: S) where S.Input == WebSocketMessage, S.Failure == WebSocketError {
       if let completion = socket.completion {
         switch completion {

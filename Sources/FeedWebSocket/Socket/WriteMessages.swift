@@ -41,6 +41,9 @@ extension Publishers {
     let socket: WebSocket
     let ending: WebSocketWriteEnding
 
+    @_documentation(visibility: internal)
+    public var _deliversAtHome: Bool { true }
+
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == any Error {
       guard !socket.isClosed else {
         return Fail<Never, any Error>(error: WebSocketError.closed).receive(subscriber: subscriber)

@@ -56,6 +56,8 @@ private struct FeedChanges<Output>: Publisher {
   /// Makes the value to deliver; an error that it throws is the failure.
   let value: (URL, Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> Output
 
+  var _deliversAtHome: Bool { true }
+
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == FeedStoreError {
     PullSubscription("changes(of:)", subscriber, FeedChangesReader(self)).begin()
   }

@@ -113,6 +113,8 @@ final class VirtualBody: PullSource {
 
     let body: VirtualBody
 
+    var _deliversAtHome: Bool { true }
+
     func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == HTTPError {
       precondition(
         body.reader == nil && body.position == 0, "VirtualNetwork: a body arrives once; subscribe to it once")

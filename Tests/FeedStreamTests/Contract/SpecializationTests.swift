@@ -26,7 +26,7 @@ import Testing
     for name in names {
       let text = try String(contentsOf: sources.appending(path: name), encoding: .utf8)
       var attributes = ""
-      for line in text.split(separator: "\n") {
+      for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
         if line.contains(pattern), !line.contains("//") {
           found.append((String(name.dropLast(".swift".count)), attributes + line))
         }

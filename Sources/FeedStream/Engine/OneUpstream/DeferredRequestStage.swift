@@ -5,6 +5,8 @@
   @exclusivity(unchecked) @usableFromInline final var pending = Subscribers.Demand.none
 
   private final var hasGreeted = false
+  /// True while the subscriber receives its subscription after upstream's has arrived; requests are held until then.
+  private final var isGreeting = false
 
   /// Delivers the subscription. Call this before subscribing to upstream.
   @usableFromInline final func greet() {
@@ -13,7 +15,11 @@
   }
 
   override func began() {
-    if !hasGreeted { greet() }
+    if !hasGreeted {
+      isGreeting = true
+      greet()
+      isGreeting = false
+    }
     let demand = pending
     pending = .none
     if demand > .none { up?.request(demand) }
@@ -22,7 +28,7 @@
   override func requested(_ demand: Subscribers.Demand) {
     switch phase {
     case .waiting, .ended: pending += demand
-    case .begun, .live: up?.request(demand)
+    case .begun, .live: if isGreeting { pending += demand } else { up?.request(demand) }
     case .draining: break
     }
   }

@@ -27,6 +27,8 @@ package struct WorkOnRequest<Work: RequestedWork>: Publisher {
     self.make = make
   }
 
+  package var _deliversAtHome: Bool { true }
+
   package func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     RequestedSubscription(name, ErasedSubscriber(subscriber), make).begin()
   }

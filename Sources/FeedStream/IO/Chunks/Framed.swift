@@ -40,6 +40,9 @@ extension Publishers {
       self.decoder = decoder
     }
 
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { upstream._deliversAtHome }
+
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(stage: FramedStage<Decoder, Mode>(ErasedSubscriber(subscriber), decoder))
     }

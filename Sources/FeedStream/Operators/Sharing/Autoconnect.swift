@@ -30,6 +30,9 @@ extension Publishers {
 
     @inlinable public init(upstream: Upstream) { self.upstream = upstream }
 
+    @_documentation(visibility: internal)
+    @inlinable public final var _deliversAtHome: Bool { upstream._deliversAtHome }
+
     // Final: a generic method called through a class's vtable is never specialized.
     @inlinable public final func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       add()
