@@ -94,13 +94,13 @@ extension Publishers {
       subscriber.receive(subscription: stage)
       stage.subscribe { [self, unowned stage] inlet in
         upstream.receive(
-          subscriber: TimeoutStage<Output, Failure>(
+          TimeoutStage<Output, Failure>(
             ErasedSubscriber(inlet), alarm,
             schedule: { [hold = scheduler.newHold()] in
               scheduler.schedule(holding: hold, options: options, $0)
               return nil
             },
-            expired: { _ in stage.subscribe { fallback.receive(subscriber: $0) } }))
+            expired: { _ in stage.subscribe { fallback.receive(subscriber: $0) } }), through: stage.gate)
       }
     }
   }
