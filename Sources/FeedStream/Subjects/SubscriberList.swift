@@ -23,7 +23,7 @@
   @inlinable func add<S: Subscriber<Output, Failure>>(
     _ subscriber: S, to subject: AnyObject, from position: Int = 0, onRequest: ((AnySubjectEntry) -> Void)? = nil
   ) {
-    if let other = SerialLane.other(than: lane) {
+    if !confinement.isGated, let other = SerialLane.other(than: lane) {
       return cross(subscriber, from: other, to: subject, position, onRequest)
     }
     check(name)

@@ -81,17 +81,85 @@ import Testing
     }
   }
 
-  /// The values of a stream, which is subscribed to on a thread without a loop.
-  private func values<P: Publisher<Int, Never>>(_ make: @escaping @Sendable () -> P) async -> [Int] {
+  /// Streams of publishers that other threads subscribe to: each delivers 300 values.
+  static let divided: [(name: String, stream: Stream)] = [
+    (
+      "groups on a queue",
+      { $0.groupBy { $0 % 3 }.receive(on: DispatchQueue.global()).flatMap { $0 }.eraseToAnyPublisher() }
+    ),
+    (
+      "groups on queues",
+      {
+        $0.groupBy { $0 % 3 }.receive(on: DispatchQueue.global()).flatMap { $0.receive(on: DispatchQueue.global()) }
+          .eraseToAnyPublisher()
+      }
+    ),
+    ("windows on a queue", { $0.window(7).receive(on: DispatchQueue.global()).flatMap { $0 }.eraseToAnyPublisher() }),
+    (
+      "windows on queues, one at a time",
+      {
+        $0.window(7).flatMap(maxPublishers: .max(1)) { $0.receive(on: DispatchQueue.global()) }.eraseToAnyPublisher()
+      }
+    ),
+    (
+      "windows by time",
+      {
+        $0.window(for: .milliseconds(1), scheduler: DispatchQueue.global()).receive(on: DispatchQueue.global()).flatMap
+        { $0 }
+        .eraseToAnyPublisher()
+      }
+    ),
+    (
+      "counted windows",
+      {
+        $0.window(7).map { $0.collect() }.receive(on: DispatchQueue.global()).flatMap { $0 }.flatMap(\.publisher)
+          .eraseToAnyPublisher()
+      }
+    ),
+  ]
+
+  @Test(arguments: divided.map(\.name), [false, true])
+  func `the parts of a stream that another thread subscribes to deliver all values`(
+    _ name: String, _ isOnLoop: Bool
+  ) async throws {
+    for _ in 0..<20 {
+      let stream = try #require(Self.divided.first { $0.name == name }).stream
+      for source in [(0..<300).publisher.eraseToAnyPublisher(), Numbers(300).eraseToAnyPublisher()] {
+        nonisolated(unsafe) let source = source
+        let values = await values(onLoop: isOnLoop) { stream(source) }
+        #expect(values.sorted() == Array(0..<300))
+      }
+    }
+  }
+
+  @Test func `a group that is cancelled on a queue leaves the values of other groups alone`() async {
+    for _ in 0..<20 {
+      let values = await values {
+        Numbers(300).groupBy { $0 % 3 }.receive(on: DispatchQueue.global()).flatMap { group in
+          group.prefix(group.key == 0 ? 5 : .max)
+        }
+      }
+      #expect(values.count { $0 % 3 == 1 } == 100)
+      #expect(values.count { $0 % 3 == 2 } == 100)
+    }
+  }
+
+  /// The values of a stream, which is subscribed to on a new thread: on a loop, or without one.
+  private func values<P: Publisher<Int, Never>>(
+    onLoop isOnLoop: Bool = false, _ make: @escaping @Sendable () -> P
+  ) async -> [Int] {
     await withUnsafeContinuation { continuation in
       Thread.detachNewThread {
+        let loop = isOnLoop ? EventLoop() : nil
         let finished = DispatchSemaphore(value: 0)
         nonisolated(unsafe) var values: [Int] = []
         let subscription = make().sink { _ in
           finished.signal()
+          if let loop { loop.execute { loop.stop() } }
         } receiveValue: {
           values.append($0)
         }
+        loop?.run(.untilStopped)
         withExtendedLifetime(subscription) { finished.wait() }
         continuation.resume(returning: values)
       }

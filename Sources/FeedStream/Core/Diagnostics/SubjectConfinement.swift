@@ -27,6 +27,9 @@ public import CThread
   /// True when code on the main queue touched the object first; `dispatchMain()` moves that code to other threads.
   private var isOfMainQueue = false
 
+  /// True when a gate admits one thread at a time to the object.
+  @usableFromInline var isGated = false
+
   @usableFromInline init() { maker = Self.isInTask ? 0 : CurrentDomain.threadNumber }
 
   /// - Parameter isInUse: true if the object is being used, for a check of code that may change threads.
@@ -104,6 +107,7 @@ public import CThread
   ) {
     let isFirst = thread == 0
     thread = currentThread()
+    guard !isGated else { return }
     let isInTask = Self.isInTask
     // In a task, ignore a loop that the thread owns: it has nothing to do with the task.
     let domain = CurrentDomain.get() ?? (isInTask ? nil : CurrentDomain.resting())

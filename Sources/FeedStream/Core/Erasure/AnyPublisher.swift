@@ -27,7 +27,7 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
 
   @inlinable public func _deliverAll(to deliver: (Output) -> Bool) -> Bool { box.deliverAll(box, deliver) }
   @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { box.deliversAtHome }
+  @inlinable public var _deliversAtHome: Bool { box.deliversAtHome(box) }
 
   public var description: String { "AnyPublisher" }
   public var playgroundDescription: Any { description }
@@ -38,10 +38,12 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
 @usableFromInline class PublisherBox<Output, Failure: Error> {
   @usableFromInline final let attach: (PublisherBox, ErasedSubscriber<Output, Failure>) -> Void
   @usableFromInline final let deliverAll: (PublisherBox, (Output) -> Bool) -> Bool
-  @usableFromInline final let deliversAtHome: Bool
+  // Not a value: where a publisher delivers may depend on the subscribing thread.
+  @usableFromInline final let deliversAtHome: (PublisherBox) -> Bool
 
   @inlinable init(
-    deliversAtHome: Bool, attach: @escaping (PublisherBox, ErasedSubscriber<Output, Failure>) -> Void,
+    deliversAtHome: @escaping (PublisherBox) -> Bool,
+    attach: @escaping (PublisherBox, ErasedSubscriber<Output, Failure>) -> Void,
     deliverAll: @escaping (PublisherBox, (Output) -> Bool) -> Bool
   ) {
     self.deliversAtHome = deliversAtHome
@@ -58,7 +60,7 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
   @inlinable init(_ publisher: P) {
     self.publisher = publisher
     super.init(
-      deliversAtHome: publisher._deliversAtHome,
+      deliversAtHome: { unsafeDowncast($0, to: PublisherBoxOf<P>.self).publisher._deliversAtHome },
       attach: { unsafeDowncast($0, to: PublisherBoxOf<P>.self).publisher.receive(subscriber: $1) },
       deliverAll: { unsafeDowncast($0, to: PublisherBoxOf<P>.self).publisher._deliverAll(to: $1) })
   }

@@ -1,3 +1,5 @@
+public import Synchronization
+
 /// Takes a stream across to a queue: the stage of `receive(on:)` and similar operators on a `QueueScheduler`.
 ///
 /// The part of the stream above the crossing lives where it was subscribed to: on a loop, or in a `SerialLane` if there
@@ -19,10 +21,11 @@
   /// Calls `deliverAll()`. Created where the types are known, so that the call is specialized.
   private let serve: (CrossingStage) -> Void
   @usableFromInline let home: CrossedHome
+  /// False after upstream's completion, or the cancellation: a user's publisher may be delivering on another thread.
+  @usableFromInline let isOpen = Atomic(true)
 
   // Used in the home of the part above.
   @exclusivity(unchecked) private var up: (any Subscription)?
-  @exclusivity(unchecked) @usableFromInline var isOpen = true
   private var bridge: MapBridge?
   /// The values and the completion that aren't due yet, in order.
   @exclusivity(unchecked) private var waiting = FIFO<() -> Void>()
@@ -76,7 +79,7 @@
   // MARK: Upstream, in its home
 
   @usableFromInline func receive(subscription: any Subscription) {
-    guard up == nil, isOpen else { return subscription.cancel() }
+    guard up == nil, isOpen.load(ordering: .relaxed) else { return subscription.cancel() }
     up = subscription
     bridge = .make("\(name)", subscription) { [weak self] in self?.waiting.count ?? 0 }
     // The part above may itself have crossed to a queue.
@@ -85,7 +88,7 @@
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isOpen else { return .none }
+    guard isOpen.load(ordering: .relaxed) else { return .none }
     if isTimed {
       wait { [self] in deliver(input) }
       return .none
@@ -100,8 +103,8 @@
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isOpen else { return }
-    isOpen = false
+    guard isOpen.load(ordering: .relaxed) else { return }
+    isOpen.store(false, ordering: .relaxed)
     // A user's publisher may complete on one thread while another thread cancels.
     home.domain?.perform { [self] in discard(up.take()) }
     if isTimed { return wait { [self] in finish(completion) } }
@@ -137,7 +140,7 @@
   /// Called when the lane's loop is closed: nothing more is delivered, and values in transit are reported as dropped.
   private func laneClosed() {
     home.domain?.perform { [self] in
-      isOpen = false
+      isOpen.store(false, ordering: .relaxed)
       waiting.removeAll()
       up.take()?.cancel()
       home.leave()
@@ -199,7 +202,7 @@
     guard isLive else { return }
     isLive = false
     home.domain?.perform { [self] in
-      isOpen = false
+      isOpen.store(false, ordering: .relaxed)
       waiting.removeAll()
       up.take()?.cancel()
       home.leave()

@@ -43,7 +43,7 @@ extension Publisher {
   @inlinable func receive<Output, Failure, S: Stage<Output, Failure> & Subscriber>(stage: S, through gate: ThreadGate?)
   where S.Input == Self.Output, S.Failure == Self.Failure {
     guard let gate else { return receive(subscriber: stage) }
-    stage.joint = gate
+    if stage.joint == nil { stage.joint = gate }
     receive(subscriber: HomeSubscriber(stage, gate))
   }
 

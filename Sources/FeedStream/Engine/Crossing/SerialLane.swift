@@ -46,6 +46,8 @@ import Synchronization
   private(set) weak var loop: (any StreamDomain)?
   /// The home of the stream that receives the lane's values; set while the subscription is delivered.
   private(set) var handing: Handing?
+  /// The number of gates in which a thread keeps the lane occupied. Only that thread uses it.
+  private var keepers = 0
 
   struct Handing {
     /// The home of that stream; `nil` if the stream lives on no loop.
@@ -124,7 +126,7 @@ import Synchronization
       handDown()
       handing = nil
     }
-    vacate()
+    if keepers == 0 { vacate() } else { runner.store(currentThread(), ordering: .relaxed) }
   }
 
   /// Runs `request` on this thread, before this returns, if the lane is free and any thread may request in it;
@@ -149,11 +151,22 @@ import Synchronization
     return true
   }
 
-  /// Makes the work of other threads wait until ``vacate()``, because `thread` entered the gate before the lane existed
+  /// Makes the work of other threads wait until ``release()``, because `thread` entered the gate before the lane existed
   /// and is still inside. Call this before other code has access to the lane.
   func occupy(for thread: UInt) {
     state.withLock { $0.isBusy = true }
     runner.store(thread, ordering: .relaxed)
+    keep()
+  }
+
+  /// Keeps the lane occupied by the calling thread, which is inside a gate that the lane serves, until ``release()``. Call
+  /// this while the lane is occupied.
+  func keep() { keepers += 1 }
+
+  /// Called by a thread that kept the lane occupied: the last one lets the work of other threads run.
+  func release() {
+    keepers -= 1
+    if keepers == 0 { vacate() }
   }
 
   /// Runs the work that has arrived, on this thread, and frees the lane.

@@ -89,7 +89,14 @@ import Synchronization
       let following = self.following
       self.following = .never
       guard let lane, !isShared.load(ordering: .relaxed) else { return }
-      if following == .always || !isHomed { move(to: lane) }
+      guard following == .always || !isHomed else { return }
+      // The thread that subscribes may be inside: the queue's work then waits until it leaves.
+      let isInside = thread.load(ordering: .relaxed) == currentThread() && depth.load(ordering: .relaxed) > 0
+      move(to: lane)
+      guard isInside else { return }
+      lane.keep()
+      isOccupied = true
+      isShared.store(true, ordering: .relaxed)
     }
   }
 
@@ -97,6 +104,12 @@ import Synchronization
   func lives(in lane: SerialLane) -> Bool { isHomed && self.lane === lane }
 
   @usableFromInline var takesAnyThread: Bool { !isHomed || lane != nil }
+
+  /// True if the calling code runs where the stage lives, and the stage's home has a loop or a queue of its own.
+  @inline(never) @usableFromInline var isHomeOfCaller: Bool {
+    guard isHomed else { return false }
+    return lane.map { $0.isHere && !$0.isForAnyThread } ?? home?.isHere ?? false
+  }
 
   // MARK: Entering
 
@@ -117,11 +130,17 @@ import Synchronization
   }
 
   /// Runs `action` immediately if this thread may enter, otherwise later.
-  @inline(never) @usableFromInline func run(_ action: @escaping () -> Void) {
-    guard enter() else { return perform(action) }
+  @inline(never) @usableFromInline func run(_ action: @escaping () -> Void) { if !runsNow(action) { perform(action) } }
+
+  /// Runs `action` if this thread may enter.
+  ///
+  /// - Returns: false if it may not.
+  func runsNow(_ action: @escaping () -> Void) -> Bool {
+    guard enter() else { return false }
     // The thread may be in another domain, such as the lane in which upstream hands down its subscription.
     if let home: any StreamDomain = isHomed ? lane ?? home : nil { home.perform(action) } else { action() }
     leave()
+    return true
   }
 
   /// Runs `action` in the stage's home, or in turn if the stage is shared, unless the stage has been cancelled by then.
@@ -135,7 +154,8 @@ import Synchronization
     bring(cancel)
   }
 
-  private func bring(_ action: @escaping () -> Void) {
+  /// Runs `action` in the stage's home, or in turn if the stage is shared.
+  func bring(_ action: @escaping () -> Void) {
     guard isHomed else { return share().perform(action) }
     // Add to `waiting`, then reset `thread`; `enterFromElsewhere()` does so in the opposite order.
     waiting.add(1, ordering: .sequentiallyConsistent)
@@ -215,9 +235,11 @@ import Synchronization
     thread.store(0, ordering: .relaxed)
     let occupied = mutex.withLock {
       defer { isOccupied = false }
+      // A stage with a home is shared only while the thread that subscribes is inside.
+      if isHomed { isShared.store(false, ordering: .relaxed) }
       return isOccupied ? lane : nil
     }
-    occupied?.vacate()
+    occupied?.release()
   }
 }
 

@@ -117,8 +117,10 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
   @inlinable final func receive(subscription: any Subscription) {
     let crossing = HomePair.ofSubscriptionHandedDown(to: owner.gate, following: P.isMain, owner.description)
     if crossing == nil { subscription.join(owner.gate) } else { crosses(subscription, to: owner.description) }
+    // Before the subscription reaches the owner's home: upstream's events may arrive meanwhile.
+    self.crossing = crossing
     if crossing == nil, entry.enter() {
-      accept(subscription, nil)
+      accept(subscription)
       entry.leave()
     } else {
       bring(subscription, through: crossing)
@@ -126,18 +128,16 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
   }
 
   @inline(never) @usableFromInline final func bring(_ subscription: any Subscription, through crossing: HomePair?) {
-    move(
-      through: crossing, ArrivingSubscription.event(subscription, through: crossing) { [self] in accept($0, crossing) })
+    move(through: crossing, ArrivingSubscription.event(subscription, through: crossing, accept))
   }
 
-  @usableFromInline final func accept(_ subscription: any Subscription, _ crossing: HomePair?) {
+  @usableFromInline final func accept(_ subscription: any Subscription) {
     guard !isLive, !isEnded else {
       if isLive || !leavesLate { subscription.cancel() }
       return
     }
     isLive = true
     up = subscription
-    self.crossing = crossing
     P.began(self)
   }
 

@@ -47,7 +47,7 @@ extension Publishers {
 
   @inlinable init(
     _ down: ErasedSubscriber<Input, Failure>, _ size: Int, _ prefetch: Publishers.PrefetchStrategy,
-    _ whenFull: Publishers.BufferingStrategy<Failure>, gate: ThreadGate? = nil, endingWaits: Bool = true,
+    _ whenFull: Publishers.BufferingStrategy<Failure>, gate: (any EntryGate)? = nil, endingWaits: Bool = true,
     name: StaticString = "Buffer"
   ) {
     self.name = name

@@ -41,31 +41,31 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
 
   /// The group's number; groups end in this order.
   fileprivate let number: Int
-  /// The gate through which the values arrive, if the stream has no loop.
-  @usableFromInline let gate: ThreadGate?
+  /// The group's share of the gate through which the stream's values arrive: another thread may subscribe to the group.
+  @usableFromInline let member: GateMember
 
-  @usableFromInline init(_ key: Key, _ number: Int, _ gate: ThreadGate?, onCancel: @escaping () -> Void) {
+  @usableFromInline init(_ key: Key, _ number: Int, _ gate: ThreadGate, onCancel: @escaping () -> Void) {
     self.key = key
     self.number = number
-    self.gate = gate
+    member = GateMember(gate)
     self.onCancel = onCancel
   }
 
   @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+  @inlinable public var _deliversAtHome: Bool { member.gate.isHomeOfCaller }
 
   /// - Precondition: this group has had no subscriber.
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let subscriber = ErasedSubscriber(subscriber)
     // The values may be arriving on another thread.
-    if let gate { gate.run { [self] in attach(subscriber) } } else { attach(subscriber) }
+    if member.gate.isHomeOfCaller { attach(subscriber) } else { member.run { [self] in attach(subscriber) } }
   }
 
   @inlinable func attach(_ subscriber: ErasedSubscriber<Output, Failure>) {
     precondition(!isTaken, "GroupedPublisher: a group serves one subscriber; share() it for more")
     isTaken = true
     let buffer = BufferStage<Output, Failure>(
-      subscriber, .max, .byRequest, .dropNewest, gate: gate, endingWaits: false, name: "GroupBy")
+      subscriber, .max, .byRequest, .dropNewest, gate: member, endingWaits: false, name: "GroupBy")
     self.buffer = buffer
     buffer.receive(subscription: CancellationSubscription { [self] in end() })
     // Don't loop over a copy, because a delivery may add values.
@@ -111,7 +111,7 @@ extension Publishers {
     @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let gate = upstream.gateOfHolder
+      let gate = ThreadGate(following: .always)
       let stage = GroupByStage<Upstream.Output, Key, Failure>(ErasedSubscriber(subscriber), key, gate)
       upstream.receive(stage: stage, through: gate)
     }
@@ -125,8 +125,8 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   @usableFromInline typealias Group = GroupedPublisher<Key, Input, Failure>
 
   @usableFromInline let key: (Input) -> Key
-  /// Several threads may use the groups, unless the stream lives on a loop.
-  @usableFromInline let gate: ThreadGate?
+  /// Admits one thread at a time to this stage and its groups, which may be subscribed to elsewhere.
+  @usableFromInline let gate: ThreadGate
   @exclusivity(unchecked) @usableFromInline var groups: [Key: Group] = [:]
   /// The number of groups so far.
   @exclusivity(unchecked) @usableFromInline var count = 0
@@ -138,10 +138,11 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   @exclusivity(unchecked) @usableFromInline var isDelivering = false
 
   @usableFromInline
-  init(_ down: ErasedSubscriber<Group, Failure>, _ key: @escaping (Input) -> Key, _ gate: ThreadGate?) {
+  init(_ down: ErasedSubscriber<Group, Failure>, _ key: @escaping (Input) -> Key, _ gate: ThreadGate) {
     self.key = key
     self.gate = gate
     super.init(down)
+    joint = GateMember(gate)
   }
 
   @usableFromInline override func began() {

@@ -54,7 +54,10 @@ extension Publishers {
 
     @inlinable @inline(never) func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
       let stage = SubscribeOnQueueStage(subscriber, on: scheduler, options: options)
-      stage.subscribe { upstream.receive(home: stage) }
+      stage.subscribe {
+        // A publisher with threads of its own would deliver there while the queue requests values and cancels.
+        if upstream._deliversAtHome { upstream.receive(home: stage) } else { upstream.receive(stage, through: ThreadGate()) }
+      }
     }
   }
 }

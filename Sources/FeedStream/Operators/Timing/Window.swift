@@ -106,6 +106,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   @usableFromInline init(_ down: ErasedSubscriber<AnyPublisher<Input, Failure>, Failure>, count: Int?) {
     self.count = count
     super.init("Window", down)
+    joint = GateMember(gate)
   }
 
   override func began() {
@@ -126,6 +127,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
 
   @inlinable func newWindow() -> ReplaySubject<Input, Failure> {
     let window = ReplaySubject<Input, Failure>(count: .max)
+    window.conduits.confinement.isGated = true
     open = window
     filled = 0
     return window
@@ -182,7 +184,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     isDelivering = true
     while isLive, demand > .none, let window = waiting.popFirst() {
       demand.takeOne()
-      demand += down.receive(window.eraseToAnyPublisher())
+      demand += down.receive(WindowPublisher(window: window, gate: gate).eraseToAnyPublisher())
     }
     isDelivering = false
     guard isLive, let ending else { return }
@@ -204,4 +206,40 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     waiting.removeAll()
     endWindow(.finished)
   }
+}
+
+/// A window's publisher: the window's subscribers enter the gate through which its values arrive, because other threads
+/// may subscribe.
+@usableFromInline struct WindowPublisher<Output, Failure: Error>: Publisher {
+  @usableFromInline let window: ReplaySubject<Output, Failure>
+  @usableFromInline let gate: ThreadGate
+
+  @inlinable init(window: ReplaySubject<Output, Failure>, gate: ThreadGate) {
+    self.window = window
+    self.gate = gate
+  }
+
+  @inlinable var _deliversAtHome: Bool { gate.isHomeOfCaller }
+
+  @inlinable func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    if gate.isHomeOfCaller { return window.receive(subscriber: subscriber) }
+    let member = GateMember(gate)
+    let stage = WindowOutlet(ErasedSubscriber(subscriber), member)
+    member.run { [window] in window.receive(subscriber: stage) }
+  }
+}
+
+@usableFromInline final class WindowOutlet<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
+  @usableFromInline init(_ down: ErasedSubscriber<Input, Failure>, _ member: GateMember) {
+    super.init(down)
+    joint = member
+  }
+
+  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand { takesEvents ? down.receive(input) : .none }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
+
+  // The window decides what a request for zero values means.
+  override var takesNone: Bool { true }
+  override var description: String { "Window" }
 }

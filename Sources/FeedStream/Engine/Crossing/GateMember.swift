@@ -1,0 +1,29 @@
+import Synchronization
+
+/// One of several subscriptions that share a gate, such as those of a stream's groups: its cancellation drops its own
+/// events in transit, and no others.
+// @unchecked: the gate is Sendable, and the flag is atomic.
+@usableFromInline final class GateMember: EntryGate, @unchecked Sendable {
+  @usableFromInline let gate: ThreadGate
+  private let isOver = Atomic(false)
+
+  @usableFromInline init(_ gate: ThreadGate) { self.gate = gate }
+
+  @usableFromInline func enter() -> Bool { gate.enter() }
+  @usableFromInline func leave() { gate.leave() }
+
+  /// Runs `action` immediately if this thread may enter, otherwise later.
+  @usableFromInline func run(_ action: @escaping () -> Void) { if !gate.runsNow(action) { perform(action) } }
+
+  @usableFromInline func perform(_ action: @escaping () -> Void) {
+    gate.bring { [self] in if !isOver.load(ordering: .acquiring) { action() } }
+  }
+
+  @usableFromInline func revoke(_ cancel: @escaping () -> Void) {
+    isOver.store(true, ordering: .releasing)
+    gate.bring(cancel)
+  }
+
+  @usableFromInline var isHomed: Bool { gate.isHomed }
+  @usableFromInline var takesAnyThread: Bool { true }
+}
