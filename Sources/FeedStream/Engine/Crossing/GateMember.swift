@@ -6,8 +6,13 @@ import Synchronization
 @usableFromInline final class GateMember: EntryGate, @unchecked Sendable {
   @usableFromInline let gate: ThreadGate
   private let isOver = Atomic(false)
+  private let isElsewhere: Bool
 
-  @usableFromInline init(_ gate: ThreadGate) { self.gate = gate }
+  /// - Parameter isElsewhere: true for a subscription that another thread may have made.
+  @usableFromInline init(_ gate: ThreadGate, isElsewhere: Bool) {
+    self.gate = gate
+    self.isElsewhere = isElsewhere
+  }
 
   @usableFromInline func enter() -> Bool { gate.enter() }
   @usableFromInline func leave() { gate.leave() }
@@ -25,5 +30,5 @@ import Synchronization
   }
 
   @usableFromInline var isHomed: Bool { gate.isHomed }
-  @usableFromInline var takesAnyThread: Bool { true }
+  @usableFromInline var takesAnyThread: Bool { isElsewhere || gate.takesAnyThread }
 }

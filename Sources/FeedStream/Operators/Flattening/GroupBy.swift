@@ -47,7 +47,7 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
   @usableFromInline init(_ key: Key, _ number: Int, _ gate: ThreadGate, onCancel: @escaping () -> Void) {
     self.key = key
     self.number = number
-    member = GateMember(gate)
+    member = GateMember(gate, isElsewhere: true)
     self.onCancel = onCancel
   }
 
@@ -142,7 +142,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
     self.key = key
     self.gate = gate
     super.init(down)
-    joint = GateMember(gate)
+    joint = GateMember(gate, isElsewhere: false)
   }
 
   @usableFromInline override func began() {

@@ -56,7 +56,7 @@ extension Publishers {
       let stage = SubscribeOnQueueStage(subscriber, on: scheduler, options: options)
       stage.subscribe {
         // A publisher with threads of its own would deliver there while the queue requests values and cancels.
-        if upstream._deliversAtHome { upstream.receive(home: stage) } else { upstream.receive(stage, through: ThreadGate()) }
+        upstream.receive(stage, through: upstream._deliversAtHome ? nil : ThreadGate())
       }
     }
   }

@@ -106,7 +106,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   @usableFromInline init(_ down: ErasedSubscriber<AnyPublisher<Input, Failure>, Failure>, count: Int?) {
     self.count = count
     super.init("Window", down)
-    joint = GateMember(gate)
+    joint = GateMember(gate, isElsewhere: false)
   }
 
   override func began() {
@@ -223,7 +223,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
 
   @inlinable func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     if gate.isHomeOfCaller { return window.receive(subscriber: subscriber) }
-    let member = GateMember(gate)
+    let member = GateMember(gate, isElsewhere: true)
     let stage = WindowOutlet(ErasedSubscriber(subscriber), member)
     member.run { [window] in window.receive(subscriber: stage) }
   }
