@@ -132,7 +132,7 @@ import Testing
       make: {
         let exif = MadePicture.chunk("eXIf", MadePicture.exif(orientation: 6))
         return MadePicture.zeros(width: 8_000, height: 5_000, .gray, interlaced: true, extra: exif)
-      }, expected: .refused("Decoding the image takes more memory than the limit."), side: 0),
+      }, expected: .refused("Decoding the image needs more memory than the limit."), side: 0),
     Row(
       name: "10,000 scans", make: { MadePicture.scans(10_000, width: 5_000, height: 5_000) },
       expected: .refused("The image has more than 100 scans.")),

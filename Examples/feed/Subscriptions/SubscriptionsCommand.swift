@@ -31,7 +31,7 @@ struct SubscriptionOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Use the list of the fleet at this server, such as redis://host, instead of a file; not with rename, move or "
+      "Use the feed list of the fleet on this server, such as redis://host. Not available with rename, move or "
         + "export.", valueName: "url"),
     transform: StoreArgument.init(parsing:))
   var store: StoreArgument?

@@ -7,7 +7,7 @@ import PlainText
 /// `feed subscriptions import`: adds the feeds of another list.
 struct SubscriptionsImport: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "import", abstract: "Add the feeds of an OPML file, or of a file with one URL per line.",
+    commandName: "import", abstract: "Add feeds from an OPML file, or from a file with one URL per line.",
     discussion: """
       Folders and titles in OPML are kept. In a file of URLs, empty lines and lines that begin with # are skipped, \
       and text after a URL is ignored. Nothing is loaded. "-" reads standard input. With --store, only URLs are kept, \
@@ -119,7 +119,7 @@ struct SubscriptionsExport: ParsableCommand {
     }
     guard let place else { return try StandardOutput.write(list.document) }
     guard try SubscriptionFile(path: place).create(list, replacing: force) else {
-      throw ValidationError("The file \(place.printable) exists already; use --force to replace it.")
+      throw ValidationError("The file \(place.printable) already exists; use --force to replace it.")
     }
   }
 }
