@@ -140,7 +140,7 @@ import Testing
       name: "text that grows to 300 MB",
       make: {
         MadePicture.png(width: 9, height: 9, extra: MadePicture.textBomb(300_000_000), data: [])
-      }, expected: .refused("The image has more data besides its pixels than the limit.")),
+      }, expected: .refused("Besides its pixels, the image has more data than the limit.")),
     Row(
       name: "20 MB of what a program wrote into it", make: { MadePicture.jpeg(comments: 20_000_000) },
       expected: shown(16, 8)),

@@ -82,7 +82,7 @@ import Testing
       failures.map(\.message) == [
         "Step 1 of 1: thenRequest(0) requests nothing; request one value or more.",
         "Step 1 of 1: thenRequest(-1) requests nothing; request one value or more.",
-        "Step 1 of 1: expectNext() expects nothing; say which values come next, or expectNoEvent(for:).",
+        "Step 1 of 1: expectNext() expects nothing; say which values come next, or use expectNoEvent(for:).",
       ])
   }
 

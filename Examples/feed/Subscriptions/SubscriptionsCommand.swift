@@ -53,7 +53,7 @@ struct SubscriptionOptions: ParsableArguments {
 /// `feed subscriptions list`: prints the feeds, one per line.
 struct SubscriptionsList: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "Print the feeds of the list.",
+    commandName: "list", abstract: "Print the feeds in the list.",
     discussion: "You can name a feed by its number in rename, move and remove. A fleet's list (--store) has only URLs.")
 
   @OptionGroup var options: SubscriptionOptions

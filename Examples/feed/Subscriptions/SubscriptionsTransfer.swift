@@ -51,7 +51,7 @@ enum ImportedList {
     if place == "-" {
       let bytes = [UInt8](FileHandle.standardInput.readDataToEndOfFile())
       if let list = try? OPML(parsing: bytes) { return (list, list.unusableFeeds) }
-      guard let list = lines(of: bytes) else { throw ValidationError("Standard input has no list of feeds.") }
+      guard let list = lines(of: bytes) else { throw ValidationError("Standard input isn't a list of feeds.") }
       return list
     }
     do {
@@ -94,7 +94,7 @@ struct SubscriptionsExport: ParsableCommand {
     commandName: "export", abstract: "Write the list as OPML, to standard output or a file.",
     discussion:
       """
-      URLs are written unchanged, with any passwords in them; header fields and credentials in other attributes are \
+      URLs are written unchanged, including passwords in them; header fields and credentials in other attributes are \
       left out. An existing file is replaced only with --force.
       """)
 

@@ -145,7 +145,7 @@ public final class FeedHub {
         400, "hub.callback must be an http or https URL of at most 2000 bytes, without a user or a fragment.\n")
     }
     guard let topic = Self.web(field("hub.topic")), isTopic(topic) else {
-      return HubReply(404, "hub.topic isn't the URL of a feed of this server.\n")
+      return HubReply(404, "hub.topic isn't the URL of a feed on this server.\n")
     }
     let secret = field("hub.secret").flatMap { $0.isEmpty ? nil : $0 }
     guard secret?.utf8.count ?? 0 < 200 else { return HubReply(400, "hub.secret must be shorter than 200 bytes.\n") }

@@ -22,7 +22,7 @@ extension StepVerifier {
     let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
     guard !values.isEmpty else {
       return adding(site) { _ in
-        "expectNext() expects nothing; say which values come next, or expectNoEvent(for:)."
+        "expectNext() expects nothing; say which values come next, or use expectNoEvent(for:)."
       }
     }
     return expect(values, site)
