@@ -57,7 +57,7 @@ struct CommonOptions: ParsableArguments {
     let folder = imageFolder
     guard ForeignFiles.isForeign(imageFolder: folder) else { return }
     throw ValidationError(
-      "\(folder.printable) contains files of other programs, so nothing is saved there. "
+      "\(folder.printable) contains files from other programs, so nothing is saved there. "
         + "Choose a cache file in another folder.")
   }
 
