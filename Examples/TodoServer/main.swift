@@ -25,7 +25,7 @@ struct TodoChange: Decodable, Sendable {
   func checked(isNew: Bool) throws -> TodoChange {
     if isNew, title == nil { throw HTTPServer.Problem(.unprocessableContent, detail: "title is missing.") }
     if let title, title.allSatisfy(\.isWhitespace) || title.count > 500 {
-      throw HTTPServer.Problem(.unprocessableContent, detail: "title has 1 to 500 characters that are not all spaces.")
+      throw HTTPServer.Problem(.unprocessableContent, detail: "title must have 1 to 500 characters, not only spaces.")
     }
     return self
   }

@@ -9,7 +9,7 @@ import PlainText
 struct FeedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "feed",
-    abstract: "Show image feeds: the latest from their servers, or else the saved ones.",
+    abstract: "Show image feeds from their servers or, if that fails, from the cache.",
     discussion: """
       feed https://example.com/blog                 one feed, or the feed of a web page
       feed load https://a.example https://b.example several, as one list
@@ -21,9 +21,9 @@ struct FeedCommand: ParsableCommand {
       feed search lighthouse                        find items seen before
       feed inspect https://example.com/feed.xml     find out why there is no image
 
-      Exit status: 0 for success, 1 if there was nothing to show or an error, 64 for a wrong command line, 130 if \
-      interrupted (Ctrl-C), 141 if standard output was closed, 143 if terminated. A second signal exits without waiting \
-      for saves.
+      Exit status: 0 for success, 1 for an error or if there was nothing to show, 64 for an invalid command line, 130 if \
+      interrupted (Ctrl-C), 141 if standard output was closed, 143 if terminated. On a second signal, the command exits \
+      without waiting for saves to complete.
       """,
     version: "feed 0.1.0",
     subcommands: [

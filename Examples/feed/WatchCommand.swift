@@ -45,8 +45,8 @@ struct WatchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Run this command on each new image: JSON on standard input, FEED_… and ITEM_… in the environment. Nothing is shown "
-        + "without --new.", valueName: "cmd"))
+      "Run this command for each new image, with JSON on standard input and FEED_… and ITEM_… in the environment. Without "
+        + "--new, nothing is shown.", valueName: "cmd"))
   var exec: String?
 
   @Flag(help: "Run the --exec command with /bin/sh.")

@@ -15,12 +15,12 @@ struct YearOfPolling: ParsableCommand {
   @Option(help: "The age at which saved feeds expire, in seconds.") var maxAge = 604_800
   @Option(help: "The factor by which faults are more frequent than usual.") var haste = 1
 
-  @Flag(help: "Poll feeds of servers of every profile instead, and judge each request.") var polite = false
+  @Flag(help: "Instead, poll feeds on servers of every profile, and judge each request.") var polite = false
   @Flag(help: "With --polite, poll without validators, for comparison.") var unconditional = false
   @Flag(help: "With --polite, print a table of each server's requests and bytes, next to those of a naive client.")
   var table = false
   @Flag(
-    help: "Poll sixty feeds of a host that takes one request every 61 seconds instead, with and without a learned pace."
+    help: "Instead, poll sixty feeds on a host that allows a request every 61 seconds, with and without a learned pace."
   )
   var paced = false
   @Option(help: "With --paced, the minutes between two polls of a feed.") var every = 60

@@ -148,9 +148,9 @@ extension HTTPError.Phase {
   fileprivate func timeout(of host: String) -> String {
     switch self {
     case .waiting: "the request to \(host) waited too long for other requests to complete"
-    case .nameResolution: "\(host) took too long to be found"
-    case .connect: "\(host) took too long to connect"
-    case .tls: "\(host) took too long to set up a secure connection"
+    case .nameResolution: "looking up \(host) took too long"
+    case .connect: "connecting to \(host) took too long"
+    case .tls: "setting up a secure connection to \(host) took too long"
     case .response: "\(host) took too long to respond"
     case .receive: "\(host) took too long to send its response"
     }

@@ -70,7 +70,7 @@ extension TLSError: CustomStringConvertible {
     case .noCommonProtocol: "the peer supports none of the application protocols"
     case .notTLS: "the peer does not speak TLS"
     case .protocolViolation(let reason): "the peer violated the TLS protocol: \(reason)"
-    case .truncated: "the connection ended without TLS's close_notify: it may have been cut off"
+    case .truncated: "the connection ended without a TLS close_notify alert; the data may be incomplete"
     case .timedOut(let limit): "the TLS handshake took longer than \(limit)"
     case .system(let error): "\(error)"
     case .unreadable(let what, let reason): "cannot read \(what): \(reason)"

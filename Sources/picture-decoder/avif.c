@@ -18,7 +18,7 @@ static picture_status failed(picture *result, const avifDecoder *decoder, avifRe
     case AVIF_RESULT_OUT_OF_MEMORY: return PICTURE_NO_MEMORY;
     case AVIF_RESULT_TRUNCATED_DATA: case AVIF_RESULT_IO_ERROR: return PICTURE_CUT_OFF;
     case AVIF_RESULT_NOT_IMPLEMENTED: case AVIF_RESULT_UNSUPPORTED_DEPTH: case AVIF_RESULT_NO_CODEC_AVAILABLE:
-      return picture_fails(result, PICTURE_UNSUPPORTED, "This kind of AVIF image is not shown.");
+      return picture_fails(result, PICTURE_UNSUPPORTED, "This kind of AVIF image is not supported.");
     default: break;
   }
   // libavif has no result codes for its limits.

@@ -16,7 +16,7 @@ static picture_status failed(picture *result, int code) {
     case SPNG_IO_EOF: case SPNG_EIDAT_TOO_SHORT: return PICTURE_CUT_OFF;
     case SPNG_EUSER_WIDTH: case SPNG_EUSER_HEIGHT: return PICTURE_TOO_LARGE;
     case SPNG_ECHUNK_LIMITS:
-      return picture_fails(result, PICTURE_TOO_LARGE, "The image has more data besides its pixels than the limit.");
+      return picture_fails(result, PICTURE_TOO_LARGE, "Besides its pixels, the image has more data than the limit allows.");
     default: return picture_fails(result, PICTURE_CORRUPT, spng_strerror(code));
   }
 }

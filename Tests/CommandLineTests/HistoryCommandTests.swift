@@ -33,7 +33,7 @@ import Testing
       _ = try await run("load", url, "--keep", "none", cache: cache)
       let star = try await run("star", "--offline", "https://blog.example/2", "https://blog.example/9", cache: cache)
       #expect(star.output == "Starred Post 2 \"é\"\n" && star.status == 1)
-      #expect(star.errors == "feed: https://blog.example/9 names no item in \(cache)\n")
+      #expect(star.errors == "feed: https://blog.example/9 isn't an item in \(cache)\n")
       await origin.setAnswer(body: SchemaTests.rich(4...6))
       _ = try await run("load", url, "--keep", "none", cache: cache)
       #expect(try await run("search", "1", cache: cache).status == 1)
@@ -76,7 +76,7 @@ import Testing
       #expect(await origin.asked == ["/feed.json", "/0"])
       let page = try await run("star", url.replacing("feed.json", with: "1"), cache: cache)
       #expect(page.output == "Starred second\n" && page.status == 0)
-      let saving = "Warning: The starred image \(url.replacing("feed.json", with: "1")) isn't saved: "
+      let saving = "Warning: The starred image \(url.replacing("feed.json", with: "1")) couldn't be saved: "
       #expect(page.errors.hasPrefix("\(saving)The server sent a web page"), "\(page.errors)")
       #expect(try await run("cache", "images", cache: cache).output.contains(" for starred items, in "))
       let cleared = try await run("cache", "images", "clear", cache: cache)

@@ -132,7 +132,7 @@ import Testing
       make: {
         let exif = MadePicture.chunk("eXIf", MadePicture.exif(orientation: 6))
         return MadePicture.zeros(width: 8_000, height: 5_000, .gray, interlaced: true, extra: exif)
-      }, expected: .refused("Decoding the image takes more memory than the limit."), side: 0),
+      }, expected: .refused("Decoding the image needs more memory than the limit allows."), side: 0),
     Row(
       name: "10,000 scans", make: { MadePicture.scans(10_000, width: 5_000, height: 5_000) },
       expected: .refused("The image has more than 100 scans.")),
@@ -140,7 +140,7 @@ import Testing
       name: "text that grows to 300 MB",
       make: {
         MadePicture.png(width: 9, height: 9, extra: MadePicture.textBomb(300_000_000), data: [])
-      }, expected: .refused("The image has more data besides its pixels than the limit.")),
+      }, expected: .refused("Besides its pixels, the image has more data than the limit allows.")),
     Row(
       name: "20 MB of what a program wrote into it", make: { MadePicture.jpeg(comments: 20_000_000) },
       expected: shown(16, 8)),

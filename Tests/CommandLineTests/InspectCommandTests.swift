@@ -64,7 +64,7 @@ import Testing
       #expect(run.status == 0)
       #expect(run.output.hasPrefix("RSS 2.0, UTF-8\ntitle     Harbours & seas"))
       #expect(run.output.contains("shown: http://a/a.jpg (media:content, 800×600 pixels)"))
-      #expect(run.output.contains("none: neither the item nor its text names an image"))
+      #expect(run.output.contains("none: neither the item nor its text refers to an image"))
       let missing = try await FeedBinary.run(["inspect", file.path + "x"])
       #expect(missing.status == 1 && missing.errors.contains("cannot read"))
     }
@@ -113,10 +113,11 @@ import Testing
       }
       #expect(try await errors("").contains("FILE is empty."))
       #expect(try await errors("words").contains("FILE is not a feed: it is not RSS"))
-      #expect(try await errors("<html><body>Hi</body></html>").contains("FILE is a web page that links to no feed."))
+      #expect(try await errors("<html><body>Hi</body></html>").contains("is a web page that doesn't link to a feed."))
       #expect(try await errors("{\"a\":").contains("FILE is not JSON ("))
       let list = "<opml><body><outline xmlUrl='http://e.com/'/></body></opml>"
-      let uses = "\"feed load --opml FILE\" shows its feeds, and \"feed subscriptions import FILE\" keeps them."
+      let uses =
+        "\"feed load --opml FILE\" shows its feeds, and \"feed subscriptions import FILE\" adds them to your list."
       #expect(try await errors(list).contains("FILE is a list of feeds (OPML), not a feed. \(uses)"))
       // A list where a feed is expected, and the reverse.
       #expect(try await errors(list, ["load"]).contains("FILE is a list of feeds: \(uses)"))
@@ -126,7 +127,7 @@ import Testing
         #expect(try await errors(Self.rss, arguments).contains("FILE is a feed (RSS 2.0), not a list of feeds (OPML)."))
         let address = try await FeedBinary.run(arguments + ["http://e.com/list.opml"])
         #expect(
-          address.status == 64 && address.errors.contains("--opml needs a file, and http://e.com/list.opml is a URL"))
+          address.status == 64 && address.errors.contains("--opml needs a file, but http://e.com/list.opml is a URL"))
       }
     }
   }

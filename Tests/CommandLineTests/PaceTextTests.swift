@@ -24,7 +24,7 @@ import Testing
     let text = ExplanationText(style: .plain, now: Self.now).text(of: Self.explanation)
     #expect(
       text.contains(
-        "  pace:   a.example gets one request every 61 seconds, because it refused faster ones (3 refusals)\n")
+        "  pace:   a.example gets one request every 61 seconds, because it refused more frequent ones (3 refusals)\n")
     )
     #expect(
       text.contains(

@@ -201,7 +201,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       // Either message may appear: that the list is cut off, or that only the first feed is left.
       var said = ""
       while !said.contains("is cut off"), !said.contains("now has"), let line = await run.errors.line() { said += line }
-      #expect(said.contains("is cut off; the feeds aren't changed."), "\(said)")
+      #expect(said.contains("is cut off; the previous feeds stay in use."), "\(said)")
       run.send(SIGTERM)
       #expect(await run.status() == 143)
     }

@@ -37,14 +37,14 @@ import Testing
     let failing = report { $0.serve { _ in Fail<HTTPServer.Response, Boom>(error: Boom()) } }
     #expect(failing.reports == [Self.place + "Boom()"] && failing.status == "500")
     let empty = report { $0.serve { _ in Empty<HTTPServer.Response, Never>() } }
-    #expect(empty.reports == [Self.place + "the handler gave no response"] && empty.status == "500")
+    #expect(empty.reports == [Self.place + "the handler delivered no response"] && empty.status == "500")
     let bench = Bench()
     var reports: [String] = []
     bench.server.onError = { reports.append("\($0)") }
     // The request is released immediately.
     let serving = bench.server.requests.sink { _ in }
     #expect(bench.send(Self.get("/a")).receive().hasPrefix("HTTP/1.1 500"))
-    #expect(reports == [Self.place + "the handler gave no response"])
+    #expect(reports == [Self.place + "the handler delivered no response"])
     serving.cancel()
     bench.end()
   }

@@ -82,7 +82,7 @@ import Testing
       failures.map(\.message) == [
         "Step 1 of 1: thenRequest(0) requests nothing; request one value or more.",
         "Step 1 of 1: thenRequest(-1) requests nothing; request one value or more.",
-        "Step 1 of 1: expectNext() expects nothing; say which values come next, or expectNoEvent(for:).",
+        "Step 1 of 1: expectNext() expects nothing; say which values come next, or use expectNoEvent(for:).",
       ])
   }
 
@@ -131,7 +131,7 @@ import Testing
       failures.map(\.message.withoutItsTimes) == [
         "Step 1 of 1: expected 4 values, of which 3 arrived, but the stream failed at … with #.",
         "Step 1 of 1: expected the value ‹4› (3 of 4), but at … there was ‹3›.",
-        "Step 1 of 1: expectNextCount(-1): there is no such number of values; use 0 or more.",
+        "Step 1 of 1: expectNextCount(-1): the count cannot be negative; use 0 or more.",
       ])
   }
 

@@ -35,7 +35,7 @@ import Testing
     #expect(summary?.broken == .nothingLostInSilence)
     #expect(
       failures.first?.message.hasPrefix(
-        "distinct breaks rule 8, nothing is dropped silently: the stream completed after [0, 1], where [0, 1, 2] was due."
+        "distinct breaks rule 8, nothing is dropped silently: the stream completed after [0, 1], but [0, 1, 2] was due."
       )
         ?? false)
     #expect(StreamRules.verify("distinct", expects: stated) { $0.distinct() }.broken == nil)

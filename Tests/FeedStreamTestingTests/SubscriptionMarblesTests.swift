@@ -19,8 +19,8 @@ import Testing
     ("^-a", 2, "a diagram of a subscription has no values and no completion; use -, ^ and !"),
     ("^-|", 2, "a diagram of a subscription has no values and no completion; use -, ^ and !"),
     ("^-^", 2, "a diagram shows one subscription; remove this ^"),
-    ("-!-^", 3, "the subscription is over already; put ^ before !"),
-    ("^-!!", 3, "the subscription is over already; remove this !"),
+    ("-!-^", 3, "the subscription has already ended; put ^ before !"),
+    ("^-!!", 3, "the subscription has already ended; remove this !"),
     ("^-)", 2, "there is no group to close; write ( before"),
   ])
   func `a parsing error points at the wrong character`(_ text: String, _ offset: Int, _ reason: String) {

@@ -12,13 +12,13 @@ struct BrowseCommand: ParsableCommand {
     abstract: "Browse the images of feeds, using the whole terminal.",
     discussion: """
       Move with the arrows, enlarge with Enter, open the post in a browser with O, star with *, search with /, \
-      reload with r; ? shows all keys, q quits. Feeds are reloaded after --every, and shown when another process \
-      saves them. Near the end of the list, more pages are loaded; a feed's former items (--keep) follow its last \
-      page. Items that are new since your last visit, and those that arrive while you browse, are marked. Click to \
-      select, click again to enlarge, scroll with the wheel; in most terminals, hold Shift to select text with the \
-      mouse. Images are drawn with kitty's graphics or sixels if the terminal supports them, otherwise with blocks. \
-      The terminal is restored on exit, even after a signal. The exit status is 130 after Ctrl-C, and 1 if there is \
-      nothing to show.
+      reload with r; ? shows all keys, q quits. Feeds are reloaded at the interval set by --every, and updated when \
+      another process saves them. Near the end of the list, more pages are loaded; a feed's former items (--keep) \
+      follow its last page. Items that are new since your last visit, and those that arrive while you browse, are \
+      marked. Click to select, click again to enlarge, and scroll with the wheel; in most terminals, hold Shift to \
+      select text with the mouse. Images are drawn with kitty's graphics protocol or sixels if the terminal supports \
+      them, otherwise with blocks. The terminal is restored on exit, even after a signal. The exit status is 130 after \
+      Ctrl-C, and 1 if there is nothing to show.
       """)
 
   @OptionGroup var load: LoadOptions

@@ -52,7 +52,7 @@ extension BrowseState {
   mutating func startShow() {
     guard current != nil else { return }
     (isShow, view, part, near) = (true, .single, 0, PictureBox.Near())
-    message = "Slideshow: any key ends it."
+    message = "Slideshow: press any key to end it."
   }
 
   /// - Returns: false if no slideshow was running.

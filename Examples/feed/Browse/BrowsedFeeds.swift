@@ -41,7 +41,7 @@ final class BrowsedHistory {
   /// Saves the image of a starred item.
   func keep(_ url: URL, _ loaded: AnyPublisher<LoadedImage, ImageError>) {
     running["keep \(url)"] = loaded.sink { [weak self] completion in
-      if case .failure(let error) = completion { self?.post(.message("The starred image isn't saved: \(error)")) }
+      if case .failure(let error) = completion { self?.post(.message("The starred image couldn't be saved: \(error)")) }
     } receiveValue: { _ in
     }
   }

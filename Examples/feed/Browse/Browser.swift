@@ -215,7 +215,7 @@ final class Browser {
           }
         }
         .sink { [weak self] in
-          if case .failure(let error) = $0 { self?.post(.message("The image isn't saved: \(error.reason)")) }
+          if case .failure(let error) = $0 { self?.post(.message("The image couldn't be saved: \(error.reason)")) }
         } receiveValue: { [weak self] in
           self?.post(.message("Saved as \($0)."))
         }

@@ -3,7 +3,7 @@ import ArgumentParser
 /// `feed cache clear`: deletes saved feeds.
 struct CacheClear: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "clear", abstract: "Delete saved feeds: all, or one.")
+    commandName: "clear", abstract: "Delete all saved feeds, or one of them.")
 
   @Flag(help: "Also delete the history, the stars, and the record of shown items.")
   var all = false

@@ -10,8 +10,8 @@ struct ExplainCommand: ParsableCommand {
     commandName: "explain",
     abstract: "Explain when a feed will next be requested, and why.",
     discussion: """
-      Shows, from the cache file or a fleet's server (--store): the saved feed, when the feed is due and by which \
-      rule, a pause of its host, and the last decisions. Sends the feed's server no request.
+      Shows the saved feed, when the feed is due and by which rule, whether its host is paused, and the latest \
+      decisions. Reads the cache file or a fleet's server (--store), and sends no request to the feed's server.
       """)
 
   @Argument(

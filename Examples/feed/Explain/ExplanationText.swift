@@ -70,8 +70,8 @@ struct ExplanationText: Sendable {
     let target = move.to.shown
     return move.isBelieved
       ? "it is requested at \(target)"
-      : "it has redirected to \(target) since \(move.since.dayAndTime); after seven days without another target, "
-        + "it is requested there"
+      : "it has redirected to \(target) since \(move.since.dayAndTime); after seven days with the same target, "
+        + "the feed is requested there"
   }
 
   private func push(of health: FeedHealth) -> String? {

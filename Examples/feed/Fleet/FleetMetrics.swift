@@ -13,25 +13,25 @@ struct FleetMetrics {
     gauge("hosts", "Hosts that have feeds.", Double(status.hosts))
     gauge("due_hosts", "Due hosts without a running request.", Double(status.dueHosts))
     gauge("due_feeds", "Due feeds without a running request.", Double(status.dueFeeds))
-    gauge("queued_feeds", "Due feeds whose hosts are busy, or rest between two requests.", Double(status.queuedFeeds))
+    gauge("queued_feeds", "Due feeds whose hosts are busy, or resting between requests.", Double(status.queuedFeeds))
     gauge("lateness_seconds", "Longest time that a due feed has waited.", status.lateness / .seconds(1))
     gauge("taken_hosts", "Hosts leased to workers.", Double(status.leases.count))
     gauge("paused_hosts", "Paused hosts.", Double(status.pausedHosts))
     gauge("abandoned_feeds", "Feeds whose workers died three times in a row.", Double(status.abandoned.count))
     gauge("workers", "Workers seen in the last ten minutes.", Double(status.workers.count))
     gauge("updates", "Updates in the log.", Double(status.updates))
-    gauge("store_memory_bytes", "Memory of the store.", Double(status.memory))
+    gauge("store_memory_bytes", "Memory that the store uses.", Double(status.memory))
     gauge("store_evicts", "1 if the store deletes keys when its memory is full.", status.evictionPolicy == nil ? 0 : 1)
     gauge("store_latency_seconds", "Time that the store took to reply.", status.latency / .seconds(1))
     gauge("store_clock_ahead_seconds", "The store's clock minus the fleet's time.", status.clockAhead / .seconds(1))
-    family("queue_feeds", "gauge", "Waiting feeds per host, of the ten hosts with the most.")
+    family("queue_feeds", "gauge", "Waiting feeds per host, for the ten hosts with the most.")
     for queue in status.queues { sample("queue_feeds", [("host", queue.host)], Double(queue.feeds)) }
     family("last_minute", "gauge", "Polls in the last full minute.")
     for name in Self.outcomes { sample("last_minute", [("outcome", name)], Double(status.lastMinute[name] ?? 0)) }
     family("polls_total", "counter", "Polls since the fleet was created.")
     for name in Self.outcomes { sample("polls_total", [("outcome", name)], Double(status.totals[name] ?? 0)) }
     late(status)
-    family("store_refusals_total", "counter", "Commands of all clients that the store has refused since it started.")
+    family("store_refusals_total", "counter", "Commands from all clients that the store has refused since it started.")
     for (code, count) in status.refusals.sorted(by: { $0.key < $1.key }) {
       sample("store_refusals_total", [("code", code)], Double(count))
     }
@@ -55,7 +55,7 @@ struct FleetMetrics {
     let figures: [(name: String, help: String, value: (FleetStatus.Worker) -> Double)] = [
       ("worker_silent_seconds", "Time since a worker was last seen.", { status.now.timeIntervalSince($0.seen) }),
       ("worker_polls", "Polls by a worker since it started.", { Double($0.about["polls"] ?? 0) }),
-      ("worker_errors", "Errors of the store that a worker received.", { Double($0.about["errors"] ?? 0) }),
+      ("worker_errors", "Errors that a worker received from the store.", { Double($0.about["errors"] ?? 0) }),
       (
         "worker_latency_seconds", "Time that a worker's last claim took.", { Double($0.about["latency"] ?? 0) / 1e6 }
       ),

@@ -104,7 +104,7 @@ struct FleetSubscriptions {
 
   private static func sentence(about error: any Error) -> String {
     if case ChunkError.partTooLong(let limit) = error {
-      return "A line is longer than \(limit.byteSize), so the input is not a list of URLs, one per line."
+      return "A line is longer than \(limit.byteSize), so the input is not a list with one URL per line."
     }
     return "\(error)"
   }

@@ -14,7 +14,7 @@ struct HostArgument {
     guard let url = try? FeedAddress.parse(address), !url.pollingHost.isEmpty, !text.contains(where: \.isWhitespace)
     else {
       throw ValidationError(
-        "A host must be a name such as example.com, with its port if URLs have one: example.com:8080.")
+        "A host must be a name such as example.com, with a port if its URLs have one: example.com:8080.")
     }
     name = url.pollingHost
   }

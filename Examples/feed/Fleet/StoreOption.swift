@@ -12,8 +12,8 @@ struct StoreArgument {
   init(parsing text: String) throws {
     guard RedisAddress.isAddress(text) else {
       throw ValidationError(
-        "A fleet's store is a server, such as redis://host:6379 or unix:///path/of/the/socket. Pass a cache "
-          + "file with --cache, to \"feed watch\", \"feed serve\" or \"feed explain\".")
+        "A fleet's store is a server, such as redis://host:6379 or unix:///path/of/the/socket. To use a cache "
+          + "file, pass it with --cache to \"feed watch\", \"feed serve\" or \"feed explain\".")
     }
     do throws(RedisAddressError) {
       var address = try RedisAddress(parsing: text)

@@ -50,7 +50,7 @@ struct WorkCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How long a host stays leased to a silent worker: at least 2s and --timeout. (default: 45s, or --timeout if that is longer)",
+      "How long a host stays leased to a silent worker; at least 2s, and at least --timeout. (default: 45s, or --timeout if longer)",
       valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var lease: DurationArgument?

@@ -11,19 +11,19 @@ struct SearchCommand: ParsableCommand {
     abstract: "Search the current and former items of feeds.",
     discussion: """
       Finds items in which every word occurs in the title, text, alternative text or location, newest first. sun* matches \
-      all words that begin with sun. Without words, shows every item that the options allow. Makes no request. The exit \
-      status is 1 if nothing was found.
+      all words that begin with sun. Without words, shows every item that matches the options. Makes no requests. \
+      The exit status is 1 if nothing was found.
       """)
 
   @Argument(help: ArgumentHelp("The words to find.", valueName: "words"))
   var words: [String] = []
 
   @Option(
-    help: ArgumentHelp("Only items of this feed; may be repeated.", valueName: "url"),
+    help: ArgumentHelp("Search only this feed; may be repeated.", valueName: "url"),
     transform: FeedAddress.parse)
   var feed: [URL] = []
 
-  @Flag(help: "Only starred items.")
+  @Flag(help: "Search only starred items.")
   var starred = false
 
   @Option(help: ArgumentHelp("Maximum number of items to show.", valueName: "n"))

@@ -8,12 +8,12 @@ import PlainText
 struct StarCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "star",
-    abstract: "Star items, to keep them permanently.",
+    abstract: "Star items to keep them permanently.",
     discussion: """
       Name an item by the URL of its post or its image, as "feed load" and "feed search" show them, or by its id, which \
-      they show with --format json. Without arguments, shows the starred items. A star is kept when the item is removed \
-      from its feed, and when the cache is cleared without --all. The item's image is loaded, and kept as long as the \
-      star, even beyond --image-cache-size.
+      they show with --format json. Without arguments, shows the starred items. An item stays starred even if it is \
+      removed from its feed, or if the cache is cleared without --all. The item's image is loaded, and kept as long as \
+      the star, even if --image-cache-size is exceeded.
       """)
 
   @Argument(help: ArgumentHelp("The items: ids, or URLs of posts or images.", valueName: "item"))
@@ -22,7 +22,7 @@ struct StarCommand: ParsableCommand {
   @Flag(help: "Remove the stars.")
   var remove = false
 
-  @Flag(help: "Make no request: keep the image only if it is already saved.")
+  @Flag(help: "Make no requests; keep the image only if it is already saved.")
   var offline = false
 
   @Option(
@@ -60,7 +60,7 @@ struct StarCommand: ParsableCommand {
         .flatMap(maxPublishers: .max(1)) { name in
           desk.history.items(named: name).flatMap { found -> AnyPublisher<Line, FeedStoreError> in
             guard let item = found.first else {
-              return Just(Line(text: "", problem: "\(name.printable) names no item in \(desk.path.printable)\n"))
+              return Just(Line(text: "", problem: "\(name.printable) isn't an item in \(desk.path.printable)\n"))
                 .setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
             }
             let word = isStarred ? "Starred" : "No longer starred:"
@@ -94,7 +94,7 @@ struct StarCommand: ParsableCommand {
     loader.keep(item.image.url, of: item.address, isPrivate: item.isFromPrivateNetwork)
       .compactMap { _ in String??.none }
       .append(nil)
-      .catch { Just("The starred image \(item.image.url.shown) isn't saved: \($0)") }
+      .catch { Just("The starred image \(item.image.url.shown) couldn't be saved: \($0)") }
       .eraseToAnyPublisher()
   }
 

@@ -9,7 +9,7 @@ import PlainText
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Show the content of a feed, and every image that it names.",
+    abstract: "Show the content of a feed, and every image that it refers to.",
     discussion: "For a web page, lists the feeds that it links to. Nothing is saved.")
 
   @Argument(

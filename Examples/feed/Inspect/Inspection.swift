@@ -83,7 +83,7 @@ extension Inspection {
     line("link", item.link)
     line("published", (item.published ?? item.updated)?.description)
     line("place", item.location?.text)
-    if item.images.isEmpty { line("image", "none: neither the item nor its text names an image") }
+    if item.images.isEmpty { line("image", "none: neither the item nor its text refers to an image") }
     for (index, image) in item.images.enumerated() {
       let size = image.width.map { width in ", \(width)\(image.height.map { "×\($0)" } ?? "") pixels" } ?? ""
       let type = image.type.map { ", \($0)" } ?? ""

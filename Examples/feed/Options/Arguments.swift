@@ -113,7 +113,7 @@ enum ReadChoice: EnumerableFlag {
 
   static func help(for choice: ReadChoice) -> ArgumentHelp? {
     switch choice {
-    case .offline: "Show the saved feed, and make no request."
+    case .offline: "Show the saved feed without making a request."
     case .refresh: "Show only the server's feed, never the saved one."
     case .preferCache: "Show the saved feed; load from the server only if there is none or it has expired."
     }

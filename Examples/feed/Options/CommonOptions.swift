@@ -19,7 +19,7 @@ struct CommonOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Maximum total size of saved images, without those of starred items, such as 500MB or 1GB. (default: 150MB)",
+      "Maximum total size of saved images, such as 500MB or 1GB; images of starred items don't count. (default: 150MB)",
       valueName: "size"),
     transform: ByteCount.init(parsing:))
   var imageCacheSize = ByteCount(150_000_000)
@@ -57,7 +57,7 @@ struct CommonOptions: ParsableArguments {
     let folder = imageFolder
     guard ForeignFiles.isForeign(imageFolder: folder) else { return }
     throw ValidationError(
-      "\(folder.printable) has files of other programs, so nothing is saved there. "
+      "\(folder.printable) contains files from other programs, so nothing is saved there. "
         + "Choose a cache file in another folder.")
   }
 

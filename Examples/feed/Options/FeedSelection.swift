@@ -41,7 +41,7 @@ extension FeedSelection {
     let given = addresses.map { SubscribedFeed(address: $0) }
     guard opml != nil || addresses.isEmpty else {
       guard folder.isEmpty else {
-        throw ValidationError("--folder chooses from a list of feeds; leave out the URLs, or add --opml.")
+        throw ValidationError("--folder selects from a list of feeds; leave out the URLs, or add --opml.")
       }
       self.init(subscriptions: Self.unique(given), isSingle: false)
       return

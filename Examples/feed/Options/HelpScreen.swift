@@ -10,15 +10,15 @@ enum HelpScreen {
       "  " + column(command._commandName) + command.configuration.abstract
     }
     return """
-      feed shows images of feeds: the latest from their servers, or else saved ones.
+      feed shows the images of feeds, from their servers or, if that fails, the cache.
 
         feed https://example.com/blog             the images of a feed or a web page
-        feed browse https://example.com/blog      browse them in the whole terminal
+        feed browse https://example.com/blog      browse its images in the terminal
         feed serve --every 15m                    serve your feeds as a web page
 
       \(commands.joined(separator: "\n"))
 
-      feed help <command> explains a command; man feed is the manual.
+      feed help <command> explains a command; man feed shows the manual.
       """
   }
 

@@ -14,7 +14,7 @@ struct LoadOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Only feeds in this folder of the list; repeat the option for a nested folder.", valueName: "name"))
+      "Show only feeds in this folder of the list; repeat the option for a nested folder.", valueName: "name"))
   var folder: [String] = []
 
   @OptionGroup var common: CommonOptions

@@ -8,13 +8,14 @@ import PlainText
 /// expected.
 enum MistakenPlace {
   static var adviceOnRemoteList: String {
-    "Save it as a file; then \"feed load --opml <file>\" shows its feeds, and \"feed subscriptions import <file>\" keeps "
-      + "them."
+    "Save it as a file; then \"feed load --opml <file>\" shows its feeds, and \"feed subscriptions import <file>\" adds "
+      + "them to your list."
   }
 
   static func uses(ofList path: String) -> String {
     let path = path.printable
-    return "\"feed load --opml \(path)\" shows its feeds, and \"feed subscriptions import \(path)\" keeps them."
+    return "\"feed load --opml \(path)\" shows its feeds, and \"feed subscriptions import \(path)\" adds them to your "
+      + "list."
   }
 
   /// Advice for a text that isn't a URL and names a file; `nil` when there is none.
@@ -29,7 +30,7 @@ enum MistakenPlace {
   static func list(at path: String) throws -> OPML {
     if path.contains("://") {
       throw ValidationError(
-        "--opml needs a file, and \(path) is a URL. For a feed, leave --opml out; for a list, download it first.")
+        "--opml needs a file, but \(path) is a URL. For a feed, leave --opml out; for a list, download it first.")
     }
     do {
       guard let list = try SubscriptionFile(path: path).read() else {

@@ -11,7 +11,7 @@ struct PageImageOption: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "For items without an image, look for one on their web pages: one request per item.", valueName: "on|off"))
+      "Look for an image on the web page of each item that has none (one request per item).", valueName: "on|off"))
   var pageImages = Choice.on
 
   /// The feeds of a poller, with the images that are found on the pages of items.

@@ -11,7 +11,7 @@ enum StreamReports {
     StreamDiagnostics.onUnhandledFailure { failure in
       var details: Logger.Metadata = ["stream": .string(failure.source)]
       if !failure.checkpoints.isEmpty { details["checkpoints"] = list(failure.checkpoints.map { "\($0)" }) }
-      report(.error, "nobody handles the failure \(failure.error)", details)
+      report(.error, "unhandled failure \(failure.error)", details)
     }
     #if DEBUG
       StreamDiagnostics.onCaughtError { report(.warning, "\($0.error)", ["stream": .string($0.source)]) }

@@ -19,7 +19,7 @@ enum GalleryMetrics {
     family(
       "feed_up", "gauge", "1 when the last load came from the server.",
       feeds { $0.checks > 0 && $0.trouble == nil ? 1 : 0 })
-    family("feed_images", "gauge", "Images of a feed that are shown.", feeds(\.entries.count))
+    family("feed_images", "gauge", "Shown images per feed.", feeds(\.entries.count))
     family(
       "feed_last_check_timestamp_seconds", "gauge", "Time when the last load completed.",
       feeds { Int($0.checked?.timeIntervalSince1970 ?? 0) })
@@ -31,7 +31,7 @@ enum GalleryMetrics {
     family("feed_serve_waiting_bytes", "gauge", "Bytes of responses waiting to be written.", [("", waiting)])
     family("feed_serve_event_clients", "gauge", "Clients of event streams.", [("", gallery.eventClients)])
     family(
-      "feed_serve_pictures_total", "counter", "Requested images.",
+      "feed_serve_pictures_total", "counter", "Images that were requested.",
       [
         ("{from=\"cache\"}", pictures.fromCache), ("{from=\"server\"}", pictures.fromServers),
         ("{from=\"nowhere\"}", pictures.failures),

@@ -167,7 +167,7 @@ enum GalleryPage {
     let named = failing.map { source in
       let state =
         "has been \(Self.failing(source, now))" + (source.entries.isEmpty ? "" : "; its saved images are shown")
-      return "<bdi>\(source.name.markup)</bdi> \(source.isPart ? "sent only a part of its feed" : state)."
+      return "<bdi>\(source.name.markup)</bdi> \(source.isPart ? "sent only part of its feed" : state)."
     }
     let word = failing.contains(where: \.answers) ? "failing" : "unreachable"
     let text =

@@ -108,7 +108,9 @@ final class Pictures {
     keeping[url] = loader.keep(url, of: feed?.address, isPrivate: feed?.isPrivate)
       .sink { [unowned self] completion in
         keeping[url] = nil
-        if case .failure(let error) = completion { report("The starred image \(url.shown) isn't saved: \(error)") }
+        if case .failure(let error) = completion {
+          report("The starred image \(url.shown) couldn't be saved: \(error)")
+        }
       } receiveValue: { _ in
       }
   }

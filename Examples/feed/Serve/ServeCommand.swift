@@ -14,13 +14,13 @@ struct ServeCommand: ParsableCommand {
     commandName: "serve",
     abstract: "Serve feeds as a web page that updates itself.",
     discussion: """
-      Writes the page's URL to standard output; Ctrl-C or SIGTERM stops the server, which first waits up to a second \
-      for running responses to complete. It also serves /feed.json (JSON Feed), /feed.atom, /events (Server-Sent \
+      Writes the page's URL to standard output. To stop the server, press Ctrl-C or send SIGTERM; running responses \
+      have up to a second to complete. The server also serves /feed.json (JSON Feed), /feed.atom, /events (Server-Sent \
       Events), /health, /metrics (Prometheus), /slideshow?every=30s and /frame.png?w=800&h=480&palette=gray4 for \
-      e-paper displays. By default, only programs on this machine can reach it; with another --host, clients need \
+      e-paper displays. By default, only programs on this machine can reach it; with a different --host, clients need \
       the token in the printed URL.
 
-      With --store, it is a gateway, which shows the feeds that a fleet's workers poll: the first 1,000, or those \
+      With --store, the server is a gateway, which shows the feeds that a fleet's workers poll: the first 1,000, or those \
       whose URLs you give. You can run any number of gateways; a client can switch to another gateway and continue \
       where it left off. A gateway has no history, search or stars, which need a cache file.
 
@@ -43,7 +43,7 @@ struct ServeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Only feeds in this folder of the list; repeat the option for a nested folder.", valueName: "name"))
+      "Show only feeds in this folder of the list; repeat the option for a nested folder.", valueName: "name"))
   var folder: [String] = []
 
   @Option(help: ArgumentHelp("The IP address to listen on.", valueName: "address"))
@@ -76,7 +76,7 @@ struct ServeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The token that clients must send; FEED_TOKEN sets it, too. (default: generated if other machines can reach --host)",
+      "The token that clients must send; FEED_TOKEN can set it, too. (default: generated if other machines can reach --host)",
       valueName: "text"))
   var token: String?
 
@@ -96,15 +96,15 @@ struct ServeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Show the feeds of the fleet at this server, such as redis://host, instead of polling them.",
+      "Show the feeds of the fleet on this server, such as redis://host, instead of polling them.",
       valueName: "url"), transform: StoreArgument.init(parsing:))
   var store: StoreArgument?
 
   @Option(
     help: ArgumentHelp(
       """
-      This server's public URL, at which hubs (WebSub) announce changes of feeds; with it, this server is also a hub for \
-      its own feeds.
+      This server's public URL, where hubs (WebSub) announce changes to feeds; if you set it, this server is also a hub \
+      for its own feeds.
       """,
       valueName: "url"), transform: FeedAddress.parse)
   var publicUrl: URL?

@@ -27,9 +27,9 @@ struct FollowedList {
       .compactMap { result -> [SubscribedFeed]? in
         switch result {
         case .success(let list?) where !list.isCutOff: return feeds(of: list)
-        case .success(_?): console.warn("\(path) is cut off; the feeds aren't changed.")
-        case .success(nil): console.warn("\(path) was removed; the feeds aren't changed.")
-        case .failure(let error): console.warn("The feeds aren't changed: \(error)")
+        case .success(_?): console.warn("\(path) is cut off; the previous feeds stay in use.")
+        case .success(nil): console.warn("\(path) was removed; the previous feeds stay in use.")
+        case .failure(let error): console.warn("The previous feeds stay in use: \(error)")
         }
         return nil
       }

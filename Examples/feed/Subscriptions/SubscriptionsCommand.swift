@@ -31,7 +31,7 @@ struct SubscriptionOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Use the list of the fleet at this server, such as redis://host, instead of a file; not with rename, move or "
+      "Use the feed list of the fleet on this server, such as redis://host. Not available with rename, move or "
         + "export.", valueName: "url"),
     transform: StoreArgument.init(parsing:))
   var store: StoreArgument?
@@ -53,7 +53,7 @@ struct SubscriptionOptions: ParsableArguments {
 /// `feed subscriptions list`: prints the feeds, one per line.
 struct SubscriptionsList: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "Print the feeds of the list.",
+    commandName: "list", abstract: "Print the feeds in the list.",
     discussion: "You can name a feed by its number in rename, move and remove. A fleet's list (--store) has only URLs.")
 
   @OptionGroup var options: SubscriptionOptions

@@ -5,7 +5,7 @@ import PlainText
 
 /// `feed subscriptions rename`: gives a feed another title.
 struct SubscriptionsRename: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "rename", abstract: "Give a feed another title.")
+  static let configuration = CommandConfiguration(commandName: "rename", abstract: "Change a feed's title.")
 
   @Argument(help: ArgumentHelp("The feed's URL, title or number.", valueName: "feed"))
   var feed: String

@@ -7,7 +7,7 @@ import PlainText
 /// `feed subscriptions import`: adds the feeds of another list.
 struct SubscriptionsImport: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "import", abstract: "Add the feeds of an OPML file, or of a file with one URL per line.",
+    commandName: "import", abstract: "Add feeds from an OPML file, or from a file with one URL per line.",
     discussion: """
       Folders and titles in OPML are kept. In a file of URLs, empty lines and lines that begin with # are skipped, \
       and text after a URL is ignored. Nothing is loaded. "-" reads standard input. With --store, only URLs are kept, \
@@ -51,7 +51,7 @@ enum ImportedList {
     if place == "-" {
       let bytes = [UInt8](FileHandle.standardInput.readDataToEndOfFile())
       if let list = try? OPML(parsing: bytes) { return (list, list.unusableFeeds) }
-      guard let list = lines(of: bytes) else { throw ValidationError("Standard input has no list of feeds.") }
+      guard let list = lines(of: bytes) else { throw ValidationError("Standard input isn't a list of feeds.") }
       return list
     }
     do {
@@ -94,7 +94,7 @@ struct SubscriptionsExport: ParsableCommand {
     commandName: "export", abstract: "Write the list as OPML, to standard output or a file.",
     discussion:
       """
-      URLs are written unchanged, with any passwords in them; header fields and credentials in other attributes are \
+      URLs are written unchanged, including passwords in them; header fields and credentials in other attributes are \
       left out. An existing file is replaced only with --force.
       """)
 
@@ -119,7 +119,7 @@ struct SubscriptionsExport: ParsableCommand {
     }
     guard let place else { return try StandardOutput.write(list.document) }
     guard try SubscriptionFile(path: place).create(list, replacing: force) else {
-      throw ValidationError("The file \(place.printable) exists already; use --force to replace it.")
+      throw ValidationError("The file \(place.printable) already exists; use --force to replace it.")
     }
   }
 }

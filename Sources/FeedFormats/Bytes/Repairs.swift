@@ -39,7 +39,7 @@ struct Repairs: OptionSet, Sendable {
     (.cdata, "a CDATA section was not closed"),
     (.comma, "a trailing comma was skipped"),
     (.cutOff, "the document is cut off"),
-    (.images, "an item names more images than are listed"),
+    (.images, "an item refers to more images than are listed"),
     (.jsonVersion, "the version of JSON Feed is missing"),
     (.jsonShape, "a value of an unexpected type was skipped"),
   ]

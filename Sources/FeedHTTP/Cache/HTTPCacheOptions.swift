@@ -50,16 +50,16 @@ public struct HTTPCacheEvent: Sendable, Hashable, CustomStringConvertible {
   /// A short sentence, without the URL.
   public var description: String {
     switch kind {
-    case .missed: "nothing usable is stored; requesting it"
-    case .bypassed: "not cacheable; requesting it"
+    case .missed: "nothing usable is stored; sending the request"
+    case .bypassed: "not cacheable; sending the request"
     case .fresh(let age, let lifetime): "stored and fresh: age \(Self.seconds(age)), lifetime \(Self.seconds(lifetime))"
     case .stale(let age, let lifetime, let isRevalidated):
       "stored and stale: age \(Self.seconds(age)), lifetime \(Self.seconds(lifetime)); "
         + (isRevalidated ? "used while it is being revalidated" : "used because the request allows it")
-    case .validating: "stored; revalidating it"
+    case .validating: "stored; revalidating the response"
     case .validated: "not changed"
     case .staleAfterFailure(let cause): "stored and stale, used because the server failed: \(cause)"
-    case .unusable(let cause): "stored and stale, and must not be used although the server failed: \(cause)"
+    case .unusable(let cause): "stored and stale, and must not be used even though the server failed: \(cause)"
     case .shared: "using the response to a request in flight"
     case .stored: "the response is stored"
     case .notStored: "the response is not stored"

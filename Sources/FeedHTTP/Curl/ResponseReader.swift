@@ -108,7 +108,7 @@ struct ResponseReader: ~Copyable {
   /// - Parameter isCut: true if the connection was closed without `close_notify`.
   mutating func end(isCut: Bool) {
     guard failure == nil else { return }
-    if isCut { _ = fail(.truncated, "the TLS connection was closed without close_notify") }
+    if isCut { _ = fail(.truncated, "the TLS connection was closed without a close_notify alert") }
     if !isHeaderWhole { _ = fail(.truncated, "its header is cut off") }
     if let decoder, !decoder.isComplete { _ = fail(.truncated, "the \(coding) data is cut off") }
   }

@@ -28,7 +28,7 @@ extension HTTPServer {
 
     public var description: String {
       switch self {
-      case .missing: "the handler gave no response"
+      case .missing: "the handler delivered no response"
       case .invalidField: "the name or the value of a header field has characters that HTTP does not allow"
       case .bodyTooLong: "the body is longer than announced"
       case .bodyTooShort(let missing):

@@ -142,10 +142,10 @@ public final class FeedHub {
     }
     guard let callback = Self.web(field("hub.callback")) else {
       return HubReply(
-        400, "hub.callback must be an http or https URL of at most 2000 bytes, without a user and a fragment.\n")
+        400, "hub.callback must be an http or https URL of at most 2000 bytes, without a user or a fragment.\n")
     }
     guard let topic = Self.web(field("hub.topic")), isTopic(topic) else {
-      return HubReply(404, "hub.topic isn't the URL of a feed of this server.\n")
+      return HubReply(404, "hub.topic isn't the URL of a feed on this server.\n")
     }
     let secret = field("hub.secret").flatMap { $0.isEmpty ? nil : $0 }
     guard secret?.utf8.count ?? 0 < 200 else { return HubReply(400, "hub.secret must be shorter than 200 bytes.\n") }
@@ -155,7 +155,7 @@ public final class FeedHub {
       forgetExpired()
       let ofHost = subscriptions.keys.count { $0.callback.host() == callback.host() }
       guard subscriptions.count < options.mostSubscriptions, ofHost < options.mostPerHost else {
-        return HubReply(503, "This hub has no room for another subscription of this host. Try again later.\n")
+        return HubReply(503, "This hub has no room for another subscription from this host. Try again later.\n")
       }
     }
     let isWaiting = verifications.contains { $0.subscription.key == subscription.key && $0.mode == mode }

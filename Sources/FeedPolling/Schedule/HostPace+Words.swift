@@ -6,7 +6,7 @@ extension HostPace {
     var words: [String] = []
     if let gap {
       words.append(
-        "\(host) gets one request every \(Duration.seconds(gap).brief), because it refused faster ones "
+        "\(host) gets one request every \(Duration.seconds(gap).brief), because it refused more frequent ones "
           + "(\(refusals) \(refusals == 1 ? "refusal" : "refusals"))")
     }
     if let quota {

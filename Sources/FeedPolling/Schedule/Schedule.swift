@@ -150,7 +150,7 @@ public struct Schedule: Hashable, Sendable {
     }
     if bound.seconds > longest {
       bound.seconds = longest
-      bound.reason += "; a day is the limit"
+      bound.reason += "; one day is the limit"
     }
     let floor = max(own, bound.seconds)
     var date = now + spread(floor, atLeast: floor, &random)

@@ -98,15 +98,15 @@ extension RedisError: CustomStringConvertible {
     case .loading: "\(address) has just started and is reading its file. Wait until it is ready."
     case .passwordWanted: "\(address) requires a password. Give it as \(address.example(password: true))."
     case .wrongPassword:
-      "\(address) does not accept the password. Correct the user and the password, or leave them out if it needs none."
+      "\(address) does not accept the password. Correct the user and the password, or leave them out if the server needs none."
     case .notPermitted: "\(address) does not allow this user to do that: \(refusal.message)"
-    case .busy: "A script of another client keeps \(address) busy. Wait for it, or end it with SCRIPT KILL."
+    case .busy: "A script from another client keeps \(address) busy. Wait until it ends, or run SCRIPT KILL."
     case .cluster where refusal.code == "ASK":
-      "\(address) is moving these keys to another node of its cluster (\(refusal)), and nothing was done. Wait until all are moved, or run redis-cli --cluster check."
+      "\(address) is moving these keys to another node of its cluster (\(refusal)), and nothing was done. Wait until all keys are moved, or run redis-cli --cluster check."
     case .cluster where refusal.code == "CLUSTERDOWN":
       "The cluster of \(address) is down (\(refusal)), and nothing was done. Wait until it works again, or run redis-cli --cluster check."
     case .cluster where refusal.code == "CROSSSLOT":
-      "\(address) is a cluster node, and the command's keys are in several slots (\(refusal)). Use keys of one slot, such as {name}:1 and {name}:2."
+      "\(address) is a cluster node, and the command's keys are in several slots (\(refusal)). Use keys in one slot, such as {name}:1 and {name}:2."
     case .cluster:
       "\(address) is a cluster node, and another node has these keys (\(refusal)). Use the URL of that node, or wait until the keys are moved."
     case .notWritable: "\(address) can't write at the moment: \(refusal.message)"

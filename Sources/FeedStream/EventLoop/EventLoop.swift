@@ -165,7 +165,7 @@ extension EventLoop: StreamDomain {
   ///
   /// - Precondition: the loop is neither running nor closed.
   public func run(_ mode: RunMode = .untilIdle) {
-    precondition(host == nil, "EventLoop.run: the main queue runs this loop already; make another one")
+    precondition(host == nil, "EventLoop.run: the main queue already runs this loop; make another one")
     let outer = enter()
     runsUntilStopped = mode == .untilStopped
     updateWaiting()

@@ -47,7 +47,7 @@ public final class PollHandle: LoopHandle {
   /// Watches for other events with the current handler.
   public func start(_ events: Events) throws(EventLoopError) {
     loop.checkOwner()
-    precondition(!isClosed, "PollHandle.start: the handle is closed; open another on the descriptor")
+    precondition(!isClosed, "PollHandle.start: the handle is closed; open a new one for the descriptor")
     let code = uv_poll_start(poll, events.rawValue) { raw, status, events in
       let handle = PollHandle.of(raw)
       if status < 0 {

@@ -52,13 +52,13 @@ public struct SubscriptionMarbles: Equatable, Sendable {
         }
         if unsubscribed != nil {
           throw MarbleError(
-            text: text, offset: marble.offset, reason: "the subscription is over already; put ^ before !")
+            text: text, offset: marble.offset, reason: "the subscription has already ended; put ^ before !")
         }
         subscribed = marble.time
       case .value("!"):
         if unsubscribed != nil {
           throw MarbleError(
-            text: text, offset: marble.offset, reason: "the subscription is over already; remove this !")
+            text: text, offset: marble.offset, reason: "the subscription has already ended; remove this !")
         }
         unsubscribed = marble.time
       default:

@@ -25,7 +25,7 @@ struct DueJudge<Output, Failure: Error> {
     let accounted = due.accounted(for: values, skipping: maySkip)
     guard accounted < values.count else { return nil }
     let before = accounted == 0 ? "at first" : "after \(values.prefix(accounted))"
-    return "\(values[accounted]) was delivered \(before), where \(due.inWords) is due"
+    return "\(values[accounted]) was delivered \(before), but \(due.inWords) was due"
   }
 
   private var endingDue: Given.Ending { due.ending ?? (script.fails ? .fails : .finished) }
@@ -33,9 +33,9 @@ struct DueJudge<Output, Failure: Error> {
   private var wrongEnding: String? {
     guard isJudged else { return nil }
     switch ending {
-    case .finished? where endingDue == .fails: return "the stream finished, where a failure is due"
+    case .finished? where endingDue == .fails: return "the stream finished, but a failure was due"
     case .failure(let error)? where endingDue == .finished:
-      return "the stream failed with \(error), where it should finish"
+      return "the stream failed with \(error), but it should finish"
     default: return nil
     }
   }
@@ -47,7 +47,7 @@ struct DueJudge<Output, Failure: Error> {
     }
     guard isJudged, !maySkip, values.count < due.count else { return nil }
     if endingDue != .finished, due.mayBeCutShort || traits.contains(.failsAtOnce) { return nil }
-    return "the stream completed after \(values), where \(due.inWords) was due"
+    return "the stream completed after \(values), but \(due.inWords) was due"
   }
 
   /// True if the demand covers all expected values and one more, so that a completion doesn't wait for demand.

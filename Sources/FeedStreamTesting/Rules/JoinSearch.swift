@@ -143,9 +143,9 @@ private struct JoinSearch<P: Publisher> {
     else { return (.orderIsKept, "the values \(recorder.values) were delivered, instead of \(due.values)") }
     switch (recorder.completion, due.ending) {
     case (nil, nil), (.finished, .finished), (.finished, .either), (.failure, .fails), (.failure, .either): return nil
-    case (nil, let ending?): return (.nothingLostInSilence, "the stream continued, where it should \(wanted(ending))")
-    case (.finished, let ending): return (.oneEnding, "the stream finished, where it should \(wanted(ending))")
-    case (.failure, let ending): return (.oneEnding, "the stream failed, where it should \(wanted(ending))")
+    case (nil, let ending?): return (.nothingLostInSilence, "the stream continued, but it should \(wanted(ending))")
+    case (.finished, let ending): return (.oneEnding, "the stream finished, but it should \(wanted(ending))")
+    case (.failure, let ending): return (.oneEnding, "the stream failed, but it should \(wanted(ending))")
     }
   }
 

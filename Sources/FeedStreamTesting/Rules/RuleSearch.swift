@@ -158,7 +158,7 @@ struct RuleSearch<P: Publisher> {
           return RuleRun<P>.Breach(rule: .orderIsKept, message: Self.overtaking)
         }
         return RuleRun<P>.Breach(
-          rule: .orderIsKept, message: "\(event) was delivered, where unlimited demand delivers \(expected[index])")
+          rule: .orderIsKept, message: "\(event) was delivered, but unlimited demand delivers \(expected[index])")
       }
     }
     guard actual.count < expected.count, script.cancellation == .never,

@@ -36,8 +36,8 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
     case .oneThread:
       "Subscribing, requesting, delivering and cancelling happen on the thread of the stream's loop."
     case .oneSubscription:
-      "A subscriber receives exactly one subscription, before anything else; an operator keeps the first it is given and "
-        + "cancels every other."
+      "A subscriber receives exactly one subscription, before anything else; an operator keeps the first one and "
+        + "cancels every other one."
     case .demandAddsUp:
       "Requests, and the demand returned for values, add up and saturate at unlimited. A request is for at least one "
         + "value."
@@ -73,7 +73,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
     case .cancelIsFinal:
       "Most operators with state ignore events that a publisher delivers despite cancel(); the others pass them on."
     case .orderIsKept, .nothingLostInSilence, .everythingReleased, .flatStack:
-      "A defect of the operator; the conformance kit finds it."
+      "A defect in the operator; the conformance kit finds it."
     }
   }
 

@@ -58,7 +58,7 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
     if kind != .hot, let first = script.first, first.time.nanoseconds < 0 {
       site.fail(
         "This script begins in the past: \(first.event) at \(first.time.nanoseconds.asTime), and it is played to each "
-          + "subscriber from its subscription on; begin at 0 (in marbles: without ^), or use a hot publisher.")
+          + "subscriber from the time of its subscription; begin at 0 (in marbles: without ^), or use a hot publisher.")
     }
     self.script = script
     guard kind == .hot else { return }

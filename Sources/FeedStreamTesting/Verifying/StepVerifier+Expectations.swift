@@ -22,7 +22,7 @@ extension StepVerifier {
     let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
     guard !values.isEmpty else {
       return adding(site) { _ in
-        "expectNext() expects nothing; say which values come next, or expectNoEvent(for:)."
+        "expectNext() expects nothing; say which values come next, or use expectNoEvent(for:)."
       }
     }
     return expect(values, site)
@@ -56,7 +56,7 @@ extension StepVerifier {
   ) -> Self {
     let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
     return adding(site) { run in
-      guard count >= 0 else { return "expectNextCount(\(count)): there is no such number of values; use 0 or more." }
+      guard count >= 0 else { return "expectNextCount(\(count)): the count cannot be negative; use 0 or more." }
       for number in 0..<count {
         let (event, trouble) = run.take("\(count) values, of which \(number) arrived", site)
         guard case .value? = event?.content else { return trouble }

@@ -138,7 +138,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   private func move(to target: StreamInstant?, _ site: CallSite) -> String? {
     precondition(
       mover.exchange(currentThread(), ordering: .acquiring) == 0,
-      "\(site): advance or run was called while time is moving; schedule what should happen later instead")
+      "\(site): advance or run was called while time was already advancing; schedule later work instead")
     let outer = CurrentDomain.enter(pass)
     defer {
       CurrentDomain.leave(outer)

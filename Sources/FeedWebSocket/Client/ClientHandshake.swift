@@ -42,13 +42,13 @@ final class ClientHandshake {
       let upgrade = TokenList.parse(head.values("Upgrade")) ?? []
       let connection = TokenList.parse(head.values("Connection")) ?? []
       guard upgrade.count == 1, TokenList.isSame(upgrade[0], "websocket") else {
-        throw .badHandshake(reason: "the field Upgrade is not websocket")
+        throw .badHandshake(reason: "the Upgrade field is not websocket")
       }
       guard connection.contains(where: { TokenList.isSame($0, "upgrade") }) else {
-        throw .badHandshake(reason: "the field Connection does not name upgrade")
+        throw .badHandshake(reason: "the Connection field does not name upgrade")
       }
       guard head.values("Sec-WebSocket-Accept") == [AcceptKey.answer(to: key)] else {
-        throw .badHandshake(reason: "the field Sec-WebSocket-Accept does not match the key")
+        throw .badHandshake(reason: "the Sec-WebSocket-Accept field does not match the key")
       }
       var agreement = Agreement()
       let chosen = head.values("Sec-WebSocket-Protocol")

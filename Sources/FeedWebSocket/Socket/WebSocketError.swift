@@ -40,7 +40,7 @@ extension WebSocketError: CustomStringConvertible {
     case .notSecure(let error): "The connection is not secure: \(error)."
     case .refused(let status, let reason):
       "The server refused with status \(status)\(reason.isEmpty ? "" : " \(reason)")\(Self.hint(status))."
-    case .badHandshake(let reason): "The server's response to the handshake is wrong: \(reason)."
+    case .badHandshake(let reason): "The server's response to the handshake is invalid: \(reason)."
     case .handshakeTimedOut(let limit): "The handshake took longer than \(limit.seconds) s."
     case .protocolBroken(let code, let reason):
       "The peer violated the protocol or a limit: \(reason). The socket was closed with \(code)."
@@ -61,7 +61,7 @@ extension WebSocketError: CustomStringConvertible {
     case 401, 407: "; give credentials in a header"
     case 403: "; it may not accept this origin"
     case 404: "; check the path"
-    case 426: "; it speaks another version of WebSocket"
+    case 426: "; it speaks a different version of WebSocket"
     case 429, 503: "; try again later"
     default: ""
     }

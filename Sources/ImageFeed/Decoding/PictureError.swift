@@ -47,7 +47,7 @@ extension PictureError: CustomStringConvertible, LocalizedError {
     case .truncated: "The image is cut off."
     case .corrupt(""): "The image is damaged."
     case .corrupt(let reason): "The image is damaged: \(reason)"
-    case .outOfMemory: "Decoding the image takes more memory than the limit."
+    case .outOfMemory: "Decoding the image needs more memory than the limit allows."
     case .crashed(nil): "The image decoder sent an invalid reply and was stopped."
     case .crashed(let status?): "The image crashed the decoder: it \(status)."
     case .tookTooLong: "Decoding the image took too long."

@@ -42,7 +42,7 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
     case .status(let status): Self.describe(status: status)
     case .challenge(let status):
       "This server asks visitors to prove that they are human (status \(status)), and sent a challenge for browsers instead of "
-        + "the feed. Feed readers can't pass it. Ask the site's owner to allow feed readers, or to name another feed URL."
+        + "the feed. Feed readers can't pass it. Ask the site's owner to allow feed readers, or to give you another feed URL."
     case .empty: "The server sent an empty response where a feed was expected."
     case .webPage:
       "The server sent a web page where a feed was expected. If this network asks you to log in, open a browser first; "
@@ -78,7 +78,7 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
     let file = path.printable(limit: 200)
     switch self {
     case .empty: return "\(file) is empty."
-    case .webPage: return "\(file) is a web page that links to no feed."
+    case .webPage: return "\(file) is a web page that doesn't link to a feed."
     case .notAFeed:
       return "\(file) is not a feed: it is not RSS, Atom, JSON Feed or another supported format."
     default:

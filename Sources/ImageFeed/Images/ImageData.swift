@@ -97,7 +97,7 @@ extension InvalidImage: CustomStringConvertible, LocalizedError {
     case .status(let status): "The server responded with status \(status) where an image was expected."
     case .empty: "The server sent an empty response where an image was expected."
     case .webPage: "The server sent a web page where an image was expected."
-    case .drawing: "The server sent an SVG drawing; only pixel images are shown."
+    case .drawing: "The server sent an SVG drawing; only bitmap images are shown."
     case .notAnImage: "The server sent something that is not an image."
     case .cutOff: "The server sent an image that is cut off."
     }

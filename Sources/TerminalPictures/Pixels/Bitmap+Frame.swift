@@ -42,7 +42,7 @@ extension Bitmap {
   ///
   /// - Precondition: no pixel is transparent, and there are 1 to 256 colors.
   package func indexed(in colors: [RGB]) -> [UInt8] {
-    precondition((1...256).contains(colors.count), "Bitmap.indexed(in:): \(colors.count) colors; give it 1 to 256")
+    precondition((1...256).contains(colors.count), "Bitmap.indexed(in:): \(colors.count) colors; use 1 to 256")
     var palette = Palette(colors)
     return palette.dithered(self).map { UInt8(clamping: $0) }
   }

@@ -63,7 +63,7 @@ struct HTTPTrustTests {
     let url = try #require(URL(string: "https://localhost:\(relay.port)/answer"))
     let cut = HTTPBench { $0.certificateAuthorities = origin.certificate }.run(url)
     #expect(cut.response == nil && cut.error?.kind == .truncated)
-    #expect(cut.error?.cause == "the TLS connection was closed without close_notify")
+    #expect(cut.error?.cause == "the TLS connection was closed without a close_notify alert")
   }
 
   @Test(

@@ -63,6 +63,6 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Interval(every: 5, scheduler: ImmediateScheduler.shared).sink { _ in }
     }
-    #expect(result?.says("use one that has time") == true)
+    #expect(result?.says("use one whose time advances") == true)
   }
 }

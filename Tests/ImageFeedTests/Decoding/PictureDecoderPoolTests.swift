@@ -45,7 +45,7 @@ import Testing
       ),
       (.unsupported, "No TIFF.", .unsupported("No TIFF."), "No TIFF."),
       (.corrupt, "bad\u{1B}[2J", .corrupt("bad\\u{1B}[2J"), "The image is damaged: bad\\u{1B}[2J"),
-      (.outOfMemory, "", .outOfMemory, "Decoding the image takes more memory than the limit."),
+      (.outOfMemory, "", .outOfMemory, "Decoding the image needs more memory than the limit allows."),
     ] as [(PictureAnswer.Status, Chunk, PictureError, String)])
   func `each decoding failure is an error with its reason, for its image only`(
     status: PictureAnswer.Status, reason: Chunk, error: PictureError, text: String

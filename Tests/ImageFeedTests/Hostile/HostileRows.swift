@@ -57,7 +57,7 @@ let transportRows: [HostileRow] = [
     let port = try! ReservedPort()
     return HostileRow.Stand(url: URL(string: "http://127.0.0.1:\(port.number)/feed")!, stop: { _ = port })
   },
-  HostileRow("black-holed", .refused("took too long to connect"), timeout: 500) {
+  HostileRow("black-holed", .refused("took too long: the limit is"), timeout: 500) {
     let hole = BlackHole()
     return HostileRow.Stand(url: hole.url, stop: { hole.close() })
   },

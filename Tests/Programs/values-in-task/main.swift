@@ -1,6 +1,6 @@
 // A task makes the values that it iterates, on no loop, and the program ends before they arrive.
 // Expects: done
-// Warns: the program ended while a task iterated values
+// Warns: the program ended while a task was iterating values
 import FeedStream
 import Foundation
 

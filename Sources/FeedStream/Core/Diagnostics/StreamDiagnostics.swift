@@ -39,7 +39,7 @@ public struct UnhandledFailure: CustomStringConvertible {
   public let checkpoints: [Place]
 
   public var description: String {
-    "\(source): nobody handles the failure \(error)" + checkpoints.map { ", checkpoint \($0)" }.joined()
+    "\(source): unhandled failure \(error)" + checkpoints.map { ", checkpoint \($0)" }.joined()
   }
 }
 

@@ -42,7 +42,7 @@ enum TaskReaders {
     Warnings.warn(
       .unreadValues, at: "values",
       """
-      the program ended while a task iterated values that it had made itself; run() doesn't wait for them. Make the values before the \
+      the program ended while a task was iterating values that it had made itself; run() doesn't wait for them. Make the values before the \
       task, on the loop's thread, or write Task { @MainActor in … }
       """)
   }

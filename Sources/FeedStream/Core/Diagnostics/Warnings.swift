@@ -131,13 +131,13 @@ extension Warnings {
   static func sentLate(_ name: String, at place: String) {
     warn(
       .sentAfterCompletion, at: place,
-      "\(name): a value was sent after the completion and is dropped; send it earlier, or make a new stream")
+      "\(name): a value was sent after the completion and was dropped; send it earlier, or make a new stream")
   }
 
   static func sentToClosedLoop(_ what: String, at place: String) {
     warn(
       .closedLoop, at: place,
-      "\(what) was sent to a closed loop and is dropped; send it before close() or shutdown(), or make another loop")
+      "\(what) was sent to a closed loop and was dropped; send it before close() or shutdown(), or make another loop")
   }
 
   static func unrequested(_ name: String, at place: String, atFailure: Bool = false) {

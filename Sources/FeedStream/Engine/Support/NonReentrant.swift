@@ -9,7 +9,7 @@
   @inlinable mutating func enter(for operatorName: @autoclosure () -> String) -> Value {
     guard let taken = value else {
       preconditionFailure(
-        "\(operatorName()): a value arrived while the closure was handling the one before; send it afterwards")
+        "\(operatorName()): a value arrived while the closure was handling the previous one; send it afterwards")
     }
     value = nil
     return taken

@@ -57,7 +57,8 @@ import Synchronization
     isSetting = true
     alarm.set(repeats: schedulerRepeats) { [self] in
       precondition(
-        !isSetting, "interval: this scheduler's time does not advance; use one that has time, such as an EventLoop")
+        !isSetting,
+        "interval: this scheduler's time does not advance; use one whose time advances, such as an EventLoop")
       guard !isOver.load(ordering: .acquiring) else { return }
       let now = scheduler.now
       guard !schedulerRepeats else { return tick(now) }

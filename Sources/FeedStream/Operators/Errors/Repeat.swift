@@ -55,7 +55,8 @@ extension Publishers {
       upstream: Upstream, times: Int?, pause: Context.SchedulerTimeType.Stride?, scheduler: Context,
       options: Context.SchedulerOptions?
     ) {
-      precondition(times ?? 0 >= 0, "repeat(\(times ?? 0)): the count must not be negative; use 0 or more, or nil")
+      precondition(
+        times ?? 0 >= 0, "repeat(\(times ?? 0)): the count must not be negative; use 0 or more, or nil for no limit")
       self.upstream = upstream
       self.times = times
       self.pause = pause

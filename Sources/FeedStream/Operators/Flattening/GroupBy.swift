@@ -62,7 +62,7 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
   }
 
   @inlinable func attach(_ subscriber: ErasedSubscriber<Output, Failure>) {
-    precondition(!isTaken, "GroupedPublisher: a group serves one subscriber; share() it for more")
+    precondition(!isTaken, "GroupedPublisher: a group serves one subscriber; use share() for several")
     isTaken = true
     let buffer = BufferStage<Output, Failure>(
       subscriber, .max, .byRequest, .dropNewest, gate: member, endingWaits: false, name: "GroupBy")

@@ -160,7 +160,7 @@ extension Publishers {
   @usableFromInline func startTime() {
     alarm.set { [self] in expire() }
     precondition(
-      alarm.isSet, "timeout: this scheduler's time does not advance; use one that has time, such as an EventLoop")
+      alarm.isSet, "timeout: this scheduler's time does not advance; use one whose time advances, such as an EventLoop")
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {

@@ -79,7 +79,7 @@ import Testing
       _ = Fail<Int, Boom>(error: Boom()).checkpoint("load").assertNoFailure().sink { _ in }
     }
     #expect(result?.says("assertNoFailure, checkpoint \"load\" at FeedStreamTests/CheckpointTests.swift:") == true)
-    #expect(result?.says("AssertNoFailure: nobody handles the failure Boom()") == true)
+    #expect(result?.says("AssertNoFailure: unhandled failure Boom()") == true)
   }
 
   @Test func `the trap for request(.none) names the checkpoint below the publisher`() async {

@@ -67,7 +67,7 @@ import Testing
         group.sink { _ in }.store(in: &cancellables)
       }.store(in: &cancellables)
     }
-    #expect(result?.says("share() it for more") == true)
+    #expect(result?.says("use share() for several") == true)
   }
 
   @Test(arguments: [true, false]) func `a group used in its own chain is released on completion`(_ isFailure: Bool) {

@@ -62,6 +62,6 @@ import Testing
       let never = PassthroughSubject<Int, Never>().timeout(.seconds(1), scheduler: ImmediateScheduler.shared)
       _ = never.sink { _ in }
     }
-    #expect(result?.says("use one that has time") == true)
+    #expect(result?.says("use one whose time advances") == true)
   }
 }
