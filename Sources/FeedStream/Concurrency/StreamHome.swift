@@ -57,7 +57,7 @@ struct StreamHome: Sendable {
   func beginWaiting() { if keepsLoopAlive { if let domain { domain.beginWaiting() } else { hold() } } }
   func stopWaiting() { if keepsLoopAlive { if let domain { domain.stopWaiting() } else { letGo() } } }
 
-  /// Keeps the loop running until `letGo()` has been called the same number of times. Safe from any thread.
+  /// Keeps the loop running until `letGo()` has been called the same number of times. Safe to use from any thread.
   func hold() { if keepsLoopAlive { holder?.hold(place) } }
   func letGo() { if keepsLoopAlive { holder?.letGo(place) } }
 }

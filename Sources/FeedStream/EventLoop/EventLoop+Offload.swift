@@ -11,7 +11,7 @@ extension EventLoop {
   ///
   /// - Parameters:
   ///   - work: runs on a thread of the pool.
-  ///   - completion: runs on the loop afterwards, unless cancelled before.
+  ///   - completion: runs on the loop afterwards, unless it is cancelled first.
   /// - Returns: a cancellable that prevents `completion`, and also `work` if it has not begun.
   @discardableResult @inlinable public func offload<T: Sendable>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void

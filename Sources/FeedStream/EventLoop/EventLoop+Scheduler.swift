@@ -4,7 +4,7 @@ extension EventLoop: LoopScheduler {
   public typealias SchedulerTimeType = StreamInstant
   public typealias SchedulerOptions = Never
 
-  /// The time of the monotonic clock. Safe from any thread.
+  /// The time of the monotonic clock. Safe to use from any thread.
   public var now: StreamInstant { StreamInstant(nanoseconds: Int64(bitPattern: uv_hrtime())) }
 
   /// Zero: timers are as exact as possible, at most about a millisecond late on an idle loop.

@@ -11,7 +11,7 @@ extension EventLoop {
       """)
   }
 
-  /// Runs `action` on the loop; the actions of one thread run in the order in which it posts them. Safe from any
+  /// Runs `action` on the loop; the actions of one thread run in the order in which it posts them. Safe to use from any
   /// thread.
   ///
   /// A loop that isn't running keeps the action until it runs. An action that has not arrived yet does not keep the

@@ -159,9 +159,9 @@ extension EventLoop: StreamDomain {
   ///
   /// After this returns, the loop can be run again.
   ///
-  /// On the main thread, the loop also serves the main queue, and with it the main actor: a `Task` of `main.swift` that
-  /// awaits values runs while the loop does. The loop can't do so if code on the main queue calls this method; in an
-  /// asynchronous `main`, use ``main`` or an ``EventLoopThread``.
+  /// On the main thread, the loop also serves the main queue, and with it the main actor: a `Task` in `main.swift` that
+  /// awaits values runs while the loop does. The loop can't serve the main queue if code on that queue calls this
+  /// method; in an asynchronous `main`, use ``main`` or an ``EventLoopThread``.
   ///
   /// - Precondition: the loop is neither running nor closed.
   public func run(_ mode: RunMode = .untilIdle) {
@@ -217,7 +217,7 @@ extension EventLoop: StreamDomain {
     runner.store(0, ordering: .releasing)
   }
 
-  /// Makes ``run(_:)`` return at the end of the current turn. Safe from any thread.
+  /// Makes ``run(_:)`` return at the end of the current turn. Safe to use from any thread.
   ///
   /// If the loop is not running, the next call of ``run(_:)`` returns immediately. Scheduled work stays scheduled.
   public func stop() {

@@ -8,8 +8,8 @@ import Synchronization
 #endif
 
 extension StreamDiagnostics {
-  /// Sets the limit for turns of loops, 100 ms by default. A longer turn causes a warning with the stack of the loop's
-  /// thread.
+  /// Sets the time limit for a loop's turns, 100 ms by default. A longer turn causes a warning with the stack of the
+  /// loop's thread.
   ///
   /// While warnings are on (``writeWarnings(_:)``), a thread checks the running loops several times per limit, and
   /// reports a long turn while it lasts. Time that the loop spends waiting doesn't count, nor does time during which
@@ -19,7 +19,7 @@ extension StreamDiagnostics {
   /// call such as `usleep` may then return early with `EINTR`. If the program handles `SIGURG` itself, reports have no
   /// stack.
   ///
-  /// - Parameter limit: at least a millisecond; `nil` for no such warning.
+  /// - Parameter limit: at least a millisecond; `nil` turns this warning off.
   public static func warnOfTurns(longerThan limit: Duration?) {
     let nanoseconds = limit.map { $0.components.seconds * 1_000_000_000 + $0.components.attoseconds / 1_000_000_000 }
     precondition(

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Sends everything that this publisher delivers to `subject`.
+  /// Sends `subject` everything that this publisher delivers.
   ///
   /// **Demand:** requests everything once a subscriber of the subject requests values; for a ``CurrentValueSubject``,
   /// immediately.
@@ -21,7 +21,7 @@ extension Publisher {
 }
 
 extension AnySubscriber {
-  /// Makes a subscriber that sends everything that it receives to `subject`.
+  /// Makes a subscriber that sends `subject` everything that it receives.
   public init<S: Subject>(_ subject: S) where S.Output == Input, S.Failure == Failure {
     self.init(SubjectSubscriber(subject))
   }

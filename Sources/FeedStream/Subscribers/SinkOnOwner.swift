@@ -13,7 +13,7 @@ extension Publisher {
   /// **Demand:** requests everything immediately. **Lifetime:** `owner` is held weakly, so it may keep the returned
   /// cancellable. Once the owner has been released, neither closure is called, and the next value cancels the
   /// subscription.
-  /// **Failure:** without `receiveCompletion` a failure goes to ``StreamDiagnostics/onUnhandledFailure(_:)``.
+  /// **Failure:** without `receiveCompletion`, a failure goes to ``StreamDiagnostics/onUnhandledFailure(_:)``.
   ///
   /// - Parameters:
   ///   - owner: passed to the closures, so that they needn't capture it.

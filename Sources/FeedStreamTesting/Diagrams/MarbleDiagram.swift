@@ -152,7 +152,7 @@ extension Recorder {
   /// The recording, drawn below its operator.
   ///
   /// - Parameters:
-  ///   - caption: the text in the box, usually the call of the operator; if it is empty, there is no box.
+  ///   - caption: the text in the box, usually the operator call; if it is empty, there is no box.
   ///   - inputs: the operator's inputs.
   ///   - showsDemand: true to show the demand, too.
   ///   - showsTimes: true to show the time of each event in the image.

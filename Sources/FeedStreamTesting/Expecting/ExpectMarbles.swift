@@ -103,8 +103,8 @@ extension Recorder {
     return MarbleText([MarbleText.Lane(title: "", events: timeline.map { ($0.time, key.token(for: $0.event)) })]).draw()
   }
 
-  /// The recording as a diagram that ``Marbles`` can read. Values without a character get letters. All events count as
-  /// read.
+  /// The recording as a diagram that ``Marbles`` can read. Values for which no character is given are shown as letters.
+  /// All events count as read.
   ///
   ///     #expect(recorder.marbles(frame: 1) == "a-b--(c|)")
   ///

@@ -41,14 +41,14 @@ public struct Given: Sendable {
 /// traits state which values it may leave out, and when.
 public struct Due<Output> {
   let lanes: [[Output]]
-  /// The completion; `nil` for upstream's completion.
+  /// The completion; how the stream completes; `nil` means as upstream does.
   let ending: Given.Ending?
   /// True if a failure may come before some of the values.
   let mayBeCutShort: Bool
 
   /// These values, in this order.
   ///
-  /// - Parameter ending: `nil` for upstream's completion.
+  /// - Parameter ending: how the stream completes; `nil` means as upstream does.
   public static func values(_ values: some Sequence<Output>, then ending: Given.Ending? = nil) -> Due {
     Due(lanes: [Array(values)], ending: ending, mayBeCutShort: false)
   }
@@ -56,7 +56,7 @@ public struct Due<Output> {
   /// The values of each lane in order, with the lanes interleaved in any way; a failure may come before the rest of any
   /// lane.
   ///
-  /// - Parameter ending: `nil` for upstream's completion.
+  /// - Parameter ending: how the stream completes; `nil` means as upstream does.
   public static func interleaved(_ lanes: [[Output]], then ending: Given.Ending? = nil) -> Due {
     Due(lanes: lanes, ending: ending, mayBeCutShort: true)
   }

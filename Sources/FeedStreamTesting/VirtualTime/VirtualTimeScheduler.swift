@@ -38,8 +38,8 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   /// The order of work due at one instant.
   public let order: Order
 
-  /// The maximum number of pieces of work at one instant, or in one call of ``run(fileID:filePath:line:column:)``; more
-  /// count as endless. A million by default.
+  /// The maximum number of pieces of work at one instant, or in one call to ``run(fileID:filePath:line:column:)``; more
+  /// work than that counts as endless. A million by default.
   @exclusivity(unchecked) public var workLimit = 1_000_000
 
   /// The time that ``offload(_:completion:)`` takes to deliver a result; zero by default.

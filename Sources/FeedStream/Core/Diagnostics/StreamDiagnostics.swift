@@ -25,7 +25,7 @@ public struct DroppedValue {
   }
 
   public let value: Any
-  /// The operator or subject that dropped the value, by the name of its subscription.
+  /// The operator or subject that dropped the value, identified by the name of its subscription.
   public let source: String
   public let reason: Reason
 }

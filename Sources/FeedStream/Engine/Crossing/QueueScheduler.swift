@@ -190,7 +190,7 @@ extension Scheduler {
     set { state.withLock { $0.domain = newValue } }
   }
 
-  /// Called when work is scheduled. Safe from any thread, as is `letGo`.
+  /// Called when work is scheduled. Safe to use from any thread, as is `letGo`.
   func hold() {
     guard let holder else { return }
     state.withLock { state in

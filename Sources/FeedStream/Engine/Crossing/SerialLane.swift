@@ -169,7 +169,7 @@ import Synchronization
     }
   }
 
-  /// Drops all events that wait in the lane, and runs `cancel` there. Safe from any thread.
+  /// Drops all events that wait in the lane, and runs `cancel` there. Safe to use from any thread.
   func revoke(_ cancel: @escaping () -> Void) {
     isRevoked.store(true, ordering: .releasing)
     post(cancel)

@@ -62,7 +62,7 @@ extension Port {
     if let up { crossing.request(demand, from: up) }
   }
 
-  /// Cancels upstream; nothing arrives from it any more.
+  /// Cancels upstream; nothing arrives from it anymore.
   @usableFromInline final func cancel() {
     let up = self.up
     let crossing = self.crossing

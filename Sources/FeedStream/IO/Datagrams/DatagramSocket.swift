@@ -68,7 +68,7 @@ package protocol DatagramPort: AnyObject {
   /// - Returns: true if the datagram was sent immediately.
   func send(_ datagram: Datagram, _ done: @escaping (SystemError?) -> Void) -> Bool
 
-  /// Releases everything; nothing is called any more. Idempotent.
+  /// Releases everything; nothing is called anymore. Idempotent.
   func close()
 }
 

@@ -39,7 +39,7 @@ extension ByteChannel {
 /// The result of reading.
 package enum ReadResult {
   case chunk(Chunk)
-  /// The peer will write no more.
+  /// The peer has finished writing.
   case end
   case failure(SystemError)
 }

@@ -19,7 +19,7 @@ package protocol ByteSink: AnyObject {
   /// The number of bytes that a failed write had written before it failed; 0 if unknown.
   var writtenOfFailed: Int { get }
 
-  /// Releases everything; nothing is called any more. Idempotent.
+  /// Releases everything; nothing is called anymore. Idempotent.
   func close()
 }
 

@@ -34,7 +34,7 @@ public final class Connection {
   /// nothing.
   public var bytes: Publishers.ConnectionBytes { Publishers.ConnectionBytes(connection: self) }
 
-  /// Reserves both directions for a layer above: no other code can read from or write to the connection any more.
+  /// Reserves both directions for a layer above: no other code can read from or write to the connection anymore.
   package func claim() throws(SystemError) {
     guard !users.isRead, !users.isWritten, !isClosed else {
       throw SystemError("take over", "\(peer)", code: isClosed ? Errno.closed : Errno.busy)

@@ -53,7 +53,7 @@ public final class Listener {
   /// **Cancellation:** leaves connections in the backlog. **Policy:** holds at most one connection that was not
   /// requested.
   ///
-  /// There can be one subscriber at a time: for another one, the stream finishes without a value.
+  /// There can be only one subscriber at a time: for a second one, the stream finishes without a value.
   public var connections: Publishers.Connections { Publishers.Connections(listener: self) }
 
   /// Stops listening. Accepted connections stay open.

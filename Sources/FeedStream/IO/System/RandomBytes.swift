@@ -12,7 +12,7 @@ public enum RandomBytes {
   ///
   /// - Parameters:
   ///   - count: the size of a chunk, in bytes.
-  ///   - scheduler: an ``EventLoop``, or virtual time in a test, whose bytes are the same in each run.
+  ///   - scheduler: an ``EventLoop``, or virtual time in a test, where the bytes are the same in each run.
   /// - Precondition: `count` is more than zero.
   public static func chunks(of count: Int, on scheduler: any LoopScheduler) -> Publishers.RandomChunks {
     precondition(count > 0, "RandomBytes.chunks(of: \(count)): a chunk needs at least 1 byte; use 1 or more")

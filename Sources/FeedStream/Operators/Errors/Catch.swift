@@ -45,7 +45,7 @@ extension Publishers {
     Upstream, NewPublisher, Throwing<NewPublisher.Failure>
   > where Upstream.Output == NewPublisher.Output
 
-  /// ``Catch`` and ``TryCatch``, which share this type.
+  /// The type that ``Catch`` and ``TryCatch`` share.
   @frozen
   public struct Catching<Upstream: Publisher, NewPublisher: Publisher, Mode: FailureMode<NewPublisher.Failure>>:
     Operator

@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// ![dropFirst(2)](marbles-dropFirst.svg)
   ///
-  /// **Demand:** passes through; `count` more are requested at the start, for those that are dropped.
+  /// **Demand:** passes through; `count` more values are requested at the start, to replace those that are dropped.
   /// **Failure, cancellation:** pass through. **Policy:** forwards the rest.
   ///
   /// - Precondition: `count` is not negative.

@@ -48,7 +48,7 @@ extension Publishers {
   /// See ``Publisher/tryPrefix(while:)``.
   public typealias TryPrefixWhile<Upstream: Publisher> = PrefixingWhile<Upstream, Throwing<Upstream.Failure>>
 
-  /// ``PrefixWhile`` and ``TryPrefixWhile``, which share this type.
+  /// The type that ``PrefixWhile`` and ``TryPrefixWhile`` share.
   @frozen public struct PrefixingWhile<Upstream: Publisher, Mode: FailureMode<Upstream.Failure>>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = Mode.Failure

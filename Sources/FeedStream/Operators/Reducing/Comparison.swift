@@ -53,8 +53,8 @@ extension Publisher {
     Publishers.Comparison(upstream: self, areInIncreasingOrder: areInIncreasingOrder)
   }
 
-  /// Delivers the value that comes first in the order, when upstream finishes; fails with the first error that
-  /// comparing throws.
+  /// Delivers the value that comes first in the order, when upstream finishes; fails with the first error that the
+  /// comparison throws.
   ///
   ///     upstream    --2--3--x--|
   ///     tryMin { try isLess($0, $1) }   (throws on x)
@@ -69,8 +69,8 @@ extension Publisher {
     tryMax { try areInIncreasingOrder($1, $0) }
   }
 
-  /// Delivers the value that comes last in the order, when upstream finishes; fails with the first error that
-  /// comparing throws.
+  /// Delivers the value that comes last in the order, when upstream finishes; fails with the first error that the
+  /// comparison throws.
   ///
   ///     upstream    --2--3--x--|
   ///     tryMax { try isLess($0, $1) }   (throws on x)
@@ -92,7 +92,7 @@ extension Publishers {
   /// See ``Publisher/tryMax(by:)``.
   public typealias TryComparison<Upstream: Publisher> = Comparing<Upstream, Throwing<Upstream.Failure>>
 
-  /// ``Comparison`` and ``TryComparison``, which share this type.
+  /// The type that ``Comparison`` and ``TryComparison`` share.
   @frozen public struct Comparing<Upstream: Publisher, Mode: FailureMode<Upstream.Failure>>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = Mode.Failure

@@ -14,7 +14,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - interval: the delay, in `scheduler`'s time.
-  ///   - tolerance: the maximum additional delay of a delivery; by default the scheduler's minimum.
+  ///   - tolerance: the maximum additional delay of a delivery; by default, the scheduler's minimum.
   ///   - scheduler: measures the time, and delivers the values.
   ///   - options: passed on to the scheduler.
   @inlinable public func delay<S: Scheduler>(

@@ -18,7 +18,7 @@ extension Publisher {
   ///   - interval: the maximum time without a value, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers the values.
   ///   - options: passed on to the scheduler.
-  ///   - customError: makes the error to fail with; without it a timeout finishes the stream.
+  ///   - customError: makes the error to fail with; without it, a timeout finishes the stream.
   @inlinable public func timeout<S: Scheduler>(
     _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil,
     customError: (() -> Failure)? = nil

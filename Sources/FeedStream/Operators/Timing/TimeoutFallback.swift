@@ -9,7 +9,7 @@ extension Publisher {
   /// The time is measured as in ``Publisher/timeout(_:scheduler:options:customError:)``, for upstream only.
   ///
   /// **Policy:** values that arrived in time are delivered first. **Demand:** the outstanding demand passes to the
-  /// fallback. **Failure:** passes through from either publisher. **Cancellation:** cancels the running publisher,
+  /// fallback. **Failure:** passes through from either publisher. **Cancellation:** cancels the running publisher
   /// immediately; waiting values are dropped.
   ///
   /// - Parameters:

@@ -112,9 +112,9 @@ import Synchronization
 
 /// A home of a part of a stream on a queue: `SerialLane`.
 @usableFromInline protocol StreamLane: AnyObject {
-  /// The list of the lane's streams, made when it is first used. Safe from any thread.
+  /// The list of the lane's streams, made when it is first used. Safe to use from any thread.
   var map: LoopMap { get }
-  /// The list of the lane's streams; `nil` if there are none on the map. Safe from any thread.
+  /// The list of the lane's streams; `nil` if there are none on the map. Safe to use from any thread.
   var knownMap: LoopMap? { get }
   /// The lane's streams; `nil` if the calling thread may not read them now.
   func readHere(atMost limit: Int) -> StreamMap?

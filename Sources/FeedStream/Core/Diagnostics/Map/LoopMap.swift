@@ -48,19 +48,20 @@ public import Synchronization
 
   private var task: Int? { domain == nil && !isOfMain ? SubjectConfinement.currentTask : nil }
 
-  /// Safe from any thread.
+  /// Safe to use from any thread.
   func add(_ end: any LiveSubscriber, _ place: SourcePlace?, _ tally: Tally?) {
     entries.add(Entry(end: end, place: place, tally: tally, task: task)) { $0.end == nil }
   }
 
-  /// False when no stream can be left. Safe from any thread.
+  /// False when no stream can be left. Safe to use from any thread.
   var mayHaveStreams: Bool {
     entries.elements.contains { entry in
       entry.end.map { ($0 as? any LiveAnywhere)?.mayReceive ?? true } ?? false
     }
   }
 
-  /// The current time, in nanoseconds; `nil` without a clock. Safe from any thread, where a thread's list has none.
+  /// The current time, in nanoseconds; `nil` without a clock. Safe to use from any thread, where a thread's list has
+  /// none.
   func now() -> Int64? {
     if let domain { return domain.instant }
     guard isOfThisThread else { return nil }

@@ -1,8 +1,8 @@
-/// The live streams of a program at one moment: a node for each member, and the paths from the sources to the
-/// subscribers.
+/// The live streams of a program at one moment: a node for each source, operator and subscriber, and the paths between
+/// them.
 ///
 /// ``StreamDiagnostics/startMap(_:)`` turns the map on, and ``StreamDiagnostics/snapshot(limit:)`` returns its current
-/// state. As text, the map names the stuck places first.
+/// state. The map's text begins with the places where streams may be stuck.
 public struct StreamMap: Sendable, Hashable {
   /// A source, an operator, or the subscriber at the end of a stream.
   public struct Node: Sendable, Hashable, Identifiable {
@@ -88,7 +88,7 @@ public struct StreamMap: Sendable, Hashable {
     case waitsForTime
   }
 
-  /// A place where a stream may be stuck. A stream that is only idle looks the same.
+  /// A place where a stream may be stuck. A stream that is merely idle looks the same.
   public struct Finding: Sendable, Hashable, Encodable {
     /// The index of the node.
     public internal(set) var node: Int
@@ -97,7 +97,7 @@ public struct StreamMap: Sendable, Hashable {
     public let message: String
   }
 
-  /// The nodes, each at the index that is its ``Node/id``.
+  /// The nodes; the index of each one is its ``Node/id``.
   public private(set) var nodes: [Node]
   /// The places where streams may be stuck, the most certain first.
   public internal(set) var findings: [Finding] = []
