@@ -66,7 +66,7 @@ private final class OutsideWaits: FutureWaits {
   let home = StreamHome.ofAnyThread ?? .current
   /// The task that fulfills the future; cancelled when the future is released.
   var task: Task<Void, Never>?
-  /// True while the promise may still be called. `isAwaited`: a subscriber waits for the result.
+  /// True while the promise may still be called. `isAwaited` is true while a subscriber waits for the result.
   private var isHeld = false
   private var isAwaited = false
   private var isWaiting = false

@@ -40,7 +40,7 @@ extension EventLoop {
     offload.start()
   }
 
-  /// Starts the waiting work as soon as there are threads, or on the loop if there are none until `deadline`. Without
+  /// Starts the waiting work as soon as there are threads, or on the loop if there are none by `deadline`. Without
   /// this, a save would never complete, and a program that waits for its saves would never exit.
   private func waitForThreads(until deadline: StreamInstant) {
     let pause = StreamInstant.Stride.milliseconds(hasDoneWithoutThreads ? 0 : 50)

@@ -106,7 +106,7 @@ extension EventLoop {
   /// The state of the one libuv timer that serves the whole queue of timers.
   struct Timing {
     /// The time of the next check of timers, in nanoseconds: a whole millisecond, for which libuv's timer is set;
-    /// `.min` for the next turn, `.max` for none.
+    /// `.min` means the next turn, and `.max` means that no check is needed.
     var lookAt = Int64.max
     /// The time for which timers are currently firing.
     var firing: StreamInstant?

@@ -1,8 +1,8 @@
 internal import CLibUV
 import Synchronization
 
-/// Keeps the loop running while live streams wait for results from outside of it (tasks, promises, senders), as it does
-/// for offloaded work.
+/// Keeps the loop running while live streams wait for results from outside the loop (tasks, promises, senders), as for
+/// offloaded work.
 extension EventLoop {
   package func beginWaiting() {
     waits += 1

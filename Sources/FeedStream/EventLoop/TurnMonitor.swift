@@ -111,7 +111,7 @@ final class TurnMonitor: Sendable {
     let stack: StackRequest?
   }
 
-  /// - Returns: whether all loops are idle, and the turns to report.
+  /// - Returns: true if all loops are idle, and the turns to report.
   private func look(_ limit: Int64) -> (isIdle: Bool, [LongTurn]) {
     entries.withLock { entries in
       var (isIdle, long) = (true, [LongTurn]())

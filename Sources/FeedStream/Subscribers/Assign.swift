@@ -92,7 +92,7 @@ extension Subscribers {
       if !unconfined.touch({ end()?.cancel() }) { unconfined.cancelUpstream() }
     }
 
-    /// Releases the object outside of any access to this subscriber, because releasing it may call back into the
+    /// Releases the object outside any access to this subscriber, because releasing it may call back into the
     /// subscriber.
     @discardableResult private func end() -> (any Subscription)? {
       guard case .subscribed(let subscription) = status else { return nil }

@@ -38,7 +38,7 @@ package protocol StreamDomain: AnyObject, Sendable {
   func hold(_ place: HoldingPlace)
   func letGo(_ place: HoldingPlace)
 
-  /// The current time in nanoseconds; `nil` without a clock. Safe to use from any thread.
+  /// The current time in nanoseconds; `nil` if there is no clock. Safe to use from any thread.
   var instant: Int64? { get }
 
   /// The name of the thread, for the map. Read it on this thread only.
@@ -201,7 +201,7 @@ package enum CurrentDomain {
     LiveMap.turnBegins()
   }
 
-  /// Runs `body` outside of any domain.
+  /// Runs `body` outside any domain.
   static func outside(_ body: () -> Void) {
     let outer = pthread_getspecific(key)
     pthread_setspecific(key, nil)

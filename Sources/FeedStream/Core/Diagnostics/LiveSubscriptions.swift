@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The subscriptions that live on a loop. Used on its thread only.
+/// The subscriptions that live on a loop. Use this object only on the loop's thread.
 package final class LiveSubscriptions {
   private struct Entry {
     weak var subscriber: (any LiveSubscriber)?

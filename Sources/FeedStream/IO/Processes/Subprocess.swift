@@ -72,7 +72,7 @@ extension Subprocess {
   /// A program's environment variables.
   public struct Environment: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     package var inherits: Bool
-    /// `nil` removes a variable.
+    /// The changes to the variables; `nil` removes a variable.
     package var changes: [String: String?]
 
     /// This process's variables.

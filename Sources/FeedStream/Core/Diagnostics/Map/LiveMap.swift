@@ -118,12 +118,12 @@ import Synchronization
   var knownMap: LoopMap? { get }
   /// The lane's streams; `nil` if the calling thread may not read them now.
   func readHere(atMost limit: Int) -> StreamMap?
-  /// Calls `read` in the lane, later, with true; with false, on any thread, if its loop is closed. No loop waits for
-  /// this call.
+  /// Calls `read` with true in the lane, later. If the lane's loop is closed, calls `read` with false, on any thread.
+  /// No loop waits for this call.
   func look(_ read: @escaping @Sendable (_ isHere: Bool) -> Void)
 }
 
-/// A subscriber whose values tasks await. It counts none itself.
+/// A subscriber whose values are awaited by tasks. It doesn't count them itself.
 protocol AwaitedValues {}
 
 /// A subscriber that represents a known end of a stream, such as that of `sink`.

@@ -1,14 +1,15 @@
 public import Synchronization
 
-/// The ends of the streams that live on one loop, in one lane, or on one thread without a loop. Used there only, except
-/// as noted.
+/// The ends of the streams that live on one loop, in one lane, or on one thread without a loop. Use it only there,
+/// except as noted.
 @usableFromInline final class LoopMap {
   // @unchecked: guarded by the list's lock; the end and its tally are read only in their home.
   private struct Entry: @unchecked Sendable {
     weak var end: (any LiveSubscriber)?
     let place: SourcePlace?
     let tally: Tally?
-    /// The task that made a stream without a loop: it may continue on another thread, where only it uses the stream.
+    /// The task that made a stream without a loop. The task may continue on another thread, where no other code uses
+    /// the stream.
     let task: Int?
   }
 
@@ -60,8 +61,8 @@ public import Synchronization
     }
   }
 
-  /// The current time, in nanoseconds; `nil` without a clock. Safe to use from any thread, where a thread's list has
-  /// none.
+  /// The current time, in nanoseconds; `nil` if there is no clock. Safe to use from any thread; the list of a different
+  /// thread has no clock there.
   func now() -> Int64? {
     if let domain { return domain.instant }
     guard isOfThisThread else { return nil }

@@ -41,7 +41,7 @@ public struct StreamMap: Sendable, Hashable {
     public internal(set) var sinceLastEvent: Duration?
     /// Anything else about the node, such as the number of attempts that failed below `retry`; `nil` for most nodes.
     public internal(set) var note: String?
-    /// Facts that the node's member tells for the findings.
+    /// Facts that the node's member reports for the findings.
     var hints = Hints()
 
     init(id: Int, name: String, loop: String) {
@@ -51,7 +51,7 @@ public struct StreamMap: Sendable, Hashable {
     }
   }
 
-  /// Facts that a member tells the map for its findings, and for joining the parts of a stream.
+  /// Facts that a member reports to the map for its findings, and for joining the parts of a stream.
   struct Hints: Sendable, Hashable {
     /// The number of values that the node holds for each of its upstreams, in the order of the upstreams.
     var partners: [Int] = []
@@ -61,7 +61,7 @@ public struct StreamMap: Sendable, Hashable {
     var reason: String?
     /// The same for the nodes above.
     var reasonAbove: String?
-    /// For the end of a part whose values go to another home.
+    /// The bridge, for the end of a part whose values go to another home.
     var bridge: ObjectIdentifier?
     /// The bridges above the node. An upstream of -1 stands for the first of them, -2 for the second.
     var bridgesAbove: [ObjectIdentifier] = []
@@ -135,7 +135,7 @@ public struct StreamMap: Sendable, Hashable {
     if !joined.isEmpty { remove(joined) }
   }
 
-  /// Counts at the node `index`, which only moves values, what has arrived at `end`, the end of the part above it.
+  /// Adds the counts of `end`, the end of the part above, to the node `index`, which only moves values.
   private mutating func takeOver(_ end: Int, at index: Int) {
     nodes[index].held += nodes[end].held
     nodes[index].waitsForTime = nodes[index].waitsForTime || nodes[end].waitsForTime
