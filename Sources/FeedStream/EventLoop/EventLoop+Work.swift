@@ -19,7 +19,7 @@ extension EventLoop {
   ///
   /// - Parameters:
   ///   - action: runs on the loop.
-  ///   - file: names the call in warnings, together with the line.
+  ///   - file: identifies the call in warnings, together with `line`.
   ///   - line: the line in the file.
   public func execute(
     _ action: @escaping @Sendable () -> Void, file: StaticString = #fileID, line: UInt = #line

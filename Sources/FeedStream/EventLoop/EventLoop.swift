@@ -219,7 +219,7 @@ extension EventLoop: StreamDomain {
 
   /// Makes ``run(_:)`` return at the end of the current turn. Safe to use from any thread.
   ///
-  /// If the loop is not running, the next call of ``run(_:)`` returns immediately. Scheduled work stays scheduled.
+  /// If the loop is not running, the next call to ``run(_:)`` returns immediately. Scheduled work stays scheduled.
   public func stop() {
     precondition(host == nil, "EventLoop.stop: the main queue runs this loop until the program ends; use another loop")
     if isCurrent {

@@ -54,7 +54,7 @@ public final class OnLoop<State>: Sendable, Cancellable {
   ///
   /// - Parameters:
   ///   - action: runs on the loop.
-  ///   - file: names the call in warnings, together with the line.
+  ///   - file: identifies the call in warnings, together with `line`.
   ///   - line: the line in the file.
   public func run(
     _ action: @escaping @Sendable (inout State) -> Void, file: StaticString = #fileID, line: UInt = #line

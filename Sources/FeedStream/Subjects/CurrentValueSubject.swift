@@ -38,7 +38,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   ///
   /// - Parameters:
   ///   - value: the first value.
-  ///   - file: names the subject in warnings, together with the line.
+  ///   - file: identifies the subject in warnings, together with `line`.
   ///   - line: the line in the file.
   @inlinable public convenience init(_ value: Output, file: StaticString = #fileID, line: UInt = #line) {
     self.init(value, at: SourcePlace(file, line))

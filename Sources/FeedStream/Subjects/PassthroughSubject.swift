@@ -18,7 +18,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
   /// Makes a subject.
   ///
   /// - Parameters:
-  ///   - file: names the subject in warnings, together with the line.
+  ///   - file: identifies the subject in warnings, together with `line`.
   ///   - line: the line in the file.
   @inlinable public init(file: StaticString = #fileID, line: UInt = #line) {
     conduits = SubscriberList("PassthroughSubject", at: SourcePlace(file, line))

@@ -6,7 +6,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - subject: the subject.
-  ///   - file: names the subscription in warnings, together with the line.
+  ///   - file: identifies the subscription in warnings, together with `line`.
   ///   - line: the line in the file.
   /// - Returns: a cancellable that cancels the subscription when it is cancelled or released.
   @inlinable

@@ -9,7 +9,7 @@ extension Publisher where Failure == Never {
   /// - Parameters:
   ///   - keyPath: the property.
   ///   - object: the object whose property is written.
-  ///   - file: names the subscription in warnings, together with the line.
+  ///   - file: identifies the subscription in warnings, together with `line`.
   ///   - line: the line in the file.
   /// - Returns: a cancellable that cancels the subscription when it is cancelled or released. Keep it, but not in
   ///   `object`: that would create a retain cycle.

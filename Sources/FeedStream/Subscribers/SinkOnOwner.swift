@@ -19,7 +19,7 @@ extension Publisher {
   ///   - owner: passed to the closures, so that they needn't capture it.
   ///   - receiveCompletion: receives the completion.
   ///   - receiveValue: receives each value.
-  ///   - file: names the subscription in warnings, together with the line.
+  ///   - file: identifies the subscription in warnings, together with `line`.
   ///   - line: the line in the file.
   /// - Returns: a cancellable that cancels the subscription when it is cancelled or released; keep it.
   @inlinable public func sink<Owner: AnyObject>(

@@ -115,7 +115,7 @@ extension MarbleDiagram {
 }
 
 extension Recorder {
-  /// The recording as a lane. Times count from the subscription. All events count as read.
+  /// The recording as a lane. Times are relative to the subscription. All events count as read.
   public func lane(_ title: String = "") -> MarbleDiagram.Lane {
     let start = subscribedAt ?? time.now
     return MarbleDiagram.Lane(

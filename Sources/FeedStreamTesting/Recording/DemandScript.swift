@@ -7,7 +7,7 @@ public struct DemandScript: Sendable, CustomStringConvertible {
   /// The demand to return after the first value, the second value, and so on. The last one is repeated for all further
   /// values.
   public var answers: [Subscribers.Demand]
-  /// The later requests; times count from the subscription.
+  /// The later requests; times are relative to the subscription.
   public var later: [Later]
   private let name: String?
 

@@ -41,7 +41,7 @@ public struct Given: Sendable {
 /// traits state which values it may leave out, and when.
 public struct Due<Output> {
   let lanes: [[Output]]
-  /// The completion; how the stream completes; `nil` means as upstream does.
+  /// The completion; `nil` means upstream's completion.
   let ending: Given.Ending?
   /// True if a failure may come before some of the values.
   let mayBeCutShort: Bool

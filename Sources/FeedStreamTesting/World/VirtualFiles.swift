@@ -30,7 +30,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   private struct Fault {
     var operation: Operation
-    /// The path; `nil` for any path.
+    /// The path; `nil` means any path.
     var path: String?
     var code: Int32
     /// The number of bytes to read or write before the fault.

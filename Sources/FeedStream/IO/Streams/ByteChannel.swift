@@ -1,4 +1,4 @@
-/// Both directions of a connection, of an event loop or of virtual time.
+/// Both directions of a connection, on an event loop or in virtual time.
 ///
 /// The caller may have at most one reader and one write at a time, and makes no calls after `close()`. Lives on its
 /// scheduler's thread. Reading continues after writing has ended.

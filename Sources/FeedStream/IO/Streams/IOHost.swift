@@ -64,7 +64,7 @@ package enum StandardChannel {
   case nothing
 }
 
-/// The system's hint of a change in a folder.
+/// The system's hint about a change in a folder.
 package struct FolderHint {
   package enum Kind {
     /// An entry appeared, vanished, or was renamed.

@@ -81,7 +81,7 @@ public struct TerminalSize: Hashable, Sendable {
   }
 }
 
-/// A terminal, of an event loop or of virtual time. Lives on its scheduler's thread.
+/// A terminal, on an event loop or in virtual time. Lives on its scheduler's thread.
 package protocol TerminalPort: AnyObject {
   var keys: any ByteChannel { get }
   func setRaw(_ isRaw: Bool) throws(SystemError)

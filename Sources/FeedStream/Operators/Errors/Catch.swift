@@ -84,7 +84,7 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
   @usableFromInline let gate = ThreadGate.ofSuccession()
   /// The demand that is still unserved; counted only while upstream delivers.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
-  /// True when upstream has failed: from then on the fallback delivers.
+  /// True when upstream has failed: from then on, the fallback delivers.
   @exclusivity(unchecked) @usableFromInline var hasFailed = false
 
   /// - Parameter recover: subscribes a ``Fallback``; created where the other publisher's type is known.

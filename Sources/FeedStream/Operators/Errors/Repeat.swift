@@ -77,7 +77,7 @@ extension Publishers {
 }
 
 @usableFromInline final class RepeatStage<Output, Failure: Error>: SequentialStage<Output, Failure> {
-  /// The number of subscriptions that are left; negative for no limit.
+  /// The number of subscriptions that are left; negative if there is no limit.
   @exclusivity(unchecked) private var left: Int
   private let alarm: Alarm?
   private let attach: (Upstream) -> Void

@@ -55,7 +55,7 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
 
 @usableFromInline final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   private let subscribe: (RetryStage) -> Void
-  /// The number of retries that are left; negative for no limit.
+  /// The number of retries that are left; negative if there is no limit.
   private var retriesLeft: Int
   /// The demand that is still unserved.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none

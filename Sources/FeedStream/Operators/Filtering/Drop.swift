@@ -53,7 +53,7 @@ extension Publishers.Drop: Equatable where Upstream: Equatable {}
   }
 
   /// A subscription that arrives after upstream's completion starts this stage again, as in Combine; after a
-  /// cancellation it is refused.
+  /// cancellation, it is refused.
   @usableFromInline override func receive(subscription: any Subscription) {
     if phase == .ended, !isCancelled {
       phase = .waiting

@@ -125,7 +125,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   @usableFromInline typealias Group = GroupedPublisher<Key, Input, Failure>
 
   @usableFromInline let key: (Input) -> Key
-  /// Several threads may use the groups, unless the stream lives on a loop.
+  /// The gate through which several threads may use the groups, unless the stream lives on a loop.
   @usableFromInline let gate: ThreadGate?
   @exclusivity(unchecked) @usableFromInline var groups: [Key: Group] = [:]
   /// The number of groups so far.

@@ -61,8 +61,8 @@ public import Synchronization
     }
   }
 
-  /// The current time, in nanoseconds; `nil` if there is no clock. Safe to use from any thread; the list of a different
-  /// thread has no clock there.
+  /// The current time, in nanoseconds; `nil` if there is no clock. Safe to use from any thread; on other threads, the
+  /// list of a thread has no clock.
   func now() -> Int64? {
     if let domain { return domain.instant }
     guard isOfThisThread else { return nil }
