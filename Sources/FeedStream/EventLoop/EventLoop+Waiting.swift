@@ -60,7 +60,7 @@ extension EventLoop {
     bring { [weak self] in self?.updateWaiting() }
   }
 
-  /// True while a value is in transit that can arrive before the loop returns.
+  /// True while a value in transit can still arrive before the loop returns.
   var isHeld: Bool {
     holds.queue.load(ordering: .sequentiallyConsistent) > 0
       || !mainQueue.isBlocked && isHeldByMainQueue

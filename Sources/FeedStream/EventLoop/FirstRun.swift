@@ -32,7 +32,7 @@ final class FirstRun: StreamStarts, Sendable {
   private static let longestWait: UInt64 = 2_000_000_000
   private static let longestPreparation: UInt64 = 10_000_000_000
   private static let expected = Locked<[(run: FirstRun, due: UInt64)]>([])
-  /// The loops with streams, for the end of the process.
+  /// The loops that have streams, for warnings at the end of the process.
   private static let withStreams = Locked<[WeakRun]>([])
 
   private struct WeakRun {

@@ -131,7 +131,7 @@ extension EventLoopThread {
   ///       Interval(every: .seconds(1), scheduler: loop).sink { print($0) }
   ///     }
   ///
-  /// Keep the handle: releasing or cancelling it releases the state, here a subscription. The handle keeps the thread
+  /// Keep the handle: releasing or cancelling it releases the state (here, a subscription). The handle keeps the thread
   /// running.
   ///
   /// - Parameter make: runs on the loop, once.

@@ -65,7 +65,7 @@ final class TurnMonitor: Sendable {
 
   func remove(_ state: TurnState) { entries.withLock { $0.removeAll { $0.state === state } } }
 
-  /// Called when a loop has begun to run, after its state says so.
+  /// Called when a loop has begun to run, after its state has been updated.
   func aLoopRuns() { if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { uv_sem_post(alarm) } }
 
   /// Allows the monitor to request the calling thread's stack.

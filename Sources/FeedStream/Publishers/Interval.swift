@@ -8,7 +8,7 @@
 ///
 /// **Demand:** each tick uses up one of the requested values. **Policy:** a tick that has not been requested is dropped
 /// and reported. It still counts, so the delivered numbers show a gap. If a subscriber requests one tick at a time and
-/// needs longer than the interval before it requests another, the next regular tick follows, not the dropped ones.
+/// takes longer than the interval before it requests another, the next regular tick follows, not the dropped ones.
 /// **Failure:** none. **Cancellation:** immediate.
 public struct Interval<Context: Scheduler>: Publisher {
   public typealias Output = Int
@@ -23,7 +23,7 @@ public struct Interval<Context: Scheduler>: Publisher {
   /// - Parameters:
   ///   - delay: the time from the subscription to the first tick; `interval` by default. With `.zero`, the first tick
   ///     comes at the scheduler's next opportunity.
-  ///   - interval: the time between ticks, on `scheduler`.
+  ///   - interval: the time between ticks, as measured by `scheduler`.
   ///   - tolerance: the maximum delay of a tick; by default, the scheduler's minimum.
   ///   - scheduler: measures the time, and delivers the values.
   ///   - options: passed on to `scheduler`.

@@ -31,7 +31,7 @@ public struct MarbleDiagram: Equatable, Sendable, CustomStringConvertible {
     self.showsTimes = showsTimes
   }
 
-  /// The diagram as text: times, inputs, the operator, the output, demand.
+  /// The diagram as text: the times, the inputs, the operator, the output and the demand.
   public var text: String {
     let lanes = (inputs + [output] + (demand.map { [$0] } ?? [])).map { lane in
       MarbleText.Lane(

@@ -36,9 +36,9 @@ public struct Given: Sendable {
 ///
 ///     StreamRules.verify("merge", expects: { .interleaved([$0.values, [7, 8, 9]]) }) { $0.merge(with: other($1)) }
 ///
-/// With unlimited demand, exactly these values are expected. With less demand, only their beginning is (the beginning
-/// of each lane, if values are interleaved), unless the stream finishes or everything was requested. An operator's
-/// traits state which values it may leave out, and when.
+/// With unlimited demand, exactly these values are expected. With less demand, only the first of these values are
+/// expected (the first of each lane, if values are interleaved), unless the stream finishes or everything was
+/// requested. An operator's traits state which values it may leave out, and when.
 public struct Due<Output> {
   let lanes: [[Output]]
   /// The completion; `nil` means upstream's completion.

@@ -13,7 +13,7 @@ import FeedStream
 /// - under each kind of demand: nothing at first, one at a time, 1 or 2 and later the rest, 3 then 2, 1 then unlimited,
 ///   unlimited;
 /// - cancelled at every point;
-/// - with the events of one instant in other orders, which seeds determine;
+/// - with the events of one instant in different orders, determined by seeds;
 /// - with sources that break the rules.
 ///
 /// The output is compared with `expects`, or with the output under unlimited demand. The shortest script that breaks a

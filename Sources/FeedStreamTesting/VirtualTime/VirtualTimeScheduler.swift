@@ -162,7 +162,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     return nil
   }
 
-  /// A sentence with the seed, so that the order of a failed test can be repeated; empty if there is no seed.
+  /// A sentence with the seed, so that the order of a failed test can be reproduced; empty if there is no seed.
   var seedNote: String {
     order.seed.map { "\nThe order was seeded. To repeat it, pass order: .seeded(\($0))." } ?? ""
   }

@@ -99,7 +99,7 @@ public final class VirtualInternet {
     return listener
   }
 
-  /// The address with a port, which is chosen if the port is 0.
+  /// The address, with a newly chosen port if the port is 0.
   private func place(of address: SocketAddress, _ operation: String) throws(SystemError) -> SocketAddress {
     // A test inherits no sockets.
     if case .inherited = address.kind { throw SystemError(operation, "\(address)", code: 9) }  // EBADF

@@ -184,8 +184,8 @@ package enum CurrentDomain {
   /// - Returns: the token for ``leave(_:)``, which restores the thread's previous domain.
   package static func enter(_ domain: any StreamDomain) -> UnsafeMutableRawPointer? { enter(Token(domain)) }
 
-  /// Makes the domain of `pass` the one that the calling thread runs. For a domain that enters so often that it keeps
-  /// its token.
+  /// Makes the domain of `pass` the one that the calling thread runs. Intended for a domain that enters so often that
+  /// it keeps its token.
   package static func enter(_ pass: Token) -> UnsafeMutableRawPointer? {
     let outer = pthread_getspecific(key)
     pthread_setspecific(key, Unmanaged.passRetained(pass).toOpaque())

@@ -69,8 +69,9 @@ extension ThreadGate {
   @inline(never) @usableFromInline static var mayCross: Bool { Home.hasQueues }
   /// True if the calling code runs on a loop, in virtual time or in a lane, or on a thread that owns a loop.
   @inline(never) @usableFromInline static var hasLoop: Bool { Home.current != nil }
-  /// True without a loop or a queue, where events and requests of a stream may come from several threads. A lane without
-  /// a queue brings the requests of a stream that crosses to a queue below, but not the values of a user's publisher.
+  /// True if there is no loop or queue, so that events and requests of a stream may come from several threads. A lane
+  /// without a queue brings the requests of a stream that crosses to a queue below, but not the values of a user's
+  /// publisher.
   @inline(never) @usableFromInline static var isShared: Bool { Home.current?.isForAnyThread ?? true }
 }
 

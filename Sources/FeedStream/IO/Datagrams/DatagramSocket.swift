@@ -45,9 +45,9 @@ public final class DatagramSocket {
 
   /// The datagrams that arrive, one per requested value.
   ///
-  /// **Demand:** without demand nothing is read, and the system drops datagrams for which its buffer has no room.
-  /// **Failure:** the system's reason; `EBUSY` for a second subscriber at the same time. **Cancellation:** stops
-  /// reading; the socket stays open. **Policy:** holds nothing. Finishes when the socket is closed.
+  /// **Demand:** without demand, nothing is read, and the system drops datagrams for which its buffer has no room.
+  /// **Failure:** the system's error; `EBUSY` for a second simultaneous subscriber. **Cancellation:** stops reading;
+  /// the socket stays open. **Policy:** holds nothing. Finishes when the socket is closed.
   public var datagrams: Publishers.Datagrams { Publishers.Datagrams(socket: self) }
 
   /// Closes the socket: a stream that reads from it finishes, and a stream that writes to it fails with `ECANCELED`.

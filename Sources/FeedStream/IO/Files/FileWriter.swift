@@ -13,7 +13,7 @@ public enum FileWriting: Hashable, Sendable {
 }
 
 extension Publisher where Output == Chunk {
-  /// Writes the bytes to a file, and finishes when the system has all of them.
+  /// Writes the bytes to a file, and finishes when the system has accepted all of them.
   ///
   ///     Just(Chunk("[]")).write(to: File("feed.json"), .atomically, on: loop)
   ///       .sink { print($0) } receiveValue: { _ in }
@@ -52,7 +52,7 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// A file as a destination of bytes.
+/// A file as a destination for bytes.
 private final class FileSink: ByteSink {
   private let writer: FileWriter
   private let scheduler: any LoopScheduler

@@ -17,9 +17,9 @@ extension File {
   /// between two checks; overwritten data; and the truncation of a file that grows past the current position before the
   /// next check, if the 64 bytes before that position are the same as before.
   ///
-  /// **Demand:** each requested chunk is one read; without demand nothing is read or checked. At the end of the file,
+  /// **Demand:** each requested chunk is one read; without demand, nothing is read or checked. At the end of the file,
   /// the stream waits until the system announces a change in the folder, and also checks the file every `interval`.
-  /// **Failure:** the system's reason, except for a missing file. **Cancellation:** closes the file. **Policy:** holds
+  /// **Failure:** the system's error, except for a missing file. **Cancellation:** closes the file. **Policy:** holds
   /// nothing.
   ///
   /// - Parameters:

@@ -1,4 +1,4 @@
-/// A destination of bytes: a connection, a file, a standard stream.
+/// A destination for bytes: a connection, a file, a standard stream.
 ///
 /// The caller may have at most one write at a time, and makes no calls after `close()`. Lives on its scheduler's
 /// thread.

@@ -5,7 +5,7 @@
 ///       .flatMap { $0.bytes.write(to: $0).catch { _ in Empty() } }
 ///       .sink { _ in }
 ///
-/// A listener listens until it is closed or released. Connections that aren't accepted yet wait in the system's
+/// A listener listens until it is closed or released. Connections that haven't been accepted yet wait in the system's
 /// backlog. The listener keeps the loop running while ``connections`` has a subscriber. Lives on its scheduler's
 /// thread.
 public final class Listener {

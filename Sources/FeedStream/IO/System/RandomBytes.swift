@@ -7,7 +7,7 @@ public enum RandomBytes {
   ///     RandomBytes.chunks(of: 16, on: loop).prefix(1)
   ///       .sink { print($0) } receiveValue: { print(Array($0)) }
   ///
-  /// **Demand:** each requested chunk is one system call on the thread pool. **Failure:** the system's reason.
+  /// **Demand:** each requested chunk is one system call on the thread pool. **Failure:** the system's error.
   /// **Cancellation:** the result of a running call is dropped. **Policy:** holds nothing.
   ///
   /// - Parameters:

@@ -16,7 +16,7 @@ public enum Signals {
   /// Losses: a signal that arrives again before it is requested, or within the same turn of the loop, is delivered
   /// once.
   ///
-  /// **Demand:** signals are caught from the first request on. **Failure:** the system's reason, for a signal that
+  /// **Demand:** signals are caught from the first request on. **Failure:** the system's error, for a signal that
   /// cannot be caught (`SIGKILL`, `SIGSTOP`) or does not exist. **Cancellation:** restores the signals' previous
   /// actions. **Policy:** holds one signal of each number.
   ///

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Drops values until `publisher` delivers one, and delivers the rest.
+  /// Drops values until `publisher` delivers one, then delivers the rest.
   ///
   ///     upstream    --1--2--3--4--|
   ///     publisher   -------x--

@@ -28,7 +28,7 @@ extension Publisher {
     Publishers.PrefixWhile(upstream: self, isInclusive: isInclusive, predicate: predicate)
   }
 
-  /// Delivers values as long as `predicate` holds, then finishes; fails with the first error it throws.
+  /// Delivers values as long as `predicate` holds, then finishes; fails with the first error that `predicate` throws.
   ///
   ///     upstream    --1--2--x--3--|
   ///     tryPrefix { try isSmall($0) }   (throws on x)

@@ -11,7 +11,7 @@ extension Publisher {
   /// upstream; the outstanding demand passes to each new publisher. **Failure:** the first failure, upstream's or a
   /// publisher's, ends the stream immediately; waiting values are not mapped, but reported as dropped.
   /// **Cancellation:** cancels upstream and the running publisher. **Policy:** holds values without limit until their
-  /// turn, so nothing is lost, not even a subject's values. If upstream can wait and is long, use
+  /// turn, so nothing is lost, not even a subject's values. If upstream is long and can wait, use
   /// `flatMap(maxPublishers: .max(1))`, which takes upstream's values one at a time.
   @inlinable public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P

@@ -9,8 +9,8 @@ extension Publisher {
   /// If no values have arrived since the last trigger, no array is delivered. When the trigger completes, the remaining
   /// values are delivered and the stream ends.
   ///
-  /// **Policy:** keeps an array until it is requested, then delivers it immediately; until then it grows without limit.
-  /// **Demand:** requests everything from upstream and the trigger. **Failure:** passes through immediately; the
+  /// **Policy:** keeps an array until it is requested, then delivers it immediately; until then, it grows without
+  /// limit. **Demand:** requests everything from upstream and the trigger. **Failure:** passes through immediately; the
   /// collected values are dropped and reported. When upstream finishes, they are delivered first. **Cancellation:**
   /// cancels upstream and the trigger immediately.
   ///

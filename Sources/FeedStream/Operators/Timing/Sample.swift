@@ -30,7 +30,7 @@ extension Publisher {
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/sample(on:)``.
   ///
   /// - Parameters:
-  ///   - interval: the time between samples, in `scheduler`'s time.
+  ///   - interval: the time between samples, as measured by `scheduler`.
   ///   - scheduler: measures the time, and delivers the values.
   ///   - options: passed on to `scheduler`.
   /// - Precondition: `interval` is more than zero.

@@ -13,7 +13,7 @@ extension Publisher {
   /// immediately; waiting values are dropped.
   ///
   /// - Parameters:
-  ///   - interval: the maximum time without a value, in `scheduler`'s time.
+  ///   - interval: the maximum time without a value, as measured by `scheduler`.
   ///   - scheduler: measures the time, and delivers upstream's values.
   ///   - options: passed on to the scheduler.
   ///   - fallback: the publisher to continue with; upstream is cancelled first.

@@ -33,7 +33,7 @@ extension Publisher {
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/window(on:)``.
   ///
   /// - Parameters:
-  ///   - interval: the length of a window, in `scheduler`'s time.
+  ///   - interval: the length of a window, as measured by `scheduler`.
   ///   - scheduler: measures the time, and delivers the windows.
   ///   - options: passed on to the scheduler.
   /// - Precondition: `interval` is more than zero.

@@ -159,7 +159,7 @@ public struct StreamMap: Sendable, Hashable {
     }
   }
 
-  /// Adds the streams of another loop. Call ``finish()`` when all are there.
+  /// Adds the streams of another loop. Call ``finish()`` when all streams have been added.
   mutating func add(_ other: StreamMap) {
     let offset = nodes.count
     for var node in other.nodes {
@@ -171,7 +171,7 @@ public struct StreamMap: Sendable, Hashable {
     silentLoops += other.silentLoops
   }
 
-  /// The indices of the streams' ends that this node's values reach.
+  /// The indices of the ends of streams that this node's values reach.
   public func ends(below node: Int) -> [Int] {
     var (open, seen, ends) = ([node], Set([node]), [Int]())
     while let next = open.popLast() {
