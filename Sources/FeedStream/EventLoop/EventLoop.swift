@@ -26,7 +26,7 @@ public final class EventLoop: @unchecked Sendable {
     /// loop alive; no live stream waits for a result from outside (an asynchronous sequence, a task, a promise, a
     /// sender); and no value is in transit to a queue, a run loop or a task.
     case untilIdle
-    /// When ``stop()`` is called; until then the loop waits for work from other threads.
+    /// When ``stop()`` is called; until then, the loop waits for work from other threads.
     case untilStopped
     /// After one turn that does not wait.
     case oneTurn

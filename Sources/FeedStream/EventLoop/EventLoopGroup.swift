@@ -17,7 +17,7 @@ public final class EventLoopGroup: Sendable {
     /// Each loop in turn.
     case roundRobin
     /// The loop with the least work from ``Publisher/parallelMap(on:width:limit:ordering:_:)`` and
-    /// ``Publisher/parallel(on:width:limit:_:)``; if several loops have equally little, the next of them in turn.
+    /// ``Publisher/parallel(on:width:limit:_:)``; if several loops have equally little work, the next of them in turn.
     case leastLoaded
   }
 

@@ -91,7 +91,7 @@ extension Recorder {
     return "\nIt is \(time.now.nanoseconds.asTime), and work is pending: \(next). Advance time, or call run()."
   }
 
-  /// The events. Times are relative to the subscription, or from the beginning of the subscription diagram.
+  /// The events. Times are relative to the subscription, or to the beginning of the subscription diagram.
   var timeline: [(time: StreamInstant.Stride, event: Event)] {
     let start = origin ?? subscribedAt ?? time.now
     return events.map { (start.distance(to: $0.time), $0.content) }

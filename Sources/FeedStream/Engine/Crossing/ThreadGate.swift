@@ -201,7 +201,7 @@ import Synchronization
     }
   }
 
-  /// Called by the first thread when it finds the stage shared: from now on it enters like all other threads.
+  /// Called by the first thread when it finds the stage shared: from now on, it enters like all other threads.
   ///
   /// - Returns: false, for ``enter()`` to return.
   @inline(never) @usableFromInline func stayOut() -> Bool {

@@ -193,8 +193,8 @@ extension Publisher where Output == Chunk {
   /// The program's input is closed when upstream completes. When the program ends, upstream is cancelled.
   ///
   /// **Demand:** requests from upstream as ``Publisher/write(to:limit:atEnd:)`` does; reads the output on demand.
-  /// **Failure:** ``SubprocessError``, as in ``Subprocess/output(on:)``, even when upstream fails, which ends the
-  /// program. **Cancellation:** cancels upstream and ends the program. **Policy:** holds up to 256 KiB of the bytes to
+  /// **Failure:** ``SubprocessError``, as in ``Subprocess/output(on:)``, even when upstream fails; the program is then
+  /// ended. **Cancellation:** cancels upstream and ends the program. **Policy:** holds up to 256 KiB of the bytes to
   /// write, and one chunk.
   public func pipe(
     through program: Subprocess, on scheduler: any LoopScheduler

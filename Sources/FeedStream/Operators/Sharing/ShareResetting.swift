@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Shares one subscription to this publisher among all subscribers, and begins another after the chosen events.
+  /// Shares one subscription to this publisher among all subscribers, and begins a new one after the chosen events.
   ///
   ///     upstream           --1--#
   ///     share(resetOnError: true)

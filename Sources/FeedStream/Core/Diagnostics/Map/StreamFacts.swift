@@ -2,7 +2,7 @@
 @usableFromInline struct StreamFacts {
   var name: String
   var place: String?
-  /// The member's subscriptions to its upstreams, or a ``MapBridge`` for an upstream that lives in another home.
+  /// The member's subscriptions to its upstreams, or a ``MapBridge`` for an upstream that lives in a different home.
   var upstreams: [Any] = []
   /// The subscriber below, which may be a chain of stateless operators.
   var below: Any?
