@@ -26,7 +26,7 @@ public struct Create<Output, Failure: Error>: Publisher {
   @usableFromInline let body: (Emitter) throws(Failure) -> Void
 
   /// - Parameters:
-  ///   - size: the number of unrequested values to hold; more than zero; `.max` means no limit.
+  ///   - size: the number of unrequested values to hold, more than zero; `.max` means no limit.
   ///   - whenFull: decides what happens to a value for which there is no room.
   ///   - body: sends values and the completion, now or later; throws to end the stream.
   @inlinable public init(

@@ -48,7 +48,7 @@ public struct Due<Output> {
 
   /// These values, in this order.
   ///
-  /// - Parameter ending: how the stream completes; `nil` means as upstream does.
+  /// - Parameter ending: how the stream completes; `nil` means in the same way as upstream.
   public static func values(_ values: some Sequence<Output>, then ending: Given.Ending? = nil) -> Due {
     Due(lanes: [Array(values)], ending: ending, mayBeCutShort: false)
   }
@@ -56,7 +56,7 @@ public struct Due<Output> {
   /// The values of each lane in order, with the lanes interleaved in any way; a failure may come before the rest of any
   /// lane.
   ///
-  /// - Parameter ending: how the stream completes; `nil` means as upstream does.
+  /// - Parameter ending: how the stream completes; `nil` means in the same way as upstream.
   public static func interleaved(_ lanes: [[Output]], then ending: Given.Ending? = nil) -> Due {
     Due(lanes: lanes, ending: ending, mayBeCutShort: true)
   }
