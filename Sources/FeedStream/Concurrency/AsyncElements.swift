@@ -1,11 +1,11 @@
 extension AsyncSequence where Self: Sendable, Element: Sendable {
-  /// A publisher of this sequence's elements, which awaits an element only after a value has been requested.
+  /// A publisher of this sequence's elements. It awaits an element only after a value has been requested.
   ///
   ///     demand      1-----3----
   ///     elements    ---a------b--c--|
   ///     downstream  ---a------b--c--|     (b and the end are awaited only when requested)
   ///
-  /// If you subscribe on an ``EventLoop``, or on a thread whose loop does not run yet, the publisher delivers there.
+  /// If you subscribe on an ``EventLoop``, or on a thread whose loop isn't running yet, the publisher delivers there.
   /// Elsewhere, it delivers on the threads on which its elements arrive. While an element is awaited, the loop keeps
   /// running, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///

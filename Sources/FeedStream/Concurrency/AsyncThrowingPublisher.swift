@@ -8,11 +8,11 @@ extension Publisher where Output: Sendable {
   ///     returns     --a--------#  nil
   ///
   /// If you make the sequence on an ``EventLoop``, you may iterate it anywhere: the stream is used only on its loop. If
-  /// you make it elsewhere, iterate it where the stream lives, which the compiler cannot check; see `values(on:)`. Each
-  /// iterator makes a new subscription. The loop keeps running until a task iterates the sequence or the sequence is
-  /// released, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
+  /// you make it elsewhere, iterate it where the stream lives, because the compiler cannot check this; see
+  /// `values(on:)`. Each iterator makes a new subscription. The loop keeps running until a task iterates the sequence
+  /// or the sequence is released, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
-  /// **Demand:** one value for each call of `next()`. **Failure:** thrown once; then there are no more values.
+  /// **Demand:** one value for each call to `next()`. **Failure:** thrown once; then there are no more values.
   /// **Cancellation:** cancelling the task, or releasing the iterator, cancels the subscription. **Policy:** holds
   /// nothing but a failure; upstream decides what happens to a value that no task awaits. A value that is in transit
   /// when the task is cancelled is dropped and reported.

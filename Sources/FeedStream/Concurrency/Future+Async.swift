@@ -11,7 +11,7 @@ extension Future {
   ///
   /// **Bad input:** a second result, and a result whose loop is closed, are dropped and reported to
   /// ``StreamDiagnostics/onDrop(_:)``. If the promise is released without being called, subscribers keep waiting, as in
-  /// Combine, but the loop does not wait.
+  /// Combine, but the loop does not wait for it.
   ///
   /// - Parameter attemptToFulfill: runs immediately; calls the promise it receives, now or later.
   public convenience init(_ attemptToFulfill: (@escaping Promise) -> Void) {
@@ -32,7 +32,7 @@ extension Future {
   /// The result is delivered where the future was made, as with a promise. The loop keeps running until the task has
   /// ended, unless ``Publisher/keepsLoopAlive(_:)`` said otherwise where the future was made.
   ///
-  /// **Cancellation:** a subscriber cancels its own subscription only; when the future is released and has no
+  /// **Cancellation:** a subscriber cancels only its own subscription; when the future is released and has no
   /// subscribers, its task is cancelled. **Policy:** a result whose loop is closed is dropped and reported to
   /// ``StreamDiagnostics/onDrop(_:)``.
   public convenience init(_ work: @escaping @Sendable () async throws(Failure) -> sending Output) {
@@ -66,7 +66,7 @@ private final class OutsideWaits: FutureWaits {
   let home = StreamHome.ofAnyThread ?? .current
   /// The task that fulfills the future; cancelled when the future is released.
   var task: Task<Void, Never>?
-  /// True while the promise may still be called. `isAwaited`: a subscriber waits for the result.
+  /// True while the promise may still be called. `isAwaited` is true while a subscriber waits for the result.
   private var isHeld = false
   private var isAwaited = false
   private var isWaiting = false

@@ -7,17 +7,17 @@ public enum AsyncOrder: Hashable, Sendable {
 }
 
 extension Publisher where Output: Sendable {
-  /// Runs `transform` for each value in a task, several at a time, and delivers the results.
+  /// Runs `transform` in a task for each value, several at a time, and delivers the results.
   ///
   ///     upstream    --1--2--3-----|
   ///     mapAsync(limit: 2)
   ///     downstream  -----1---2--3-|
   ///
-  /// If you subscribe on an ``EventLoop``, or on a thread whose loop does not run yet, the results are delivered there,
-  /// and the loop keeps running while a task runs, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise. Without a
-  /// loop, they are delivered one at a time, on the threads on which the tasks end.
+  /// If you subscribe on an ``EventLoop``, or on a thread whose loop isn't running yet, the results are delivered
+  /// there, and the loop keeps running while a task runs, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
+  /// Without a loop, they are delivered one at a time, on the threads on which the tasks end.
   ///
-  /// **Demand:** `limit` values are requested from upstream, and one more with each result delivered. **Failure:**
+  /// **Demand:** `limit` values are requested from upstream, and one more for each result delivered. **Failure:**
   /// passes through after the results of the earlier values. **Cancellation:** cancels the tasks. **Policy:** a result
   /// waits until it is requested and, with `.preserved` order, until the earlier results have been delivered; at most
   /// `limit` results wait. A result whose loop is closed is dropped and reported to ``StreamDiagnostics/onDrop(_:)``.
@@ -32,8 +32,8 @@ extension Publisher where Output: Sendable {
     Publishers.MapAsync(self, limit, order, transform)
   }
 
-  /// Runs `transform` for each value in a task, several at a time, delivers the results, and fails with the first error
-  /// that it throws.
+  /// Runs `transform` in a task for each value, several at a time, delivers the results, and fails with the first error
+  /// that `transform` throws.
   ///
   ///     upstream    --1--2--3-----|
   ///     tryMapAsync(limit: 2)   (throws on 2)

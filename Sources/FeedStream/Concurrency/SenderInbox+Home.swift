@@ -1,4 +1,4 @@
-/// The loop's side.
+/// The part of the inbox that runs on the loop.
 extension SenderInbox {
   func begin() {
     target.state.watch(ObjectIdentifier(self)) { [weak self] in self?.changed() }

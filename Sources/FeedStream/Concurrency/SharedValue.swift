@@ -17,7 +17,7 @@ public final class SharedValue<Value: Sendable>: Sendable {
 
   public init(_ value: Value) { state = Locked(value) }
 
-  /// The value. Safe from any thread.
+  /// The value. Safe to use from any thread.
   public var value: Value {
     get { state.withLock { $0 } }
     set {
@@ -26,7 +26,7 @@ public final class SharedValue<Value: Sendable>: Sendable {
     }
   }
 
-  /// Changes the value atomically. Safe from any thread.
+  /// Changes the value atomically. Safe to use from any thread.
   ///
   /// - Parameter change: changes the value; it must not use this object.
   @discardableResult public func update<R>(_ change: (inout Value) throws -> R) rethrows -> R {

@@ -15,10 +15,10 @@ struct StreamHome: Sendable {
     place = .mainQueueOrTask
   }
 
-  /// The home of what the calling code makes and any thread may use; `nil` if that lives where it is made.
+  /// The home of objects that the calling code makes and any thread may use; `nil` if they live where they are made.
   static var ofAnyThread: StreamHome? { SerialLane.current.map { StreamHome(madeIn: $0) } }
 
-  /// Has no domain: the code in `lane` may pass what it makes on to other threads.
+  /// The home has no domain, because the code in `lane` may pass the objects that it makes to other threads.
   private init(madeIn lane: SerialLane) {
     domain = nil
     keepsLoopAlive = Home.isKeeping
@@ -57,7 +57,7 @@ struct StreamHome: Sendable {
   func beginWaiting() { if keepsLoopAlive { if let domain { domain.beginWaiting() } else { hold() } } }
   func stopWaiting() { if keepsLoopAlive { if let domain { domain.stopWaiting() } else { letGo() } } }
 
-  /// Keeps the loop running until `letGo()` has been called the same number of times. Safe from any thread.
+  /// Keeps the loop running until `letGo()` has been called the same number of times. Safe to use from any thread.
   func hold() { if keepsLoopAlive { holder?.hold(place) } }
   func letGo() { if keepsLoopAlive { holder?.letGo(place) } }
 }

@@ -22,7 +22,7 @@ public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
 
   @inlinable init(_ inbox: SenderInbox<Output, Failure>) { self.inbox = inbox }
 
-  /// Sends `value`. Safe from any thread; never waits.
+  /// Sends `value`. Safe to use from any thread; never waits.
   ///
   /// Values that are sent faster than the loop receives them wait in memory, without a limit; if that matters, send
   /// from a task, with `await`.
@@ -34,7 +34,7 @@ public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
   /// The same as `send(_:)` without `await`, for asynchronous code that must not wait.
   @inlinable @discardableResult public func post(_ value: Output) -> Bool { inbox.post(value) }
 
-  /// Ends the stream, after the values that this sender has sent. Safe from any thread.
+  /// Completes the stream after the values that this sender has sent. Safe to use from any thread.
   ///
   /// - Returns: true if the loop will receive the completion; false if one has already been sent, or the loop is
   ///   closed.
@@ -50,7 +50,7 @@ public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
 }
 
 extension StreamSender where Output == Void {
-  /// Sends a signal. Safe from any thread; never waits.
+  /// Sends a signal. Safe to use from any thread; never waits.
   @discardableResult public func send() -> Bool { inbox.post(()) }
 }
 
@@ -72,7 +72,7 @@ extension Subject where Output: Sendable {
   /// A sender to this subject that any thread may use. The subject lives on the loop that the calling thread runs or
   /// owns.
   ///
-  /// - Precondition: there is such a loop. If there isn't, pass the loop to `sender(on:)`.
+  /// - Precondition: the calling thread runs or owns a loop. If it doesn't, pass the loop to `sender(on:)`.
   @inlinable public var sender: StreamSender<Output, Failure> { makeSender(nil, true) }
 
   /// Makes a sender to this subject, which lives on `loop`. Any thread may use the sender.
@@ -80,7 +80,7 @@ extension Subject where Output: Sendable {
   /// - Parameters:
   ///   - loop: an ``EventLoop``, or virtual time.
   ///   - keepsLoopAlive: true to keep ``EventLoop/run(_:)`` from returning while the subject has a subscriber and this
-  ///     sender may send.
+  ///     sender can still send.
   @inlinable public func sender(
     on loop: any LoopScheduler, keepsLoopAlive: Bool = true
   ) -> StreamSender<Output, Failure> {

@@ -9,7 +9,7 @@ public struct CombineIdentifier: Hashable, Sendable, CustomStringConvertible {
     rawValue = CombineIdentifier.last.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
-  /// The identity of `object`, valid while it lives.
+  /// The identity of `object`, valid as long as the object exists.
   public init(_ object: AnyObject) {
     rawValue = UInt64(UInt(bitPattern: ObjectIdentifier(object)))
   }

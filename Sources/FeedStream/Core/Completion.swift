@@ -13,7 +13,7 @@ extension Subscribers.Completion: Equatable where Failure: Equatable {}
 extension Subscribers.Completion: Hashable where Failure: Hashable {}
 
 extension Subscribers.Completion {
-  /// The same completion with another error type.
+  /// The same completion with a different error type.
   @inlinable package func mapError<T: Error>(_ transform: (Failure) -> T) -> Subscribers.Completion<T> {
     switch self {
     case .finished: .finished

@@ -98,7 +98,7 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   /// - Returns: false if `cancel` was not run.
   func touch(_ cancel: () -> Void) -> Bool
 
-  /// Cancels upstream. Safe from any thread.
+  /// Cancels upstream. Safe to use from any thread.
   func cancelUpstream()
 
   /// The gate through which upstream's events arrive, if several threads take turns entering it.

@@ -1,7 +1,8 @@
 extension Publishers {
-  /// A publisher that transforms the stream of another: the structs behind the methods of ``Publisher``.
+  /// A publisher that transforms another publisher's stream. The structs behind the methods of ``Publisher`` are
+  /// operators.
   ///
-  /// It fails with upstream's failure, unless it declares a failure type of its own.
+  /// An operator fails with upstream's failure, unless it declares a failure type of its own.
   public protocol Operator<Upstream>: Publisher {
     associatedtype Upstream: Publisher
     associatedtype Failure = Upstream.Failure

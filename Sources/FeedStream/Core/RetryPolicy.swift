@@ -2,7 +2,7 @@
 ///
 ///     let policy = RetryPolicy.exponential(from: .seconds(1), cap: .seconds(60), jitter: 0.5, limit: 8)
 public struct RetryPolicy: Equatable, Hashable, Sendable {
-  /// The maximum number of retries after the first attempt; `nil` for no limit.
+  /// The maximum number of retries after the first attempt; `nil` means no limit.
   public var limit: Int?
   /// The pause before the first retry.
   public var firstPause: Duration
@@ -10,8 +10,8 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
   public var factor: Double
   /// The longest pause.
   public var cap: Duration
-  /// The random share of a pause, from 0 to 1: with 0.5 a pause of 8 s lasts between 4 and 8 s, with 1 ("full jitter")
-  /// between 0 and 8 s. The jitter prevents clients that failed together from retrying together.
+  /// The random share of a pause, from 0 to 1: with 0.5, a pause of 8 s lasts between 4 and 8 s; with 1 ("full
+  /// jitter"), between 0 and 8 s. The jitter prevents clients that failed together from retrying together.
   public var jitter: Double
 
   /// - Precondition: no number is negative, and `jitter` is at most 1.

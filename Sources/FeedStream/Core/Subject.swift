@@ -1,4 +1,4 @@
-/// A publisher into which code outside of a stream can send values.
+/// A publisher into which code outside a stream can send values.
 public protocol Subject<Output, Failure>: AnyObject, Publisher {
   /// The result of `send(_:)`: ``Delivery`` for the subjects of this library, `Void` for a subject that does not report
   /// deliveries.

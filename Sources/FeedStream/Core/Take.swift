@@ -6,8 +6,8 @@
 // its properties, with `exchange(_:with:)` or `take()`, and ends their lives with `discard(_:)`, or with
 // `withExtendedLifetime(_:_:)` after the delivery of the next value.
 
-/// Releases `old`, which has been taken out of a variable, after the change of the variable: without this call, the
-/// optimizer may release it before.
+/// Releases `old`, which has been taken out of a variable, after the variable has changed: without this call, the
+/// optimizer may release it earlier.
 @inlinable @inline(__always) func discard<Value>(_ old: Value) { withExtendedLifetime(old) {} }
 
 extension RangeReplaceableCollection {

@@ -10,7 +10,7 @@
 /// used, in `.untilStopped` mode, on an ``EventLoopThread``, or as ``EventLoop/main``: a job that has not arrived yet
 /// does not keep the loop running.
 extension EventLoop: SerialExecutor {
-  /// Runs `job` on a turn of the loop. Safe from any thread.
+  /// Runs `job` on a turn of the loop. Safe to use from any thread.
   public func enqueue(_ job: consuming ExecutorJob) { post(UnownedJob(job)) }
 
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }

@@ -1,12 +1,12 @@
 extension StreamDiagnostics {
-  /// The streams of all loops and queues of the process, and those of the calling thread without a loop.
+  /// The streams of all loops and queues in the process, and the calling thread's streams that have no loop.
   ///
-  /// Each loop reads its own streams on its next turn, and each queue in its next work. A loop or queue that doesn't do
-  /// so within `limit`, because it is blocked or not running, is listed in ``StreamMap/silentLoops``, and its streams
-  /// are missing.
+  /// Each loop reads its own streams on its next turn, and each queue with its next piece of work. A loop or queue that
+  /// doesn't do so within `limit`, because it is blocked or not running, is listed in ``StreamMap/silentLoops``, and
+  /// its streams are missing.
   ///
   /// - Parameters:
-  ///   - loop: the loop on which the map is delivered, which the calling thread runs or owns. That loop keeps running
+  ///   - loop: the loop on which the map is delivered; the calling thread must run or own it. That loop keeps running
   ///     until the map is delivered.
   ///   - limit: the maximum time to wait for other loops and queues; a second by default.
   ///   - nodes: the maximum number of nodes per loop, and per part of a stream on a queue.

@@ -11,7 +11,7 @@ extension EventLoop {
   ///
   /// - Parameters:
   ///   - work: runs on a thread of the pool.
-  ///   - completion: runs on the loop afterwards, unless cancelled before.
+  ///   - completion: runs on the loop afterwards, unless it is cancelled first.
   /// - Returns: a cancellable that prevents `completion`, and also `work` if it has not begun.
   @discardableResult @inlinable public func offload<T: Sendable>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
@@ -40,7 +40,7 @@ extension EventLoop {
     offload.start()
   }
 
-  /// Starts the waiting work as soon as there are threads, or on the loop if there are none until `deadline`. Without
+  /// Starts the waiting work as soon as there are threads, or on the loop if there are none by `deadline`. Without
   /// this, a save would never complete, and a program that waits for its saves would never exit.
   private func waitForThreads(until deadline: StreamInstant) {
     let pause = StreamInstant.Stride.milliseconds(hasDoneWithoutThreads ? 0 : 50)

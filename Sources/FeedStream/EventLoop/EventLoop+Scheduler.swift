@@ -4,7 +4,7 @@ extension EventLoop: LoopScheduler {
   public typealias SchedulerTimeType = StreamInstant
   public typealias SchedulerOptions = Never
 
-  /// The time of the monotonic clock. Safe from any thread.
+  /// The time of the monotonic clock. Safe to use from any thread.
   public var now: StreamInstant { StreamInstant(nanoseconds: Int64(bitPattern: uv_hrtime())) }
 
   /// Zero: timers are as exact as possible, at most about a millisecond late on an idle loop.
@@ -106,7 +106,7 @@ extension EventLoop {
   /// The state of the one libuv timer that serves the whole queue of timers.
   struct Timing {
     /// The time of the next check of timers, in nanoseconds: a whole millisecond, for which libuv's timer is set;
-    /// `.min` for the next turn, `.max` for none.
+    /// `.min` means the next turn, and `.max` means that no check is needed.
     var lookAt = Int64.max
     /// The time for which timers are currently firing.
     var firing: StreamInstant?

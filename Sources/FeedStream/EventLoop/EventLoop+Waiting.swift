@@ -1,8 +1,8 @@
 internal import CLibUV
 import Synchronization
 
-/// Keeps the loop running while live streams wait for results from outside of it (tasks, promises, senders), as it does
-/// for offloaded work.
+/// Keeps the loop running while live streams wait for results from outside the loop (tasks, promises, senders), as for
+/// offloaded work.
 extension EventLoop {
   package func beginWaiting() {
     waits += 1
@@ -60,7 +60,7 @@ extension EventLoop {
     bring { [weak self] in self?.updateWaiting() }
   }
 
-  /// True while a value is in transit that can arrive before the loop returns.
+  /// True while a value in transit can still arrive before the loop returns.
   var isHeld: Bool {
     holds.queue.load(ordering: .sequentiallyConsistent) > 0
       || !mainQueue.isBlocked && isHeldByMainQueue

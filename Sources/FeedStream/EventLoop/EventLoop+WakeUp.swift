@@ -29,7 +29,8 @@ extension EventLoop {
     #endif
   }
 
-  /// Wakes the loop. Safe from any thread, but only the mailbox, which knows whether the handle is open, may call it.
+  /// Wakes the loop. Safe to use from any thread, but only the mailbox, which knows whether the handle is open, may
+  /// call it.
   func wake() {
     #if os(Linux)
       clibuv_set_event(wakeUpDescriptor)
@@ -38,7 +39,7 @@ extension EventLoop {
     #endif
   }
 
-  /// Frees the descriptor. Call this after libuv has closed the handle, when no thread can wake the loop any more.
+  /// Frees the descriptor. Call this after libuv has closed the handle, when no thread can wake the loop anymore.
   func closeWakeUp() {
     #if os(Linux)
       clibuv_close_event(wakeUpDescriptor)

@@ -101,7 +101,7 @@ extension EventLoop {
     return "thread " + String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// True if the loop runs in code on the main queue, on a thread of Dispatch's or as that queue's own loop.
+  /// True if the loop runs in code on the main queue, on a Dispatch thread or as that queue's own loop.
   fileprivate var isOnMainQueue: Bool { host != nil || mainQueue.isBlocked && !mainQueue.isOnMainThread }
 }
 

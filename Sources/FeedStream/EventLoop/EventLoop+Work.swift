@@ -11,7 +11,7 @@ extension EventLoop {
       """)
   }
 
-  /// Runs `action` on the loop; the actions of one thread run in the order in which it posts them. Safe from any
+  /// Runs `action` on the loop; the actions of one thread run in the order in which it posts them. Safe to use from any
   /// thread.
   ///
   /// A loop that isn't running keeps the action until it runs. An action that has not arrived yet does not keep the
@@ -19,7 +19,7 @@ extension EventLoop {
   ///
   /// - Parameters:
   ///   - action: runs on the loop.
-  ///   - file: names the call in warnings, together with the line.
+  ///   - file: identifies the call in warnings, together with `line`.
   ///   - line: the line in the file.
   public func execute(
     _ action: @escaping @Sendable () -> Void, file: StaticString = #fileID, line: UInt = #line

@@ -26,7 +26,7 @@ public final class EventLoop: @unchecked Sendable {
     /// loop alive; no live stream waits for a result from outside (an asynchronous sequence, a task, a promise, a
     /// sender); and no value is in transit to a queue, a run loop or a task.
     case untilIdle
-    /// When ``stop()`` is called; until then the loop waits for work from other threads.
+    /// When ``stop()`` is called; until then, the loop waits for work from other threads.
     case untilStopped
     /// After one turn that does not wait.
     case oneTurn
@@ -159,9 +159,9 @@ extension EventLoop: StreamDomain {
   ///
   /// After this returns, the loop can be run again.
   ///
-  /// On the main thread, the loop also serves the main queue, and with it the main actor: a `Task` of `main.swift` that
-  /// awaits values runs while the loop does. The loop can't do so if code on the main queue calls this method; in an
-  /// asynchronous `main`, use ``main`` or an ``EventLoopThread``.
+  /// On the main thread, the loop also serves the main queue, and with it the main actor: a `Task` in `main.swift` that
+  /// awaits values runs while the loop does. The loop can't serve the main queue if code on that queue calls this
+  /// method; in an asynchronous `main`, use ``main`` or an ``EventLoopThread``.
   ///
   /// - Precondition: the loop is neither running nor closed.
   public func run(_ mode: RunMode = .untilIdle) {
@@ -217,9 +217,9 @@ extension EventLoop: StreamDomain {
     runner.store(0, ordering: .releasing)
   }
 
-  /// Makes ``run(_:)`` return at the end of the current turn. Safe from any thread.
+  /// Makes ``run(_:)`` return at the end of the current turn. Safe to use from any thread.
   ///
-  /// If the loop is not running, the next call of ``run(_:)`` returns immediately. Scheduled work stays scheduled.
+  /// If the loop is not running, the next call to ``run(_:)`` returns immediately. Scheduled work stays scheduled.
   public func stop() {
     precondition(host == nil, "EventLoop.stop: the main queue runs this loop until the program ends; use another loop")
     if isCurrent {

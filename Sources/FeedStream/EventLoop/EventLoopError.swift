@@ -20,7 +20,7 @@ public struct EventLoopError: Error, Hashable, Sendable {
     errno = abs(code)
   }
 
-  /// Runs a call of libuv, which returns a negative error number on failure.
+  /// Runs a call to libuv, which returns a negative error number on failure.
   static func check(_ operation: Operation, _ code: Int32) throws(EventLoopError) {
     guard code >= 0 else { throw EventLoopError(operation, code: code) }
   }

@@ -17,7 +17,7 @@ public final class EventLoopGroup: Sendable {
     /// Each loop in turn.
     case roundRobin
     /// The loop with the least work from ``Publisher/parallelMap(on:width:limit:ordering:_:)`` and
-    /// ``Publisher/parallel(on:width:limit:_:)``; if several loops have equally little, the next of them in turn.
+    /// ``Publisher/parallel(on:width:limit:_:)``; if several loops have equally little work, the next of them in turn.
     case leastLoaded
   }
 
@@ -61,7 +61,7 @@ public final class EventLoopGroup: Sendable {
   /// The number of loops.
   public var count: Int { rails.count }
 
-  /// The loop for the next piece of work. Safe from any thread.
+  /// The loop for the next piece of work. Safe to use from any thread.
   public func next(_ choice: Choice = .roundRobin) -> EventLoop {
     precondition(!loops.isEmpty, "EventLoopGroup.next: a group in virtual time has no event loops; use its operators")
     return loops[nextIndex(choice)]

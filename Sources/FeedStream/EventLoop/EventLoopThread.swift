@@ -21,7 +21,7 @@ public final class EventLoopThread: Sendable {
   }
 
   /// - Parameter processor: the index of the processor to pin the thread to, among those that the process may use;
-  ///   `nil` for no pinning.
+  ///   `nil` means no pinning.
   init(name: String, processor: Int?) throws(EventLoopError) {
     let loop = EventLoop(owner: 0)
     self.loop = loop

@@ -27,12 +27,12 @@ final class FirstRun: StreamStarts, Sendable {
   /// The first streams that were started on the loop.
   private let streams = Locked<[WaitingStream]>([])
 
-  /// The time after which the thread warns, in nanoseconds: two seconds; ten for streams that were started outside of
+  /// The time after which the thread warns, in nanoseconds: two seconds; ten for streams that were started outside
   /// tasks, because such code may prepare other things before it runs the loop.
   private static let longestWait: UInt64 = 2_000_000_000
   private static let longestPreparation: UInt64 = 10_000_000_000
   private static let expected = Locked<[(run: FirstRun, due: UInt64)]>([])
-  /// The loops with streams, for the end of the process.
+  /// The loops that have streams, for warnings at the end of the process.
   private static let withStreams = Locked<[WeakRun]>([])
 
   private struct WeakRun {

@@ -3,8 +3,8 @@ internal import CLibUV
 /// The base class of a loop's handles. A handle belongs to the loop's thread, closes only once, and closes when it is
 /// released.
 ///
-/// A closed handle doesn't call its handler any more. Its memory in libuv is freed in libuv's close callback, on a
-/// later turn.
+/// A closed handle no longer calls its handler. Its memory in libuv is freed in libuv's close callback, on a later
+/// turn.
 public class LoopHandle: Cancellable {
   /// The handle's loop.
   public let loop: EventLoop
@@ -35,7 +35,7 @@ public class LoopHandle: Cancellable {
 
   deinit { close() }
 
-  /// True when the loop keeps running as long as this handle is active. True by default.
+  /// True if the loop keeps running as long as this handle is active; true by default.
   public var keepsLoopAlive: Bool {
     get { !isClosed && uv_has_ref(handle) != 0 }
     set {

@@ -3,7 +3,7 @@ import Synchronization
 /// Holds the work that other threads post to a loop, and decides when to wake the loop.
 ///
 /// A sender wakes the loop only when it finds the mailbox empty, because the loop always takes all the mail. The sender
-/// wakes the loop outside of the lock, so that the loop doesn't have to wait for the lock. Meanwhile, `sendersInFlight`
+/// wakes the loop outside the lock, so that the loop doesn't have to wait for the lock. Meanwhile, `sendersInFlight`
 /// keeps the wake-up handle open.
 final class Mailbox: Sendable {
   /// The work that has arrived.
@@ -54,7 +54,7 @@ final class Mailbox: Sendable {
     state.withLock { swap(&$0.mail, &mail) }
   }
 
-  /// True when a stop was requested since the last call.
+  /// True if a stop has been requested since the last call.
   func takeStopRequest() -> Bool {
     state.withLock { state in
       defer { state.mail.stopRequested = false }

@@ -31,7 +31,7 @@ public final class OnLoop<State>: Sendable, Cancellable {
 
   /// Makes the state on `loop`, when the loop runs.
   ///
-  /// - Parameter make: runs on the loop, once; never, if the loop closes first.
+  /// - Parameter make: runs on the loop once, or never if the loop closes first.
   public convenience init(_ loop: EventLoop, _ make: @escaping @Sendable (EventLoop) -> State) {
     self.init(loop, thread: nil, make)
   }
@@ -47,14 +47,14 @@ public final class OnLoop<State>: Sendable, Cancellable {
 
   deinit { cancel() }
 
-  /// Runs `action` with the state on the loop, on a later turn, after the earlier actions of this handle. Safe from any
-  /// thread.
+  /// Runs `action` with the state on the loop, on a later turn, after the earlier actions of this handle. Safe to use
+  /// from any thread.
   ///
   /// After ``cancel()``, this does nothing. On a closed loop, it does nothing either, and debug builds write a warning.
   ///
   /// - Parameters:
   ///   - action: runs on the loop.
-  ///   - file: names the call in warnings, together with the line.
+  ///   - file: identifies the call in warnings, together with `line`.
   ///   - line: the line in the file.
   public func run(
     _ action: @escaping @Sendable (inout State) -> Void, file: StaticString = #fileID, line: UInt = #line
@@ -67,8 +67,8 @@ public final class OnLoop<State>: Sendable, Cancellable {
     loop.bring { [slot] in slot.use(action) }
   }
 
-  /// Runs `read` with the state on the loop, and returns its result. Safe from any thread; do not wait for it on the
-  /// loop.
+  /// Runs `read` with the state on the loop, and returns its result. Safe to use from any thread; don't wait for the
+  /// result on the loop.
   ///
   /// - Returns: `nil` after ``cancel()``, and when the loop is closed before `read` has run.
   public func get<T: Sendable>(_ read: @escaping @Sendable (inout State) -> T) async -> T? {
@@ -79,7 +79,7 @@ public final class OnLoop<State>: Sendable, Cancellable {
   }
 
   /// Releases the state: immediately, if this is the loop's thread and the loop isn't running; otherwise on the loop's
-  /// next turn. Idempotent, and safe from any thread.
+  /// next turn. Idempotent, and safe to use from any thread.
   public func cancel() {
     if loop.isHere, !loop.isCurrent { slot.empty(loop) } else { loop.bring { [slot, loop] in slot.empty(loop) } }
   }
@@ -131,7 +131,7 @@ extension EventLoopThread {
   ///       Interval(every: .seconds(1), scheduler: loop).sink { print($0) }
   ///     }
   ///
-  /// Keep the handle: releasing or cancelling it releases the state, here a subscription. The handle keeps the thread
+  /// Keep the handle: releasing or cancelling it releases the state (here, a subscription). The handle keeps the thread
   /// running.
   ///
   /// - Parameter make: runs on the loop, once.

@@ -59,7 +59,7 @@ public final class PollHandle: LoopHandle {
     try EventLoopError.check(.watchDescriptor, code)
   }
 
-  /// Stops watching until started again.
+  /// Stops watching until the watch is started again.
   public func stop() {
     guard !isClosed else { return }
     loop.checkOwner()

@@ -21,7 +21,7 @@ enum Processors {
     #endif
   }()
 
-  /// The number of processors that a control group's quota allows, rounded up; `nil` without a quota.
+  /// The number of processors that a control group's quota allows, rounded up; `nil` if there is no quota.
   ///
   /// - Parameter text: a `cpu.max` of control groups v2: "max 100000", or a quota and a period, both in microseconds.
   static func share(ofQuota text: String) -> Int? {

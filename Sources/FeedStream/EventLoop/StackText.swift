@@ -10,7 +10,7 @@
 struct StackText {
   /// The calls, innermost first, up to the loop's `run`; at most 24.
   private(set) var lines: [String] = []
-  /// The outermost call in code outside of this library and the standard library.
+  /// The outermost call in code outside this library and the standard library.
   private(set) var culprit = ""
 
   init(_ frames: [UInt]) {

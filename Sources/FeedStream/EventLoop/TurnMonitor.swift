@@ -8,8 +8,8 @@ import Synchronization
 #endif
 
 extension StreamDiagnostics {
-  /// Sets the limit for turns of loops, 100 ms by default. A longer turn causes a warning with the stack of the loop's
-  /// thread.
+  /// Sets the time limit for a loop's turns, 100 ms by default. A longer turn causes a warning with the stack of the
+  /// loop's thread.
   ///
   /// While warnings are on (``writeWarnings(_:)``), a thread checks the running loops several times per limit, and
   /// reports a long turn while it lasts. Time that the loop spends waiting doesn't count, nor does time during which
@@ -19,7 +19,7 @@ extension StreamDiagnostics {
   /// call such as `usleep` may then return early with `EINTR`. If the program handles `SIGURG` itself, reports have no
   /// stack.
   ///
-  /// - Parameter limit: at least a millisecond; `nil` for no such warning.
+  /// - Parameter limit: at least a millisecond; `nil` turns this warning off.
   public static func warnOfTurns(longerThan limit: Duration?) {
     let nanoseconds = limit.map { $0.components.seconds * 1_000_000_000 + $0.components.attoseconds / 1_000_000_000 }
     precondition(
@@ -65,7 +65,7 @@ final class TurnMonitor: Sendable {
 
   func remove(_ state: TurnState) { entries.withLock { $0.removeAll { $0.state === state } } }
 
-  /// Called when a loop has begun to run, after its state says so.
+  /// Called when a loop has begun to run, after its state has been updated.
   func aLoopRuns() { if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { uv_sem_post(alarm) } }
 
   /// Allows the monitor to request the calling thread's stack.
@@ -111,7 +111,7 @@ final class TurnMonitor: Sendable {
     let stack: StackRequest?
   }
 
-  /// - Returns: whether all loops are idle, and the turns to report.
+  /// - Returns: true if all loops are idle, and the turns to report.
   private func look(_ limit: Int64) -> (isIdle: Bool, [LongTurn]) {
     entries.withLock { entries in
       var (isIdle, long) = (true, [LongTurn]())

@@ -123,7 +123,7 @@ public struct JSONLineDecoder<Value: Decodable>: ChunkDecoder {
 }
 
 extension Chunk {
-  /// The bytes as `Data`, which shares the chunk's memory from 4 KiB on.
+  /// The bytes as `Data`, which shares the chunk's memory if there are at least 4 KiB.
   public var data: Data {
     guard count >= 4096 else { return withUnsafeBytes { Data($0) } }
     let memory = memory

@@ -121,6 +121,6 @@
 #endif
 
 extension StreamInstant.Stride {
-  /// The duration as Dispatch counts it. In Combine, the stride of a queue's time has this property.
+  /// The duration as a `DispatchTimeInterval`. In Combine, the stride of a queue's time has this property.
   public var timeInterval: DispatchTimeInterval { .nanoseconds(Int(nanoseconds)) }
 }

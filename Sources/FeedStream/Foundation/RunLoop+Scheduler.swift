@@ -117,8 +117,8 @@
 
     private var isCurrent: Bool { RunLoop.current == self }
 
-    /// True for the main run loop, and for `RunLoop.current` in code of the main queue on another thread, such as below
-    /// `dispatchMain()` and in an asynchronous `main`: nobody runs that thread's loop.
+    /// True for the main run loop, and for `RunLoop.current` in code on the main queue that runs on another thread,
+    /// such as below `dispatchMain()` and in an asynchronous `main`: nothing runs that thread's loop.
     private var servesMainQueue: Bool { self == .main || MainQueueCode.isRunning && isCurrent }
 
     /// An action in transit through a run loop, whose closures must be sendable. @unchecked: the loop runs the action

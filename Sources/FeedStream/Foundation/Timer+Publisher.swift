@@ -5,7 +5,7 @@
   extension Timer {
     /// A timer on a run loop, as in Combine: `Timer.publish(every: 1, on: .main, in: .common).autoconnect()`.
     ///
-    /// On an ``EventLoop`` use ``Scheduler/timer(every:tolerance:options:)``.
+    /// On an ``EventLoop``, use ``Scheduler/timer(every:tolerance:options:)``.
     ///
     /// **Demand, failure, cancellation, policy:** as in ``Publishers/Timer``.
     ///

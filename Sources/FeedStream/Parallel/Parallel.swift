@@ -19,7 +19,7 @@ extension Publisher where Output: Sendable {
   ///
   /// - Parameters:
   ///   - group: the loops that run the pipelines.
-  ///   - width: the number of loops to use; `nil` for all.
+  ///   - width: the number of loops to use; `nil` means all.
   ///   - limit: the maximum number of values to hold; 256 per loop by default.
   ///   - pipeline: makes a loop's pipeline from the publisher of that loop's values.
   @inlinable public func parallel<P: Publisher>(

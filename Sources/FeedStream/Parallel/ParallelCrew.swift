@@ -18,7 +18,7 @@ import Synchronization
   private let line = EventLine()
   let rails: [EventLoopGroup.Rail]
   private var pieces: [Int]
-  /// The total number of pieces of work of all loops.
+  /// The total number of pieces of work on all loops.
   private var total = 0
   /// True if durations can be measured; false in virtual time.
   private let isTimed: Bool

@@ -5,8 +5,8 @@ extension Publisher where Output: Sendable {
   ///     parallelMap(on: group)
   ///     downstream  ----1-2-3-4---|
   ///
-  /// While the loops keep up, values are sent to them one at a time; otherwise in batches of about 100 µs of work,
-  /// estimated from the past duration of `transform`. Results are delivered where the stream lives. Its loop keeps
+  /// While the loops keep up, values are sent to them one at a time; otherwise, in batches of about 100 µs of work, as
+  /// estimated from how long `transform` has taken so far. Results are delivered where the stream lives. Its loop keeps
   /// running while results are being computed, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
   /// **Demand:** `limit` values are requested from upstream, and more as results are delivered. **Failure:** passes
@@ -17,7 +17,7 @@ extension Publisher where Output: Sendable {
   ///
   /// - Parameters:
   ///   - group: the loops that compute the results.
-  ///   - width: the number of loops to use; `nil` for all.
+  ///   - width: the number of loops to use; `nil` means all.
   ///   - limit: the maximum number of values and results to hold; 1,024 per loop by default.
   ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they become ready.
   ///   - transform: runs on a loop of the group.
@@ -29,7 +29,7 @@ extension Publisher where Output: Sendable {
   }
 
   /// Runs `transform` for each value, concurrently on the loops of `group`, delivers the results, and fails with the
-  /// first error that it throws.
+  /// first error that `transform` throws.
   ///
   ///     upstream    --1-2-3-4-----|
   ///     tryParallelMap(on: group)   (throws on 3)
@@ -51,7 +51,7 @@ extension Publisher where Output: Sendable {
   ///
   /// - Parameters:
   ///   - group: the loops that run the tasks, each task on the next loop in turn.
-  ///   - width: the number of values to process at the same time; `nil` for as many as there are loops.
+  ///   - width: the number of values to process at the same time; `nil` means as many as there are loops.
   ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they become ready.
   ///   - transform: runs in a separate task for each value, on a loop of the group, except while it awaits code with an
   ///     executor of its own.
@@ -65,13 +65,13 @@ extension Publisher where Output: Sendable {
   }
 
   /// Runs `transform` for each value in a task on a loop of `group`, delivers the results, and fails with the first
-  /// error that it throws.
+  /// error that `transform` throws.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/tryMapAsync(limit:order:_:)``.
   ///
   /// - Parameters:
   ///   - group: the loops that run the tasks, each task on the next loop in turn.
-  ///   - width: the number of values to process at the same time; `nil` for as many as there are loops.
+  ///   - width: the number of values to process at the same time; `nil` means as many as there are loops.
   ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they become ready.
   ///   - transform: runs in a separate task for each value.
   public func tryParallelMap<T: Sendable>(

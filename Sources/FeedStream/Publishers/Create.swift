@@ -26,7 +26,7 @@ public struct Create<Output, Failure: Error>: Publisher {
   @usableFromInline let body: (Emitter) throws(Failure) -> Void
 
   /// - Parameters:
-  ///   - size: the number of unrequested values to hold; more than zero, `.max` for no limit.
+  ///   - size: the number of unrequested values to hold, more than zero; `.max` means no limit.
   ///   - whenFull: decides what happens to a value for which there is no room.
   ///   - body: sends values and the completion, now or later; throws to end the stream.
   @inlinable public init(
@@ -82,8 +82,8 @@ public struct Create<Output, Failure: Error>: Publisher {
     /// The outstanding demand of the subscriber: this many values can be sent without being held.
     @inlinable public var demand: Subscribers.Demand { buffer?.demand ?? .none }
 
-    /// Delivers `value`, or holds it until it is requested. If the emitter isn't active, drops the value and reports
-    /// that.
+    /// Delivers `value`, or holds it until it is requested. If the emitter isn't active, the value is dropped and
+    /// reported.
     @inlinable public func send(_ value: Output) {
       guard let gate else { return sendHere(value) }
       guard gate.enter() else { return bring(to: gate) { [self] in sendHere(value) } }
@@ -134,8 +134,8 @@ public struct Create<Output, Failure: Error>: Publisher {
     ///       while emitter.demand > .none, let line = readLine() { emitter.send(line) }
     ///     }
     ///
-    /// Values requested while `produce` runs are reported when it has returned. An error that `produce` throws ends the
-    /// stream. A second call replaces the first closure.
+    /// If the subscriber requests values while `produce` runs, `produce` runs again after it has returned. An error
+    /// that `produce` throws ends the stream. A second call replaces the first closure.
     public func onRequest(_ produce: @escaping (Subscribers.Demand) throws(Failure) -> Void) {
       guard isActive else { return }
       asks = produce

@@ -4,9 +4,9 @@
 ///     Empty(completeImmediately: false)  ----
 ///
 /// **Demand:** the completion needs none. **Failure:** none. **Cancellation:** prevents the completion if the
-/// subscriber cancels while it is being subscribed. **Policy:** has no values.
+/// subscriber cancels while subscribing. **Policy:** has no values.
 @frozen public struct Empty<Output, Failure: Error>: Publisher, Equatable {
-  /// True when it finishes immediately; otherwise it never finishes.
+  /// True when this publisher finishes immediately; otherwise, it never finishes.
   public let completeImmediately: Bool
 
   @inlinable public init(completeImmediately: Bool = true) { self.completeImmediately = completeImmediately }

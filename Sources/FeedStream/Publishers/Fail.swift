@@ -3,7 +3,7 @@
 ///     Fail(error: e)    #
 ///
 /// **Demand:** the failure needs none. **Failure:** always, immediately. **Cancellation:** prevents the failure if the
-/// subscriber cancels while it is being subscribed. **Policy:** has no values.
+/// subscriber cancels while subscribing. **Policy:** has no values.
 @frozen public struct Fail<Output, Failure: Error>: Publisher {
   public let error: Failure
 

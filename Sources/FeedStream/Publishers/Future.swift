@@ -3,16 +3,16 @@
 ///     promise(.success(1))    ----1|
 ///
 /// The work starts when the future is made, not at the subscription (wrap it in ``Deferred`` for that), and its result
-/// is kept. The first call of the promise counts; later ones are dropped and reported.
+/// is kept. Only the first call to the promise counts; later results are dropped and reported.
 ///
 /// **Demand:** a value waits for the first request; a failure needs none. **Failure:** the failure given to the
-/// promise. **Cancellation:** a subscriber cancels its own subscription only; the work continues. **Policy:** keeps its
+/// promise. **Cancellation:** a subscriber cancels only its own subscription; the work continues. **Policy:** keeps its
 /// one result. **Confinement:** not `Sendable`; see ``Promise``.
 public final class Future<Output, Failure: Error>: Publisher {
-  /// Fulfills the future. Only the first call counts; a later one is dropped and reported.
+  /// Fulfills the future. Only the first call counts; a later result is dropped and reported.
   ///
-  /// Safe from any thread. After the call, an output that isn't `Sendable` belongs to the stream's thread; the caller
-  /// must no longer use it.
+  /// Safe to use from any thread. After the call, an output that isn't `Sendable` belongs to the stream's thread; the
+  /// caller must no longer use it.
   public typealias Promise = @Sendable (Result<Output, Failure>) -> Void
 
   @exclusivity(unchecked) @usableFromInline var result: Result<Output, Failure>?

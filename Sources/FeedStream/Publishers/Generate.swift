@@ -8,8 +8,8 @@
 ///     demand      1--2--∞
 ///     downstream  1--24-8|
 ///
-/// Unlike with `sequence(state:next:).publisher`, operators are applied to values as they pass, so the stream may be
-/// infinite.
+/// Unlike with `sequence(state:next:).publisher`, operators are applied to values as they pass through, so the stream
+/// may be infinite.
 ///
 /// **Demand:** as many values as requested, during the request; one is computed ahead. **Failure:** none.
 /// **Cancellation:** immediate. **Policy:** computes the requested values and one more; drops nothing.
@@ -21,7 +21,7 @@
 
   /// - Parameters:
   ///   - state: the initial state of every subscription.
-  ///   - next: changes the state and returns the next value; `nil` finishes.
+  ///   - next: changes the state and returns the next value, or `nil` to finish.
   @inlinable public init(state: State, next: @escaping (inout State) -> Output?) {
     self.state = state
     self.next = next

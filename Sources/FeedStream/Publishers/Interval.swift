@@ -6,9 +6,9 @@
 /// Cold: every subscription has its own count. There is no burst after a stall: ticks that a busy scheduler missed are
 /// skipped and not counted. A custom scheduler repeats the work itself, and decides what happens to missed ticks.
 ///
-/// **Demand:** each tick takes one of the requested values. **Policy:** a tick that has not been requested is dropped
+/// **Demand:** each tick uses up one of the requested values. **Policy:** a tick that has not been requested is dropped
 /// and reported. It still counts, so the delivered numbers show a gap. If a subscriber requests one tick at a time and
-/// needs longer than the interval before it requests another, the next regular tick follows, not the dropped ones.
+/// takes longer than the interval before it requests another, the next regular tick follows, not the dropped ones.
 /// **Failure:** none. **Cancellation:** immediate.
 public struct Interval<Context: Scheduler>: Publisher {
   public typealias Output = Int
@@ -23,8 +23,8 @@ public struct Interval<Context: Scheduler>: Publisher {
   /// - Parameters:
   ///   - delay: the time from the subscription to the first tick; `interval` by default. With `.zero`, the first tick
   ///     comes at the scheduler's next opportunity.
-  ///   - interval: the time between ticks, on `scheduler`.
-  ///   - tolerance: the maximum delay of a tick; by default the scheduler's minimum.
+  ///   - interval: the time between ticks, as measured by `scheduler`.
+  ///   - tolerance: the maximum delay of a tick; by default, the scheduler's minimum.
   ///   - scheduler: measures the time, and delivers the values.
   ///   - options: passed on to `scheduler`.
   /// - Precondition: `interval` is more than zero.

@@ -54,24 +54,25 @@ extension Optional.Publisher {
     Optional<[Wrapped]>.Publisher(output.map { [$0] } ?? [])
   }
 
-  /// Like `count()` on other publishers, but applied immediately. As in Combine, the result is empty without a value.
+  /// Like `count()` on other publishers, but applied immediately. As in Combine, the result is empty if the optional is
+  /// `nil`.
   @inlinable public func count() -> Optional<Int>.Publisher { map { _ in 1 } }
 
-  /// Like `allSatisfy(_:)` on other publishers, but applied immediately. As in Combine, the result is empty without a
-  /// value.
+  /// Like `allSatisfy(_:)` on other publishers, but applied immediately. As in Combine, the result is empty if the
+  /// optional is `nil`.
   @inlinable public func allSatisfy(_ predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
 
-  /// Like `contains(where:)` on other publishers, but applied immediately. As in Combine, the result is empty without a
-  /// value.
+  /// Like `contains(where:)` on other publishers, but applied immediately. As in Combine, the result is empty if the
+  /// optional is `nil`.
   @inlinable public func contains(where predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
 
-  /// Like `contains(_:)` on other publishers, but applied immediately. As in Combine, the result is empty without a
-  /// value.
+  /// Like `contains(_:)` on other publishers, but applied immediately. As in Combine, the result is empty if the
+  /// optional is `nil`.
   @inlinable
   public func contains(_ output: Wrapped) -> Optional<Bool>.Publisher where Wrapped: Equatable { map { $0 == output } }
 
-  /// Like `reduce(_:_:)` on other publishers, but applied immediately. As in Combine, the result is empty without a
-  /// value.
+  /// Like `reduce(_:_:)` on other publishers, but applied immediately. As in Combine, the result is empty if the
+  /// optional is `nil`.
   @inlinable
   public func reduce<T>(_ initialResult: T, _ nextPartialResult: (T, Wrapped) -> T) -> Optional<T>.Publisher {
     map { nextPartialResult(initialResult, $0) }

@@ -5,7 +5,7 @@ extension Scheduler {
   ///
   /// - Parameters:
   ///   - interval: the time between ticks.
-  ///   - tolerance: the maximum delay of a tick; by default this scheduler's minimum.
+  ///   - tolerance: the maximum delay of a tick; by default, this scheduler's minimum.
   ///   - options: passed on to this scheduler.
   /// - Precondition: `interval` is more than zero.
   public func timer(
@@ -49,7 +49,7 @@ extension Publishers {
   /// ticks that a busy scheduler missed are skipped. A custom scheduler repeats the work itself, and decides what
   /// happens to missed ticks.
   ///
-  /// **Demand:** each tick takes one of the values that a subscriber has requested. **Policy:** a subscriber that has
+  /// **Demand:** each tick uses up one of the values that a subscriber has requested. **Policy:** a subscriber that has
   /// not requested a tick misses it; the missed tick is reported. **Failure:** none. **Cancellation:** ends a
   /// subscription immediately; the timer runs until every connection has been cancelled.
   public final class Timer<Context: Scheduler>: ConnectablePublisher {

@@ -1,7 +1,7 @@
 /// The publisher of ``SerialWorker/publisher(_:)``: runs work off the loop on subscription.
 ///
-/// Each subscription is one object. A deferred future that handles its cancellation would take six, and an application
-/// that polls makes two such subscriptions per poll.
+/// Each subscription is one object. A deferred future that handles its cancellation would take six objects, and an
+/// application that polls makes two such subscriptions per poll.
 @frozen @usableFromInline struct AsideWork<Output: Sendable, Failure: Error>: Publisher {
   @usableFromInline let worker: SerialWorker
   @usableFromInline let work: @Sendable () throws(Failure) -> Output

@@ -8,7 +8,7 @@
 /// delivery (14 instead of 4 ns to one subscriber). That is safe because an entry taken off the list while a value is
 /// being sent is retained in `retired` until the sending ends.
 @usableFromInline class AnySubscriberList {
-  /// `nil` is a vacancy.
+  /// The entries; `nil` is a vacancy.
   @exclusivity(unchecked) @usableFromInline final var outlets: ContiguousArray<Unmanaged<AnySubjectEntry>?> = []
   @exclusivity(unchecked) @usableFromInline final var vacancies = 0
   /// The number of sends in progress, each nested in the one before it.
@@ -28,7 +28,8 @@
   /// no watchers.
   @exclusivity(unchecked) @usableFromInline final var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []
 
-  /// For the map: true while the timer runs whose ticks the subject sends; `nil` for a subject that isn't a timer's.
+  /// For the map: true while the timer whose ticks the subject sends is running; `nil` for a subject that isn't a
+  /// timer's.
   @exclusivity(unchecked) final var isTicking: Bool?
 
   @exclusivity(unchecked) private var isAbandoned = false

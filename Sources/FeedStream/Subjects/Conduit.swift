@@ -112,7 +112,7 @@ extension Conduit {
   @usableFromInline var subscriber: Any { ledger?.subscriber ?? () }
 }
 
-/// Gives unlimited demand to the publishers that feed a subject, once a subscriber requests anything from the subject,
+/// Requests everything from the publishers that feed a subject, once a subscriber requests anything from the subject,
 /// or immediately if the subject is a `CurrentValueSubject`.
 @usableFromInline final class UpstreamDemand {
   fileprivate var upstreams: [any Subscription] = []

@@ -5,12 +5,12 @@
 ///
 /// **Demand, policy:** the current value is delivered on the first request. A value sent to a subscriber without demand
 /// waits until the subscriber requests it; `send(_:)` counts it as dropped. If a newer value replaces it, or the
-/// completion comes first, the value is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher that feeds the
-/// subject gets unlimited demand immediately. **Failure:** the completion goes to every subscriber immediately,
-/// requested or not, and to later subscribers, without a value. **Cancellation:** a subscriber cancels its own
-/// subscription only. **Re-entrancy:** a value sent while another is being delivered is delivered immediately, before
-/// the rest of the subscribers have received the earlier value. **Confinement:** not `Sendable`; send to it on the
-/// thread of its subscribers.
+/// completion comes first, the value is reported to ``StreamDiagnostics/onDrop(_:)``. Everything is requested
+/// immediately from a publisher that feeds the subject. **Failure:** the completion goes to every subscriber
+/// immediately, whether requested or not, and to later subscribers, without a value. **Cancellation:** a subscriber
+/// cancels only its own subscription. **Re-entrancy:** a value sent while another is being delivered is delivered
+/// immediately, before the rest of the subscribers have received the earlier value. **Confinement:** not `Sendable`;
+/// send to it on the thread of its subscribers.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
@@ -22,7 +22,8 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   /// that delivery returns.
   @exclusivity(unchecked) @usableFromInline var isMissedWithin = false
 
-  /// The current value; setting it sends it. After the completion, it can still be set, but no subscriber is notified.
+  /// The current value. Setting it sends the new value. After the completion, it can still be set, but no subscriber is
+  /// notified.
   @inlinable public var value: Output {
     get {
       conduits.checkReading(conduits.name)
@@ -37,7 +38,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   ///
   /// - Parameters:
   ///   - value: the first value.
-  ///   - file: names the subject in warnings, together with the line.
+  ///   - file: identifies the subject in warnings, together with `line`.
   ///   - line: the line in the file.
   @inlinable public convenience init(_ value: Output, file: StaticString = #fileID, line: UInt = #line) {
     self.init(value, at: SourcePlace(file, line))
@@ -85,9 +86,9 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   /// The number of subscribers: those that have neither cancelled nor received the completion.
   @inlinable public var subscriberCount: Int { conduits.count }
 
-  /// Sets the current value and delivers it to the subscribers that have requested one.
+  /// Sets the current value and delivers it to the subscribers that have requested a value.
   ///
-  /// - Returns: the number of subscribers that received the value, and the number of those that missed it.
+  /// - Returns: the number of subscribers that received the value, and the number that missed it.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery {
     guard conduits.isOpen else {
       let delivery = Delivery(isTerminated: true)

@@ -35,7 +35,7 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
 ///     subscriber  --x--x--
 ///
 /// **Demand, policy:** a subscriber that has not requested a signal misses it. **Failure:** none. **Cancellation:** a
-/// subscriber cancels its own subscription only.
+/// subscriber cancels only its own subscription.
 public final class ObservableObjectPublisher: Publisher {
   public typealias Output = Void
   public typealias Failure = Never
@@ -51,7 +51,7 @@ public final class ObservableObjectPublisher: Publisher {
     conduits.add(subscriber, to: self)
   }
 
-  /// Signals to the subscribers.
+  /// Sends a signal to the subscribers.
   @inlinable public func send() { _ = conduits.send(()) }
 }
 

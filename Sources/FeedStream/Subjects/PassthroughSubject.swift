@@ -4,12 +4,12 @@
 ///     subscriber      x--b--c--|
 ///
 /// **Demand, policy:** a subscriber that has not requested a value does not receive it; `send(_:)` counts it as
-/// dropped. A value that is dropped or has no subscriber is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher
-/// that feeds the subject is given unlimited demand once a subscriber requests anything. **Failure:** the completion
-/// goes to every subscriber immediately, requested or not, and to later subscribers. **Cancellation:** a subscriber
-/// cancels its own subscription only. **Re-entrancy:** a value sent while another is being delivered is delivered
-/// immediately, before the rest of the subscribers have received the earlier value. **Confinement:** not `Sendable`;
-/// send to it on the thread of its subscribers.
+/// dropped. A value that is dropped or has no subscriber is reported to ``StreamDiagnostics/onDrop(_:)``. Once a
+/// subscriber requests anything, everything is requested from a publisher that feeds the subject. **Failure:** the
+/// completion goes to every subscriber immediately, whether requested or not, and to later subscribers.
+/// **Cancellation:** a subscriber cancels only its own subscription. **Re-entrancy:** a value sent while another is
+/// being delivered is delivered immediately, before the rest of the subscribers have received the earlier value.
+/// **Confinement:** not `Sendable`; send to it on the thread of its subscribers.
 public final class PassthroughSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
@@ -18,7 +18,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
   /// Makes a subject.
   ///
   /// - Parameters:
-  ///   - file: names the subject in warnings, together with the line.
+  ///   - file: identifies the subject in warnings, together with `line`.
   ///   - line: the line in the file.
   @inlinable public init(file: StaticString = #fileID, line: UInt = #line) {
     conduits = SubscriberList("PassthroughSubject", at: SourcePlace(file, line))
@@ -46,9 +46,9 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
   /// The number of subscribers: those that have neither cancelled nor received the completion.
   @inlinable public var subscriberCount: Int { conduits.count }
 
-  /// Delivers `value` to the subscribers that have requested one.
+  /// Delivers `value` to the subscribers that have requested a value.
   ///
-  /// - Returns: the number of subscribers that received the value, and the number of those that missed it.
+  /// - Returns: the number of subscribers that received the value, and the number that missed it.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery { conduits.pass(value) }
 
   public func send(completion: Subscribers.Completion<Failure>) { conduits.send(completion: completion) }

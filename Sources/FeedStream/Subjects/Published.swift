@@ -44,8 +44,8 @@ public struct Published<Value> {
   ///     property    a---b---c--
   ///     subscriber    a-b---c--
   ///
-  /// **Demand, policy:** as in ``CurrentValueSubject``. **Failure:** none. **Cancellation:** a subscriber cancels its
-  /// own subscription only.
+  /// **Demand, policy:** as in ``CurrentValueSubject``. **Failure:** none. **Cancellation:** a subscriber cancels only
+  /// its own subscription.
   public struct Publisher: FeedStream.Publisher {
     public typealias Output = Value
     public typealias Failure = Never

@@ -6,7 +6,7 @@
 /// **Demand, policy:** every subscriber receives the kept values in order, at its own pace. A subscriber misses values
 /// that are discarded before it requests them; each such value is reported to ``StreamDiagnostics/onDrop(_:)``. The
 /// completion follows the last kept value. **Failure:** follows the last kept value, too. **Cancellation:** a
-/// subscriber cancels its own subscription only. **Re-entrancy:** a value sent while another is being delivered is
+/// subscriber cancels only its own subscription. **Re-entrancy:** a value sent while another is being delivered is
 /// delivered after it, to every subscriber. **Confinement:** not `Sendable`; send to it on the thread of its
 /// subscribers.
 public final class ReplaySubject<Output, Failure: Error>: Subject {
@@ -95,8 +95,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
 
   /// Keeps `value` and delivers it to the subscribers that have requested it.
   ///
-  /// - Returns: the number of subscribers that received the value, and the number of those that have not requested it
-  ///   yet.
+  /// - Returns: the number of subscribers that received the value, and the number that have not requested it yet.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery {
     conduits.check("ReplaySubject")
     guard completion == nil else {

@@ -1,12 +1,12 @@
 extension Publisher {
-  /// Sends everything that this publisher delivers to `subject`.
+  /// Sends `subject` everything that this publisher delivers.
   ///
   /// **Demand:** requests everything once a subscriber of the subject requests values; for a ``CurrentValueSubject``,
   /// immediately.
   ///
   /// - Parameters:
   ///   - subject: the subject.
-  ///   - file: names the subscription in warnings, together with the line.
+  ///   - file: identifies the subscription in warnings, together with `line`.
   ///   - line: the line in the file.
   /// - Returns: a cancellable that cancels the subscription when it is cancelled or released.
   @inlinable
@@ -21,7 +21,7 @@ extension Publisher {
 }
 
 extension AnySubscriber {
-  /// Makes a subscriber that sends everything that it receives to `subject`.
+  /// Makes a subscriber that sends `subject` everything that it receives.
   public init<S: Subject>(_ subject: S) where S.Output == Input, S.Failure == Failure {
     self.init(SubjectSubscriber(subject))
   }

@@ -9,7 +9,7 @@ extension Publisher where Failure == Never {
   /// - Parameters:
   ///   - keyPath: the property.
   ///   - object: the object whose property is written.
-  ///   - file: names the subscription in warnings, together with the line.
+  ///   - file: identifies the subscription in warnings, together with `line`.
   ///   - line: the line in the file.
   /// - Returns: a cancellable that cancels the subscription when it is cancelled or released. Keep it, but not in
   ///   `object`: that would create a retain cycle.
@@ -92,7 +92,7 @@ extension Subscribers {
       if !unconfined.touch({ end()?.cancel() }) { unconfined.cancelUpstream() }
     }
 
-    /// Releases the object outside of any access to this subscriber, because releasing it may call back into the
+    /// Releases the object outside any access to this subscriber, because releasing it may call back into the
     /// subscriber.
     @discardableResult private func end() -> (any Subscription)? {
       guard case .subscribed(let subscription) = status else { return nil }

@@ -8,7 +8,7 @@ extension Publisher {
   /// - Parameters:
   ///   - receiveCompletion: receives the completion.
   ///   - receiveValue: receives each value.
-  ///   - file: names the subscription in warnings, together with the line.
+  ///   - file: identifies the subscription in warnings, together with `line`.
   ///   - line: the line in the file.
   /// - Returns: a cancellable that cancels the subscription when it is cancelled or released; keep it.
   @inlinable public func sink(
@@ -35,7 +35,7 @@ extension Publisher where Failure == Never {
   ///
   /// - Parameters:
   ///   - receiveValue: receives each value.
-  ///   - file: names the subscription in warnings, together with the line.
+  ///   - file: identifies the subscription in warnings, together with `line`.
   ///   - line: the line in the file.
   /// - Returns: a cancellable that cancels the subscription when it is cancelled or released; keep it.
   @inlinable public func sink(
@@ -143,7 +143,8 @@ extension Subscribers {
     /// True until the completion or the cancellation.
     fileprivate var isActive: Bool { phase.load(ordering: .relaxed) != Self.closed }
 
-    /// Call this last, because a released closure may call back into this sink, which must then be closed.
+    /// Releases the closures. Call this last, because a released closure may call back into this sink, which must then
+    /// be closed.
     private func releaseClosures() {
       onCompletion = nil
       onValue = nil

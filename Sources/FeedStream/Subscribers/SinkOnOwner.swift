@@ -13,13 +13,13 @@ extension Publisher {
   /// **Demand:** requests everything immediately. **Lifetime:** `owner` is held weakly, so it may keep the returned
   /// cancellable. Once the owner has been released, neither closure is called, and the next value cancels the
   /// subscription.
-  /// **Failure:** without `receiveCompletion` a failure goes to ``StreamDiagnostics/onUnhandledFailure(_:)``.
+  /// **Failure:** without `receiveCompletion`, a failure goes to ``StreamDiagnostics/onUnhandledFailure(_:)``.
   ///
   /// - Parameters:
   ///   - owner: passed to the closures, so that they needn't capture it.
   ///   - receiveCompletion: receives the completion.
   ///   - receiveValue: receives each value.
-  ///   - file: names the subscription in warnings, together with the line.
+  ///   - file: identifies the subscription in warnings, together with `line`.
   ///   - line: the line in the file.
   /// - Returns: a cancellable that cancels the subscription when it is cancelled or released; keep it.
   @inlinable public func sink<Owner: AnyObject>(

@@ -31,7 +31,7 @@ public struct MarbleDiagram: Equatable, Sendable, CustomStringConvertible {
     self.showsTimes = showsTimes
   }
 
-  /// The diagram as text: times, inputs, the operator, the output, demand.
+  /// The diagram as text: the times, the inputs, the operator, the output and the demand.
   public var text: String {
     let lanes = (inputs + [output] + (demand.map { [$0] } ?? [])).map { lane in
       MarbleText.Lane(
@@ -115,7 +115,7 @@ extension MarbleDiagram {
 }
 
 extension Recorder {
-  /// The recording as a lane. Times count from the subscription. All events count as read.
+  /// The recording as a lane. Times are relative to the subscription. All events count as read.
   public func lane(_ title: String = "") -> MarbleDiagram.Lane {
     let start = subscribedAt ?? time.now
     return MarbleDiagram.Lane(
@@ -152,7 +152,7 @@ extension Recorder {
   /// The recording, drawn below its operator.
   ///
   /// - Parameters:
-  ///   - caption: the text in the box, usually the call of the operator; if it is empty, there is no box.
+  ///   - caption: the text in the box, usually the operator call; if it is empty, there is no box.
   ///   - inputs: the operator's inputs.
   ///   - showsDemand: true to show the demand, too.
   ///   - showsTimes: true to show the time of each event in the image.

@@ -1,7 +1,7 @@
 import FeedStream
 
 extension Recorder {
-  /// Fails the test unless the recording matches `marbles`. Times count from the subscription.
+  /// Fails the test unless the recording matches `marbles`. Times are relative to the subscription.
   ///
   /// The message draws the expected events above the actual ones, with a column per frame (or per instant, if the
   /// diagram would be long). It also shows the actual events as a diagram that you can paste into the test. All events
@@ -13,7 +13,7 @@ extension Recorder {
   ///                 ^
   ///     To paste: "a-b-(xy)|"
   ///
-  /// For a recorder made by `record(on:during:)`, times count from the beginning of its subscription diagram.
+  /// For a recorder made by `record(on:during:)`, times are relative to the beginning of its subscription diagram.
   ///
   /// - Parameters:
   ///   - marbles: the expected events; see ``Marbles``.
@@ -91,7 +91,7 @@ extension Recorder {
     return "\nIt is \(time.now.nanoseconds.asTime), and work is pending: \(next). Advance time, or call run()."
   }
 
-  /// The events. Times count from the subscription, or from the beginning of the subscription diagram.
+  /// The events. Times are relative to the subscription, or to the beginning of the subscription diagram.
   var timeline: [(time: StreamInstant.Stride, event: Event)] {
     let start = origin ?? subscribedAt ?? time.now
     return events.map { (start.distance(to: $0.time), $0.content) }
@@ -103,8 +103,8 @@ extension Recorder {
     return MarbleText([MarbleText.Lane(title: "", events: timeline.map { ($0.time, key.token(for: $0.event)) })]).draw()
   }
 
-  /// The recording as a diagram that ``Marbles`` can read. Values without a character get letters. All events count as
-  /// read.
+  /// The recording as a diagram that ``Marbles`` can read. Values for which no character is given are shown as letters.
+  /// All events count as read.
   ///
   ///     #expect(recorder.marbles(frame: 1) == "a-b--(c|)")
   ///
@@ -123,8 +123,8 @@ extension Recorder {
 /// - Parameters:
 ///   - publisher: the publisher to test; everything that it waits for is on `time`.
 ///   - time: the scheduler, which is advanced until no work is left.
-///   - subscription: the times of the subscription and the cancellation, as a diagram such as `"--^---!"`. Times count
-///     from the beginning of this diagram. See ``SubscriptionMarbles``.
+///   - subscription: the times of the subscription and the cancellation, as a diagram such as `"--^---!"`. Times are
+///     relative to the beginning of this diagram. See ``SubscriptionMarbles``.
 ///   - marbles: the expected events; see ``Marbles``.
 ///   - values: the values of the characters. Other characters represent themselves if the type is `Character` or
 ///     `String`, and digits represent numbers if the type is `Int`.

@@ -5,7 +5,7 @@ extension Recorder {
   ///
   ///     windows.expect("x--y-|", streams: ["x": "a--(b|)", "y": "c-|"])
   ///
-  /// The times of each stream count from its arrival. All events count as read, including those of the delivered
+  /// The times of each stream are relative to its arrival. All events count as read, including those of the delivered
   /// streams.
   ///
   /// - Parameters:
@@ -91,7 +91,7 @@ extension StreamsTimeline {
 ///   - publisher: the publisher to test; everything that it waits for is on `time`.
 ///   - time: the scheduler, which is advanced until no work is left.
 ///   - marbles: the arrivals of the streams; see ``Marbles``.
-///   - streams: the diagram of each stream; its times count from the stream's arrival.
+///   - streams: the diagram of each stream; its times are relative to the stream's arrival.
 ///   - values: the values of the characters in `streams`.
 ///   - failure: the failure for `#` in `marbles`; ``MarbleFailure`` by default.
 ///   - streamFailure: the failure for `#` in `streams`; ``MarbleFailure`` by default.

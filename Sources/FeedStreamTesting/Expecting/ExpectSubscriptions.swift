@@ -6,7 +6,7 @@ extension ScriptedPublisher {
   ///     source.expectSubscriptions("^---!", "--^--!")
   ///     unused.expectSubscriptions()
   ///
-  /// Times count from the creation of the publisher. `!` marks a cancellation or the delivery of the completion;
+  /// Times are relative to the creation of the publisher. `!` marks a cancellation or the delivery of the completion;
   /// without `!`, the subscription is still live.
   ///
   /// - Parameters:

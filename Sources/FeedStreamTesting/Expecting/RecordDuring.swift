@@ -9,13 +9,13 @@ extension Publisher {
   ///     recorder.expect(       "-----b--c")
   ///     source.expectSubscriptions("---^------!")
   ///
-  /// The recorder's times count from the beginning of the diagram, so that the lines can be aligned. In the scheduled
-  /// order, `^` and `!` come before all other work that is due at their instant; in a seeded order, they may come
-  /// anywhere among that work.
+  /// The recorder's times are relative to the beginning of the diagram, so that the lines can be aligned. In the
+  /// scheduled order, `^` and `!` come before all other work that is due at their instant; in a seeded order, they may
+  /// come anywhere among that work.
   ///
   /// - Parameters:
   ///   - time: the scheduler; the diagram begins now.
-  ///   - demand: the recorder's requests; times count from its subscription.
+  ///   - demand: the recorder's requests; times are relative to its subscription.
   ///   - subscription: the diagram; see ``SubscriptionMarbles``. `"---!"` subscribes now; `"---^"` never cancels.
   ///   - frame: the duration of one character.
   public func record(

@@ -8,10 +8,10 @@ struct StreamsTimeline<Value, StreamFailure: Error, Failure: Error> {
     /// The stream's character in the diagram.
     var name: Character
     let start: StreamInstant.Stride
-    /// The stream's events. Times count from `start`.
+    /// The stream's events. Times are relative to `start`.
     let events: Events
 
-    /// The stream's events. Times count from the same point as `start`.
+    /// The stream's events. Times are relative to the same point as `start`.
     var absolute: Events { events.map { (start + $0.time, $0.event) } }
   }
 

@@ -13,7 +13,7 @@ extension String: MarbleValue {
 }
 
 extension Int: MarbleValue {
-  /// Makes the value of a digit; `nil` for other characters.
+  /// Makes the value that a digit represents, or returns `nil` for other characters.
   public init?(marble: Character) {
     guard let digit = marble.wholeNumberValue else { return nil }
     self = digit

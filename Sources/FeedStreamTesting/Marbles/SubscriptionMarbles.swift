@@ -17,9 +17,9 @@ import FeedStream
 /// Without `!`, the subscription continues. In a diagram for `record(on:during:)`, you can leave out `^` to subscribe
 /// immediately. The notation is that of ReactiveX's test schedulers.
 public struct SubscriptionMarbles: Equatable, Sendable {
-  /// The time when the subscription begins; `nil` without `^`.
+  /// The time when the subscription begins; `nil` if there is no `^`.
   public var subscribed: StreamInstant.Stride?
-  /// The time when the subscription is over; `nil` without `!`.
+  /// The time when the subscription is over; `nil` if there is no `!`.
   public var unsubscribed: StreamInstant.Stride?
 
   public init(subscribed: StreamInstant.Stride?, unsubscribed: StreamInstant.Stride? = nil) {

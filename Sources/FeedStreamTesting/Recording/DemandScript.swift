@@ -2,12 +2,12 @@ import FeedStream
 
 /// The requests of a ``Recorder``: on subscription, after each value, and later.
 public struct DemandScript: Sendable, CustomStringConvertible {
-  /// The request on subscription; `.none` for no request.
+  /// The request on subscription; `.none` requests nothing.
   public var initial: Subscribers.Demand
   /// The demand to return after the first value, the second value, and so on. The last one is repeated for all further
   /// values.
   public var answers: [Subscribers.Demand]
-  /// The later requests; times count from the subscription.
+  /// The later requests; times are relative to the subscription.
   public var later: [Later]
   private let name: String?
 
@@ -41,7 +41,7 @@ public struct DemandScript: Sendable, CustomStringConvertible {
   public static let unlimited = DemandScript("unlimited", initial: .unlimited)
   /// Requests nothing until the test calls ``Recorder/request(_:)``.
   public static let none = DemandScript("nothing", initial: .none)
-  /// Requests one value, and one more after each.
+  /// Requests one value, and one more after each value.
   public static let oneByOne = DemandScript("one at a time", initial: .max(1), answers: [.max(1)])
 
   /// Requests `count` values; for more, the test calls ``Recorder/request(_:)``.

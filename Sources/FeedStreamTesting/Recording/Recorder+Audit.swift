@@ -4,8 +4,8 @@ extension Recorder {
   ///
   ///     let recorder = ticks.record(on: time).cancelledAtEnd()
   ///
-  /// Unread events, and work that the cancellation leaves behind, still fail the test. Outside of `withVirtualTime`,
-  /// this has no effect.
+  /// Unread events, and work that the cancellation leaves behind, still fail the test. Outside `withVirtualTime`, this
+  /// has no effect.
   public func cancelledAtEnd() -> Self {
     isCancelledAtEnd = true
     return self

@@ -23,7 +23,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   public var onValue: ((Input) -> Void)?
   /// Called for each violation, with the rule's number, instead of failing the test.
   var onViolation: ((_ rule: Int, _ message: String) -> Void)?
-  /// Called in each callback, after the event was recorded; after the completion, the subscription is `nil`.
+  /// Called in each callback, after the event has been recorded; after the completion, the subscription is `nil`.
   var onCallback: (() -> Void)?
   /// True to make the recorder call `request` in the callback instead of returning demand.
   var answersByRequest = false

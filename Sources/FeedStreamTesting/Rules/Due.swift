@@ -36,19 +36,19 @@ public struct Given: Sendable {
 ///
 ///     StreamRules.verify("merge", expects: { .interleaved([$0.values, [7, 8, 9]]) }) { $0.merge(with: other($1)) }
 ///
-/// With unlimited demand, exactly these values are expected. With less demand, only their beginning is (the beginning
-/// of each lane, if values are interleaved), unless the stream finishes or everything was requested. An operator's
-/// traits state which values it may leave out, and when.
+/// With unlimited demand, exactly these values are expected. With less demand, only the first of these values are
+/// expected (the first of each lane, if values are interleaved), unless the stream finishes or everything was
+/// requested. An operator's traits state which values it may leave out, and when.
 public struct Due<Output> {
   let lanes: [[Output]]
-  /// The completion; `nil` for upstream's completion.
+  /// The completion; `nil` means upstream's completion.
   let ending: Given.Ending?
   /// True if a failure may come before some of the values.
   let mayBeCutShort: Bool
 
   /// These values, in this order.
   ///
-  /// - Parameter ending: `nil` for upstream's completion.
+  /// - Parameter ending: how the stream completes; `nil` means in the same way as upstream.
   public static func values(_ values: some Sequence<Output>, then ending: Given.Ending? = nil) -> Due {
     Due(lanes: [Array(values)], ending: ending, mayBeCutShort: false)
   }
@@ -56,7 +56,7 @@ public struct Due<Output> {
   /// The values of each lane in order, with the lanes interleaved in any way; a failure may come before the rest of any
   /// lane.
   ///
-  /// - Parameter ending: `nil` for upstream's completion.
+  /// - Parameter ending: how the stream completes; `nil` means in the same way as upstream.
   public static func interleaved(_ lanes: [[Output]], then ending: Given.Ending? = nil) -> Due {
     Due(lanes: lanes, ending: ending, mayBeCutShort: true)
   }

@@ -31,7 +31,8 @@ struct RuleRun<P: Publisher> {
   /// The maximum number of steps by which time is advanced; a stream that needs more counts as endless.
   private var stepLimit: Int { traits.contains(.isEndless) ? 8 : 200 }
 
-  /// The maximum number of pieces of work; more count as endless, because scripts have only a few values.
+  /// The maximum number of pieces of work; more work than that counts as endless, because scripts have only a few
+  /// values.
   private var workLimit: Int { 5000 }
 
   let build: Build

@@ -46,7 +46,7 @@ struct RuleSearch<P: Publisher> {
     return "breaks rule \(breach.rule.number), \(breach.rule.title.lowercased()): \(breach.message)."
   }
 
-  /// Runs one script for each seed, which determines the whole script and the order of events of one instant. Then runs
+  /// Runs one script for each seed, which determines the whole script and the order of events at one instant. Then runs
   /// the script again with a cancellation in one callback, and after one step.
   ///
   /// - Returns: the message, beginning after the operator's name.

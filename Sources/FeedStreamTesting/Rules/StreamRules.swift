@@ -13,7 +13,7 @@ import FeedStream
 /// - under each kind of demand: nothing at first, one at a time, 1 or 2 and later the rest, 3 then 2, 1 then unlimited,
 ///   unlimited;
 /// - cancelled at every point;
-/// - with the events of one instant in other orders, which seeds determine;
+/// - with the events of one instant in different orders, determined by seeds;
 /// - with sources that break the rules.
 ///
 /// The output is compared with `expects`, or with the output under unlimited demand. The shortest script that breaks a
@@ -27,7 +27,7 @@ public enum StreamRules {
     /// The output depends on the time of the requests: the operator samples or collects by time, as documented. With
     /// less than unlimited demand, the values are then not compared, and the completion only has to arrive.
     public static let dependsOnDemand = Traits(rawValue: 1 << 0)
-    /// The operator keeps its upstream when its subscriber cancels, because others share it.
+    /// The operator stays subscribed to upstream when its subscriber cancels, because other subscribers share upstream.
     public static let sharesUpstream = Traits(rawValue: 1 << 1)
     /// The operator does not deliver thousands of values, so the stack is not measured.
     public static let isShort = Traits(rawValue: 1 << 2)

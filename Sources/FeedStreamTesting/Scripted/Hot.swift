@@ -22,8 +22,8 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Makes a stream with values of another type, which is inferred from `values` or from the use of the publisher, or
-  /// given as `type`.
+  /// Makes a stream with values of a different type, which is inferred from `values` or from the use of the publisher,
+  /// or given as `type`.
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
@@ -53,7 +53,7 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Makes a stream of strings with another failure type, which may be `Never`, as triggers require.
+  /// Makes a stream of strings with a different failure type, which may be `Never`, as triggers require.
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
@@ -69,7 +69,7 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Makes a stream with another failure type, which may be `Never`, as triggers require.
+  /// Makes a stream with a different failure type, which may be `Never`, as triggers require.
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``.

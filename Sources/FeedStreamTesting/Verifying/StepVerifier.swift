@@ -22,7 +22,7 @@ import FeedStream
 public struct StepVerifier<Output, Failure: Error> {
   typealias Run = VerificationRun<Output, Failure>
 
-  /// One step: a call of one of the methods below.
+  /// One step: a call to one of the methods below.
   private struct Step {
     let site: CallSite
     /// The name given by ``StepVerifier/as(_:)``.

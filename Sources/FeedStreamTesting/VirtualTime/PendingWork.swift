@@ -12,7 +12,7 @@ public struct PendingWork: Sendable, CustomStringConvertible {
 
 /// The origin of a piece of work.
 public enum WorkOrigin: Hashable, Sendable, CustomStringConvertible {
-  /// A direct call of the scheduler on this line.
+  /// A direct call to the scheduler on this line.
   case line(CallSite)
   /// A function that was found by walking the stack, such as `Debounce.receive(_:) (Debounce.swift:40)` (see
   /// ``VirtualTimeScheduler/tracesOrigins``), or an event in the virtual world, such as `the request to example.com`.

@@ -11,7 +11,7 @@ enum StackTrace {
   #if canImport(Runtime)
     private static let reader = Mutex(Reader())
 
-    /// The nearest caller outside of this module's virtual time, such as `Debounce.receive(_:) (Debounce.swift:40)`.
+    /// The nearest caller outside this module's virtual time, such as `Debounce.receive(_:) (Debounce.swift:40)`.
     static func caller() -> WorkOrigin {
       guard let images = reader.withLock({ $0.loaded() }),
         let trace = try? Backtrace.capture(algorithm: .fast, limit: 12, offset: 1, top: 0, images: images)

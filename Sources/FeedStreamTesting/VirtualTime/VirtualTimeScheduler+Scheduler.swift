@@ -76,7 +76,7 @@ extension VirtualTimeScheduler: RevokingScheduler {
 }
 
 extension VirtualTimeScheduler {
-  /// Runs `action` at `date`, once; until then it can be cancelled.
+  /// Runs `action` at `date`, once; until then, it can be cancelled.
   package func alarm(at date: StreamInstant, _ note: OriginNote, _ action: @escaping () -> Void) -> any Cancellable {
     let errand = Errand(self)
     errand.step = agenda.add(at: date, note) {

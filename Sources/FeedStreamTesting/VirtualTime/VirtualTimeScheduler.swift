@@ -4,7 +4,7 @@ import Synchronization
 /// A scheduler whose time advances only when a test tells it to.
 ///
 /// It replaces an `EventLoop`: code for `any LoopScheduler` runs on either. It is also a Swift `Clock`, a
-/// `SerialExecutor` and a `TaskExecutor`. One call of `advance` runs operators, `Task.sleep`, actors and async closures
+/// `SerialExecutor` and a `TaskExecutor`. One call to `advance` runs operators, `Task.sleep`, actors and async closures
 /// in one total order, on the calling thread, without yields or real waits:
 ///
 ///     let time = VirtualTimeScheduler()
@@ -38,8 +38,8 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   /// The order of work due at one instant.
   public let order: Order
 
-  /// The maximum number of pieces of work at one instant, or in one call of ``run(fileID:filePath:line:column:)``; more
-  /// count as endless. A million by default.
+  /// The maximum number of pieces of work at one instant, or in one call to ``run(fileID:filePath:line:column:)``; more
+  /// work than that counts as endless. A million by default.
   @exclusivity(unchecked) public var workLimit = 1_000_000
 
   /// The time that ``offload(_:completion:)`` takes to deliver a result; zero by default.
@@ -162,7 +162,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     return nil
   }
 
-  /// A sentence with the seed, so that the order of a failed test can be repeated; empty without a seed.
+  /// A sentence with the seed, so that the order of a failed test can be reproduced; empty if there is no seed.
   var seedNote: String {
     order.seed.map { "\nThe order was seeded. To repeat it, pass order: .seeded(\($0))." } ?? ""
   }

@@ -30,14 +30,14 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   private struct Fault {
     var operation: Operation
-    /// The path; `nil` for any path.
+    /// The path; `nil` means any path.
     var path: String?
     var code: Int32
     /// The number of bytes to read or write before the fault.
     var count: Int
   }
 
-  /// The maximum number of bytes of all files together; `nil` for no limit.
+  /// The maximum number of bytes of all files together; `nil` means no limit.
   public var capacity: Int?
 
   /// True to announce no changes to watches, like a system with too many watches.
@@ -86,7 +86,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   /// The paths of all files, sorted.
   public var paths: [String] { nodes.filter { !$0.value.isFolder }.keys.sorted() }
 
-  /// Makes the next call of `operation` for a path fail.
+  /// Makes the next `operation` on a path fail.
   ///
   /// - Parameters:
   ///   - code: the system's error number.
@@ -95,7 +95,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     faults.append(Fault(operation: operation, path: path, code: code, count: count))
   }
 
-  /// Makes the next call of `operation` for any path fail.
+  /// Makes the next `operation` on any path fail.
   public func failNext(_ operation: Operation, code: Int32) {
     faults.append(Fault(operation: operation, path: nil, code: code, count: 0))
   }

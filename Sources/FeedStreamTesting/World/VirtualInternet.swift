@@ -6,16 +6,16 @@ public final class VirtualInternet {
   public struct Link: Hashable, Sendable {
     /// The time that a byte takes from one side to the other. A connection attempt takes the same time.
     public var latency: StreamInstant.Stride = .zero
-    /// The number of bytes per second that each direction carries; `nil` for no limit.
+    /// The number of bytes per second that each direction carries; `nil` means no limit.
     public var bytesPerSecond: Int?
     /// The maximum number of bytes in transit or unread in each direction; the writer waits while there are that many.
     /// 64 KiB by default.
     public var buffer = 64 * 1024
     /// The maximum number of bytes that arrive as one chunk; 16 KiB by default. With 1, every byte arrives alone.
     public var segment = 16 * 1024
-    /// The number of bytes that arrive from the connecting side before the connection is lost; `nil` for no loss.
+    /// The number of bytes that arrive from the connecting side before the connection is lost; `nil` means no loss.
     public var lostAfterBytesUp: Int?
-    /// The number of bytes that arrive from the listening side before the connection is lost; `nil` for no loss.
+    /// The number of bytes that arrive from the listening side before the connection is lost; `nil` means no loss.
     public var lostAfterBytesDown: Int?
 
     public init() {}
@@ -99,7 +99,7 @@ public final class VirtualInternet {
     return listener
   }
 
-  /// The address with a port, which is chosen if the port is 0.
+  /// The address, with a newly chosen port if the port is 0.
   private func place(of address: SocketAddress, _ operation: String) throws(SystemError) -> SocketAddress {
     // A test inherits no sockets.
     if case .inherited = address.kind { throw SystemError(operation, "\(address)", code: 9) }  // EBADF

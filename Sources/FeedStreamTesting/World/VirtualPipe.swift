@@ -22,7 +22,7 @@ final class VirtualPipe {
   // The chunks in transit, and those that have arrived.
   private var travelling: [(at: StreamInstant, chunk: Chunk?)] = []
   private var arrived: [Chunk] = []
-  /// The number of bytes in transit and arrived.
+  /// The number of bytes that are in transit or have arrived.
   private var held = 0
   private var arrival: (any Cancellable)?
   private var callBack: (any Cancellable)?

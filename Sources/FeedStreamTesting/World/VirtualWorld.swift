@@ -1,6 +1,6 @@
 import FeedStream
 
-/// The world outside of a program, in virtual time: a network, files, programs, signals and a terminal that a test
+/// The world outside a program, in virtual time: a network, files, programs, signals and a terminal that a test
 /// controls.
 ///
 ///     withVirtualTime { time in

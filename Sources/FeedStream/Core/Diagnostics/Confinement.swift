@@ -19,7 +19,7 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// True if a queue, possibly the main queue, runs the domain's work.
   var isOnQueue: Bool { get }
 
-  /// Runs `action` here, later; drops it without a warning when the domain is closed. Safe from any thread.
+  /// Runs `action` here, later; drops it without a warning when the domain is closed. Safe to use from any thread.
   func bring(_ action: @escaping @Sendable () -> Void)
 
   /// The subscriptions that live here, for warnings; `nil` if they aren't checked.
@@ -34,11 +34,11 @@ package protocol StreamDomain: AnyObject, Sendable {
   func stopWaiting()
 
   /// Keeps the thread's loop running until `letGo(_:)` has been called the same number of times, because a value is in
-  /// transit to `place`. Safe from any thread.
+  /// transit to `place`. Safe to use from any thread.
   func hold(_ place: HoldingPlace)
   func letGo(_ place: HoldingPlace)
 
-  /// The current time in nanoseconds; `nil` without a clock. Safe from any thread.
+  /// The current time in nanoseconds; `nil` if there is no clock. Safe to use from any thread.
   var instant: Int64? { get }
 
   /// The name of the thread, for the map. Read it on this thread only.
@@ -184,8 +184,8 @@ package enum CurrentDomain {
   /// - Returns: the token for ``leave(_:)``, which restores the thread's previous domain.
   package static func enter(_ domain: any StreamDomain) -> UnsafeMutableRawPointer? { enter(Token(domain)) }
 
-  /// Makes the domain of `pass` the one that the calling thread runs. For a domain that enters so often that it keeps
-  /// its token.
+  /// Makes the domain of `pass` the one that the calling thread runs. Intended for a domain that enters so often that
+  /// it keeps its token.
   package static func enter(_ pass: Token) -> UnsafeMutableRawPointer? {
     let outer = pthread_getspecific(key)
     pthread_setspecific(key, Unmanaged.passRetained(pass).toOpaque())
@@ -201,7 +201,7 @@ package enum CurrentDomain {
     LiveMap.turnBegins()
   }
 
-  /// Runs `body` outside of any domain.
+  /// Runs `body` outside any domain.
   static func outside(_ body: () -> Void) {
     let outer = pthread_getspecific(key)
     pthread_setspecific(key, nil)

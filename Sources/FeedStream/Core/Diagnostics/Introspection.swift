@@ -83,7 +83,7 @@ extension _Introspection {
     }
   }
 
-  /// Calls the observers outside of the lock, because an observer may disable itself during the call.
+  /// Calls the observers outside the lock, because an observer may disable itself during the call.
   static func report(_ event: (any _Introspection) -> Void) {
     guard isWatched else { return }
     for observer in observers { event(observer) }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The subscriptions that live on a loop. Used on its thread only.
+/// The subscriptions that live on a loop. Use this object only on the loop's thread.
 package final class LiveSubscriptions {
   private struct Entry {
     weak var subscriber: (any LiveSubscriber)?
@@ -65,7 +65,7 @@ package final class LiveSubscriptions {
     limit = max(64, (entries.count + unread.count) * 2)
   }
 
-  /// Called when the loop has nothing left to do. Warns of subscriptions that can't receive values any more, and of
+  /// Called when the loop has nothing left to do. Warns of subscriptions that can't receive values anymore, and of
   /// values that no task has iterated.
   package func loopReturned() {
     entries.removeAll { !$0.isLive }
@@ -109,7 +109,7 @@ package final class LiveSubscriptions {
 }
 
 /// The values of a publisher that no task has iterated yet. They keep the loop running until a task iterates them, or
-/// until no task can do so any more.
+/// until no task can do so anymore.
 final class UnreadValues: Sendable {
   private let domain: any StreamDomain
   private let hasReader = Atomic(false)

@@ -25,7 +25,7 @@ public struct DroppedValue {
   }
 
   public let value: Any
-  /// The operator or subject that dropped the value, by the name of its subscription.
+  /// The operator or subject that dropped the value, identified by the name of its subscription.
   public let source: String
   public let reason: Reason
 }
@@ -60,7 +60,7 @@ public enum StreamDiagnostics {
   /// With a handler, dropped values cause no ``StreamWarning``.
   ///
   /// Operators that drop by design (`filter`, `debounce`, `removeDuplicates` …) do not report the values that they
-  /// leave out. Operators that drop because there is no room or no demand do.
+  /// leave out. Operators that drop values because there is no room or no demand do report them.
   ///
   ///     StreamDiagnostics.onDrop { print("lost \($0.value): \($0.source), \($0.reason)") }
   public static func onDrop(_ handler: (@Sendable (DroppedValue) -> Void)?) {

@@ -14,7 +14,8 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
     case sentToNobody
     /// A value was sent after the completion.
     case sentAfterCompletion
-    /// A value was dropped, because a subscriber had not requested it, perhaps until the stream failed.
+    /// A value was dropped because a subscriber had not requested it, or had not yet requested it when the stream
+    /// failed.
     case noDemand
     /// A subscription was released in the statement that made it, as in `_ = publisher.sink { … }`.
     case releasedAtOnce
@@ -23,9 +24,9 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
     /// A loop returned from ``EventLoop/run(_:)`` while subscriptions were live on it.
     case liveSubscriptions
     /// A loop returned before a task had iterated the `values` that were made on it, or the loop waits only for such a
-    /// task; or the program ended while a task iterated values that no loop waits for.
+    /// task; or the program ended while a task was iterating values that no loop waits for.
     case unreadValues
-    /// A stream, or work from another thread, waits for a loop that has never run, or the loop has been released.
+    /// A stream, or work from another thread, waits for a loop that has never run, or that has been released.
     case neverRun
     /// A turn of a loop takes longer than the limit (``StreamDiagnostics/warnOfTurns(longerThan:)``).
     case longTurn
@@ -39,8 +40,8 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
   public let place: String
   /// A description of the event, and what to do instead.
   public let message: String
-  /// The calls that hold up the loop, innermost first, for ``Kind/longTurn``; empty for other kinds, and where the
-  /// stack can't be read.
+  /// The calls that hold up the loop, innermost first, for ``Kind/longTurn``; empty for other kinds, and when the stack
+  /// can't be read.
   public let stack: [String]
 
   public var description: String { ([line] + stack.map { "  in \($0)" }).joined(separator: "\n") }
@@ -52,7 +53,7 @@ extension StreamDiagnostics {
   /// Calls `handler` for every warning instead of writing it, on the thread that caused the warning (for a long turn,
   /// on another thread). This turns warnings on in release builds too. `nil` removes the handler.
   ///
-  /// Each kind of warning is issued once per place, and again after a call of this method or of ``writeWarnings(_:)``.
+  /// Each kind of warning is issued once per place, and again after a call to this method or to ``writeWarnings(_:)``.
   public static func onWarning(_ handler: (@Sendable (StreamWarning) -> Void)?) {
     Warnings.change { $0.handler = handler }
   }
@@ -62,7 +63,7 @@ extension StreamDiagnostics {
 
   /// Turns the writing of warnings to standard error on or off.
   ///
-  /// By default debug builds write them and release builds do not, unless the environment variable
+  /// By default, debug builds write them and release builds do not, unless the environment variable
   /// `FEEDSTREAM_WARNINGS` is `on` or `off`. Only subscriptions that are made, and loops that are run, after this call
   /// are checked. While warnings are off, they cost an atomic load per subscription and nothing per value.
   public static func writeWarnings(_ writes: Bool = true) { Warnings.change { $0.writes = writes } }

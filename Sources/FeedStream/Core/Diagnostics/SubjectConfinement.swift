@@ -145,7 +145,7 @@ public import CThread
       """)
   }
 
-  /// Not every use at the same time is noticed: the two threads do not wait for one another.
+  /// Not every simultaneous use is noticed, because the two threads do not wait for one another.
   private static func haltInUse(_ name: String) -> Never {
     halt(
       """
@@ -157,7 +157,7 @@ public import CThread
 
   static var isInTask: Bool { withUnsafeCurrentTask { $0 != nil } }
 
-  /// Identifies the calling task while it runs; `nil` outside of tasks.
+  /// Identifies the calling task while it runs; `nil` outside tasks.
   static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
   @usableFromInline static let adviceOnSchedulers = """
@@ -190,8 +190,8 @@ public import CThread
 
 /// Detects code that runs on the main queue.
 enum MainQueueCode {
-  /// True on the main thread outside of all queues, and in code on the main queue or on a queue that targets it,
-  /// whichever thread runs that code.
+  /// True on the main thread outside all queues, and in code on the main queue or on a queue that targets it, whichever
+  /// thread runs that code.
   static var isRunning: Bool {
     currentQueueLabel(nil).map { strcmp($0, "com.apple.main-thread") == 0 } ?? false || specific(mark) != nil
   }
@@ -209,7 +209,7 @@ enum MainQueueCode {
     init(action: @escaping () -> Void) { self.action = action }
   }
 
-  /// The key of a value that the main queue has, and that code on queues that target it finds, too.
+  /// The key of a value that is set on the main queue. Code on queues that target the main queue finds the value, too.
   // Written once, and never read: only its address counts.
   nonisolated(unsafe) private static let mark: UnsafeMutableRawPointer = {
     let mark = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)

@@ -16,7 +16,7 @@ import Synchronization
   var lane: (any StreamLane)? { get }
   /// The subscriber's subscription, if it is an object, for the map. Read it only on the stream's thread.
   var upstream: AnyObject? { get }
-  /// False if a publisher above, which may deliver on any thread, delivers on another one.
+  /// False if a publisher above, which may deliver on any thread, delivers on a different thread.
   var mayBeRead: Bool { get }
 }
 
@@ -32,7 +32,7 @@ protocol LiveAnywhere: LiveSubscriber {
   var mayReceive: Bool { get }
 }
 
-/// Is told which streams are started on a loop, while warnings are on.
+/// Keeps track of the streams that are started on a loop, while warnings are on.
 protocol StreamStarts: AnyObject {
   /// - Parameter watch: shows whether the subscriber has received anything.
   func note(_ subscriber: any LiveAnywhere, at place: String, _ watch: SubscriptionWatch?)
@@ -72,8 +72,8 @@ protocol StreamStarts: AnyObject {
     return watch
   }
 
-  /// A function like `receiveValue` that also counts values. Not inlinable: an unspecialized closure passes the value on
-  /// where it is, and a specialized one would copy it to its own stack.
+  /// A function like `receiveValue` that also counts values. Not inlinable: an unspecialized closure passes the value
+  /// on in place, whereas a specialized one would copy it to its own stack.
   @usableFromInline
   func counting<Input>(_ receiveValue: @escaping (Input) -> Void) -> (Input) -> Void {
     let tally = startCounting()
@@ -83,7 +83,8 @@ protocol StreamStarts: AnyObject {
     }
   }
 
-  /// The first value of a turn. A function of its own, so that the closure above saves no registers for it.
+  /// Receives the first value of a turn. This is a separate function, so that the closure above saves no registers for
+  /// it.
   @inline(never) private static func passing<Input>(_ value: Input, to receiveValue: (Input) -> Void, _ tally: Tally) {
     tally.stamp()
     receiveValue(value)
@@ -131,7 +132,7 @@ protocol StreamStarts: AnyObject {
       """)
   }
 
-  /// True when an event has arrived. Only a sink's watch knows. Safe from any thread.
+  /// True when an event has arrived. Only a sink's watch knows. Safe to use from any thread.
   var hasEvents: Bool { hasAnyEvent.load(ordering: .relaxed) }
 
   /// Called when an event of the stream arrives, on any thread.
@@ -148,7 +149,7 @@ protocol StreamStarts: AnyObject {
   // Written once, by their initializers. The slots hold addresses that are only compared, or only used while the watch
   // is being made.
   private static let making = CurrentDomain.newSlot()
-  /// The watch of the subscription that was made last on this thread, if no stream was used since.
+  /// The watch of the subscription that was made last on this thread, if no stream has been used since.
   private static let latest = CurrentDomain.newSlot()
 
   /// Called when the stream that is being subscribed to does not keep its loop running.

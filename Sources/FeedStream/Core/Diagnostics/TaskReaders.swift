@@ -8,8 +8,8 @@ import Synchronization
   import Darwin
 #endif
 
-/// The tasks that iterate values which they have made themselves, outside of any loop. No loop waits for such tasks, so
-/// the program may end while values are still to come.
+/// The tasks that iterate values that they have made themselves, outside any loop. No loop waits for such tasks, so the
+/// program may end while values are still to come.
 enum TaskReaders {
   // @unchecked: any thread may read a weak reference to a `LiveAnywhere`.
   private struct Reader: @unchecked Sendable {

@@ -52,8 +52,8 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
   }
 }
 
-/// The box that contains the publisher. Because box and publisher are one object, an erased publisher is one word and
-/// is passed on with one retain.
+/// The box that contains the publisher. Because the box and the publisher are one object, an erased publisher is one
+/// word and is passed on with one retain.
 @usableFromInline final class PublisherBoxOf<P: Publisher>: PublisherBox<P.Output, P.Failure> {
   @usableFromInline let publisher: P
 

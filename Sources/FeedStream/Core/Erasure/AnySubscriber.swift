@@ -16,7 +16,7 @@ public struct AnySubscriber<Input, Failure: Error>: Subscriber, CustomStringConv
     }
   }
 
-  /// Makes a subscriber from closures. By default, it requests no further values after a value.
+  /// Makes a subscriber from closures. By default, it requests no more values after receiving one.
   @inlinable public init(
     receiveSubscription: ((any Subscription) -> Void)? = nil,
     receiveValue: ((Input) -> Subscribers.Demand)? = nil,

@@ -13,7 +13,7 @@ public import Synchronization
   private let name: StaticString
   @usableFromInline let down: ErasedSubscriber<Input, Failure>
   @usableFromInline let lane: SerialLane
-  /// The place where the stream below was subscribed to; `nil` without a loop.
+  /// The place where the stream below was subscribed to; `nil` if there is no loop.
   private let surroundings: (any StreamDomain)?
   /// Runs an action when the value that has just arrived is due; `nil` if values cross immediately.
   private let later: ((@escaping () -> Void) -> Void)?
@@ -43,7 +43,7 @@ public import Synchronization
   @exclusivity(unchecked) @usableFromInline var isLive = true
   @exclusivity(unchecked) @usableFromInline var arrived = ContiguousArray<Input>()
 
-  /// - Parameter later: runs an action when a value that has just arrived is due; `nil` for immediately.
+  /// - Parameter later: runs an action when a value that has just arrived is due; `nil` means immediately.
   @inlinable convenience init<Context: Scheduler>(
     _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>, on queue: Context,
     options: Context.SchedulerOptions?, later: ((@escaping () -> Void) -> Void)? = nil

@@ -1,5 +1,6 @@
-/// Counts what streams of a thread that has no loop yet wait for: values in transit to queues, tasks, and promises.
-/// Loops that the thread makes later wait for these: a program may subscribe first and make its loop afterwards.
+/// Counts the events that the streams of a thread without a loop wait for: values in transit to queues, tasks, and
+/// promises. Loops that the thread makes later wait for these: a program may subscribe first and make its loop
+/// afterwards.
 // @unchecked: a lock guards the state.
 final class EarlyHolds: StreamDomain, @unchecked Sendable {
   private struct State {

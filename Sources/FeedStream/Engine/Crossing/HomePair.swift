@@ -1,4 +1,4 @@
-/// The path between two homes of a stream, for a subscription whose values arrive outside of its subscriber's home.
+/// The path between two homes of a stream, for a subscription whose values arrive outside its subscriber's home.
 @usableFromInline final class HomePair {
   /// Runs an action where the subscriber lives.
   @usableFromInline let atHome: (_ action: @escaping () -> Void) -> Void

@@ -48,7 +48,7 @@ extension Publisher {
   }
 
   /// Subscribes `stage`, which takes events from one publisher after another, to this publisher: through `gate`, or
-  /// directly without one.
+  /// directly if there is none.
   @inlinable func receive<S: Subscriber>(_ stage: S, through gate: ThreadGate?)
   where S.Input == Output, S.Failure == Failure {
     if let gate { receive(subscriber: HomeSubscriber(stage, gate)) } else { receive(home: stage) }
@@ -69,8 +69,9 @@ extension ThreadGate {
   @inline(never) @usableFromInline static var mayCross: Bool { Home.hasQueues }
   /// True if the calling code runs on a loop, in virtual time or in a lane, or on a thread that owns a loop.
   @inline(never) @usableFromInline static var hasLoop: Bool { Home.current != nil }
-  /// True without a loop or a queue, where events and requests of a stream may come from several threads. A lane without
-  /// a queue brings the requests of a stream that crosses to a queue below, but not a user's publisher's values.
+  /// True if there is no loop or queue, so that events and requests of a stream may come from several threads. A lane
+  /// without a queue brings the requests of a stream that crosses to a queue below, but not the values of a user's
+  /// publisher.
   @inline(never) @usableFromInline static var isShared: Bool { Home.current?.isForAnyThread ?? true }
 }
 

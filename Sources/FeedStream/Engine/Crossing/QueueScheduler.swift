@@ -25,8 +25,8 @@ extension Scheduler {
 
 /// The place where streams live.
 @usableFromInline enum Home {
-  /// The home of the calling code; `nil` if it runs in no loop, virtual time or lane, and the thread has no loop of its
-  /// own.
+  /// The home of the calling code; `nil` if it doesn't run in a loop, virtual time or a lane, and the thread has no
+  /// loop of its own.
   static var current: (any StreamDomain)? { CurrentDomain.get() ?? CurrentDomain.resting() }
 
   /// True once the process has used a queue as a scheduler.
@@ -190,7 +190,7 @@ extension Scheduler {
     set { state.withLock { $0.domain = newValue } }
   }
 
-  /// Called when work is scheduled. Safe from any thread, as is `letGo`.
+  /// Called when work is scheduled. Safe to use from any thread, as is `letGo`.
   func hold() {
     guard let holder else { return }
     state.withLock { state in

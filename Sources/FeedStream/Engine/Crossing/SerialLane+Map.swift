@@ -47,10 +47,10 @@ extension SerialLane: StreamLane {
     for look in looks { look(isHere) }
   }
 
-  /// The lane's streams, if the live map has any. Safe from any thread.
+  /// The lane's streams, if the live map has any. Safe to use from any thread.
   @usableFromInline var knownMap: LoopMap? { state.withLock { $0.map } }
 
-  /// The list of the lane's streams for the live map, made when it is first used. Safe from any thread.
+  /// The list of the lane's streams for the live map, made when it is first used. Safe to use from any thread.
   @usableFromInline var map: LoopMap {
     if let knownMap { return knownMap }
     let new = LoopMap(self)

@@ -42,7 +42,7 @@ import Synchronization
   /// True if another thread may make requests in this lane while the lane is free. Set before other code has access to
   /// the lane.
   var takesRequests = false
-  /// The loop of another thread on which the lane is.
+  /// The loop of another thread to which the lane belongs.
   private(set) weak var loop: (any StreamDomain)?
   /// The home of the stream that receives the lane's values; set while the subscription is delivered.
   private(set) var handing: Handing?
@@ -50,7 +50,7 @@ import Synchronization
   private var keepers = 0
 
   struct Handing {
-    /// The home of that stream; `nil` if the stream lives on no loop.
+    /// The home of that stream; `nil` if the stream doesn't live on a loop.
     let home: (any StreamDomain)?
   }
 
@@ -59,7 +59,7 @@ import Synchronization
   ///   - start: runs an action on the queue, once.
   ///   - isOnThread: true on the queue's own thread, for a queue that has one.
   ///   - mayBeOnMainQueue: true for a third-party scheduler, which may use the main queue.
-  ///   - restarts: true for a queue that may drop work and go on.
+  ///   - restarts: true for a queue that may drop work and then continue.
   ///   - holder: the loop that keeps running while the lane has work.
   package init(
     _ name: String = "", start: ((@escaping () -> Void) -> Void)? = nil, isOnThread: (@Sendable () -> Bool)? = nil,
@@ -182,7 +182,7 @@ import Synchronization
     }
   }
 
-  /// Drops all events that wait in the lane, and runs `cancel` there. Safe from any thread.
+  /// Drops all events that wait in the lane, and runs `cancel` there. Safe to use from any thread.
   func revoke(_ cancel: @escaping () -> Void) {
     isRevoked.store(true, ordering: .releasing)
     post(cancel)
@@ -289,7 +289,7 @@ import Synchronization
     return current
   }
 
-  /// Runs `body` outside of the lane in which the calling code runs, unless it is `lane`.
+  /// Runs `body` outside the lane in which the calling code runs, unless it is `lane`.
   @inline(never) @usableFromInline static func leavingOthers(than lane: SerialLane?, _ body: () -> Void) {
     if other(than: lane) == nil { body() } else { CurrentDomain.outside(body) }
   }

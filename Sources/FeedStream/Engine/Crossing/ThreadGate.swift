@@ -25,7 +25,7 @@ import Synchronization
   @usableFromInline let isShared = Atomic(false)
   private let isOver = Atomic(false)
   /// The number of events that other threads have moved to the stage's home and that wait there. Until they have been
-  /// handled, nobody enters directly: a publisher's next event would overtake them. See ``EventLine``.
+  /// handled, no thread enters directly: a publisher's next event would overtake them. See ``EventLine``.
   private let waiting = Atomic<Int>(0)
 
   /// True when the stage lives on a loop, in virtual time or on a queue.
@@ -40,11 +40,11 @@ import Synchronization
   private let holder: (any StreamDomain)?
   /// True when the lane's work waits until the thread that is inside leaves.
   private var isOccupied = false
-  /// When the stage may still move to the lane of its first upstream; see ``follow(_:)``.
+  /// The condition under which the stage may still move to the lane of its first upstream; see ``follow(_:)``.
   private var following: Following
   private let mutex = SystemMutex()
 
-  /// When a stage moves to the lane in which its first upstream hands down its subscription.
+  /// The condition under which a stage moves to the lane in which its first upstream hands down its subscription.
   @usableFromInline enum Following {
     /// Never: the subscriber has received its subscription elsewhere.
     case never
@@ -221,7 +221,7 @@ import Synchronization
     }
   }
 
-  /// Called by the first thread when it finds the stage shared: from now on it enters like all other threads.
+  /// Called by the first thread when it finds the stage shared: from now on, it enters like all other threads.
   ///
   /// - Returns: false, for ``enter()`` to return.
   @inline(never) @usableFromInline func stayOut() -> Bool {

@@ -43,7 +43,7 @@ import Synchronization
 
   /// Called at the first event.
   ///
-  /// - Returns: false if the event must be ignored, because the stream was cancelled before.
+  /// - Returns: false if the event must be ignored, because the stream had already been cancelled.
   func begin() -> Bool {
     // Store `thread`, then read `isRevoked`; `touch(_:)` does so in the opposite order. At least one of the two methods
     // sees the other's store.
@@ -82,7 +82,7 @@ import Synchronization
   /// The subscription; `nil` when it is over.
   var current: (any Subscription)? { state.withLock { Carried(uncheckedly: $0.subscription) }.value }
 
-  /// - Parameter number: the number of the subscription to take; `nil` for any.
+  /// - Parameter number: the number of the subscription to take; `nil` means any.
   fileprivate func take(_ number: Int? = nil) -> (any Subscription)? {
     state.withLock { state in
       Carried(uncheckedly: number == nil || number == state.number ? state.subscription.take() : nil)

@@ -43,7 +43,7 @@ extension Port {
   /// For the owner's use: true when a subscription that arrives after the completion is neither used nor refused.
   @exclusivity(unchecked) @usableFromInline final var leavesLate = false
   @exclusivity(unchecked) @usableFromInline final var up: (any Subscription)?
-  /// The path to an upstream that lives on a queue outside of the owner's home.
+  /// The path to an upstream that lives on a queue outside the owner's home.
   @exclusivity(unchecked) @usableFromInline final var crossing: HomePair?
   /// True when the owner has cancelled upstream: events that are still on the way to its home are dropped.
   @exclusivity(unchecked) @usableFromInline final var isCancelled = false
@@ -62,7 +62,7 @@ extension Port {
     if let up { crossing.request(demand, from: up) }
   }
 
-  /// Cancels upstream; nothing arrives from it any more.
+  /// Cancels upstream; nothing arrives from it anymore.
   @usableFromInline final func cancel() {
     let up = self.up
     let crossing = self.crossing

@@ -50,7 +50,7 @@
     if !isCancelled { down.receive(completion: completion) }
   }
 
-  /// False without a home: the stage then delivers on whichever thread finds it free.
+  /// False if there is no home: the stage then delivers on whichever thread finds it free.
   @usableFromInline final override var _isConfined: Bool { gate.isHomed }
 
   @usableFromInline override func tell(_ facts: inout StreamFacts) {

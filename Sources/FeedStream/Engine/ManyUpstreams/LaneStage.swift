@@ -1,5 +1,5 @@
 /// Combines any number of upstreams, each with its own position in the delivered values: the stage of `zip` and
-/// `combineLatest` of three or more, of a collection, and of any number of publishers of different types.
+/// `combineLatest` for three or more publishers, for a collection, and for any number of publishers of different types.
 ///
 /// Each upstream has a ``Lane`` that keeps its values. `assemble`, which is created where the lanes' types are known,
 /// combines the first value of each. The stage counts the states of the lanes, so that it can handle a completion or a
@@ -22,7 +22,7 @@
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
   /// True when a value has arrived that has not been delivered.
   @exclusivity(unchecked) @usableFromInline var isFresh = false
-  /// True while a value is delivered, and until the subscriber has its subscription: events wait meanwhile.
+  /// True while a value is being delivered, and until the subscriber has its subscription: events wait meanwhile.
   @exclusivity(unchecked) @usableFromInline var isDelivering = true
   /// The demand that the subscriber requested while a value was being delivered.
   @exclusivity(unchecked) @usableFromInline var asked = Subscribers.Demand.none

@@ -24,7 +24,7 @@
     return inlet
   }
 
-  /// Called when no upstream will be added any more.
+  /// Called when no upstream will be added anymore.
   @inlinable final func close() {
     isOpen = false
     finishIfDone()

@@ -20,7 +20,7 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
   @exclusivity(unchecked) @usableFromInline var hasEndedWithin = false
 
   /// - Parameters:
-  ///   - settling: whether a value can settle the result, for the map.
+  ///   - settling: tells whether a value can settle the result, for the map.
   ///   - keepsValues: true when the result holds the values themselves: a failure then drops and reports them.
   ///   - rule: updates the result with a value; returns true when the result is settled.
   @usableFromInline init(

@@ -73,7 +73,7 @@
 
   /// Called at the first event from an upstream that may deliver on any thread.
   ///
-  /// - Returns: false if the stream was cancelled before it.
+  /// - Returns: false if the stream had already been cancelled.
   @inline(never) @usableFromInline final func begin() -> Bool {
     if let unconfined, !unconfined.begin() { return false }
     phase = .live
@@ -168,7 +168,7 @@
     up?.request(demand)
   }
 
-  /// Cancels upstream and delivers nothing more. Before the subscription there is nothing to cancel.
+  /// Cancels upstream and delivers nothing more. Before the subscription, there is nothing to cancel.
   @inlinable override func cancelled() {
     guard phase != .ended, phase != .waiting || strays == .earlyTraps else { return }
     phase = .ended

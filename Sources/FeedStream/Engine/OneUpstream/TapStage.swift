@@ -1,4 +1,4 @@
-/// The stage of `handleEvents` and `print`: it reports every event that passes and changes nothing.
+/// The stage of `handleEvents` and `print`: it reports every event that passes, without changing the event.
 ///
 /// It also passes on every event from a misbehaving upstream, for inspection, and shows upstream's own subscription. That
 /// is why it has no gate below a publisher with threads of its own.

@@ -15,8 +15,8 @@
   func cancelled(_ subscription: PullSubscription<Value, Failure>)
 }
 
-/// The subscription of a source outside of the engine: it counts the demand, holds values that were produced before
-/// they were requested, and guards delivery against re-entry.
+/// The subscription of a source outside the engine: it counts the demand, holds values that were produced before they
+/// were requested, and guards delivery against re-entry.
 ///
 /// A request made while a value is being delivered is added to the demand and served by the running loop, so the stack
 /// stays flat. The subscription retains the source until it completes or is cancelled.

@@ -6,7 +6,7 @@
 @usableFromInline final class SequenceSubscription: GuardedSubscription {
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var isActive = true
-  /// The thread that is delivering values; 0 for none.
+  /// The thread that is delivering values; 0 if there is none.
   @exclusivity(unchecked) private var runner: UInt = 0
   /// A ``SequenceSupply``, while active.
   @exclusivity(unchecked) private var supply: AnyObject?

@@ -1,6 +1,6 @@
 /// State that a stage passes to a closure, which may change it. Meanwhile, reentrant calls can't access the state.
 @frozen @usableFromInline struct NonReentrant<Value> {
-  /// `nil` while the closure has it.
+  /// The state; `nil` while the closure has it.
   @usableFromInline private(set) var value: Value?
 
   @inlinable init(_ value: Value) { self.value = value }

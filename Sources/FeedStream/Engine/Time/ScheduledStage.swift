@@ -1,6 +1,6 @@
 /// A stage that passes on its events later, on a scheduler: `receive(on:)`, `delay`, `timeout`.
 ///
-/// Every value, and then the completion, joins one queue and schedules one call of `deliverNext()`: the queue sets the
+/// Every value, and then the completion, joins one queue and schedules one call to `deliverNext()`: the queue sets the
 /// order, the scheduler only the time. The demand limits the number of values in the queue. `cancel()` empties the
 /// queue, and calls that are still scheduled find nothing to deliver.
 ///

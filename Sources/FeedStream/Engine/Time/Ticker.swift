@@ -46,8 +46,8 @@ import Synchronization
     onScheduler { [self] in if !isOver.load(ordering: .acquiring) { waitForNext(tick) } }
   }
 
-  /// Runs `action` immediately, or on the scheduler's queue if that is served elsewhere: it ticks there, and only there
-  /// is the alarm used.
+  /// Runs `action` immediately, or on the scheduler's queue if that queue is served elsewhere: the ticker ticks there,
+  /// and uses the alarm only there.
   private func onScheduler(_ action: @escaping () -> Void) {
     guard let isHere = (scheduler as? any QueueScheduler)?.isHere, !isHere() else { return action() }
     scheduler.schedule(action)

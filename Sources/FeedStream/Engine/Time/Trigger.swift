@@ -1,4 +1,5 @@
-/// A stage's subscription to a publisher whose values only set the time: `sample(on:)`, `window(on:)`, `retry(when:)`.
+/// A stage's subscription to a publisher whose values only determine when the stage acts: `sample(on:)`, `window(on:)`,
+/// `retry(when:)`.
 @usableFromInline final class Trigger<Failure: Error>: GatedStage {
   private let name: StaticString
   /// The stage's gate.
@@ -11,7 +12,7 @@
   @exclusivity(unchecked) private var inlet: AnyInlet?
 
   /// - Parameters:
-  ///   - demand: requested immediately.
+  ///   - demand: the demand to request immediately.
   ///   - fired: runs for every value.
   ///   - ended: runs at the completion.
   @usableFromInline init(

@@ -25,7 +25,7 @@
   /// Makes an empty chunk.
   @inlinable public init() { self.init(.none, from: UnsafePointer(ChunkMemory.none.base), count: 0) }
 
-  /// A copy of `bytes`; a `Chunk` is used without copying.
+  /// Makes a chunk of `bytes`, which are copied unless they are already a `Chunk`.
   @inlinable public init<Bytes: Sequence>(_ bytes: Bytes) where Bytes.Element == UInt8 {
     if let chunk = bytes as? Chunk {
       self = chunk
@@ -151,7 +151,7 @@ extension Chunk: ExpressibleByArrayLiteral, ExpressibleByStringLiteral, CustomSt
   public init(arrayLiteral bytes: UInt8...) { self.init(bytes) }
   public init(stringLiteral text: String) { self.init(text) }
 
-  /// The bytes as text; their number if they aren't text or if there are more than 256.
+  /// The bytes as text, or the number of bytes if they aren't text or if there are more than 256.
   public var description: String {
     if count <= 256, let text = String(validating: self, as: UTF8.self) { return text.debugDescription }
     return "\(count) bytes"

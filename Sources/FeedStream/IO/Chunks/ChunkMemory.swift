@@ -28,7 +28,7 @@
 /// Blocks of memory of equal size, reused by readers.
 ///
 /// A reader fills a block from its beginning, and continues after the delivered bytes as long as there is room, so that
-/// small reads share a block. Safe from any thread, because a chunk may be released on any thread.
+/// small reads share a block. Safe to use from any thread, because a chunk may be released on any thread.
 package final class ChunkPool: Sendable {
   /// The size of a block, in bytes.
   let blockSize: Int

@@ -1,5 +1,5 @@
 extension Publisher where Output == Chunk {
-  /// Delivers the values that `decoder` makes from the bytes, whose chunks may end anywhere.
+  /// Delivers the values that `decoder` makes from the bytes. Chunks may end anywhere.
   ///
   ///     upstream    --he---llo,wo--rld--|
   ///     framed(by: words)

@@ -1,5 +1,5 @@
 extension Publisher where Output == Chunk {
-  /// Delivers the bytes, which are UTF-8, as text. A character's bytes may be split across chunks.
+  /// Delivers UTF-8 bytes as text. A character's bytes may be split across chunks.
   ///
   ///     upstream    --"h\xC3"--"\xA9"--|
   ///     utf8Text()

@@ -45,16 +45,16 @@ public final class DatagramSocket {
 
   /// The datagrams that arrive, one per requested value.
   ///
-  /// **Demand:** without demand nothing is read, and the system drops datagrams for which its buffer has no room.
-  /// **Failure:** the system's reason; `EBUSY` for a second subscriber at the same time. **Cancellation:** stops
-  /// reading; the socket stays open. **Policy:** holds nothing. Finishes when the socket is closed.
+  /// **Demand:** without demand, nothing is read, and the system drops datagrams for which its buffer has no room.
+  /// **Failure:** the system's error; `EBUSY` for a second simultaneous subscriber. **Cancellation:** stops reading;
+  /// the socket stays open. **Policy:** holds nothing. Finishes when the socket is closed.
   public var datagrams: Publishers.Datagrams { Publishers.Datagrams(socket: self) }
 
   /// Closes the socket: a stream that reads from it finishes, and a stream that writes to it fails with `ECANCELED`.
   public func close() { close { port.close() } }
 }
 
-/// A socket for datagrams, of an event loop or of virtual time. Lives on its scheduler's thread.
+/// A socket for datagrams, on an event loop or in virtual time. Lives on its scheduler's thread.
 package protocol DatagramPort: AnyObject {
   var address: SocketAddress { get }
 
@@ -68,7 +68,7 @@ package protocol DatagramPort: AnyObject {
   /// - Returns: true if the datagram was sent immediately.
   func send(_ datagram: Datagram, _ done: @escaping (SystemError?) -> Void) -> Bool
 
-  /// Releases everything; nothing is called any more. Idempotent.
+  /// Releases everything; nothing is called anymore. Idempotent.
   func close()
 }
 

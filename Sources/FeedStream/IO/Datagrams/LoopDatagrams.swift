@@ -19,7 +19,7 @@ private final class LoopDatagrams: LoopHandle, DatagramPort {
   private(set) var address: SocketAddress
   private var deliver: ((Result<Datagram, SystemError>) -> Void)?
   private var sending: SendRequest?
-  /// A datagram may have up to 64 KiB.
+  /// The memory for reads. A datagram may have up to 64 KiB.
   private var room = ChunkWriter(ChunkPool(blockSize: 256 * 1024, keeping: 2), least: 64 * 1024)
 
   init(at address: SocketAddress, on loop: EventLoop) throws(SystemError) {

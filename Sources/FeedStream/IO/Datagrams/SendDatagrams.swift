@@ -20,7 +20,7 @@ extension Publisher where Output == Datagram {
   /// fails.
   ///
   /// **Demand:** begins at the subscription, and requests one datagram at a time from upstream, when the previous one
-  /// has been sent. **Failure:** ``DatagramError``, with upstream's failure or the system's reason, such as `EMSGSIZE`;
+  /// has been sent. **Failure:** ``DatagramError``, with upstream's failure or the system's error, such as `EMSGSIZE`;
   /// `ECANCELED` when the socket is closed before the stream completes. **Cancellation:** cancels upstream. **Policy:**
   /// holds one datagram.
   public func write(to socket: DatagramSocket) -> Publishers.WriteDatagrams<Self> {

@@ -13,9 +13,9 @@ public struct File: Hashable, Sendable {
 
   /// The bytes from `offset` to the end of the file, including bytes that are appended while it is read.
   ///
-  /// **Demand:** each requested chunk is one read; without demand nothing is read. If more than one chunk is requested,
-  /// the next is read while one is being delivered. The file is opened with the first request. **Failure:** the
-  /// system's reason. **Cancellation:** closes the file; the result of a running read is dropped. **Policy:** holds
+  /// **Demand:** each requested chunk is one read; without demand, nothing is read. If more than one chunk is
+  /// requested, the next is read while one is being delivered. The file is opened with the first request. **Failure:**
+  /// the system's error. **Cancellation:** closes the file; the result of a running read is dropped. **Policy:** holds
   /// nothing.
   ///
   /// - Parameters:

@@ -19,7 +19,7 @@ package protocol FileSystem: AnyObject, Sendable {
   func openFolder(_ path: String) throws(SystemError) -> any OpenFolder
 }
 
-/// An open file. Used by one thread at a time; closes when it is released.
+/// An open file. It is used by one thread at a time, and closes when it is released.
 package protocol OpenFile: AnyObject {
   /// Fills the beginning of `room`.
   ///
@@ -45,7 +45,7 @@ extension OpenFile {
   package func readCached(into room: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? { nil }
 }
 
-/// An open folder. Used by one thread at a time; closes when it is released.
+/// An open folder. It is used by one thread at a time, and closes when it is released.
 package protocol OpenFolder: AnyObject {
   /// The next entries, at most `limit`; empty at the end.
   func next(_ limit: Int) throws(SystemError) -> [FolderEntry]

@@ -13,7 +13,7 @@ public enum FileWriting: Hashable, Sendable {
 }
 
 extension Publisher where Output == Chunk {
-  /// Writes the bytes to a file, and finishes when the system has all of them.
+  /// Writes the bytes to a file, and finishes when the system has accepted all of them.
   ///
   ///     Just(Chunk("[]")).write(to: File("feed.json"), .atomically, on: loop)
   ///       .sink { print($0) } receiveValue: { _ in }
@@ -28,15 +28,14 @@ extension Publisher where Output == Chunk {
   /// unchanged.
   ///
   /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while fewer than
-  /// `limit` bytes wait. **Failure:** ``WriteError``, with exactly the bytes that were not written: those before them
-  /// are in the file. Upstream's failure comes after the bytes that it had sent are written. **Cancellation:** cancels
-  /// upstream and drops waiting bytes. After a failure or a cancellation, a file that is written atomically is
-  /// unchanged.
-  /// **Policy:** holds `limit` bytes and one chunk.
+  /// `limit` bytes wait. **Failure:** ``WriteError``, which contains exactly the bytes that were not written: the bytes
+  /// before them are in the file. Upstream's failure is delivered after the bytes that it had sent are written.
+  /// **Cancellation:** cancels upstream and drops waiting bytes. After a failure or a cancellation, a file that is
+  /// written atomically is unchanged. **Policy:** holds `limit` bytes and one chunk.
   ///
   /// - Parameters:
   ///   - file: the file to write.
-  ///   - writing: the treatment of an existing file.
+  ///   - writing: how to treat an existing file.
   ///   - permissions: the permissions of a new file, reduced by the process's umask; 0666 by default.
   ///   - syncs: true to finish only when the bytes are on the disk, as ``FileWriting/atomically`` always does.
   ///   - limit: the maximum number of bytes that wait; 1 MiB by default.
@@ -53,7 +52,7 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// A file as a destination of bytes.
+/// A file as a destination for bytes.
 private final class FileSink: ByteSink {
   private let writer: FileWriter
   private let scheduler: any LoopScheduler

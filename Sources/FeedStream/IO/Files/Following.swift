@@ -13,13 +13,13 @@ extension File {
   /// When reading starts over at the beginning of a file, a line feed is delivered first if the previous bytes did not
   /// end with one.
   ///
-  /// Losses: data appended to a file after it was replaced and read to its end; a file that takes the name and loses it
-  /// again between two checks; overwritten data; and the truncation of a file that grows past the current position
-  /// before the next check, if the 64 bytes before that position are the same as before.
+  /// Losses: data appended to a file after it was replaced and read to its end; a file that exists under that name only
+  /// between two checks; overwritten data; and the truncation of a file that grows past the current position before the
+  /// next check, if the 64 bytes before that position are the same as before.
   ///
-  /// **Demand:** each requested chunk is one read; without demand nothing is read or checked. At the end of the file,
+  /// **Demand:** each requested chunk is one read; without demand, nothing is read or checked. At the end of the file,
   /// the stream waits until the system announces a change in the folder, and also checks the file every `interval`.
-  /// **Failure:** the system's reason, except for a missing file. **Cancellation:** closes the file. **Policy:** holds
+  /// **Failure:** the system's error, except for a missing file. **Cancellation:** closes the file. **Policy:** holds
   /// nothing.
   ///
   /// - Parameters:

@@ -24,7 +24,7 @@ extension Folder {
   /// as ``FolderChange/unknown``. If the system drops the announcement of a change to an entry's content, that change
   /// goes unnoticed. Network file systems don't announce changes by other machines.
   ///
-  /// **Demand:** announcements are collected from the first request on. **Failure:** the system's reason; `ENOENT` when
+  /// **Demand:** announcements are collected from the first request on. **Failure:** the system's error; `ENOENT` when
   /// the folder has vanished or another folder has taken its name. **Cancellation:** ends the watch. **Policy:** holds
   /// each change once, up to 1,024.
   ///

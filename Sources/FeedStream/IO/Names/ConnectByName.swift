@@ -1,5 +1,5 @@
 extension Connection {
-  /// A publisher that looks up a host and connects to it for each subscriber, delivers the connection, and finishes.
+  /// A publisher that, for each subscriber, looks up a host, connects to it, delivers the connection, and finishes.
   ///
   ///     Connection.connect(to: "example.org:80", on: loop)
   ///       .sink { print($0) } receiveValue: { print($0.peer) }
@@ -9,7 +9,7 @@ extension Connection {
   /// the other attempts are abandoned. This follows RFC 8305, except that the system looks up both families together.
   ///
   /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** the system's
-  /// reason, from the last attempt if all fail; `ETIMEDOUT` for a lookup or attempts that take too long.
+  /// error, from the last attempt if all fail; `ETIMEDOUT` if the lookup or the attempts take too long.
   /// **Cancellation:** abandons all attempts, and closes a connection that was not delivered. **Policy:** holds one
   /// connection.
   ///

@@ -1,11 +1,11 @@
 extension SocketAddress {
-  /// A publisher that looks up the addresses of a host for each subscriber, delivers them in the system's order of
+  /// A publisher that, for each subscriber, looks up the addresses of a host, delivers them in the system's order of
   /// preference, and finishes.
   ///
-  /// The system's lookup runs on the thread pool and can't be stopped once it runs: a late result is dropped.
+  /// The system's lookup runs on the thread pool and can't be stopped once it has started: a late result is dropped.
   ///
   /// **Demand:** begins at the subscription; the result is held until it is requested. **Failure:** the system's
-  /// reason: `EAI_NONAME` when there is no such host, `ETIMEDOUT` after `limit`. **Cancellation:** drops the result.
+  /// error: `EAI_NONAME` when there is no such host, `ETIMEDOUT` after `limit`. **Cancellation:** drops the result.
   /// **Policy:** holds one result.
   ///
   /// - Parameters:

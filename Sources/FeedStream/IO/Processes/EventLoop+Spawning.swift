@@ -124,7 +124,7 @@ private final class Pipe {
 }
 
 extension LoopChannel {
-  /// Makes a channel of a descriptor, which is closed with the channel.
+  /// Makes a channel for a descriptor, which is closed together with the channel.
   convenience init(on loop: EventLoop, to name: SocketAddress, opening descriptor: Int32) throws(SystemError) {
     do throws(SystemError) {
       try self.init(on: loop, to: name, uv_pipe_t.self) { uv_pipe_init($0, $1, 0) }

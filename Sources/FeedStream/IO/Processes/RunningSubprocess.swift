@@ -9,8 +9,9 @@
 ///       .sink { print($0) } receiveValue: { print($0) }
 ///     let ending = child.exit.sink { print($0) }
 ///
-/// Streams that use the program retain it; it is cancelled when it is released and no stream uses it any more. The loop
-/// keeps running until the program has ended, and reaps the process. Lives on its scheduler's thread.
+/// Streams that use the program retain it; the program is cancelled when this object has been released and no stream
+/// uses it anymore. The loop keeps running until the program has ended, and reaps the process. Lives on its scheduler's
+/// thread.
 public final class RunningSubprocess: Cancellable {
   private let life: ProcessLife
   private let streams: [Connection?]
@@ -49,7 +50,8 @@ public final class RunningSubprocess: Cancellable {
     return stream
   }
 
-  /// Delivers the program's exit status, even if it has already ended, before or after its streams complete.
+  /// Delivers the program's exit status, even if the program has already ended. The status may arrive before or after
+  /// the program's streams complete.
   ///
   /// **Demand:** the value waits for the first request. **Failure:** never. **Cancellation:** the program continues.
   /// **Policy:** holds the status.
@@ -191,9 +193,9 @@ extension Publisher where Output == Chunk {
   /// The program's input is closed when upstream completes. When the program ends, upstream is cancelled.
   ///
   /// **Demand:** requests from upstream as ``Publisher/write(to:limit:atEnd:)`` does; reads the output on demand.
-  /// **Failure:** ``SubprocessError``, as in ``Subprocess/output(on:)``, even for upstream's failure; the program is
-  /// ended. **Cancellation:** cancels upstream and ends the program. **Policy:** holds 256 KiB and one chunk of the
-  /// bytes to write.
+  /// **Failure:** ``SubprocessError``, as in ``Subprocess/output(on:)``, even when upstream fails; the program is then
+  /// ended. **Cancellation:** cancels upstream and ends the program. **Policy:** holds up to 256 KiB of the bytes to
+  /// write, and one chunk.
   public func pipe(
     through program: Subprocess, on scheduler: any LoopScheduler
   ) -> AnyPublisher<Chunk, SubprocessError> {

@@ -6,13 +6,13 @@
 ///       .sink { print($0) } receiveValue: { print($0.count) }
 ///
 /// This is a value: the program runs once for each subscription to ``output(on:)`` or ``Publisher/pipe(through:on:)``,
-/// and for each call of ``start(on:)``. The arguments are not interpreted by a shell.
+/// and for each call to ``start(on:)``. The arguments are not interpreted by a shell.
 public struct Subprocess: Hashable, Sendable {
-  /// The kind of a standard stream of the program.
+  /// The kind of a program's standard stream.
   public enum Stream: Hashable, Sendable {
     /// A pipe to this process, which reads or writes its other end.
     case pipe
-    /// The stream of this process.
+    /// This process's own stream.
     case inherited
     /// An empty input, or an output that is dropped.
     case null
@@ -20,7 +20,8 @@ public struct Subprocess: Hashable, Sendable {
 
   /// Limits of the program; `nil` keeps this process's limit. `/bin/sh` sets the limits and then executes the program.
   public struct Limits: Hashable, Sendable {
-    /// Seconds of processor time, after which the program is ended by `SIGXCPU`, and a second later by `SIGKILL`.
+    /// The number of seconds of processor time after which `SIGXCPU` ends the program; `SIGKILL` follows a second
+    /// later.
     public var processorSeconds: Int?
     /// The maximum address space, in bytes; the program can't allocate more.
     public var memoryBytes: Int?
@@ -54,7 +55,7 @@ public struct Subprocess: Hashable, Sendable {
   /// True to run the program in its own session, without this process's terminal. Ending the program then also ends the
   /// programs that it has started, and Ctrl-C in the terminal does not reach the program.
   public var endsDescendants = false
-  /// With ``endsDescendants``: true to let the programs that the program has started continue if it exits by itself.
+  /// With ``endsDescendants``, true to let the programs that this program has started continue if it exits by itself.
   public var leavesDescendants = false
 
   public init(
@@ -71,7 +72,7 @@ extension Subprocess {
   /// A program's environment variables.
   public struct Environment: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     package var inherits: Bool
-    /// `nil` removes a variable.
+    /// The changes to the variables; `nil` removes a variable.
     package var changes: [String: String?]
 
     /// This process's variables.
@@ -126,7 +127,7 @@ public enum ExitStatus: Hashable, Sendable, CustomStringConvertible {
 public enum SubprocessError: Error, CustomStringConvertible {
   /// The program could not be started, read from or written to.
   case system(SystemError)
-  /// The program ended in this way. `errors` is the last part of its standard error, if that is a pipe.
+  /// The program ended with this status. `errors` is the last part of its standard error, if that is a pipe.
   case ended(program: String, ExitStatus, errors: String)
   /// Upstream, the program's input, failed.
   case input(any Error)

@@ -1,4 +1,4 @@
-/// Both directions of a connection, of an event loop or of virtual time.
+/// Both directions of a connection, on an event loop or in virtual time.
 ///
 /// The caller may have at most one reader and one write at a time, and makes no calls after `close()`. Lives on its
 /// scheduler's thread. Reading continues after writing has ended.
@@ -39,7 +39,7 @@ extension ByteChannel {
 /// The result of reading.
 package enum ReadResult {
   case chunk(Chunk)
-  /// The peer will write no more.
+  /// The peer has finished writing.
   case end
   case failure(SystemError)
 }

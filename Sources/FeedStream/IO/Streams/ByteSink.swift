@@ -1,4 +1,4 @@
-/// A destination of bytes: a connection, a file, a standard stream.
+/// A destination for bytes: a connection, a file, a standard stream.
 ///
 /// The caller may have at most one write at a time, and makes no calls after `close()`. Lives on its scheduler's
 /// thread.
@@ -19,7 +19,7 @@ package protocol ByteSink: AnyObject {
   /// The number of bytes that a failed write had written before it failed; 0 if unknown.
   var writtenOfFailed: Int { get }
 
-  /// Releases everything; nothing is called any more. Idempotent.
+  /// Releases everything; nothing is called anymore. Idempotent.
   func close()
 }
 

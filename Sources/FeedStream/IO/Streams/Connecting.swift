@@ -1,8 +1,8 @@
 extension Connection {
-  /// A publisher that connects to `address` for each subscriber, delivers the connection, and finishes.
+  /// A publisher that, for each subscriber, connects to `address`, delivers the connection, and finishes.
   ///
   /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** the system's
-  /// reason. **Cancellation:** abandons the attempt, and closes a connection that was not delivered. **Policy:** holds
+  /// error. **Cancellation:** abandons the attempt, and closes a connection that was not delivered. **Policy:** holds
   /// one connection.
   ///
   /// - Parameters:

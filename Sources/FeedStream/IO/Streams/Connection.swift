@@ -28,13 +28,12 @@ public final class Connection {
 
   /// The bytes from the peer, one chunk per read; finishes when the peer closes its side for writing.
   ///
-  /// **Demand:** without demand nothing is read, and the peer has to wait as soon as the system's buffers are full.
-  /// **Failure:** the system's reason; `EBUSY` for a second subscriber at the same time. **Cancellation:** stops
-  /// reading; the connection stays open, and another subscriber may continue where this one stopped. **Policy:** holds
-  /// nothing.
+  /// **Demand:** without demand, nothing is read, and the peer has to wait as soon as the system's buffers are full.
+  /// **Failure:** the system's error; `EBUSY` for a second simultaneous subscriber. **Cancellation:** stops reading;
+  /// the connection stays open, and another subscriber may continue where this one stopped. **Policy:** holds nothing.
   public var bytes: Publishers.ConnectionBytes { Publishers.ConnectionBytes(connection: self) }
 
-  /// Reserves both directions for a layer above: no other code can read from or write to the connection any more.
+  /// Reserves both directions for a layer above: no other code can read from or write to the connection anymore.
   package func claim() throws(SystemError) {
     guard !users.isRead, !users.isWritten, !isClosed else {
       throw SystemError("take over", "\(peer)", code: isClosed ? Errno.closed : Errno.busy)

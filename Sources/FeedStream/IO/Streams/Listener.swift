@@ -5,7 +5,7 @@
 ///       .flatMap { $0.bytes.write(to: $0).catch { _ in Empty() } }
 ///       .sink { _ in }
 ///
-/// A listener listens until it is closed or released. Connections that aren't accepted yet wait in the system's
+/// A listener listens until it is closed or released. Connections that haven't been accepted yet wait in the system's
 /// backlog. The listener keeps the loop running while ``connections`` has a subscriber. Lives on its scheduler's
 /// thread.
 public final class Listener {
@@ -53,7 +53,7 @@ public final class Listener {
   /// **Cancellation:** leaves connections in the backlog. **Policy:** holds at most one connection that was not
   /// requested.
   ///
-  /// There can be one subscriber at a time: for another one, the stream finishes without a value.
+  /// There can be only one subscriber at a time: for a second one, the stream finishes without a value.
   public var connections: Publishers.Connections { Publishers.Connections(listener: self) }
 
   /// Stops listening. Accepted connections stay open.

@@ -10,14 +10,14 @@ internal import CLibUV
 #endif
 
 extension SocketAddress {
-  /// A listening socket that the process has inherited, by its descriptor.
+  /// A listening socket that the process has inherited, identified by its descriptor.
   ///
   /// Only listeners accept such an address; their `address` is then that of the socket. The descriptor stays open when
   /// a listener closes: new connections wait in the backlog, for another listener or another process. Programs that
   /// this process starts don't inherit the descriptor.
   public static func inherited(_ descriptor: Int32) -> SocketAddress { Self(.inherited(descriptor)) }
 
-  /// The listening sockets that the service manager passed to this process (socket activation of systemd,
+  /// The listening sockets that the service manager passed to this process (systemd's socket activation,
   /// `sd_listen_fds(3)`).
   ///
   ///     let passed = try SocketAddress.passed()

@@ -18,7 +18,7 @@ public enum StandardInput {
   /// If other processes share the input, it doesn't become non-blocking for them, unless it is a socket, which the
   /// system can't reopen.
   ///
-  /// **Demand:** each requested chunk is one read; without demand nothing is read. **Failure:** the system's reason.
+  /// **Demand:** each requested chunk is one read; without demand, nothing is read. **Failure:** the system's error.
   /// **Cancellation:** stops reading. **Policy:** holds nothing. Use one subscriber at a time: each receives the bytes
   /// that earlier ones have not read.
   ///
@@ -54,7 +54,7 @@ public enum StandardStream: Int32, Hashable, Sendable {
 }
 
 extension Publisher where Output == Chunk {
-  /// Writes the bytes to the process's standard output or error, and finishes when the system has all of them.
+  /// Writes the bytes to the process's standard output or error, and finishes when the system has accepted all of them.
   ///
   ///     StandardInput.bytes(on: loop).write(to: .output, on: loop)
   ///       .sink { print($0) } receiveValue: { _ in }

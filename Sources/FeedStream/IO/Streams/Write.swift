@@ -11,14 +11,15 @@ extension Publisher where Output == Chunk {
   ///
   /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while fewer than
   /// `limit` bytes wait, so that a stalled reader doesn't increase memory use. **Failure:** ``WriteError``, with the
-  /// chunks that were not written. Upstream's failure comes after the bytes that it had sent are written; `ECANCELED`
-  /// if the connection is closed before all bytes are written. **Cancellation:** cancels upstream and drops waiting
-  /// bytes; a write that is already running completes. **Policy:** holds `limit` bytes and one chunk.
+  /// chunks that were not written. Upstream's failure is delivered after the bytes that it had sent are written; the
+  /// failure is `ECANCELED` if the connection is closed before all bytes are written. **Cancellation:** cancels
+  /// upstream and drops waiting bytes; a write that is already running completes. **Policy:** holds `limit` bytes and
+  /// one chunk.
   ///
   /// - Parameters:
   ///   - connection: the connection to write to.
   ///   - limit: the maximum number of bytes that wait; 256 KiB by default.
-  ///   - ending: the treatment of the connection when upstream has finished; it stays open by default.
+  ///   - ending: what to do with the connection when upstream has finished; it stays open by default.
   public func write(
     to connection: Connection, limit: Int = 256 * 1024, atEnd ending: WriteEnding = .leavesOpen
   ) -> Publishers.Write<Self> {
@@ -28,7 +29,7 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// The treatment of a connection when all bytes are written.
+/// The action taken on a connection when all bytes have been written.
 public enum WriteEnding: Hashable, Sendable {
   /// The connection stays open for more writes.
   case leavesOpen

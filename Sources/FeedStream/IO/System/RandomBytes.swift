@@ -7,12 +7,12 @@ public enum RandomBytes {
   ///     RandomBytes.chunks(of: 16, on: loop).prefix(1)
   ///       .sink { print($0) } receiveValue: { print(Array($0)) }
   ///
-  /// **Demand:** each requested chunk is one system call on the thread pool. **Failure:** the system's reason.
+  /// **Demand:** each requested chunk is one system call on the thread pool. **Failure:** the system's error.
   /// **Cancellation:** the result of a running call is dropped. **Policy:** holds nothing.
   ///
   /// - Parameters:
   ///   - count: the size of a chunk, in bytes.
-  ///   - scheduler: an ``EventLoop``, or virtual time in a test, whose bytes are the same in each run.
+  ///   - scheduler: an ``EventLoop``, or virtual time in a test, where the bytes are the same in each run.
   /// - Precondition: `count` is more than zero.
   public static func chunks(of count: Int, on scheduler: any LoopScheduler) -> Publishers.RandomChunks {
     precondition(count > 0, "RandomBytes.chunks(of: \(count)): a chunk needs at least 1 byte; use 1 or more")

@@ -11,12 +11,12 @@
 ///     Signals.received(SIGINT, SIGTERM, on: loop).prefix(1)
 ///       .sink { print($0) } receiveValue: { print("stopping: \($0)") }
 public enum Signals {
-  /// Delivers the number of each signal that arrives, instead of the signal's default action, without end.
+  /// Delivers the number of each signal that arrives, without end. The signals' default actions are not taken.
   ///
   /// Losses: a signal that arrives again before it is requested, or within the same turn of the loop, is delivered
   /// once.
   ///
-  /// **Demand:** signals are caught from the first request on. **Failure:** the system's reason, for a signal that
+  /// **Demand:** signals are caught from the first request on. **Failure:** the system's error, for a signal that
   /// cannot be caught (`SIGKILL`, `SIGSTOP`) or does not exist. **Cancellation:** restores the signals' previous
   /// actions. **Policy:** holds one signal of each number.
   ///

@@ -21,7 +21,7 @@ enum System {
     retrying { Int(systemOpen(path, flags | O_CLOEXEC, mode_t(permissions))) }.code
   }
 
-  /// - Parameter offset: the position to read from; `nil` for the descriptor's position.
+  /// - Parameter offset: the position to read from; `nil` means the descriptor's current position.
   static func read(_ descriptor: Int32, into room: UnsafeMutableBufferPointer<UInt8>, at offset: Int64?) -> Int {
     retrying {
       if let offset { return pread(descriptor, room.baseAddress, room.count, off_t(offset)) }

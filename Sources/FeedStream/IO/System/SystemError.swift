@@ -4,7 +4,7 @@ internal import CLibUV
 public struct SystemError: Error, Hashable, Sendable {
   /// The attempted operation, in words that follow "cannot": `read`, `connect to` …
   public let operation: String
-  /// The object of the operation: a path, an address.
+  /// The object of the operation, such as a path or an address.
   public let subject: String
   /// The system's error number, positive (`ENOENT`, `ECONNREFUSED` …), or libuv's if the system has none.
   public let code: Int32

@@ -23,9 +23,9 @@ public final class Terminal {
 
   /// The pressed keys, until the terminal is closed.
   ///
-  /// **Demand:** keys that aren't requested wait in the terminal. **Failure:** the system's reason; `EBUSY` for a
-  /// second subscriber at the same time. **Cancellation:** stops reading and leaves raw mode. **Policy:** holds the
-  /// keys of one read.
+  /// **Demand:** keys that aren't requested wait in the terminal. **Failure:** the system's error; `EBUSY` for a
+  /// second simultaneous subscriber. **Cancellation:** stops reading and leaves raw mode. **Policy:** holds the keys of
+  /// one read.
   public var keys: AnyPublisher<TerminalKey, SystemError> {
     Deferred { [self] () -> AnyPublisher<TerminalKey, SystemError> in
       do throws(SystemError) {
@@ -55,7 +55,7 @@ public final class Terminal {
 
   /// The terminal's size, now and after each change.
   ///
-  /// **Demand:** begins with the first request. **Failure:** the system's reason. **Cancellation:** ends the watch.
+  /// **Demand:** begins with the first request. **Failure:** the system's error. **Cancellation:** ends the watch.
   /// **Policy:** holds the latest size.
   public var sizes: Publishers.TerminalSizes { Publishers.TerminalSizes(port: port, scheduler: scheduler) }
 }
@@ -81,7 +81,7 @@ public struct TerminalSize: Hashable, Sendable {
   }
 }
 
-/// A terminal, of an event loop or of virtual time. Lives on its scheduler's thread.
+/// A terminal, on an event loop or in virtual time. Lives on its scheduler's thread.
 package protocol TerminalPort: AnyObject {
   var keys: any ByteChannel { get }
   func setRaw(_ isRaw: Bool) throws(SystemError)

@@ -11,7 +11,7 @@ public struct TerminalMouse: Hashable, Sendable {
   }
 
   public var action: Action
-  /// The character's column, from 0 at the left. `row` is from 0 at the top.
+  /// The character's column, counted from 0 at the left. `row` is counted from 0 at the top.
   public var column: Int
   public var row: Int
 

@@ -2,8 +2,8 @@
 /// delivers a value.
 ///
 /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``. Two to four publishers keep their
-/// types. Five or more publishers are erased, and unspecialized code subscribes to them: end a long chain with
-/// `eraseToAnyPublisher()`, which is specialized, before you pass it.
+/// types. The types of five or more publishers are erased, and unspecialized code subscribes to them: end a long chain
+/// with `eraseToAnyPublisher()`, which is specialized, before you pass it.
 @_disfavoredOverload
 public func combineLatest<Failure: Error, each Value>(
   _ publishers: repeat any Publisher<each Value, Failure>
@@ -39,7 +39,7 @@ where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure {
 }
 
 extension Publishers {
-  /// See ``combineLatest(_:)`` of any number of publishers.
+  /// See ``combineLatest(_:)`` for any number of publishers.
   public struct CombineLatestAll<Output, Failure: Error>: Publisher {
     private let start: (LaneStage<Output, Failure>) -> Void
 

@@ -135,7 +135,7 @@ extension Publishers {
 
 extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equatable {}
 
-/// The stage as the suffix's subscriber. A separate type, so that it differs from the prefix's subscriber.
+/// The stage as the suffix's subscriber. This is a separate type, so that it differs from the prefix's subscriber.
 @frozen @usableFromInline struct SuffixStage<Downstream: Subscriber>: FusedStage {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure

@@ -66,7 +66,7 @@ extension Publishers {
     @_disfavoredOverload
     @inlinable public init(_ a: A, _ b: B) { self.init(a, b, upstreams: [{ a.receive(subscriber: $0) }]) }
 
-    /// Merges one more publisher with the publishers of a merge.
+    /// Adds one more publisher to a merge.
     @inlinable public init<P1, P2>(_ a: A, _ b: B) where A == Merge<P1, P2> {
       self.init(a, b, upstreams: a.upstreams)
     }

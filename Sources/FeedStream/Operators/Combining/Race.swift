@@ -92,7 +92,7 @@ extension Publishers.Race: Equatable where A: Equatable, B: Equatable {}
 extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
 
 @usableFromInline final class RaceStage<Output, Failure: Error>: Junction<Output, Failure> {
-  /// The upstream that delivered first, and the only one from then on.
+  /// The upstream that delivered first, which is the only one from then on.
   @exclusivity(unchecked) @usableFromInline var winner: Inlet<RacePort<Output, Failure>>?
   @exclusivity(unchecked) private var runners: [Inlet<RacePort<Output, Failure>>] = []
 

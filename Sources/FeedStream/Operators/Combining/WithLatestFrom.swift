@@ -10,7 +10,7 @@ extension Publisher {
   ///
   /// Finishes when upstream does, or when `other` finishes without a value; if `other` finishes after a value, its last
   /// value stays in use. **Demand:** passes through to upstream; one more value is requested for each one dropped.
-  /// `other` is given unlimited demand, before upstream is subscribed to. **Failure:** the first failure of either
+  /// Everything is requested from `other` before upstream is subscribed to. **Failure:** the first failure of either
   /// publisher. **Cancellation:** cancels both. **Policy:** drops values that arrive before `other` has delivered, by
   /// design.
   @inlinable
@@ -21,7 +21,7 @@ extension Publisher {
 
   /// Combines each value with the newest value of another publisher, using `transform`.
   ///
-  /// **Demand, failure, cancellation, policy:** as in `withLatestFrom(_:)` where both may fail.
+  /// **Demand, failure, cancellation, policy:** as in the overload of `withLatestFrom(_:)` in which both can fail.
   @inlinable public func withLatestFrom<P: Publisher, T>(
     _ other: P, _ transform: @escaping (Output, P.Output) -> T
   ) -> Publishers.WithLatestFrom<Self, P, T> where P.Failure == Failure {

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Pairs each value with the value at the same index of another publisher.
+  /// Pairs each value with another publisher's value at the same index.
   ///
   ///     upstream    --a--b-----c--|
   ///     other       -----1--2-----3--|
@@ -9,15 +9,15 @@ extension Publisher {
   /// ![zip(other) { $0 + $1 }](marbles-zip.svg)
   ///
   /// Both are subscribed to before the subscriber receives its subscription, even when the first is empty. Finishes
-  /// when one has finished and its last value is paired. **Demand:** passes to both. **Failure:** the first failure
-  /// cancels the other publisher and ends the stream; complete pairs are delivered before it. **Cancellation:** cancels
-  /// both. **Policy:** a value waits for its partner, so values of the faster publisher are held, up to the requested
-  /// number; values without a partner at the completion are dropped and reported.
+  /// when one has finished and its last value has been paired. **Demand:** passes to both. **Failure:** the first
+  /// failure cancels the other publisher and ends the stream; complete pairs are delivered before it. **Cancellation:**
+  /// cancels both. **Policy:** a value waits for its partner, so values of the faster publisher are held, up to the
+  /// requested number; values without a partner at the completion are dropped and reported.
   @inlinable public func zip<P: Publisher>(_ other: P) -> Publishers.Zip<Self, P> where P.Failure == Failure {
     Publishers.Zip(self, other)
   }
 
-  /// Pairs each value with the value at the same index of another publisher, and maps the pairs with `transform`.
+  /// Pairs each value with another publisher's value at the same index, and maps the pairs with `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable public func zip<P: Publisher, T>(

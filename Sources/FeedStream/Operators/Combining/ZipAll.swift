@@ -3,7 +3,7 @@
 ///     zip(image, title, author).map { image, title, author in "\(title) by \(author)" }
 ///
 /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``. Two to four publishers keep their types.
-/// Five or more publishers are erased, and unspecialized code subscribes to them: end a long chain with
+/// The types of five or more publishers are erased, and unspecialized code subscribes to them: end a long chain with
 /// `eraseToAnyPublisher()`, which is specialized, before you pass it.
 @_disfavoredOverload
 public func zip<Failure: Error, each Value>(
@@ -39,7 +39,7 @@ where A.Failure == B.Failure {
 }
 
 extension Publishers {
-  /// See ``zip(_:)`` of any number of publishers.
+  /// See ``zip(_:)`` for any number of publishers.
   ///
   /// The pack is not part of the type: if `Output` were a tuple of a pack, Swift 6.3's compiler would crash.
   public struct ZipAll<Output, Failure: Error>: Publisher {

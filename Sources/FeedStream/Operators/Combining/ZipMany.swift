@@ -6,7 +6,7 @@ extension Swift.Collection where Element: Publisher {
   ///     [a, b].zip()
   ///     downstream  -----[1,7]-[2,8]-[3,9]|
   ///
-  /// Finishes when one has finished and its last value is used, or immediately when there are no publishers.
+  /// Finishes when one has finished and its last value has been used, or immediately when there are no publishers.
   /// **Demand:** passes to all. **Failure:** the first failure cancels the other publishers and ends the stream.
   /// **Cancellation:** cancels all. **Policy:** a value waits for its partners, so values of a faster publisher are
   /// held, up to the requested number; values without partners at the completion are dropped and reported.

@@ -7,7 +7,8 @@
 #endif
 
 extension Publisher {
-  /// Stops the process in the debugger when a closure returns true; without a debugger the process ends with `SIGTRAP`.
+  /// Stops the process in the debugger when a closure returns true; without a debugger, the process ends with
+  /// `SIGTRAP`.
   ///
   ///     upstream    --a--b--|
   ///     breakpoint(receiveOutput: { $0 == b })

@@ -7,7 +7,7 @@ extension Publisher {
   ///     checkpoint("load feed")
   ///     downstream  --a--b--#       (the failure has passed "load feed")
   ///
-  /// The name, the file and the line appear in
+  /// The name, the file and the line appear in:
   /// - the message when an operator above traps,
   /// - the ``TimedOut`` that a `timeout` above passes to its `customError`,
   /// - ``StreamDiagnostics/onUnhandledFailure(_:)`` and the message of `assertNoFailure`, when a failure that passed

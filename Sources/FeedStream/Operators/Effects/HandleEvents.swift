@@ -1,11 +1,11 @@
 extension Publisher {
-  /// Calls closures when events pass, and changes nothing.
+  /// Calls closures when events pass, without changing the events.
   ///
   ///     upstream    --a--b--|
   ///     handleEvents(receiveOutput: log)
   ///     downstream  --a--b--|       (log is called with a and with b, before each is delivered)
   ///
-  /// After the first completion or cancellation the closures are no longer called.
+  /// After the first completion or cancellation, the closures are no longer called.
   ///
   /// **Demand, failure, cancellation:** pass through, each after its closure. **Policy:** forwards.
   ///

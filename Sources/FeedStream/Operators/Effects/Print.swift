@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Writes a line for every event, and changes nothing.
+  /// Writes a line for every event, without changing the events.
   ///
   ///     upstream    --1--|
   ///     print("numbers")

@@ -45,7 +45,7 @@ extension Publishers {
     Upstream, NewPublisher, Throwing<NewPublisher.Failure>
   > where Upstream.Output == NewPublisher.Output
 
-  /// ``Catch`` and ``TryCatch``, which share this type.
+  /// The type that ``Catch`` and ``TryCatch`` share.
   @frozen
   public struct Catching<Upstream: Publisher, NewPublisher: Publisher, Mode: FailureMode<NewPublisher.Failure>>:
     Operator
@@ -84,7 +84,7 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
   @usableFromInline let gate = ThreadGate.ofSuccession()
   /// The demand that is still unserved; counted only while upstream delivers.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
-  /// True when upstream has failed: from then on the fallback delivers.
+  /// True when upstream has failed: from then on, the fallback delivers.
   @exclusivity(unchecked) @usableFromInline var hasFailed = false
 
   /// - Parameter recover: subscribes a ``Fallback``; created where the other publisher's type is known.

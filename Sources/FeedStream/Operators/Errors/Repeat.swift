@@ -10,8 +10,8 @@ extension Publisher {
   /// **Demand:** each new subscription receives the outstanding demand. **Failure:** passes through. **Cancellation:**
   /// immediate. **Policy:** forwards. The stack stays flat.
   ///
-  /// - Parameter times: the number of times to subscribe in total; `nil` for no limit.
-  /// - Precondition: `times` is not negative. With 0 the stream finishes immediately.
+  /// - Parameter times: the number of times to subscribe in total; `nil` means no limit.
+  /// - Precondition: `times` is not negative. With 0, the stream finishes immediately.
   @inlinable public func `repeat`(_ times: Int? = nil) -> Publishers.Repeat<Self, ImmediateScheduler> {
     Publishers.Repeat(upstream: self, times: times, pause: nil, scheduler: .shared, options: nil)
   }
@@ -26,11 +26,11 @@ extension Publisher {
   /// immediate, even during a pause. **Policy:** forwards.
   ///
   /// - Parameters:
-  ///   - times: the number of times to subscribe in total; `nil` for no limit.
-  ///   - pause: the time from a completion to the next subscription, in `scheduler`'s time.
+  ///   - times: the number of times to subscribe in total; `nil` means no limit.
+  ///   - pause: the time from a completion to the next subscription, as measured by `scheduler`.
   ///   - scheduler: measures the pauses, and subscribes after them.
   ///   - options: passed on to the scheduler.
-  /// - Precondition: `times` is not negative. With 0 the stream finishes immediately.
+  /// - Precondition: `times` is not negative. With 0, the stream finishes immediately.
   @inlinable public func `repeat`<S: Scheduler>(
     _ times: Int? = nil, after pause: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.Repeat<Self, S> {
@@ -44,9 +44,9 @@ extension Publishers {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
-    /// The number of subscriptions in total; `nil` for no limit.
+    /// The number of subscriptions in total; `nil` means no limit.
     public let times: Int?
-    /// The pause between two subscriptions; `nil` for none.
+    /// The pause between two subscriptions; `nil` if there is no pause.
     public let pause: Context.SchedulerTimeType.Stride?
     public let scheduler: Context
     public let options: Context.SchedulerOptions?
@@ -78,7 +78,7 @@ extension Publishers {
 }
 
 @usableFromInline final class RepeatStage<Output, Failure: Error>: SequentialStage<Output, Failure> {
-  /// The number of subscriptions that are left; negative for no limit.
+  /// The number of subscriptions that are left; negative if there is no limit.
   @exclusivity(unchecked) private var left: Int
   private let alarm: Alarm?
   private let attach: (Upstream) -> Void

@@ -13,7 +13,7 @@ extension Publisher {
   /// After a failure that arrives during the call that subscribes, the retry waits until that call has returned.
   ///
   /// **Demand:** the outstanding demand is requested again from upstream. **Failure:** passes through when no retries
-  /// are left. **Cancellation:** passes through; nothing is subscribed to after it. **Policy:** forwards.
+  /// are left. **Cancellation:** passes through; after that, nothing is subscribed to. **Policy:** forwards.
   ///
   /// - Parameter retries: the number of times to subscribe again, 0 or more. For retries without a limit, and for
   ///   pauses between the attempts, see `retry(_:scheduler:)` with a ``RetryPolicy``.
@@ -31,7 +31,7 @@ extension Publishers {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
-    /// The number of retries; `nil` for no limit.
+    /// The number of retries; `nil` means no limit.
     public let retries: Int?
 
     @inlinable public init(upstream: Upstream, retries: Int?) {
@@ -55,7 +55,7 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
 
 @usableFromInline final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   private let subscribe: (RetryStage) -> Void
-  /// The number of retries that are left; negative for no limit.
+  /// The number of retries that are left; negative if there is no limit.
   private var retriesLeft: Int
   /// The demand that is still unserved.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none

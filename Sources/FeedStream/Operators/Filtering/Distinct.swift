@@ -1,5 +1,5 @@
 extension Publisher where Output: Hashable {
-  /// Delivers a value the first time it appears.
+  /// Delivers each value only the first time it appears.
   ///
   ///     upstream    --a--b--a--c--b--|
   ///     distinct()
@@ -7,8 +7,8 @@ extension Publisher where Output: Hashable {
   ///
   /// ![distinct()](marbles-distinct.svg)
   ///
-  /// Remembers every value delivered, as long as the subscription lives. If only neighbors repeat, use
-  /// `removeDuplicates()`, which remembers one.
+  /// Remembers every value delivered, as long as the subscription lives. If only adjacent values repeat, use
+  /// `removeDuplicates()`, which remembers one value.
   ///
   /// **Demand:** requests one more value for each one left out. **Failure, cancellation:** pass through. **Policy:**
   /// forwards; leaves out repetitions, by design.
@@ -16,7 +16,7 @@ extension Publisher where Output: Hashable {
 }
 
 extension Publisher {
-  /// Delivers a value the first time its key appears.
+  /// Delivers a value only the first time its key appears.
   ///
   ///     upstream    --"a"--"b"--"cc"--"d"--|
   ///     distinct(by: \.count)

@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// ![dropFirst(2)](marbles-dropFirst.svg)
   ///
-  /// **Demand:** passes through; `count` more are requested at the start, for those that are dropped.
+  /// **Demand:** passes through; `count` more values are requested at the start, to replace those that are dropped.
   /// **Failure, cancellation:** pass through. **Policy:** forwards the rest.
   ///
   /// - Precondition: `count` is not negative.
@@ -53,7 +53,7 @@ extension Publishers.Drop: Equatable where Upstream: Equatable {}
   }
 
   /// A subscription that arrives after upstream's completion starts this stage again, as in Combine; after a
-  /// cancellation it is refused.
+  /// cancellation, it is refused.
   @usableFromInline override func receive(subscription: any Subscription) {
     if phase == .ended, !isCancelled {
       phase = .waiting

@@ -1,15 +1,15 @@
 extension Publisher {
-  /// Drops values until `publisher` delivers one, and delivers the rest.
+  /// Drops values until `publisher` delivers one, then delivers the rest.
   ///
   ///     upstream    --1--2--3--4--|
   ///     publisher   -------x--
   ///     downstream  --------3--4--|
   ///
   /// **Demand:** passes through, and dropped values count as delivered, as in Combine: once all the values that a
-  /// subscriber has requested are dropped, it receives nothing until it requests more. One value is requested from
-  /// `publisher`, which stays subscribed until the completion, as in Combine.
-  /// **Failure:** that of either publisher; if `publisher` finishes without a value, so does this stream.
-  /// **Cancellation:** cancels both publishers. The completion does the same. **Policy:** forwards the rest.
+  /// subscriber has requested have been dropped, it receives nothing until it requests more. One value is requested
+  /// from `publisher`, which stays subscribed until the completion, as in Combine. **Failure:** that of either
+  /// publisher; if `publisher` finishes without a value, so does this stream. **Cancellation:** cancels both
+  /// publishers. The completion does the same. **Policy:** forwards the rest.
   @inlinable public func drop<P: Publisher>(
     untilOutputFrom publisher: P
   ) -> Publishers.DropUntilOutput<Self, P> where P.Failure == Failure {

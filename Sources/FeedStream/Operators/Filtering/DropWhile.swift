@@ -31,7 +31,7 @@ extension Publishers {
   /// See ``Publisher/tryDrop(while:)``.
   public typealias TryDropWhile<Upstream: Publisher> = Dropping<Upstream, Throwing<Upstream.Failure>>
 
-  /// ``DropWhile`` and ``TryDropWhile``, which share this type.
+  /// The type that ``DropWhile`` and ``TryDropWhile`` share.
   @frozen public struct Dropping<Upstream: Publisher, Mode: FailureMode<Upstream.Failure>>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = Mode.Failure

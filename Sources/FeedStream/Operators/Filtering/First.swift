@@ -96,7 +96,7 @@ extension Publishers {
 
 @usableFromInline enum FirstWhereRule<Input>: PredicateRule {
   @inlinable static var name: StaticString { "FirstWhere" }
-  /// As in Combine, `first(where:)` has this name, too.
+  /// The name `TryFirst`. As in Combine, `first(where:)` has this name, too.
   @inlinable static var plainName: StaticString { "TryFirst" }
   @inlinable static var initial: Input? { nil }
   @inlinable static var settling: Settling { .expected }

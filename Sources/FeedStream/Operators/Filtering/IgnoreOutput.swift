@@ -11,7 +11,7 @@ extension Publisher {
 }
 
 extension Publisher where Output == Never {
-  /// Declares an output type for a stream that delivers no value, so that it can be combined with one that does.
+  /// Declares an output type for a stream that delivers no values, so that it can be combined with one that does.
   ///
   ///     request.write(to: connection).setOutputType(to: Chunk.self).merge(with: answers)
   ///

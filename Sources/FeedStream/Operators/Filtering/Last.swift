@@ -23,7 +23,8 @@ extension Publisher {
     Publishers.LastWhere(upstream: self, predicate: predicate)
   }
 
-  /// Delivers the last value for which `predicate` holds, when upstream finishes; fails with the first error it throws.
+  /// Delivers the last value for which `predicate` holds, when upstream finishes; fails with the first error that
+  /// `predicate` throws.
   ///
   ///     upstream    --1--2--x--|
   ///     tryLast { try isEven($0) }   (throws on x)

@@ -28,7 +28,7 @@ extension Publisher {
     Publishers.PrefixWhile(upstream: self, isInclusive: isInclusive, predicate: predicate)
   }
 
-  /// Delivers values as long as `predicate` holds, then finishes; fails with the first error it throws.
+  /// Delivers values as long as `predicate` holds, then finishes; fails with the first error that `predicate` throws.
   ///
   ///     upstream    --1--2--x--3--|
   ///     tryPrefix { try isSmall($0) }   (throws on x)
@@ -48,7 +48,7 @@ extension Publishers {
   /// See ``Publisher/tryPrefix(while:)``.
   public typealias TryPrefixWhile<Upstream: Publisher> = PrefixingWhile<Upstream, Throwing<Upstream.Failure>>
 
-  /// ``PrefixWhile`` and ``TryPrefixWhile``, which share this type.
+  /// The type that ``PrefixWhile`` and ``TryPrefixWhile`` share.
   @frozen public struct PrefixingWhile<Upstream: Publisher, Mode: FailureMode<Upstream.Failure>>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = Mode.Failure

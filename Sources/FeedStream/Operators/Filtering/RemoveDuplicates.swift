@@ -1,5 +1,5 @@
 extension Publisher where Output: Equatable {
-  /// Drops a value equal to the one before it.
+  /// Drops each value that is equal to the one before it.
   ///
   ///     upstream    --a--a--b--b--a--|
   ///     removeDuplicates()
@@ -29,8 +29,8 @@ extension Publisher {
     Publishers.RemoveDuplicates(upstream: self, predicate: predicate)
   }
 
-  /// Drops a value when `predicate` returns true for the previous value and this one; fails with the first error it
-  /// throws.
+  /// Drops a value when `predicate` returns true for the previous value and this one; fails with the first error that
+  /// `predicate` throws.
   ///
   ///     upstream    --a--a--b--x--|
   ///     tryRemoveDuplicates { try isSame($0, $1) }   (throws on x)
@@ -54,7 +54,7 @@ extension Publishers {
   /// See ``Publisher/tryRemoveDuplicates(by:)``.
   public typealias TryRemoveDuplicates<Upstream: Publisher> = RemovingDuplicates<Upstream, Throwing<Upstream.Failure>>
 
-  /// ``RemoveDuplicates`` and ``TryRemoveDuplicates``, which share this type.
+  /// The type that ``RemoveDuplicates`` and ``TryRemoveDuplicates`` share.
   @frozen public struct RemovingDuplicates<Upstream: Publisher, Mode: FailureMode<Upstream.Failure>>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = Mode.Failure

@@ -11,8 +11,8 @@ extension Publisher {
   /// upstream; the outstanding demand passes to each new publisher. **Failure:** the first failure, upstream's or a
   /// publisher's, ends the stream immediately; waiting values are not mapped, but reported as dropped.
   /// **Cancellation:** cancels upstream and the running publisher. **Policy:** holds values without limit until their
-  /// turn, so nothing is lost, not even a subject's values. If upstream can wait and is long, use
-  /// `flatMap(maxPublishers: .max(1))`, which takes its values one at a time.
+  /// turn, so nothing is lost, not even a subject's values. If upstream is long and can wait, use
+  /// `flatMap(maxPublishers: .max(1))`, which takes upstream's values one at a time.
   @inlinable public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.ConcatMap<P, Self> where P.Failure == Failure {
@@ -22,7 +22,7 @@ extension Publisher {
   /// Makes a publisher that cannot fail from each value and delivers the publishers' values, one publisher after the
   /// other.
   ///
-  /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` where both may fail.
+  /// **Demand, failure, cancellation, policy:** as in the overload of `concatMap(_:)` in which both can fail.
   @_disfavoredOverload @inlinable public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.ConcatMap<Publishers.SetFailureType<P, Failure>, Self> where P.Failure == Never {
@@ -33,7 +33,7 @@ extension Publisher {
 extension Publisher where Failure == Never {
   /// `concatMap` for a stream that cannot fail and publishers that can.
   ///
-  /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` where both may fail.
+  /// **Demand, failure, cancellation, policy:** as in the overload of `concatMap(_:)` in which both can fail.
   @_disfavoredOverload @inlinable public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.ConcatMap<P, Publishers.SetFailureType<Self, P.Failure>> {
@@ -42,7 +42,7 @@ extension Publisher where Failure == Never {
 
   /// `concatMap` where nothing can fail.
   ///
-  /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` where both may fail.
+  /// **Demand, failure, cancellation, policy:** as in the overload of `concatMap(_:)` in which both can fail.
   @_disfavoredOverload @inlinable public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.ConcatMap<P, Self> where P.Failure == Never {

@@ -18,7 +18,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - maxPublishers: the number of publishers that may be active at the same time; this many values are requested
-  ///     from upstream at first. With `.max(1)` the publishers follow one another. With `.none`, no value could ever
+  ///     from upstream at first. With `.max(1)`, the publishers follow one another. With `.none`, no value could ever
   ///     arrive, so a request traps.
   ///   - transform: makes a publisher from a value.
   @inlinable public func flatMap<T, P: Publisher<T, Failure>>(
@@ -29,7 +29,8 @@ extension Publisher {
 
   /// Makes a publisher that cannot fail from each value and delivers the values of all of them.
   ///
-  /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` where both may fail.
+  /// **Demand, failure, cancellation, policy:** as in the overload of `flatMap(maxPublishers:_:)` in which both can
+  /// fail.
   @_disfavoredOverload @inlinable public func flatMap<P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
   ) -> Publishers.FlatMap<Publishers.SetFailureType<P, Failure>, Self> where P.Failure == Never {
@@ -40,7 +41,8 @@ extension Publisher {
 extension Publisher where Failure == Never {
   /// `flatMap` for a stream that cannot fail and publishers that can.
   ///
-  /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` where both may fail.
+  /// **Demand, failure, cancellation, policy:** as in the overload of `flatMap(maxPublishers:_:)` in which both can
+  /// fail.
   @_disfavoredOverload @inlinable public func flatMap<P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
   ) -> Publishers.FlatMap<P, Publishers.SetFailureType<Self, P.Failure>> {
@@ -49,7 +51,8 @@ extension Publisher where Failure == Never {
 
   /// `flatMap` where nothing can fail.
   ///
-  /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` where both may fail.
+  /// **Demand, failure, cancellation, policy:** as in the overload of `flatMap(maxPublishers:_:)` in which both can
+  /// fail.
   @_disfavoredOverload @inlinable public func flatMap<P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
   ) -> Publishers.FlatMap<P, Self> where P.Failure == Never {

@@ -1,5 +1,6 @@
 extension Publisher where Output: Comparable {
-  /// Delivers the smallest value, when upstream finishes; the first one if several are equal.
+  /// Delivers the smallest value when upstream finishes. If several values are equally small, delivers the first of
+  /// them.
   ///
   ///     upstream    --2--3--1--|
   ///     min()
@@ -9,7 +10,8 @@ extension Publisher where Output: Comparable {
   /// value. **Cancellation:** passes through. **Policy:** keeps one value.
   @inlinable public func min() -> Publishers.Comparison<Self> { max(by: >) }
 
-  /// Delivers the largest value, when upstream finishes; the first one if several are equal.
+  /// Delivers the largest value when upstream finishes. If several values are equally large, delivers the first of
+  /// them.
   ///
   ///     upstream    --2--3--1--|
   ///     max()
@@ -21,7 +23,8 @@ extension Publisher where Output: Comparable {
 }
 
 extension Publisher {
-  /// Delivers the value that comes first in the order, when upstream finishes; the first one if several are equal.
+  /// Delivers the value that comes first in the order when upstream finishes. If several values are equal, delivers the
+  /// first of them.
   ///
   ///     upstream    --"aa"--"b"--"ccc"--|
   ///     min { $0.count < $1.count }
@@ -37,7 +40,8 @@ extension Publisher {
     max { areInIncreasingOrder($1, $0) }
   }
 
-  /// Delivers the value that comes last in the order, when upstream finishes; the first one if several are equal.
+  /// Delivers the value that comes last in the order when upstream finishes. If several values are equal, delivers the
+  /// first of them.
   ///
   ///     upstream    --"aa"--"b"--"ccc"--|
   ///     max { $0.count < $1.count }
@@ -53,8 +57,8 @@ extension Publisher {
     Publishers.Comparison(upstream: self, areInIncreasingOrder: areInIncreasingOrder)
   }
 
-  /// Delivers the value that comes first in the order, when upstream finishes; fails with the first error that
-  /// comparing throws.
+  /// Delivers the value that comes first in the order, when upstream finishes; fails with the first error that the
+  /// comparison throws.
   ///
   ///     upstream    --2--3--x--|
   ///     tryMin { try isLess($0, $1) }   (throws on x)
@@ -69,8 +73,8 @@ extension Publisher {
     tryMax { try areInIncreasingOrder($1, $0) }
   }
 
-  /// Delivers the value that comes last in the order, when upstream finishes; fails with the first error that
-  /// comparing throws.
+  /// Delivers the value that comes last in the order, when upstream finishes; fails with the first error that the
+  /// comparison throws.
   ///
   ///     upstream    --2--3--x--|
   ///     tryMax { try isLess($0, $1) }   (throws on x)
@@ -92,7 +96,7 @@ extension Publishers {
   /// See ``Publisher/tryMax(by:)``.
   public typealias TryComparison<Upstream: Publisher> = Comparing<Upstream, Throwing<Upstream.Failure>>
 
-  /// ``Comparison`` and ``TryComparison``, which share this type.
+  /// The type that ``Comparison`` and ``TryComparison`` share.
   @frozen public struct Comparing<Upstream: Publisher, Mode: FailureMode<Upstream.Failure>>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = Mode.Failure

@@ -29,7 +29,7 @@ extension Publisher {
     Publishers.ReduceInto(upstream: self, initial: initialResult, updateResult: updateResult)
   }
 
-  /// Delivers the result of combining all values, when upstream finishes; fails with the first error that combining
+  /// Delivers the result of combining all values, when upstream finishes; fails with the first error that the closure
   /// throws.
   ///
   ///     upstream    --1--2--x--|
@@ -52,7 +52,7 @@ extension Publishers {
   /// See ``Publisher/tryReduce(_:_:)``.
   public typealias TryReduce<Upstream: Publisher, Output> = Reducing<Upstream, Output, Throwing<Upstream.Failure>>
 
-  /// ``Reduce`` and ``TryReduce``, which share this type.
+  /// The type that ``Reduce`` and ``TryReduce`` share.
   @frozen public struct Reducing<Upstream: Publisher, Output, Mode: FailureMode<Upstream.Failure>>: Operator {
     public typealias Failure = Mode.Failure
     public typealias Combine = (Output, Upstream.Output) throws(Mode.RuleError) -> Output

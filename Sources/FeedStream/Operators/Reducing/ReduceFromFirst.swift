@@ -16,7 +16,7 @@ extension Publisher {
   }
 
   /// Delivers the result of combining all values, beginning with the first, when upstream finishes; fails with the
-  /// first error that combining throws.
+  /// first error that the closure throws.
   ///
   ///     upstream    --1--2--x--|
   ///     tryReduce { try add($0, $1) }   (throws on x)
@@ -38,7 +38,7 @@ extension Publishers {
   /// See ``Publisher/tryReduce(_:)``.
   public typealias TryReduceFromFirst<Upstream: Publisher> = ReducingFromFirst<Upstream, Throwing<Upstream.Failure>>
 
-  /// ``ReduceFromFirst`` and ``TryReduceFromFirst``.
+  /// The type that ``ReduceFromFirst`` and ``TryReduceFromFirst`` share.
   @frozen public struct ReducingFromFirst<Upstream: Publisher, Mode: FailureMode<Upstream.Failure>>: Operator {
     public typealias Output = Upstream.Output
     public typealias Failure = Mode.Failure

@@ -8,8 +8,9 @@ extension ConnectablePublisher {
   /// After a disconnection, the next subscriber to attach connects again. After upstream has completed, no subscriber
   /// connects; a ``ConnectablePublisher`` of your own decides this in its `connect()`. **Demand, failure:** pass
   /// through. **Cancellation:** when the last subscriber cancels, the connection is cancelled before the subscription,
-  /// even if the source is delivering values during `connect()`. During `connect()` of a ``ConnectablePublisher`` of
-  /// your own, the connection is cancelled when that call returns. **Policy:** that of this publisher.
+  /// even if the source is delivering values during `connect()`. If that happens during `connect()` of a
+  /// ``ConnectablePublisher`` of your own, the connection is cancelled when that call returns. **Policy:** that of this
+  /// publisher.
   @inlinable public func autoconnect() -> Publishers.Autoconnect<Self> { Publishers.Autoconnect(upstream: self) }
 }
 

@@ -8,8 +8,8 @@ extension Publisher {
   ///
   /// Nothing happens until ``ConnectablePublisher/connect()``; each call subscribes to upstream once more, through the
   /// same subject. **Demand:** a connection requests everything from upstream, once a subscriber has requested anything
-  /// (with a ``CurrentValueSubject`` immediately); the subject decides what happens to a value that a subscriber has
-  /// not requested. **Failure:** passes through. **Cancellation:** a subscriber cancels its own subscription only;
+  /// (with a ``CurrentValueSubject``, immediately); the subject decides what happens to a value that a subscriber has
+  /// not requested. **Failure:** passes through. **Cancellation:** a subscriber cancels only its own subscription;
   /// cancelling the connection stops upstream, without a completion. **Policy:** that of the subject.
   ///
   /// - Parameter createSubject: runs once, when the subject is first needed.

@@ -20,7 +20,7 @@ extension Publisher {
   ///     second subscriber         23--|
   ///
   /// The same as `multicast` through a ``ReplaySubject`` with `autoconnect`; the kept values outlive the last
-  /// subscriber. **Demand:** upstream is given unlimited demand once a subscriber requests anything. **Policy:** a
+  /// subscriber. **Demand:** everything is requested from upstream once a subscriber requests anything. **Policy:** a
   /// subscriber that requests too slowly misses values older than the last `count`. **Failure:** passes through, after
   /// the kept values. **Cancellation:** when the last subscriber cancels, upstream is cancelled.
   ///

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Shares one subscription to this publisher among all subscribers, and begins another after the chosen events.
+  /// Shares one subscription to this publisher among all subscribers, and begins a new one after the chosen events.
   ///
   ///     upstream           --1--#
   ///     share(resetOnError: true)
@@ -9,16 +9,16 @@ extension Publisher {
   /// With all defaults, this is ``Publisher/share()``. A reset affects only later subscribers: current ones keep their
   /// subscription. A subscriber that attaches during the completion, as `retry` does, attaches after the reset.
   ///
-  /// **Demand:** upstream is given unlimited demand once a subscriber requests anything. **Policy:** drops values that
-  /// a subscriber has not requested, and values that arrive without subscribers, and reports them. **Failure:** passes
-  /// through; later subscribers receive the completion or, after a reset, share another subscription. **Cancellation:**
-  /// when the last subscriber cancels, upstream is cancelled; without `resetOnRefCountZero`, upstream continues as long
-  /// as this publisher is retained or has a subscriber.
+  /// **Demand:** everything is requested from upstream once a subscriber requests anything. **Policy:** drops values
+  /// that a subscriber has not requested, and values that arrive while there are no subscribers, and reports them.
+  /// **Failure:** passes through; later subscribers receive the completion or, after a reset, share another
+  /// subscription. **Cancellation:** when the last subscriber cancels, upstream is cancelled; without
+  /// `resetOnRefCountZero`, upstream continues as long as this publisher is retained or has a subscriber.
   ///
   /// - Parameters:
   ///   - resetOnError: true to subscribe to upstream again for subscribers that attach after a failure.
   ///   - resetOnComplete: true to subscribe to upstream again for subscribers that attach after upstream has finished.
-  ///   - resetOnRefCountZero: true when the last subscriber's cancellation cancels upstream.
+  ///   - resetOnRefCountZero: true to cancel upstream when the last subscriber cancels.
   @inlinable public func share(
     resetOnError: Bool = false, resetOnComplete: Bool = false, resetOnRefCountZero: Bool = true
   ) -> Publishers.ShareResetting<Self> {

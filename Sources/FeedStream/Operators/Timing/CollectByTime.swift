@@ -16,7 +16,7 @@ extension Publisher {
   /// `.byTimeOrCount` requests only the values that the requested arrays still lack.
   /// **Failure:** passes through, on the scheduler; the collected values are dropped and reported. When upstream
   /// finishes, they are delivered first. **Cancellation:** immediate. **Policy:** keeps an array until it is requested,
-  /// then delivers it immediately; with `.byTime` it grows without limit.
+  /// then delivers it immediately; with `.byTime`, it grows without limit.
   ///
   /// - Parameters:
   ///   - strategy: the scheduler, the length of a period, and the number of values that fill an array.

@@ -6,15 +6,15 @@ extension Publisher {
   ///     buffer(on: trigger)
   ///     downstream  ----[a,b][c]-|
   ///
-  /// A trigger with no values since the last one delivers no array. The trigger's completion delivers the rest and ends
-  /// the stream.
+  /// If no values have arrived since the last trigger, no array is delivered. When the trigger completes, the remaining
+  /// values are delivered and the stream ends.
   ///
-  /// **Policy:** keeps an array until it is requested, then delivers it immediately; until then it grows without limit.
-  /// **Demand:** requests everything from upstream and the trigger. **Failure:** passes through immediately; the
+  /// **Policy:** keeps an array until it is requested, then delivers it immediately; until then, it grows without
+  /// limit. **Demand:** requests everything from upstream and the trigger. **Failure:** passes through immediately; the
   /// collected values are dropped and reported. When upstream finishes, they are delivered first. **Cancellation:**
   /// cancels upstream and the trigger immediately.
   ///
-  /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.
+  /// - Parameter trigger: decides when an array is delivered; its values have no effect, and it cannot fail.
   @inlinable public func buffer<Trigger: Publisher>(on trigger: Trigger) -> Publishers.CollectOn<Self, Trigger>
   where Trigger.Failure == Never {
     Publishers.CollectOn(upstream: self, trigger: trigger)
@@ -49,7 +49,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
 
 @usableFromInline final class CollectOnStage<Input, Failure: Error>: TriggeredStage<[Input], Failure>, Subscriber {
   @usableFromInline let source: StaticString
-  /// The number of values that fill an array without a trigger; `nil` for no limit.
+  /// The number of values that fill an array without a trigger; `nil` means no limit.
   @usableFromInline let count: Int?
   @exclusivity(unchecked) @usableFromInline var collected: [Input] = []
   /// Arrays that are full, or that a trigger closed during a delivery because they had been requested.

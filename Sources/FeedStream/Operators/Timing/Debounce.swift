@@ -13,7 +13,7 @@ extension Publisher {
   /// the waiting value, and a pending completion.
   ///
   /// - Parameters:
-  ///   - dueTime: the time that must pass without another value, in `scheduler`'s time.
+  ///   - dueTime: the time that must pass without another value, as measured by `scheduler`.
   ///   - scheduler: measures the time, and delivers the values.
   ///   - options: passed on to the scheduler.
   @inlinable public func debounce<S: Scheduler>(

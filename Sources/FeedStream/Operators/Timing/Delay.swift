@@ -9,12 +9,12 @@ extension Publisher {
   ///
   /// The subscription itself is not delayed; see ``Publisher/delaySubscription(for:scheduler:options:)``.
   ///
-  /// **Policy:** keeps requested values until their time. **Demand:** passes through. **Failure:** is delayed like a
+  /// **Policy:** keeps requested values until they are due. **Demand:** passes through. **Failure:** is delayed like a
   /// value. **Cancellation:** cancels upstream immediately; waiting values and a waiting completion are dropped.
   ///
   /// - Parameters:
-  ///   - interval: the delay, in `scheduler`'s time.
-  ///   - tolerance: the maximum additional delay of a delivery; by default the scheduler's minimum.
+  ///   - interval: the delay, as measured by `scheduler`.
+  ///   - tolerance: the maximum additional delay of a delivery; by default, the scheduler's minimum.
   ///   - scheduler: measures the time, and delivers the values.
   ///   - options: passed on to the scheduler.
   @inlinable public func delay<S: Scheduler>(

@@ -10,7 +10,7 @@ extension Publisher {
   /// is never subscribed to.
   ///
   /// - Parameters:
-  ///   - interval: the delay, in `scheduler`'s time.
+  ///   - interval: the delay, as measured by `scheduler`.
   ///   - scheduler: measures the time, and subscribes.
   ///   - options: passed on to the scheduler.
   @inlinable public func delaySubscription<S: Scheduler>(

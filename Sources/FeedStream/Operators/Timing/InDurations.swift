@@ -47,7 +47,7 @@ extension Publisher {
     window(for: S.SchedulerTimeType.Stride(interval), scheduler: scheduler, options: options)
   }
 
-  /// Samples every `Duration`.
+  /// Samples at an interval that is a `Duration`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/sample(every:scheduler:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -57,7 +57,7 @@ extension Publisher {
     sample(every: S.SchedulerTimeType.Stride(interval), scheduler: scheduler, options: options)
   }
 
-  /// Collects the values of each `Duration`.
+  /// Collects the values of each interval, which is a `Duration`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/buffer(for:scheduler:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable

@@ -43,7 +43,7 @@ extension Publisher {
     window(for: AnyLoopScheduler.Stride(interval), scheduler: AnyLoopScheduler(scheduler))
   }
 
-  /// Samples every `Duration`.
+  /// Samples at an interval that is a `Duration`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/sample(every:scheduler:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -53,7 +53,7 @@ extension Publisher {
     sample(every: AnyLoopScheduler.Stride(interval), scheduler: AnyLoopScheduler(scheduler))
   }
 
-  /// Collects the values of each `Duration`.
+  /// Collects the values of each interval, which is a `Duration`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/buffer(for:scheduler:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable

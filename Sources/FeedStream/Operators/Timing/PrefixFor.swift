@@ -11,7 +11,7 @@ extension Publisher {
   /// **Policy:** forwards.
   ///
   /// - Parameters:
-  ///   - interval: the time from the subscription, on `scheduler`.
+  ///   - interval: the time from the subscription, as measured by `scheduler`.
   ///   - scheduler: measures the time, and delivers the completion.
   ///   - options: passed on to the scheduler.
   @inlinable public func prefix<S: Scheduler>(

@@ -10,12 +10,12 @@ extension Publisher {
   ///
   /// The completion of upstream or of the trigger ends the stream.
   ///
-  /// **Policy:** drops a value that another follows before the trigger delivers, by design; drops and reports a value
-  /// that has not been sampled when the stream completes; if nothing is requested when the trigger delivers, the value
-  /// waits for the next trigger. **Demand:** requests everything from upstream and the trigger. **Failure:** upstream's
-  /// failure passes through. **Cancellation:** cancels upstream and the trigger immediately.
+  /// **Policy:** drops a value that is followed by another before the trigger delivers, by design; drops and reports a
+  /// value that has not been sampled when the stream completes; if nothing is requested when the trigger delivers, the
+  /// value waits for the next trigger. **Demand:** requests everything from upstream and the trigger. **Failure:**
+  /// upstream's failure passes through. **Cancellation:** cancels upstream and the trigger immediately.
   ///
-  /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.
+  /// - Parameter trigger: decides when a value is delivered; its values have no effect, and it cannot fail.
   @inlinable public func sample<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Sample<Self, Trigger>
   where Trigger.Failure == Never {
     Publishers.Sample(upstream: self, trigger: trigger)
@@ -30,7 +30,7 @@ extension Publisher {
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/sample(on:)``.
   ///
   /// - Parameters:
-  ///   - interval: the time between samples, in `scheduler`'s time.
+  ///   - interval: the time between samples, as measured by `scheduler`.
   ///   - scheduler: measures the time, and delivers the values.
   ///   - options: passed on to `scheduler`.
   /// - Precondition: `interval` is more than zero.

@@ -16,7 +16,7 @@ extension Publisher {
   /// waiting completion.
   ///
   /// - Parameters:
-  ///   - interval: the minimum time between two deliveries, in `scheduler`'s time.
+  ///   - interval: the minimum time between two deliveries, as measured by `scheduler`.
   ///   - scheduler: measures the time, and delivers the values.
   ///   - latest: true to replace the waiting value with a later one.
   @inlinable public func throttle<S: Scheduler>(

@@ -15,10 +15,10 @@ extension Publisher {
   /// **Cancellation:** immediate; waiting values and a waiting completion are dropped.
   ///
   /// - Parameters:
-  ///   - interval: the maximum time without a value, in `scheduler`'s time.
+  ///   - interval: the maximum time without a value, as measured by `scheduler`.
   ///   - scheduler: measures the time, and delivers the values.
   ///   - options: passed on to the scheduler.
-  ///   - customError: makes the error to fail with; without it a timeout finishes the stream.
+  ///   - customError: makes the error to fail with; without it, a timeout finishes the stream.
   @inlinable public func timeout<S: Scheduler>(
     _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil,
     customError: (() -> Failure)? = nil
@@ -50,7 +50,7 @@ extension Publisher {
   /// **Policy, demand, failure, cancellation:** as in ``Publisher/timeout(_:scheduler:options:customError:)``.
   ///
   /// - Parameters:
-  ///   - interval: the maximum time without a value, in `scheduler`'s time.
+  ///   - interval: the maximum time without a value, as measured by `scheduler`.
   ///   - scheduler: measures the time, and delivers the failure.
   ///   - options: passed on to `scheduler`.
   ///   - file: the file in which the pipeline was assembled.

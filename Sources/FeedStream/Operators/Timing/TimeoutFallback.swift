@@ -9,11 +9,11 @@ extension Publisher {
   /// The time is measured as in ``Publisher/timeout(_:scheduler:options:customError:)``, for upstream only.
   ///
   /// **Policy:** values that arrived in time are delivered first. **Demand:** the outstanding demand passes to the
-  /// fallback. **Failure:** passes through from either publisher. **Cancellation:** cancels the running publisher,
+  /// fallback. **Failure:** passes through from either publisher. **Cancellation:** cancels the running publisher
   /// immediately; waiting values are dropped.
   ///
   /// - Parameters:
-  ///   - interval: the maximum time without a value, in `scheduler`'s time.
+  ///   - interval: the maximum time without a value, as measured by `scheduler`.
   ///   - scheduler: measures the time, and delivers upstream's values.
   ///   - options: passed on to the scheduler.
   ///   - fallback: the publisher to continue with; upstream is cancelled first.

@@ -15,7 +15,7 @@ extension Publisher {
   /// or the trigger finishes, so does the open window; the stream finishes after the waiting windows are delivered.
   /// **Cancellation:** cancels upstream and the trigger immediately; the open window finishes.
   ///
-  /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.
+  /// - Parameter trigger: decides when a window begins; its values have no effect, and it cannot fail.
   @inlinable public func window<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Window<Self, Trigger>
   where Trigger.Failure == Never {
     Publishers.Window(upstream: self, trigger: trigger, count: nil)
@@ -33,7 +33,7 @@ extension Publisher {
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/window(on:)``.
   ///
   /// - Parameters:
-  ///   - interval: the length of a window, in `scheduler`'s time.
+  ///   - interval: the length of a window, as measured by `scheduler`.
   ///   - scheduler: measures the time, and delivers the windows.
   ///   - options: passed on to the scheduler.
   /// - Precondition: `interval` is more than zero.

@@ -13,7 +13,7 @@ extension Publisher {
     Publishers.CompactMap(upstream: self, transform: transform)
   }
 
-  /// Delivers the results of `transform` that are not `nil`, and fails with the first error it throws.
+  /// Delivers the results of `transform` that are not `nil`, and fails with the first error that `transform` throws.
   ///
   ///     upstream    --"1"--"x"--"?"--"3"--|
   ///     tryCompactMap { try parse($0) }   (throws on "?")

@@ -12,7 +12,7 @@ extension Publisher {
     Publishers.Map(upstream: self, transform: transform)
   }
 
-  /// Delivers the result of `transform` for each value, and fails with the first error it throws.
+  /// Delivers the result of `transform` for each value, and fails with the first error that `transform` throws.
   ///
   ///     upstream    --1--2--3--|
   ///     tryMap { try parse($0) }   (throws on 3)

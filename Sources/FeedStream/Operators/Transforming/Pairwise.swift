@@ -5,8 +5,8 @@ extension Publisher {
   ///     pairwise()
   ///     downstream  -----(a,b)(b,c)|
   ///
-  /// **Demand:** passes through; one more is requested after the first value, which has none before it. **Failure,
-  /// cancellation:** pass through. **Policy:** keeps one value.
+  /// **Demand:** passes through; one more value is requested after the first, because no value precedes the first.
+  /// **Failure, cancellation:** pass through. **Policy:** keeps one value.
   @inlinable public func pairwise() -> Publishers.Pairwise<Self> { Publishers.Pairwise(upstream: self) }
 }
 

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers every intermediate result of combining the values, the first one combined with `initialResult`.
+  /// Combines the values one after another, starting with `initialResult`, and delivers every intermediate result.
   ///
   ///     upstream    --1--2--3--|
   ///     scan(0, +)
@@ -14,7 +14,8 @@ extension Publisher {
     Publishers.Scan(upstream: self, initialResult: initialResult, nextPartialResult: nextPartialResult)
   }
 
-  /// Delivers every intermediate result of combining the values, and fails with the first error that combining throws.
+  /// Combines the values one after another, delivers every intermediate result, and fails with the first error that the
+  /// closure throws.
   ///
   ///     upstream    --1--2--x--|
   ///     tryScan(0) { try add($0, $1) }   (throws on x)

@@ -14,7 +14,7 @@ extension Publisher {
   }
 
   /// Delivers the first value, and then, for each further value, the result of combining it with the result so far;
-  /// fails with the first error that combining throws.
+  /// fails with the first error that the closure throws.
   ///
   ///     upstream    --1--2--x--|
   ///     tryScan { try add($0, $1) }   (throws on x)

@@ -9,7 +9,7 @@ struct FailedAttempts {
     if LiveMap.isOn { last = String(describing: error) }
   }
 
-  /// The number of failures and the last error as text; `nil` without a failure.
+  /// The number of failures and the last error as text; `nil` if there was no failure.
   var text: String? {
     guard count > 0 else { return nil }
     return (count == 1 ? "1 attempt has failed" : "\(count) attempts have failed")

@@ -112,18 +112,18 @@ import Synchronization
 
 /// A home of a part of a stream on a queue: `SerialLane`.
 @usableFromInline protocol StreamLane: AnyObject {
-  /// The list of the lane's streams, made when it is first used. Safe from any thread.
+  /// The list of the lane's streams, made when it is first used. Safe to use from any thread.
   var map: LoopMap { get }
-  /// The list of the lane's streams; `nil` if there are none on the map. Safe from any thread.
+  /// The list of the lane's streams; `nil` if there are none on the map. Safe to use from any thread.
   var knownMap: LoopMap? { get }
   /// The lane's streams; `nil` if the calling thread may not read them now.
   func readHere(atMost limit: Int) -> StreamMap?
-  /// Calls `read` in the lane, later, with true; with false, on any thread, if its loop is closed. No loop waits for
-  /// this call.
+  /// Calls `read` with true in the lane, later. If the lane's loop is closed, calls `read` with false, on any thread.
+  /// No loop waits for this call.
   func look(_ read: @escaping @Sendable (_ isHere: Bool) -> Void)
 }
 
-/// A subscriber whose values tasks await. It counts none itself.
+/// A subscriber whose values are awaited by tasks. It doesn't count them itself.
 protocol AwaitedValues {}
 
 /// A subscriber that represents a known end of a stream, such as that of `sink`.

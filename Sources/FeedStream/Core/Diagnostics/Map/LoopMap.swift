@@ -1,14 +1,15 @@
 public import Synchronization
 
-/// The ends of the streams that live on one loop, in one lane, or on one thread without a loop. Used there only, except
-/// as noted.
+/// The ends of the streams that live on one loop, in one lane, or on one thread without a loop. Use it only there,
+/// except as noted.
 @usableFromInline final class LoopMap {
   // @unchecked: guarded by the list's lock; the end and its tally are read only in their home.
   private struct Entry: @unchecked Sendable {
     weak var end: (any LiveSubscriber)?
     let place: SourcePlace?
     let tally: Tally?
-    /// The task that made a stream without a loop: it may continue on another thread, where only it uses the stream.
+    /// The task that made a stream without a loop. The task may continue on another thread, where no other code uses
+    /// the stream.
     let task: Int?
   }
 
@@ -48,19 +49,20 @@ public import Synchronization
 
   private var task: Int? { domain == nil && !isOfMain ? SubjectConfinement.currentTask : nil }
 
-  /// Safe from any thread.
+  /// Safe to use from any thread.
   func add(_ end: any LiveSubscriber, _ place: SourcePlace?, _ tally: Tally?) {
     entries.add(Entry(end: end, place: place, tally: tally, task: task)) { $0.end == nil }
   }
 
-  /// False when no stream can be left. Safe from any thread.
+  /// False when no stream can be left. Safe to use from any thread.
   var mayHaveStreams: Bool {
     entries.elements.contains { entry in
       entry.end.map { ($0 as? any LiveAnywhere)?.mayReceive ?? true } ?? false
     }
   }
 
-  /// The current time, in nanoseconds; `nil` without a clock. Safe from any thread, where a thread's list has none.
+  /// The current time, in nanoseconds; `nil` if there is no clock. Safe to use from any thread; on other threads, the
+  /// list of a thread has no clock.
   func now() -> Int64? {
     if let domain { return domain.instant }
     guard isOfThisThread else { return nil }

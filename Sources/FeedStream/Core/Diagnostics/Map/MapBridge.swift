@@ -1,5 +1,5 @@
-/// The end of the part of a stream that lives in another home than the part below it: above a queue, for example. The
-/// stage below holds the bridge; the map reads each part in its home and joins the parts.
+/// The end of the part of a stream that lives in a different home from the part below it: above a queue, for example.
+/// The stage below holds the bridge; the map reads each part in its home and joins the parts.
 final class MapBridge: LiveSubscriber, CustomStringConvertible {
   let description: String
   // Weak: the stage holds its upstream, and releases it at the end.
@@ -7,7 +7,7 @@ final class MapBridge: LiveSubscriber, CustomStringConvertible {
   /// The number of values that wait in the part's home until they are due.
   let held: () -> Int
 
-  /// Adds a bridge to the map; `nil` while the map is off.
+  /// Adds a bridge to the map; returns `nil` while the map is off.
   ///
   /// - Parameters:
   ///   - name: the name of the stage below.

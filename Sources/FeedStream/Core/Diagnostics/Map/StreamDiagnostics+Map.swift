@@ -12,7 +12,7 @@ extension StreamDiagnostics {
   ///
   /// **Cost:** while the map is off, an atomic load per subscription, another for each boundary where a chain's type is
   /// erased, and nothing per value. While the map is on, a few nanoseconds per value at each of these boundaries; a
-  /// chain that ends in a subscriber of your own is not specialized, and therefore slow.
+  /// chain that ends in a subscriber of your own is not specialized, and is therefore slow.
   public static func startMap(_ isOn: Bool = true) { LiveMap.turn(on: isOn) }
 
   /// True while the live map is on.
@@ -20,7 +20,7 @@ extension StreamDiagnostics {
 
   /// The streams of the loop that the calling thread runs or owns, and those that the thread has made without a loop.
   ///
-  /// - Parameter limit: the maximum number of nodes; with more, ``StreamMap/isCut`` is true.
+  /// - Parameter limit: the maximum number of nodes; if there are more, ``StreamMap/isCut`` is true.
   public static func snapshot(limit: Int = 10_000) -> StreamMap {
     var map = readHere(atMost: limit)
     map.finish()

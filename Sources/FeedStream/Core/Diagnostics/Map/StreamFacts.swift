@@ -2,7 +2,7 @@
 @usableFromInline struct StreamFacts {
   var name: String
   var place: String?
-  /// The member's subscriptions to its upstreams, or a ``MapBridge`` for an upstream that lives in another home.
+  /// The member's subscriptions to its upstreams, or a ``MapBridge`` for an upstream that lives in a different home.
   var upstreams: [Any] = []
   /// The subscriber below, which may be a chain of stateless operators.
   var below: Any?
@@ -26,10 +26,10 @@
   /// Anything else that a reader should know about the member.
   var note: String?
   var isOver = false
-  /// True for a member that takes events from several publishers: those that have ended aren't counted any more.
+  /// True for a member that takes events from several publishers: those that have ended aren't counted anymore.
   var joins = false
-  /// True for a member that only moves values to another home, so that those that have left it or wait in it are all
-  /// that have arrived.
+  /// True for a member that only moves values to another home, so that all values that have arrived either have left it
+  /// or wait in it.
   var onlyMoves = false
   /// True for a member that only passes on requests, and isn't a node.
   var isTransparent = false
@@ -51,7 +51,8 @@
   /// The name of the member's node.
   var description: String { get }
   func tell(_ facts: inout StreamFacts)
-  /// - Returns: false if the calling thread may not read the member now. After true, call `endsReading()`.
+  /// - Returns: false if the calling thread may not read the member now. If this returns true, call `endsReading()`
+  ///   after reading.
   func beginsReading() -> Bool
   func endsReading()
 }

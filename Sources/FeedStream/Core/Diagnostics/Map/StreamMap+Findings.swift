@@ -27,7 +27,7 @@ extension StreamMap {
     return seen
   }
 
-  /// The reasons why nodes deliver nothing, as members tell them about themselves or about the nodes above.
+  /// The reasons why nodes deliver nothing, as members report them about themselves or about the nodes above.
   private var reasons: [Int: String] {
     var reasons: [Int: String] = [:]
     for node in nodes {

@@ -73,8 +73,8 @@ extension StreamMap: CustomStringConvertible {
     nodes[node].place.map { "\(nodes[node].name), \($0)" } ?? nodes[node].name
   }
 
-  /// The name of a node, with the nearest member below it that has a place if the node has none itself: a checkpoint, or
-  /// the end of the stream.
+  /// The name and place of a node. If the node has no place, the title includes the nearest node below it that has one:
+  /// a checkpoint, or the end of the stream.
   public func stuckTitle(_ node: Int) -> String {
     var last = node
     // Bounded, in case a subject feeds itself.

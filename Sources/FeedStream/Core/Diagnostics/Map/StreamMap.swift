@@ -1,8 +1,8 @@
-/// The live streams of a program at one moment: a node for each member, and the paths from the sources to the
-/// subscribers.
+/// The live streams of a program at one moment: a node for each source, operator and subscriber, and the paths between
+/// them.
 ///
 /// ``StreamDiagnostics/startMap(_:)`` turns the map on, and ``StreamDiagnostics/snapshot(limit:)`` returns its current
-/// state. As text, the map names the stuck places first.
+/// state. The map's text begins with the places where streams may be stuck.
 public struct StreamMap: Sendable, Hashable {
   /// A source, an operator, or the subscriber at the end of a stream.
   public struct Node: Sendable, Hashable, Identifiable {
@@ -41,7 +41,7 @@ public struct StreamMap: Sendable, Hashable {
     public internal(set) var sinceLastEvent: Duration?
     /// Anything else about the node, such as the number of attempts that failed below `retry`; `nil` for most nodes.
     public internal(set) var note: String?
-    /// Facts that the node's member tells for the findings.
+    /// Facts that the node's member reports for the findings.
     var hints = Hints()
 
     init(id: Int, name: String, loop: String) {
@@ -51,7 +51,7 @@ public struct StreamMap: Sendable, Hashable {
     }
   }
 
-  /// Facts that a member tells the map for its findings, and for joining the parts of a stream.
+  /// Facts that a member reports to the map for its findings, and for joining the parts of a stream.
   struct Hints: Sendable, Hashable {
     /// The number of values that the node holds for each of its upstreams, in the order of the upstreams.
     var partners: [Int] = []
@@ -61,7 +61,7 @@ public struct StreamMap: Sendable, Hashable {
     var reason: String?
     /// The same for the nodes above.
     var reasonAbove: String?
-    /// For the end of a part whose values go to another home.
+    /// The bridge, for the end of a part whose values go to another home.
     var bridge: ObjectIdentifier?
     /// The bridges above the node. An upstream of -1 stands for the first of them, -2 for the second.
     var bridgesAbove: [ObjectIdentifier] = []
@@ -88,7 +88,7 @@ public struct StreamMap: Sendable, Hashable {
     case waitsForTime
   }
 
-  /// A place where a stream may be stuck. A stream that is only idle looks the same.
+  /// A place where a stream may be stuck. A stream that is merely idle looks the same.
   public struct Finding: Sendable, Hashable, Encodable {
     /// The index of the node.
     public internal(set) var node: Int
@@ -97,7 +97,7 @@ public struct StreamMap: Sendable, Hashable {
     public let message: String
   }
 
-  /// The nodes, each at the index that is its ``Node/id``.
+  /// The nodes; the index of each one is its ``Node/id``.
   public private(set) var nodes: [Node]
   /// The places where streams may be stuck, the most certain first.
   public internal(set) var findings: [Finding] = []
@@ -135,7 +135,7 @@ public struct StreamMap: Sendable, Hashable {
     if !joined.isEmpty { remove(joined) }
   }
 
-  /// Counts at the node `index`, which only moves values, what has arrived at `end`, the end of the part above it.
+  /// Adds the counts of `end`, the end of the part above, to the node `index`, which only moves values.
   private mutating func takeOver(_ end: Int, at index: Int) {
     nodes[index].held += nodes[end].held
     nodes[index].waitsForTime = nodes[index].waitsForTime || nodes[end].waitsForTime
@@ -159,7 +159,7 @@ public struct StreamMap: Sendable, Hashable {
     }
   }
 
-  /// Adds the streams of another loop. Call ``finish()`` when all are there.
+  /// Adds the streams of another loop. Call ``finish()`` when all streams have been added.
   mutating func add(_ other: StreamMap) {
     let offset = nodes.count
     for var node in other.nodes {
@@ -171,7 +171,7 @@ public struct StreamMap: Sendable, Hashable {
     silentLoops += other.silentLoops
   }
 
-  /// The indices of the streams' ends that this node's values reach.
+  /// The indices of the ends of streams that this node's values reach.
   public func ends(below node: Int) -> [Int] {
     var (open, seen, ends) = ([node], Set([node]), [Int]())
     while let next = open.popLast() {

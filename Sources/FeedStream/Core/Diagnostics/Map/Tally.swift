@@ -65,7 +65,8 @@ public import Synchronization
     countIsCurrent() ? target.receive(input) : receiveFirst(input)
   }
 
-  /// The first value of a turn. A function of its own, so that ``receive(_:)`` saves no registers for it.
+  /// Receives the first value of a turn. This is a separate function, so that ``receive(_:)`` saves no registers for
+  /// it.
   @inlinable @inline(never) final func receiveFirst(_ input: S.Input) -> Subscribers.Demand {
     stamp()
     return target.receive(input)
