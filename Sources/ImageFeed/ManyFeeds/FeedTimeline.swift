@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The images of several feeds as one list, newest first, each with its feed.
+/// The images of several feeds in one list, newest first, each with its feed.
 ///
 /// An image without a date follows the image before it in its feed; before the first date of its feed, it gets that
 /// date. A feed without any dates comes after all feeds with dates, in the given order. If dates are equal, the order

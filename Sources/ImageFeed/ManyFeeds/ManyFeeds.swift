@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// The result of a load of one of several feeds.
+/// The result of loading one of several feeds.
 public struct FeedReport: Sendable {
   /// The feed's URL, as it was requested.
   public var address: URL
@@ -56,8 +56,8 @@ public struct ManyFeeds {
   /// Loads each feed immediately and then at its intervals, and reports what has changed
   /// (``FeedLoader/updates(every:)``).
   ///
-  /// Each feed has its own interval: a slow or unreachable one delays no other. Never finishes, unless there are no
-  /// feeds.
+  /// Each feed has its own interval: a slow or unreachable one doesn't delay the others. Never finishes, unless there
+  /// are no feeds.
   /// **Demand:** a report is held until requested. **Failure:** none. **Cancellation:** immediate.
   ///
   /// - Parameter interval: returns the interval for loading the feed of a URL.

@@ -8,7 +8,7 @@ public struct SubscribedFeed: Hashable, Sendable {
   public var address: URL
   /// The subscriber's name for it.
   public var title: String?
-  /// The folders that it is in, the outermost first.
+  /// The folders that contain it, the outermost first.
   public var folders: [String]
   /// The polling interval, if it isn't the default.
   public var interval: Duration?
@@ -82,7 +82,7 @@ extension OPML {
     return true
   }
 
-  /// Adds the feeds of another list that are missing here, in the same folders.
+  /// Adds the feeds of another list that this one lacks, in the same folders.
   ///
   /// - Returns: the number of added feeds.
   public mutating func add(_ list: OPML) -> Int {
@@ -100,7 +100,7 @@ extension OPML {
     return added
   }
 
-  /// Moves the feed of a URL into a folder, whose path begins with the outermost folder, and removes folders that
+  /// Moves the feed of a URL into a folder, given by its path from the outermost folder, and removes folders that
   /// become empty.
   ///
   /// - Returns: false if there is no such feed, or it is already in that folder.

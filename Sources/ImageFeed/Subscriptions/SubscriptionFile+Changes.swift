@@ -3,7 +3,7 @@ public import FeedStream
 import Foundation
 
 extension SubscriptionFile {
-  /// The list, each time it has changed: by this program, another one, or an editor.
+  /// The list, each time it has been changed by this program, by another one, or in an editor.
   ///
   /// The file's folder is watched, and checked every second, and the list is read a tenth of a second after its last
   /// change.
