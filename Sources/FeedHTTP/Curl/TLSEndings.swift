@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// Distinguishes the proper end of a TLS connection from a cut, and refuses certificates without names.
+/// Distinguishes a proper end of a TLS connection from a cut, and refuses certificates without names.
 ///
 /// libcurl (7.88) accepts a connection that ends without `close_notify` (RFC 8446, section 6.1), which an attacker on
 /// the network can cause. It also accepts the common name of a certificate without other names, which no browser does
@@ -19,7 +19,7 @@ final class TLSEndings {
     }
   }
 
-  /// Informs `transfer` of the end of its connection. Call this during a call to libcurl, while the transfer has a
+  /// Will inform `transfer` when its connection ends. Call this during a call to libcurl, while the transfer has a
   /// connection.
   ///
   /// - Returns: the connection; `nil` if the end can't be observed.

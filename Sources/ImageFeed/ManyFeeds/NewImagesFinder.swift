@@ -41,7 +41,7 @@ public final class NewImagesFinder {
 
   /// - Parameters:
   ///   - store: keeps the record.
-  ///   - cache: its worker calls the store, so that ``FeedCache/whenIdle(_:)`` waits for the marks.
+  ///   - cache: its worker runs the calls to the store, so that ``FeedCache/whenIdle(_:)`` waits for the marks.
   ///   - report: receives the error of a failed call to the store. If a record can't be read, nothing counts as new. If
   ///     a mark can't be written, its images are new again for the next finder.
   public init(store: any ShownImagesStore, cache: FeedCache, reportingTo report: @escaping (FeedStoreError) -> Void) {

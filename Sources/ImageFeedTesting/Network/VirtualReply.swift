@@ -18,7 +18,7 @@ public struct VirtualReply: Sendable {
   /// The time from the request to its completion; if the body arrives in pieces, to the head.
   public var latency: StreamInstant.Stride
   public var ending: Ending
-  /// The way in which the body arrives.
+  /// The pace at which the body arrives.
   public var pace = Pace()
 
   /// A body that arrives in pieces, one after another.

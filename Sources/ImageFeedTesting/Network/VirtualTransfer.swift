@@ -21,7 +21,7 @@ final class VirtualTransfer {
   let host: String
   /// True when the body is delivered while it arrives.
   let isStreaming: Bool
-  /// The way in which the body arrives.
+  /// The pace at which the body arrives.
   var pace = VirtualReply.Pace()
 
   /// The request's body, when it has arrived.
