@@ -13,7 +13,7 @@ protocol ContentDecoder: AnyObject {
 
   /// Decodes some of `input` into `output`.
   ///
-  /// - Returns: the numbers of consumed and produced bytes; `nil` if the data is damaged.
+  /// - Returns: the numbers of bytes consumed and produced; `nil` if the data is damaged.
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) -> (consumed: Int, produced: Int)?

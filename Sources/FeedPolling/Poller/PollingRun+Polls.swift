@@ -99,8 +99,8 @@ extension PollingRun {
     ended(index, record.feed.due, hostOpens: record.host.opens)
   }
 
-  /// Handles a hub's announcement of a change: the feed is polled now, but at the earliest a minute after its last
-  /// poll, and after a failure not before its due time.
+  /// Handles a hub's announcement of a change: the feed is polled now, but no earlier than a minute after its last
+  /// poll, and after a failure, not before it is due.
   func announced(_ address: URL) {
     guard isLive, isReady, let index = places[address], !members[index].isRemoved else { return }
     let health = members[index].health

@@ -21,7 +21,7 @@ package final class PageImageFinder {
     package var timeout: Duration = .seconds(10)
     /// The time after which found images are shown, even if more pages of the feed wait. 5 seconds by default.
     package var patience: Duration = .seconds(5)
-    /// Receives the error of a store that failed. Does nothing by default.
+    /// Receives the store's error when the store fails. Does nothing by default.
     package var report: (FeedStoreError) -> Void = { _ in }
 
     package init() {}

@@ -19,7 +19,7 @@ public final class VirtualNetwork {
   @exclusivity(unchecked) public private(set) var log: [VirtualExchange] = []
   /// Called with each request when it is sent, and again when it has completed, before its subscriber gets the result.
   public var observer: (VirtualExchange) -> Void = { _ in }
-  /// How long it takes for a request to fail if its host can't be reached; 20 milliseconds by default.
+  /// The time after which a request fails if its host can't be reached; 20 milliseconds by default.
   public var failureLatency: StreamInstant.Stride = .milliseconds(20)
   /// The number of requests that were made.
   public private(set) var requests = 0
