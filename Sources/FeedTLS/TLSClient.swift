@@ -3,8 +3,8 @@ internal import COpenSSL
 /// The client's side of TLS: its trusted roots and offered protocols. One client can be used for any number of
 /// connections, on any thread.
 ///
-/// The server's certificate and its name are always verified; this can't be turned off. TLS 1.2 and 1.3 are supported.
-/// Sessions aren't resumed, so each connection is verified.
+/// The server's certificate and its name are always verified; verification can't be turned off. TLS 1.2 and 1.3 are
+/// supported. Sessions aren't resumed, so each connection is verified.
 // @unchecked: OpenSSL counts and locks its context, which nothing changes after `init`.
 public final class TLSClient: @unchecked Sendable {
   let context: TLSContext
@@ -12,7 +12,7 @@ public final class TLSClient: @unchecked Sendable {
 
   /// - Parameters:
   ///   - roots: the certificates that may vouch for a server; by default, those that the system trusts.
-  ///   - identity: presented to a server that requests a client certificate; none by default.
+  ///   - identity: the certificate to present to a server that requests one; none by default.
   ///   - protocols: the offered application protocols, the preferred one first (ALPN, RFC 7301).
   ///   - wallClock: the time of day, in seconds since 1970, at which certificates must be valid; the system's by
   ///     default.

@@ -53,7 +53,7 @@ extension RedisFleet: FeedLibrary {
     var addresses: [URL]
   }
 
-  /// A server may return a host twice.
+  /// The hosts seen so far, because a server may return a host twice.
   private final class Seen { var hosts: Set<String> = [] }
 
   private struct HostPage {

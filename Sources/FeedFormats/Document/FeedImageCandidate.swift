@@ -47,8 +47,8 @@ public struct FeedImageCandidate: Hashable, Sendable {
 }
 
 extension FeedItem {
-  /// Chooses an image of the first source that has one, in ``FeedImageCandidate/Source``'s order: the default
-  /// `media:content`, or else the widest; the widest `media:thumbnail`; the first image of any other source.
+  /// Chooses an image from the first source that has one, in the order of ``FeedImageCandidate/Source``: the default
+  /// `media:content`, or else the widest; the widest `media:thumbnail`; or the first image from any other source.
   mutating func chooseImage() {
     chosenImage = images.indices.min { first, second in
       let (one, other) = (images[first], images[second])

@@ -38,7 +38,7 @@ private func scheme(of bytes: Bytes) -> Int? {
 }
 
 private struct AddressParts {
-  /// `http:`; empty without one.
+  /// `http:`; empty if there is no scheme.
   var scheme: Bytes
   /// The part after `//`.
   var authority: Bytes

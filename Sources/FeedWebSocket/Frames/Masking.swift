@@ -1,4 +1,4 @@
-/// Masks and unmasks bytes; both are the same operation (RFC 6455, 5.3).
+/// Masks and unmasks bytes, which is the same operation (RFC 6455, 5.3).
 enum Masking {
   /// Writes the bytes of `source` to `target`, masked.
   ///
