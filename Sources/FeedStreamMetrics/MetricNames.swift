@@ -1,5 +1,5 @@
-/// The names of metrics. Where OpenTelemetry's semantic conventions define a name, it is used. Durations are in
-/// seconds.
+/// The names of metrics. Names that OpenTelemetry's semantic conventions define are used where they exist. Durations
+/// are in seconds.
 ///
 /// `feed serve` uses the same names for Prometheus (``prometheus(_:unit:)``).
 public enum MetricNames {
@@ -20,13 +20,13 @@ public enum MetricNames {
   /// The number of pieces of work that a loop has offloaded to the thread pool and that have not ended.
   public static let loopOffloads = "feedstream.eventloop.offloads"
 
-  /// The number of decisions of an HTTP cache.
+  /// The number of decisions that an HTTP cache has made.
   public static let cacheEvents = "feedstream.http.cache.events"
   /// The number of polls of feeds.
   public static let polls = "feedstream.polls"
   /// The time between a feed's due time and its poll.
   public static let pollLateness = "feedstream.poll.lateness"
-  /// The duration of a database's commands, until their reply.
+  /// The duration of database commands, up to their replies.
   public static let databaseOperationDuration = "db.client.operation.duration"
 
   /// The attributes of metrics.
@@ -54,7 +54,7 @@ public enum MetricNames {
   }
 
   /// A method as a value of ``Attribute/method``: `_OTHER` for unusual methods, because clients could send any number
-  /// of different methods.
+  /// of different ones.
   public static func method(_ name: String) -> String {
     ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT", "TRACE"].contains(name) ? name : "_OTHER"
   }

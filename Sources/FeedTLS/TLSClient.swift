@@ -74,7 +74,7 @@ public final class TLSServer: @unchecked Sendable {
   ///   - identity: the server's certificate and key.
   ///   - clientCertificates: the certificates that clients must present; none by default.
   ///   - protocols: the supported application protocols, the preferred one first (ALPN, RFC 7301). A client that offers
-  ///     only others is refused; one that offers none is admitted.
+  ///     only other protocols is refused; one that offers none at all is admitted.
   ///   - wallClock: the time of day, in seconds since 1970, at which certificates must be valid; the system's by
   ///     default.
   /// - Throws: ``TLSError/badProtocol(_:)``; ``TLSError/unreadable(_:reason:)`` for an identity that OpenSSL refuses.

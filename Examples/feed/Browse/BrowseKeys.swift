@@ -2,7 +2,7 @@ import FeedStream
 import TerminalPictures
 
 extension BrowseState {
-  /// The keys, for help: no more lines than a screen of 16 rows can show.
+  /// The keys, for the help screen: there are no more lines than a screen of 16 rows can show.
   static let keys: [(keys: String, meaning: String)] = [
     ("← ↑ ↓ →, h j k l", "move"),
     ("Page Up, Page Down, Space", "a screen up or down; one row stays"),
@@ -80,7 +80,7 @@ extension BrowseState {
     view = overlay
   }
 
-  /// Moves the selection by a number of images; stays in the column where the last row is shorter.
+  /// Moves the selection by a number of images. If the last row is shorter, the selection stays in its column.
   private mutating func move(by count: Int) {
     guard !timeline.isEmpty else { return }
     (part, near) = (0, PictureBox.Near())

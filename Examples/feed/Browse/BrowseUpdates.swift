@@ -2,7 +2,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// Feeds that arrive while the user browses.
+/// Handles feeds that arrive while the user is browsing.
 extension BrowseState {
   /// Takes a new version of a feed from a poll or another process. New items appear in their place, with a mark, and
   /// the selection stays. Items that the feed no longer lists are removed only when it is loaded again.

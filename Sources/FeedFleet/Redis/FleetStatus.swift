@@ -84,7 +84,7 @@ public struct FleetStatus: Hashable, Sendable {
   /// engine keeps its keys or doesn't report the policy.
   public var evictionPolicy: String?
 
-  /// How long the feed that has waited longest has been due.
+  /// The time for which the feed that has waited longest has been due.
   public var lateness: Duration { oldestDue.map { .seconds(max(0, now.timeIntervalSince($0))) } ?? .zero }
 
   /// The number of polls in the previous minute.

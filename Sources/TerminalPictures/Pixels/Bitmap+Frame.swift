@@ -24,7 +24,7 @@ extension Bitmap {
   }
 
   /// The part of an image that is as large as a box, around a point that is `x` and `y` from its middle; along a side
-  /// that isn't longer than the box's, the whole image.
+  /// that isn't longer than the box's, it is the whole image.
   package func part(width boxWidth: Int, height boxHeight: Int, x: Int, y: Int) -> Bitmap {
     let (newWidth, newHeight) = (min(boxWidth, width), min(boxHeight, height))
     let left = min(max((width - newWidth) / 2 + x, 0), width - newWidth)
