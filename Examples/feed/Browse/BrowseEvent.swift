@@ -6,7 +6,7 @@ import TerminalPictures
 /// An image of a certain size.
 struct PictureKey: Hashable {
   var url: URL
-  /// The feed that names it.
+  /// The feed that lists the image.
   var feed: URL
   /// True if the feed came from a private network; `nil` if that is unknown.
   var isPrivate: Bool?

@@ -80,7 +80,8 @@ extension BrowseState {
     view = overlay
   }
 
-  /// Moves the selection by a number of images. If the last row is shorter, the selection stays in its column.
+  /// Moves the selection by a number of images, at most to the first or the last one. A move by rows that begins in the
+  /// first or the last row has no effect.
   private mutating func move(by count: Int) {
     guard !timeline.isEmpty else { return }
     (part, near) = (0, PictureBox.Near())

@@ -1,4 +1,4 @@
-/// The enlarged view of an image, and the help; both are empty until the script fills or opens them.
+/// The enlarged view of an image, and the help; the script fills the former and opens the latter.
 enum PageDialogs {
   static let markup = """
     <dialog id="large" aria-label="An image">
