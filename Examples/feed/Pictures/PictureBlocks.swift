@@ -134,7 +134,7 @@ extension Ink {
 }
 
 extension String? {
-  /// `nil` when the text has no visible character.
+  /// The text itself; `nil` when it has no visible character.
   var visible: String? {
     guard let self, self.contains(where: { !$0.isWhitespace }) else { return nil }
     return self

@@ -89,7 +89,7 @@ struct FeedText: Sendable {
 
   static func count(_ images: Int) -> String { "\(images) \(images == 1 ? "image" : "images")" }
 
-  /// `nil` when the text has no visible character.
+  /// The text, made safe to show; `nil` when it has no visible character.
   private static func visible(_ text: String?) -> String? {
     guard let text, text.contains(where: { !$0.isWhitespace }) else { return nil }
     return text.printable

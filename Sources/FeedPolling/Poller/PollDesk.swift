@@ -33,7 +33,7 @@ package final class PollDesk {
   private var isBusy = false
   private var opens: StreamInstant?
   private var timer: (any Cancellable)?
-  /// True while so many polls are running that others will soon have operations, too.
+  /// True while there are enough running polls that more operations will follow soon.
   var isCrowded = false
 
   package init(_ store: any PollStore, _ worker: SerialWorker, on scheduler: any LoopScheduler) {

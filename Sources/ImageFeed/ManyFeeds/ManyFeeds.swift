@@ -56,8 +56,8 @@ public struct ManyFeeds {
   /// Loads each feed immediately and then at its intervals, and reports what has changed
   /// (``FeedLoader/updates(every:)``).
   ///
-  /// Each feed has its own interval: a slow or unreachable one doesn't delay the others. Never finishes, unless there
-  /// are no feeds.
+  /// Each feed has its own interval: a slow or unreachable one doesn't delay the others. Never finishes, unless the
+  /// list of feeds is empty.
   /// **Demand:** a report is held until requested. **Failure:** none. **Cancellation:** immediate.
   ///
   /// - Parameter interval: returns the interval for loading the feed of a URL.
