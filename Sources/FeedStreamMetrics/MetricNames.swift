@@ -1,5 +1,5 @@
-/// The names of metrics. Names that OpenTelemetry's semantic conventions define are used where they exist. Durations
-/// are in seconds.
+/// The names of metrics. If OpenTelemetry's semantic conventions define a name, that name is used. Durations are in
+/// seconds.
 ///
 /// `feed serve` uses the same names for Prometheus (``prometheus(_:unit:)``).
 public enum MetricNames {

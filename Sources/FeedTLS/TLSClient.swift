@@ -12,7 +12,7 @@ public final class TLSClient: @unchecked Sendable {
 
   /// - Parameters:
   ///   - roots: the certificates that may vouch for a server; by default, those that the system trusts.
-  ///   - identity: the certificate to present to a server that requests one; none by default.
+  ///   - identity: the identity to present to a server that requests a client certificate; none by default.
   ///   - protocols: the offered application protocols, the preferred one first (ALPN, RFC 7301).
   ///   - wallClock: the time of day, in seconds since 1970, at which certificates must be valid; the system's by
   ///     default.

@@ -51,7 +51,7 @@ struct BrowseState {
   var isTouched = false
   /// The time of the last press of a mouse button, to recognize a double-click.
   var lastPress: StreamInstant?
-  /// Which of the selected post's images is shown alone, as an index.
+  /// The index, among the selected post's images, of the one that is shown alone.
   var part = 0
   /// The zoom of the image, and the visible part.
   var near = PictureBox.Near()

@@ -29,7 +29,7 @@ enum SavedFile {
     throw NoPicture(reason: "999 files with that name exist already")
   }
 
-  /// The beginning of the name: only letters and digits, because the URL is untrusted.
+  /// The first part of the name: only letters and digits, because the URL is untrusted.
   private static func base(of url: URL) -> String {
     let name = url.deletingPathExtension().lastPathComponent
     let safe = name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }

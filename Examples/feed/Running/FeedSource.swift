@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import Logging
 
-/// The feeds that the command line selects: loads them, and explains why if there is nothing to show.
+/// Loads the feeds that the command line selects, and explains why if there is nothing to show.
 struct FeedSource {
   let feeds: ManyFeeds
   let finder: NewImagesFinder

@@ -72,7 +72,7 @@ extension FleetScripts {
     end
     """
 
-  /// Arguments: worker, and its state.
+  /// Arguments: worker and its state.
   static let beat = script(
     "beat",
     """

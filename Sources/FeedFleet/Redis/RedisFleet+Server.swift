@@ -17,7 +17,7 @@ struct ServerFacts {
   /// The number of bytes that the server uses; 0 if it doesn't report this.
   var memory: Int { fields["used_memory"].flatMap { Int($0) } ?? 0 }
 
-  /// The server's eviction policy, which says which keys are deleted when memory is full; `nil` if it isn't reported.
+  /// The server's eviction policy, which determines the keys to delete when memory is full; `nil` if it isn't reported.
   var policy: String? { fields["maxmemory_policy"].map(String.init) }
 
   /// False if the server may delete keys to make room; true if it doesn't report this.

@@ -27,7 +27,8 @@ public struct FeedImageCandidate: Hashable, Sendable {
   /// The alternative text: `alt` or `title` of HTML's `<img>`; the `title` of a JSON Feed attachment; or, if an item
   /// has several images, the `media:description` of each.
   public var alt: String?
-  /// The number, within the item, of the `media:group` that contains the image. All contents of a group are one image.
+  /// The number, within the item, of the `media:group` that contains the image. All contents of a group represent one
+  /// image.
   public var group: Int?
 
   public init(

@@ -1,9 +1,9 @@
 extension FeedItem {
   /// The images of the item, each once: first the chosen one, and then the others in document order.
   ///
-  /// Feeds often list the same image in several places and sizes. The contents of one `media:group` are one image, and
-  /// so are URLs that differ only in the size that they request. Thumbnails, and images as small as an icon, are left
-  /// out if there are other images. Each image has the first alternative text of its candidates.
+  /// Feeds often list the same image in several places and sizes. The contents of one `media:group` represent one
+  /// image, and so do URLs that differ only in the size that they request. Thumbnails, and images as small as an icon,
+  /// are left out if there are other images. Each image has the first alternative text of its candidates.
   public var distinctImages: [FeedImageCandidate] {
     guard let chosen = image else { return [] }
     var (found, places): ([FeedImageCandidate], [String: Int]) = ([], [:])

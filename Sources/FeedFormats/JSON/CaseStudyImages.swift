@@ -62,7 +62,7 @@ extension CaseStudyFeed {
 }
 
 extension CaseStudyFeed.Images {
-  /// Copies an array of images into its own memory.
+  /// Creates a collection of these images, in memory of its own.
   init(_ images: [CaseStudyFeed.Image]) {
     var (texts, encoded): ([UInt8], [UInt8]) = ([], [])
     func place(_ text: SharedText, in memory: inout [UInt8]) -> Place {

@@ -30,8 +30,8 @@ struct CacheFreshness {
     return heuristicLifetime
   }
 
-  /// A tenth of the time from the response's last change to its `Date` (section 4.2.2), for responses without explicit
-  /// freshness.
+  /// A tenth of the time between the response's last change and its `Date` (section 4.2.2), for responses without
+  /// explicit freshness.
   private var heuristicLifetime: TimeInterval {
     guard Self.isHeuristicallyCacheable(head.status) || control.has("public"),
       let text = head.headers["Last-Modified"], let changed = HTTPDate.parse(text, now: head.received)
@@ -83,8 +83,8 @@ struct CacheFreshness {
   /// The seconds for which the response may be used stale while it is revalidated (RFC 5861, section 3).
   var staleWhileRevalidate: TimeInterval { seconds("stale-while-revalidate") ?? 0 }
 
-  /// The seconds for which the response may be used stale when its server has an error (RFC 5861, section 4); `nil`
-  /// without such a directive.
+  /// The seconds for which the response may be used stale when its server has an error (RFC 5861, section 4); `nil` if
+  /// there is no such directive.
   var staleIfError: TimeInterval? { seconds("stale-if-error") }
 
   /// A directive that permits something counts only if it is well-formed.

@@ -8,8 +8,8 @@ extension HTTPClient {
   ///
   /// It follows RFC 9111 as a cache for one user (`private` is stored, `s-maxage` is ignored), and RFC 5861.
   ///
-  /// - **Fresh** responses are used without a request, with their `Age`. Without explicit freshness, a response
-  ///   is fresh for a tenth of the time from its last change to its `Date`.
+  /// - **Fresh** responses are used without a request, with their `Age`. Without explicit freshness, a response is
+  ///   fresh for a tenth of the time between its last change and its `Date`.
   /// - **Others** are validated with `If-None-Match` and `If-Modified-Since`; a 304 renews the stored response.
   /// - **`stale-while-revalidate`**: the stale response is delivered, and the client sends a request of its own to
   ///   renew it. That request keeps the client alive until it completes.

@@ -154,7 +154,7 @@ extension CurlHTTPClient {
     release(exchange.host)
   }
 
-  /// Continues to read the connection of a paused transfer, or to send its body.
+  /// Continues reading from the connection of a paused transfer, or sending its body.
   func resume(_ transfer: CurlTransfer) { multi.resume(transfer, paused: transfer.paused) }
 
   private func deliverArrivals() {

@@ -19,8 +19,8 @@ final class TLSEndings {
     }
   }
 
-  /// Will inform `transfer` when its connection ends. Call this during a call to libcurl, while the transfer has a
-  /// connection.
+  /// Registers `transfer` to be informed when its connection ends. Call this during a call to libcurl, while the
+  /// transfer has a connection.
   ///
   /// - Returns: the connection; `nil` if the end can't be observed.
   func expect(_ transfer: CurlTransfer) -> UnsafeMutableRawPointer? {

@@ -161,7 +161,7 @@ private final class ZStream {
     stream.deallocate()
   }
 
-  /// - Returns: The number of bytes consumed, the output, and true if more output may follow.
+  /// - Returns: the number of bytes consumed, the output, and true if more output may follow.
   func deflate(_ chunk: Chunk, _ flush: Int32) -> (consumed: Int, output: Chunk, isFull: Bool) {
     chunk.withUnsafeBytes { input in
       buffer.withUnsafeMutableBytes { output in

@@ -7,7 +7,7 @@ extension HTTPServer.Middleware {
   /// and further requests only as fast as the bucket refills.
   ///
   /// - Parameters:
-  ///   - requests: the number of requests per `while`.
+  ///   - requests: the number of requests per period (`while`).
   ///   - while: the time that an empty bucket takes to refill.
   ///   - clients: the maximum number of clients to remember; those seen longest ago are forgotten. 10,000 by default.
   ///   - client: returns the client that a request counts for, which is its address by default; `nil` for requests

@@ -122,7 +122,7 @@ public final class HubSubscriber {
   /// Responds to a hub that checks whether a subscription is wanted (section 5.3), or denies it (section 5.2).
   ///
   /// - Parameters:
-  ///   - path: the part of the request's path that follows the callback's.
+  ///   - path: the part of the request's path that follows the callback's path.
   ///   - query: returns a field of the request's query.
   public func verify(_ path: String, _ query: (String) -> String?) -> HubReply {
     guard let address = addresses[path], var entry = entries[address],

@@ -21,7 +21,7 @@ public protocol PollStore: Sendable {
 
 /// One operation of a ``PollStore``.
 ///
-/// The enumeration is indirect, and so is that of its results, because a feed's state is large and is often passed on.
+/// This enumeration and that of its results are indirect, because a feed's state is large and is often passed on.
 public indirect enum PollWork: Sendable {
   /// Claims the right to send a request now, and records the request, so that no other process repeats it too soon,
   /// even if this one is killed.

@@ -13,7 +13,7 @@ public enum FleetError: Error, Sendable {
   case newerSchema(String, Int)
   /// An older version of this program wrote the store, and this version can't read it.
   case olderSchema(String, Int)
-  /// The server's eviction policy, given here, deletes keys when memory is full, so feeds would be lost.
+  /// The server's eviction policy deletes keys when memory is full, so feeds would be lost.
   case evicting(String, policy: String)
   /// The stored data is malformed.
   case damaged(String, String)

@@ -18,7 +18,7 @@ public struct WebSocketClient {
     public var headers: [(name: String, value: String)] = []
     /// The trusted roots for `wss://`; the system's by default.
     public var tls: TLSClient?
-    /// The time limit for each of the lookup, connecting and TLS: ten seconds by default.
+    /// The time limit for each step (the lookup, connecting, and TLS): ten seconds by default.
     public var connectDeadline: StreamInstant.Stride = .seconds(10)
     /// The time limit for the server's handshake response, once connected: ten seconds by default.
     public var handshakeDeadline: StreamInstant.Stride = .seconds(10)

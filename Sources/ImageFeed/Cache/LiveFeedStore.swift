@@ -5,7 +5,7 @@ import Synchronization
 /// A store that reports its changes, including those by other processes that share it.
 public protocol LiveFeedStore: FeedStore {
   /// Calls `changed` on `scheduler` when the watch has begun, and after each change by any process; some calls may be
-  /// spurious. After a failure, there are no more calls.
+  /// spurious. A failure is reported in the last call.
   ///
   /// - Returns: a cancellable that ends the watch.
   func watch(

@@ -124,7 +124,7 @@ public final class DiskImageStore: ImageStore {
     try perform(.insertion) { try $0.note(facts, for: url) }
   }
 
-  /// The number and the total bytes of the stored images that the owner keeps. They have no limit.
+  /// The number and the total bytes of the stored images that the owner keeps. The result's `limit` is `nil`.
   public func keptUsage() throws(FeedStoreError) -> ImageStoreUsage {
     let kept = try kept()
     return try perform(.retrieval) { try $0.usage(of: kept) }

@@ -17,7 +17,7 @@ public final class ImageLoader {
     /// The time for which an image is shown without another request, if its server doesn't set one. Seven days by
     /// default.
     public var lifetime: Duration = .seconds(604_800)
-    /// The time for which no further request is made after a server sent no image. One minute by default.
+    /// The time for which an image isn't requested again after its server responded without one. One minute by default.
     public var errorLifetime: Duration = .seconds(60)
 
     public init() {}
@@ -51,10 +51,10 @@ public final class ImageLoader {
   ///
   /// A request for an image that is already being loaded shares that load. An image whose lifetime has passed is
   /// requested again with its validators, and is still shown if its server can't be reached or sends no image. An image
-  /// that is cut off is shown, but not saved. After a server sent no image, it gets no further request for a while
-  /// (``Options/errorLifetime``). **Demand:** the image is held until requested. **Failure:** ``ImageError`` if there
-  /// is nothing to show; nothing is saved in that case. **Cancellation:** closes the request if no other subscriber
-  /// waits for it; a save that was requested is completed.
+  /// that is cut off is shown, but not saved. If a server responded without an image, that image isn't requested again
+  /// for a while (``Options/errorLifetime``). **Demand:** the image is held until requested. **Failure:**
+  /// ``ImageError`` if there is nothing to show; nothing is saved in that case. **Cancellation:** closes the request if
+  /// no other subscriber waits for it; a save that was requested is completed.
   ///
   /// - Parameters:
   ///   - url: the image's URL.

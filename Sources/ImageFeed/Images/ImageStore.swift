@@ -43,7 +43,7 @@ public struct ImageStoreUsage: Hashable, Sendable {
   public var count: Int
   /// The bytes on disk, including names and times.
   public var bytes: Int
-  /// The maximum number of bytes; `nil` without a limit.
+  /// The maximum number of bytes; `nil` if there is no limit.
   public var limit: Int?
 
   public init(count: Int, bytes: Int, limit: Int? = nil) {

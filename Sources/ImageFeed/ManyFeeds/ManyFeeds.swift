@@ -44,7 +44,8 @@ public struct ManyFeeds {
   /// Loads each feed once, in the given order, several at a time, and reports each as soon as it arrives.
   ///
   /// Finishes when all are loaded and saved. **Demand:** a report is held until requested. **Failure:** none: a feed
-  /// that cannot be shown is a report. **Cancellation:** closes running requests; requested saves are completed.
+  /// that cannot be shown is delivered as a report. **Cancellation:** closes running requests; requested saves are
+  /// completed.
   ///
   /// - Parameter mode: the source of each feed. ``ReadMode/staleWhileRevalidate`` reports a feed up to twice.
   public func load(_ mode: ReadMode = .networkFirst) -> AnyPublisher<FeedReport, Never> {

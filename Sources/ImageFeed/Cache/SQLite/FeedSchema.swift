@@ -3,7 +3,7 @@ import GRDB
 /// The tables of a cache file.
 ///
 /// A file's header identifies its program (`application_id`) and the version of its tables (`user_version`). No earlier
-/// version was released, so a file with another version is refused; the first release that changes the tables must
+/// version was released, so a file with a different version is refused; the first release that changes the tables must
 /// include migrations.
 enum FeedSchema {
   /// `FEED` in ASCII.
