@@ -70,7 +70,7 @@ public struct HTTPRequest: Sendable, Hashable {
   /// Header fields in addition to those that HTTP itself needs. When a redirect leads to a different origin (scheme,
   /// host and port), only fields that contain no secrets, such as `Accept`, are sent there (``HTTPRedirect``).
   public var headers: [Header]
-  /// True when redirects are followed; otherwise the redirect itself is the response. True by default.
+  /// True when redirects are followed; otherwise, the redirect itself is the response. True by default.
   public var followsRedirects = true
   /// True when compressed responses are requested and decompressed. Otherwise, the body arrives as the server sends it,
   /// and is compressed only if ``headers`` request that. True by default.

@@ -8,7 +8,7 @@
   ///     let metrics = LoopMetrics(of: loop, named: "main")
   ///     metrics.add(server)
   ///
-  /// - **Turns:** the duration of each turn (``MetricNames/turnDuration``), without the time that the loop waits.
+  /// - **Turns:** the duration of each turn (``MetricNames/turnDuration``), excluding the time that the loop waits.
   /// - **Delay:** how late a timer fires (``MetricNames/loopDelay``), once per period.
   /// - **Numbers:** active handles, offloaded work, and the servers' connections and waiting bytes, once per period.
   ///

@@ -11,7 +11,7 @@ public enum MetricNames {
   public static let serverConnections = "feedstream.http.server.connections"
   /// The number of response bytes that wait to be written.
   public static let serverWaitingBytes = "feedstream.http.server.waiting_bytes"
-  /// The duration of a loop's turns, without the time that the loop waits.
+  /// The duration of a loop's turns, excluding the time that the loop waits.
   public static let turnDuration = "feedstream.eventloop.turn.duration"
   /// The delay of a loop's timers.
   public static let loopDelay = "feedstream.eventloop.delay"

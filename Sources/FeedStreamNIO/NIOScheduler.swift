@@ -8,7 +8,7 @@
   ///
   /// For example, `texts.debounce(for: .milliseconds(200), scheduler: channel.eventLoop.scheduler)`. This type is a
   /// `LoopScheduler`, so code written for `any LoopScheduler` can use it; blocking work goes to NIO's thread pool.
-  /// Unlike with FeedStream's own `EventLoop` in debug builds, nothing checks that streams stay on the thread.
+  /// Unlike FeedStream's own `EventLoop` in debug builds, this scheduler doesn't check that streams stay on the thread.
   /// Scheduled work can't be cancelled: a cancelled `delay` holds its values until they are due.
   public final class NIOScheduler: LoopScheduler, Sendable {
     public typealias SchedulerTimeType = StreamInstant

@@ -23,7 +23,7 @@ final class FollowingRun: Subscription {
   /// The position up to which everything was delivered.
   private var cursor: UpdateCursor?
   private var versions: [URL: FeedVersion?] = [:]
-  /// Counts connections to the log, so that late events from an old one are ignored.
+  /// Counts connections to the log, so that late events from an old connection are ignored.
   private var round = 0
   private var random: SplitMix64
   /// The list that was delivered last.

@@ -50,7 +50,7 @@ private struct DateReader {
     return text.part(index, index + digits).integer
   }
 
-  /// Ten digits are the seconds since 1970 (of 2001 to 2033), thirteen are milliseconds.
+  /// Ten digits are seconds since 1970 (for the years 2001 to 2033); thirteen are milliseconds.
   static func secondsSince1970(_ text: Bytes) -> FeedDate? {
     guard text.count == 10 || text.count == 13, text.allSatisfy(\.isDigit), text[0] == UInt8(ascii: "1") else {
       return nil

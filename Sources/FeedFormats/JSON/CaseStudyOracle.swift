@@ -75,7 +75,7 @@ enum CaseStudyOracle {
 
   /// The part of `body` that isn't JSON, and its position.
   ///
-  /// On Linux, `JSONDecoder` doesn't report it; `JSONSerialization` does, but takes 0.3 s and much memory for a
+  /// On Linux, `JSONDecoder` doesn't report it; `JSONSerialization` does, but takes 0.3 s and a lot of memory for a
   /// megabyte.
   private static func reason(for body: Data) -> String? {
     guard body.count <= 1 << 18 else { return nil }

@@ -65,13 +65,13 @@ struct CacheRequest: Sendable {
   // MARK: Choosing
 
   enum Use: Equatable {
-    /// Use without a request.
+    /// Use the response without a request.
     case fresh
-    /// Use although stale, because the request allows it.
+    /// Use the response although it is stale, because the request allows that.
     case stale
-    /// Use although stale, while it is revalidated.
+    /// Use the response although it is stale, while it is revalidated.
     case staleWhileRevalidating
-    /// Don't use without validation.
+    /// Don't use the response without validation.
     case validate
   }
 

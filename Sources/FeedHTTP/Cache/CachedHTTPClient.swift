@@ -98,7 +98,7 @@ public final class CachedHTTPClient: HTTPClient {
     options.report(HTTPCacheEvent(kind: kind, url: request.url))
   }
 
-  /// Renews a stored response in the background, unless that is already running.
+  /// Renews a stored response in the background, unless a renewal is already running.
   func revalidate(_ request: CacheRequest, _ stored: HTTPStoredResponse) {
     guard flights[request.sharingKey] == nil else { return }
     let flight = CacheFlight(self, request, stored: stored, isShared: true, isInBackground: true)

@@ -4,7 +4,7 @@ internal import CCurl
 ///
 /// libcurl (7.88) accepts a connection that ends without `close_notify` (RFC 8446, section 6.1), which an attacker on
 /// the network can cause. It also accepts the common name of a certificate without other names, which no browser does
-/// (RFC 9525, section 6.3). If libcurl doesn't use OpenSSL, this class does nothing: GnuTLS checks both itself.
+/// (RFC 9525, section 6.3). If libcurl doesn't use OpenSSL, this class does nothing, because GnuTLS checks both itself.
 final class TLSEndings {
   /// The transfers whose body ends with their connection, by connection.
   private var waiting: [UnsafeMutableRawPointer: CurlTransfer] = [:]

@@ -16,7 +16,7 @@ public struct ServerEvent: Sendable, Hashable {
   }
 }
 
-/// Reads a stream of events, however its bytes are split (WHATWG HTML, section 9.2.6).
+/// Reads a stream of events, no matter how its bytes are split (WHATWG HTML, section 9.2.6).
 struct EventStreamParser {
   /// The maximum number of bytes of one event, including comments and unknown fields within it.
   let limit: Int

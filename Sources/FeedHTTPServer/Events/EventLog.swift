@@ -128,7 +128,7 @@ extension HTTPServer {
       if let channel { channel.begin(after: id) } else { ring.begin(after: id) }
     }
 
-    /// Sends all clients a `reset` with the ``snapshot``: their state is out of date. No earlier id is known
+    /// Sends all clients a `reset` with the ``snapshot``, because their state is out of date. No earlier id is known
     /// afterwards.
     ///
     /// - Parameter given: as for ``send(_:name:id:)``.

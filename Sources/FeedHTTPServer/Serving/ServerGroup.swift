@@ -17,13 +17,13 @@ extension HTTPServer {
   ///     }
   ///     await servers.shutdown()
   ///
-  /// Each loop listens at the port (`SO_REUSEPORT`), and the system distributes new connections among them. A
+  /// Each loop listens on the port (`SO_REUSEPORT`), and the system distributes new connections among them. A
   /// connection stays on its loop, and so do its handlers, which take no locks. State that handlers on several loops
   /// share must be `Sendable`, such as an actor, a ``FeedStream/SharedValue``, the senders of subjects, or an
   /// ``EventLog/Channel``.
   ///
-  /// If another program's server uses the port, that is an error, as for a single server. The group closes when it is
-  /// released.
+  /// It is an error if another program's server uses the port, as it is for a single server. The group closes when it
+  /// is released.
   public final class Group: Sendable {
     /// The address at which all servers listen.
     public let address: SocketAddress

@@ -5,7 +5,7 @@ public import Foundation
 public struct RequestQuota: Hashable, Sendable, Codable {
   /// The number of remaining requests.
   public var remaining: Double
-  /// The seconds until the quota resets; `nil` when the server doesn't say.
+  /// The number of seconds until the quota resets; `nil` when the server doesn't say.
   public var resetsAfter: Double?
   /// The number of requests in a window.
   public var limit: Double?

@@ -4,7 +4,7 @@ enum Masking {
   ///
   /// - Parameters:
   ///   - target: memory for at least as many bytes; may be `source` itself.
-  ///   - mask: four bytes, in the order of memory.
+  ///   - mask: four bytes, in memory order.
   ///   - offset: the position of the first byte in the frame's payload.
   static func apply(
     _ mask: UInt32, at offset: Int, from source: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer

@@ -76,7 +76,8 @@ public final class PictureDecoder {
   ///
   /// **Demand:** begins when the image is requested. **Failure:** ``PictureError``. **Cancellation:** drops a waiting
   /// image, and the result of an image that is being decoded. **Policy:** an image for which there is no room in the
-  /// queue fails with ``PictureError/busy``: limit the number of requests, for example with `flatMap(maxPublishers:)`.
+  /// queue fails with ``PictureError/busy``. To prevent this, limit the number of requests, for example with
+  /// `flatMap(maxPublishers:)`.
   ///
   /// - Parameters:
   ///   - bytes: the encoded image, at most 32 MiB, 40 megapixels and 16,384 pixels per side.
@@ -149,7 +150,7 @@ public final class PictureDecoder {
     serve()
   }
 
-  /// Cancels the request. A process that is decoding the image continues: starting another would take longer.
+  /// Cancels the request. A process that is decoding the image continues, because starting another would take longer.
   private func leave(_ job: PictureJob) {
     if !job.isRunning, let request = job.request {
       waitingCount -= 1

@@ -11,7 +11,7 @@ public protocol FeedStore: Sendable {
 
   /// Replaces the feed of `address` with `feed` (replaced, not merged), unless a newer one is saved.
   ///
-  /// Deleting the old feed and inserting the new one are one transaction: after a deletion error or an insertion error
+  /// Deleting the old feed and inserting the new one are one transaction: after a deletion error or an insertion error,
   /// the old feed is intact.
   ///
   /// - Parameter now: the current time. A saved timestamp that is later by more than ``FeedCachePolicy/clockTolerance``

@@ -44,7 +44,7 @@ public enum FeedStoreError: Error, Hashable, Sendable {
     case newerSchema(Int)
     /// An older version wrote it, in a schema that this one does not read.
     case olderSchema(Int)
-    /// The file is not a cache of this program: another program's database, or not a database.
+    /// The file is not a cache of this program, but another program's database, or not a database at all.
     case foreign
     /// The operating system failed to read or write; the text is the database's message.
     case inputOutput(String)

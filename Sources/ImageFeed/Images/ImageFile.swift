@@ -10,7 +10,7 @@ struct ImageFile {
   /// The maximum length of the header, that is, of the lines before the bytes.
   private static let longestHeader = 64 << 10
 
-  /// The name of the file for an image, with two characters as its folder.
+  /// The name of the file for an image, in a folder whose name has two characters.
   static func name(for url: URL) -> String {
     let digest = SHA1.digest(of: Array(url.absoluteString.utf8)).map { String(format: "%02x", $0) }.joined()
     return "\(digest.prefix(2))/\(digest.dropFirst(2))"

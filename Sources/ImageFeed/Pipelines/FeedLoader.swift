@@ -69,7 +69,7 @@ public struct FeedLoader {
   /// Each subscription makes one request, a second one if the first leads to a web page that names a feed, and retries
   /// according to ``Options/retry``. The request includes the saved feed's validators, so that the server needn't send
   /// an unchanged feed again; every eight days, and when the validators can't be used, the request is unconditional. On
-  /// success the saved feed is replaced or renewed; the completion waits for that save. If the saved feed is read and
+  /// success, the saved feed is replaced or renewed; the completion waits for that save. If the saved feed is read and
   /// has expired or is damaged, it is deleted. **Demand:** the feed is held until requested. **Failure:** ``FeedError``
   /// if there is nothing to show. **Cancellation:** closes the request immediately; a requested save is completed.
   public func load() -> AnyPublisher<Feed, FeedError> {

@@ -46,8 +46,8 @@ extension FeedLoader {
   /// of `refreshes` begins a new load, from the server only. A value that arrives while a load or its save is running
   /// is ignored. Finishes when `refreshes` has finished and no load is running. **Demand:** a state is held until
   /// requested.
-  /// **Failure:** none: a failed load is a state, with the feed that was shown before. **Cancellation:** closes the
-  /// request immediately; a save that was requested is completed.
+  /// **Failure:** none: a failed load is delivered as a state, with the feed that was shown before. **Cancellation:**
+  /// closes the request immediately; a save that was requested is completed.
   ///
   /// - Parameter refreshes: each value triggers a new request, for example after a tap on a button. There are none by
   ///   default.

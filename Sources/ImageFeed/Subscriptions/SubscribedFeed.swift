@@ -38,8 +38,8 @@ public struct SubscribedFeed: Hashable, Sendable {
 }
 
 /// In a list, properties without an OPML attribute have their own namespace:
-/// `xmlns:feed="urn:feedstream:subscription"`, `feed:interval="15m"`, `feed:credentials="work"`,
-/// `feed:header="Name: value"` (several on their own lines), `feed:user="name:password"`, `feed:netrc="yes"`.
+/// `xmlns:feed="urn:feedstream:subscription"`, `feed:interval="15m"`, `feed:credentials="work"`, `feed:header="Name:
+/// value"` (several fields on separate lines), `feed:user="name:password"`, `feed:netrc="yes"`.
 extension OPML {
   static let vocabulary = "urn:feedstream:subscription"
 

@@ -1,5 +1,6 @@
 extension Bitmap {
-  /// The middle of the image in a frame: excess is cut off on both sides, and missing parts are background.
+  /// The middle of the image in a frame: excess is cut off on both sides, and missing parts are filled with the
+  /// background.
   package func framed(width frameWidth: Int, height frameHeight: Int, on background: RGB) -> Bitmap {
     var pixels = [UInt8](repeating: 255, count: frameWidth * frameHeight * 4)
     let (left, top) = ((frameWidth - width) / 2, (frameHeight - height) / 2)

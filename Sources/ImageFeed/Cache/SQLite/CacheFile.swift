@@ -2,7 +2,7 @@ import Foundation
 
 /// The file of a cache and the two files that SQLite keeps next to it: identifies, renames and removes them.
 struct CacheFile: Sendable {
-  /// Absolute, so that it survives a change of directory and SQLite never reads it as a `file:` URI.
+  /// An absolute path, so that it survives a change of directory and SQLite never reads it as a `file:` URI.
   let path: String
 
   init(path: String) {

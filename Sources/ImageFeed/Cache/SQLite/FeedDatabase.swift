@@ -4,7 +4,7 @@ import GRDB
 /// One open connection to a cache file: it opens the file and checks it before use.
 ///
 /// **Journal:** a write-ahead log, so that readers and a writer in different processes do not wait for each other and a
-/// save costs no `fsync`. With `synchronous = NORMAL`, a crash of the process loses nothing. A crash of the machine may
+/// save needs no `fsync`. With `synchronous = NORMAL`, a crash of the process loses nothing. A crash of the machine may
 /// lose the latest saves, but never part of one.
 struct FeedDatabase: Sendable {
   private let connection: DatabaseConnection

@@ -80,7 +80,8 @@ enum FeedSchema {
   /// Checks which program wrote the file.
   ///
   /// - Returns: false when nothing was ever saved in it.
-  /// - Throws: when the file is another program's, another version's, or has this program's number but no version.
+  /// - Throws: when the file belongs to another program or to a different version, or has this program's number but no
+  ///   version.
   static func check(_ db: Database) throws -> Bool {
     let application = try db.integer("PRAGMA application_id")
     let version = try db.integer("PRAGMA user_version")

@@ -72,7 +72,7 @@ final class NoteJournal: @unchecked Sendable {
     feeds.compactMap { address, feed in feed.renewal.map { (address, $0) } }.sorted { $0.address < $1.address }
   }
 
-  /// Forgets everything, because the file has another state, or the transaction was rolled back.
+  /// Forgets everything, because the state of the file has changed, or the transaction was rolled back.
   func forget() {
     state = nil
     clear()
