@@ -6,7 +6,7 @@ private struct Event: Codable {
   var message: String
 }
 
-/// Copies JSON values, one per line, from standard input to standard output: only those of one level.
+/// Copies JSON values, one per line, from standard input to standard output, but only those with a given level.
 func jsonFilter(_ arguments: [String], on loop: EventLoop) -> AnyCancellable {
   StandardInput.bytes(on: loop)
     .decodeJSONLines(Event.self)

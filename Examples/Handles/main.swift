@@ -1,7 +1,7 @@
 import FeedStream
 import Synchronization
 
-/// A sample program for each kind of handle on the loop, one file each.
+/// A sample program for each kind of handle on the loop, each in its own file.
 let examples: [String: @MainActor ([String], EventLoop) throws -> AnyCancellable] = [
   "tail": tail, "echo": echo, "chat": chat, "find-process": findProcess, "rebuild": rebuild,
   "json-filter": jsonFilter, "proxy": proxy, "keys": keys, "await": awaiting, "cross": crossing,

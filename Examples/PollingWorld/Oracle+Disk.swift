@@ -5,7 +5,7 @@ import ImageFeed
 import ImageFeedTesting
 
 extension Oracle {
-  /// Accounts for a call of the store, and checks that it was expected.
+  /// Accounts for a call to the store, and checks that it was expected.
   func disk(_ event: DiskEvent, latency: StreamInstant.Stride) {
     report.diskCalls += 1
     if case .failed = event.outcome { report.diskFailures += 1 }
@@ -94,7 +94,7 @@ extension Oracle {
     }
   }
 
-  /// The load that read the feed reports whether it was deleted.
+  /// Called when the load that read the feed reports whether the feed was deleted.
   private func deletionEnded(_ fate: CacheMiss.Fate) {
     guard case .looked(.error(let refusal, let cache)) = phase else { return }
     switch (cache, fate) {
@@ -153,7 +153,7 @@ extension Oracle {
     }
   }
 
-  /// The pipeline reported a save that failed.
+  /// Called when the pipeline reports a save that failed.
   func reported(_ error: FeedStoreError) {
     require(unreported > 0, "a save was reported as failed, but did not fail: \(error)")
     unreported -= 1

@@ -7,15 +7,15 @@ import ImageFeedTesting
 /// Knows the expected results, because it watches the network and the disk from outside and keeps its own record.
 ///
 /// After every event, it checks these rules:
-/// 1. A feed shown as the server's is the newest that the server gave; it is shown before it is saved.
+/// 1. A feed shown as the server's is the newest one that the server sent; it is shown before it is saved.
 /// 2. A feed shown as saved is the newest one whose save was committed. The newest is the one requested last; see
 ///    `FeedCachePolicy.isSuperseded` for a clock that was set back.
 /// 3. A feed shown from the cache had not expired when its load read it, and its age is reported; a feed that expires
-///    on the screen is gone after the next load.
+///    while it is on the screen is gone after the next load.
 /// 4. A load that showed the server's feed does not end before that feed is saved or the failure is reported. The save
-///    is requested immediately, so that a crash loses a feed that was shown only if it comes within milliseconds. A
+///    is requested immediately, so a crash loses a feed that was shown only if the crash comes within milliseconds. A
 ///    saved feed survives a crash. A feed is deleted only for a reason; an expired or unreadable one is deleted.
-/// 5. There is one load at a time, and one call of the store at a time, in the order of the requests.
+/// 5. There is one load at a time, and one call to the store at a time, in the order of the requests.
 /// 6. A process polls when it begins and every minute after that, to the nanosecond, except for the minutes that a slow
 ///    load takes. After a crash, nothing is delivered and nothing remains.
 final class Oracle {
@@ -68,13 +68,14 @@ final class Oracle {
   var saved: CachedFeed?
   /// The number of validations at the start of a process that haven't run yet.
   var validationsDue = 0
-  /// The call of the store that a deletion may follow.
+  /// The call to the store that a deletion may follow.
   var lastLook: (time: StreamInstant, wall: Date, hasFailed: Bool, isValidation: Bool)?
   var lastCall: StreamInstant?
   var unreported = 0
   /// The description of a feed that must be deleted before the next check.
   var deletionDue: String?
-  /// True if the server confirmed the saved feed, but it can't be read: the current load makes a second request.
+  /// True if the server confirmed the saved feed, but that feed can't be read, so the current load makes a second
+  /// request.
   var isAskingAgain = false
   /// The time at which a load last found that the saved feed may be shown.
   var foundFresh: StreamInstant?

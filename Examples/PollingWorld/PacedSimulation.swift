@@ -6,18 +6,19 @@ import Foundation
 import ImageFeed
 import ImageFeedTesting
 
-/// The requests to one host with many feeds, and how long each round took.
+/// The requests to one host with many feeds, and the duration of each round.
 public struct PacedReport: Sendable, Equatable {
   public var requests = 0
   public var refusals = 0
   public var bytes = 0
-  /// The seconds from the first request until each feed had arrived once; `nil` when one never did.
+  /// The number of seconds from the first request until every feed had arrived once; `nil` if one never did.
   public var firstRound: Double?
-  /// The longest time, in seconds, in which the host accepted as many requests as it has feeds, from the second day on.
+  /// The longest time, in seconds, that the host took to accept as many requests as it has feeds, from the second day
+  /// on.
   public var longestRound = 0.0
 }
 
-/// Polls many feeds of one host, which accepts one request per `pace` seconds, in virtual time.
+/// Polls many feeds on one host, which accepts one request per `pace` seconds, in virtual time.
 public final class PacedSimulation {
   /// The way in which the host refuses further requests.
   public enum Manner: String, Sendable, CaseIterable {

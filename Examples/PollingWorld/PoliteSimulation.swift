@@ -20,7 +20,7 @@ public struct PoliteReport: Sendable, Equatable {
   public var restarts = 0
   public var deliveries = 0
   public var changes = 0
-  /// The requests and the bytes of each server.
+  /// The numbers of requests and bytes for each server.
   public var servers: [String: [Int]] = [:]
 
   /// The failure and the command that repeats it; `nil` if there was none.
@@ -31,14 +31,14 @@ public struct PoliteReport: Sendable, Equatable {
   }
 }
 
-/// Polls feeds of servers of every profile while its process is killed and restarted again and again, and judges every
-/// request.
+/// Polls feeds from servers of every profile while its process is killed and restarted again and again, and judges
+/// every request.
 public final class PoliteSimulation {
   /// A kind of poller, for comparison.
   public enum Client: Sendable {
     /// `FeedPoller`.
     case poller
-    /// One `FeedLoader.updates(every:)` for each feed, without validators: how feeds were polled before.
+    /// One `FeedLoader.updates(every:)` for each feed, without validators, as feeds used to be polled.
     case unconditional
   }
 
@@ -59,7 +59,7 @@ public final class PoliteSimulation {
   /// The hosts of the last responses whose results aren't saved yet, by URL.
   private var unsaved: [String: String] = [:]
   private var eventsToLive = 0
-  /// The feeds that the current process has shown last.
+  /// The feeds that the current process showed last.
   private var shown: [URL: FeedImages] = [:]
 
   public init(seed: UInt64, days: Int, client: Client = .poller) {
@@ -182,7 +182,7 @@ public final class PoliteSimulation {
     shown[polled.address] = feed.images
   }
 
-  /// True for servers that never fail in between: otherwise, the same feed after an error is news.
+  /// True for servers that never fail in between; for others, the same feed after an error counts as a change.
   private func isSettled(_ address: URL) -> Bool {
     ["tagged", "dated", "restless", "fresh", "expiring", "scheduled", "plain"].contains {
       address.host() == "\($0).example"

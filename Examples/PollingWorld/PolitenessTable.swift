@@ -1,5 +1,5 @@
-/// The requests and bytes of a year for each server: the poller's, and those of a client that requests everything every
-/// hour.
+/// The requests and bytes for each server in a year, both for the poller and for a client that requests everything
+/// every hour.
 public struct PolitenessTable {
   private let polite: PoliteReport
   private let unconditional: PoliteReport
@@ -47,7 +47,7 @@ public struct PolitenessTable {
 }
 
 extension TemperedServer.Temper {
-  /// The server's behavior, to follow "a server that".
+  /// The server's behavior, worded to follow "a server that".
   fileprivate var summary: String {
     switch self {
     case .tagged: "sends an `ETag`"

@@ -22,18 +22,18 @@ public struct PollingReport: Sendable, Equatable {
   public var fingerprint: UInt64 = 0xCBF2_9CE4_8422_2325
 
   public var polls = 0
-  /// Polls to which the server responded with a feed.
+  /// The number of polls to which the server responded with a feed.
   public var feeds = 0
   public var deliveries = 0
-  /// Deliveries of a saved feed.
+  /// The number of times a saved feed was delivered.
   public var savedFeeds = 0
-  /// Deliveries of an error.
+  /// The number of times an error was delivered.
   public var errors = 0
   public var diskCalls = 0
   public var diskFailures = 0
   public var saves = 0
   public var superseded = 0
-  /// Saved feeds deleted because they had expired or could not be read.
+  /// The number of saved feeds that were deleted because they had expired or could not be read.
   public var deletions = 0
   public var crashes = 0
   public var outages = 0

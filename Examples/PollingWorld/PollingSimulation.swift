@@ -31,7 +31,7 @@ public final class PollingSimulation {
   private weak var processClock: ProcessClock?
   /// The number of events until this process crashes.
   private var eventsToLive = 0
-  /// The number of processes so far, to distinguish the remains of one from another's.
+  /// The number of processes so far, to distinguish the remains of one process from those of another.
   private var process = 0
 
   /// - Parameters:
@@ -195,8 +195,8 @@ public final class PollingSimulation {
     isUp = true
   }
 
-  /// Counts down to the crash of this process. The crash may happen in the middle of an event, whose rest then belongs
-  /// to the old process.
+  /// Counts down to the crash of this process. The crash may happen in the middle of an event; the rest of that event
+  /// then belongs to the old process.
   private func countEvent() {
     guard isUp else { return }
     eventsToLive -= 1

@@ -8,9 +8,9 @@ public enum Sabotage: String, Sendable, CaseIterable {
   case showsExpired
   /// The process loses the saved feed when it restarts.
   case forgetsAtCrash
-  /// Sometimes an earlier response is shown instead of the latest.
+  /// An earlier response is sometimes shown instead of the latest.
   case showsOldAnswers
-  /// Two caches share one store, so that nothing orders their side effects.
+  /// Two caches share one store, so nothing keeps their side effects in order.
   case twoCaches
   /// Saves report success and do nothing.
   case savesNothing

@@ -22,7 +22,7 @@ final class ScriptedServer {
 
   init() { version = Version(number: 0, images: [], body: FeedPayload.bytes(of: [])) }
 
-  /// Publishes another feed, with none to three images.
+  /// Publishes a new feed, with zero to three images.
   func change(_ random: inout SeededGenerator) {
     let number = version.number + 1
     let images = (0..<Int.random(in: 0...3, using: &random)).map { index in

@@ -13,7 +13,7 @@ final class TemperedServer {
     case tagged
     /// Sends only `Last-Modified`, in an unusual format.
     case dated
-    /// Sends another `ETag` with each 304.
+    /// Sends a new `ETag` with each 304.
     case restless
     /// Sends the lifetime of a response, with `max-age` and `Age`.
     case fresh
@@ -23,13 +23,14 @@ final class TemperedServer {
     case scheduled
     /// Requests pauses, in seconds (status 429).
     case strict
-    /// Is overloaded sometimes (status 503), and sends the pause in one of three date formats, or not at all.
+    /// Is sometimes overloaded (status 503), and gives the end of the pause in one of three date formats, or not at
+    /// all.
     case overloaded
     /// Fails, drops connections, doesn't respond, and challenges robots.
     case flaky
-    /// Sends no validators, but the same bytes again.
+    /// Sends no validators, but sends the same bytes again.
     case plain
-    /// Responds forever that nothing has changed, except to unconditional requests.
+    /// Keeps responding that nothing has changed, except to unconditional requests.
     case stubborn
     /// Disappears after a while: 404 for weeks, then 410.
     case leaving

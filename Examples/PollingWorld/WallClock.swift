@@ -18,7 +18,7 @@ final class WallClock: Sendable {
   func jump(by seconds: Double) { offset.withLock { $0 += seconds } }
 }
 
-/// The wall clock of one process: an object that is released when all of its readers are.
+/// The wall clock of one process: an object that is released when everything that reads it has been released.
 ///
 /// Watching the cache itself for this would slow it down: once an object has a weak reference, retaining it takes twice
 /// as long.

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The eight images that the public test interface of the Essential Feed case study serves, with and without
-/// descriptions and locations: for the demo and the tests.
+/// The eight images that the public test API of the Essential Feed case study serves, with and without descriptions and
+/// locations, for the demo and the tests.
 public enum CaseStudyFeed {
   /// The response body.
   public static var body: Data { Data(json.utf8) }

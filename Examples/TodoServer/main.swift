@@ -17,7 +17,7 @@ struct Todo: Codable, FetchableRecord, MutablePersistableRecord {
   mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
 }
 
-/// The body of a request: a new todo, or the changes of one.
+/// The body of a request: a new todo, or the changes to one.
 struct TodoChange: Decodable, Sendable {
   var title: String?
   var done: Bool?

@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed`: shows image feeds in the terminal, from their servers or, if those can't be reached, from the cache.
+/// `feed`: shows image feeds in the terminal, from their servers, or from the cache if the servers can't be reached.
 @main
 struct FeedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -61,8 +61,8 @@ extension FeedCommand {
     }
   }
 
-  /// Completes `feed <url>` to `feed load <url>`, even with options before the URL. An argument that may be a URL
-  /// without its scheme gets the advice of `load`.
+  /// Completes `feed <url>` to `feed load <url>`, even with options before the URL. For an argument that may be a URL
+  /// without its scheme, `load` gives advice.
   static func completed(_ arguments: [String]) -> [String] {
     guard let first = arguments.first else { return arguments }
     let isLoad =
@@ -99,14 +99,14 @@ extension FeedCommand {
   }
 
   /// Replaces possible passwords with an ellipsis. In a store's URL, that is everything before the last `@`, because a
-  /// password may contain an unescaped slash, and may have no user before it.
+  /// password may contain an unescaped slash, and the user may be missing.
   private static func hidingPasswords(in line: String) -> String {
     line.replacing(Self.storeLogin.ignoresCase()) { "\($0.1)…@" }
       .replacing(/([?&](?:pass|pw|secret)\w*=)[^\s&']*/.ignoresCase()) { "\($0.1)…" }
       .replacing(/(:\/\/[^\/@\s:\[]*):(?!PASSWORD@)[^\/@\s]*@/) { "\($0.1):…@" }
   }
 
-  /// Matches the login in a store's URL, except one in brackets or capitals, which shows the notation of a URL.
+  /// Matches the login in a store's URL, except for one in brackets or capitals, which is part of a usage text.
   private static var storeLogin: Regex<(Substring, Substring)> {
     /((?:rediss?|unix|redis\+\w+|redis-socket):\/\/)(?!\[|:PASSWORD@|USER:PASSWORD@)[^']*@/
   }

@@ -4,7 +4,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// `feed watch`: shows feeds whenever they or their origins change, or only new images.
+/// `feed watch`: shows feeds whenever they or their origins change, or shows only new images.
 struct WatchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
@@ -181,7 +181,7 @@ private enum Update: Sendable {
 }
 
 extension Publisher where Failure == Never {
-  /// Completes after `count` values that match; without a count, never by itself.
+  /// Completes after `count` values that match; if there is no count, never completes on its own.
   fileprivate func ending(
     after count: Int?, _ counts: @escaping (Output) -> Bool
   ) -> AnyPublisher<Output, Never> {

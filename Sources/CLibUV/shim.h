@@ -25,7 +25,7 @@
 static inline uintptr_t clibuv_thread_to_int(uv_thread_t thread) { return (uintptr_t)thread; }
 static inline uv_thread_t clibuv_thread_from_int(uintptr_t number) { return (uv_thread_t)number; }
 
-/// Detaches a thread: its resources are released when it ends, and it can't be joined anymore.
+/// Detaches a thread: its resources are released when it ends, and it can no longer be joined.
 static inline void clibuv_thread_detach(uv_thread_t thread) { (void)pthread_detach(thread); }
 
 /// Names the calling thread for debuggers; Linux refuses names of more than 15 bytes.
@@ -51,8 +51,8 @@ static inline int clibuv_thread_get_name(char *name, size_t size) {
 /// Makes the loop measure the time that it waits (`uv_metrics_idle_time`). Returns 0, or an error.
 static inline int clibuv_measure_waiting(uv_loop_t *loop) { return uv_loop_configure(loop, UV_METRICS_IDLE_TIME); }
 
-/// Lets sockets of other loops and processes of this user listen at the same port, if they allow that, too. Returns 0,
-/// or a negative error.
+/// Lets sockets of other loops, and of this user's other processes, listen at the same port if those sockets also allow
+/// it. Returns 0, or a negative error.
 static inline int clibuv_share_port(const uv_handle_t *handle) {
   uv_os_fd_t descriptor;
   int on = 1;
@@ -63,7 +63,7 @@ static inline int clibuv_share_port(const uv_handle_t *handle) {
 }
 
 /// Makes a listening TCP socket ignore new connection attempts, while those in progress complete. Returns 0, or a
-/// negative error. Clients repeat an ignored attempt after a second.
+/// negative error. Clients retry an ignored attempt after a second.
 static inline int clibuv_ignore_new_connections(const uv_handle_t *handle) {
 #ifdef __linux__
   uv_os_fd_t descriptor;
@@ -99,8 +99,9 @@ static inline void clibuv_end_writing(const uv_handle_t *handle) {
   if (uv_fileno(handle, &descriptor) == 0) (void)shutdown(descriptor, SHUT_WR);
 }
 
-/// Opens the null device for each standard stream that the process lacks, so that no other descriptor gets its number:
-/// libuv aborts when it closes one of these. Reading from it yields nothing, and writing to it fails.
+/// Opens the null device for each standard stream that the process lacks, so that no other descriptor gets that number,
+/// because libuv aborts when it closes such a descriptor. Reading from the null device yields nothing, and writing to
+/// it fails.
 static inline void clibuv_fill_standard_streams(void) {
   for (int number = 0; number < 3; number++) {
     if (fcntl(number, F_GETFD) == -1 && errno == EBADF && open("/dev/null", O_RDONLY) != number) return;
@@ -120,7 +121,7 @@ static inline bool clibuv_may_open(void) {
 // A mask of 8,192 processors, the kernel's maximum.
 #define CLIBUV_MASK_WORDS (8192 / (8 * sizeof(unsigned long)))
 
-/// The number of processors that the calling thread may run on; 1 if the kernel doesn't tell.
+/// The number of processors that the calling thread may run on; 1 if the kernel doesn't say.
 static inline int clibuv_allowed_processors(void) {
   unsigned long mask[CLIBUV_MASK_WORDS] = {0};
   if (syscall(SYS_sched_getaffinity, 0, sizeof mask, mask) <= 0) return 1;
@@ -158,7 +159,7 @@ static inline ssize_t clibuv_read_cached(int descriptor, void *room, size_t coun
 #endif
 }
 
-/// Opens a descriptor with which one thread can wake another; negative for a libuv error.
+/// Opens a descriptor with which one thread can wake another; negative if libuv reports an error.
 static inline int clibuv_open_event(void) {
   int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   return descriptor >= 0 ? descriptor : uv_translate_sys_error(errno);
@@ -191,7 +192,7 @@ typedef struct {
   const uint64_t *turn;
   /// The turn in which the stack was recorded.
   uint64_t taken_in;
-  /// Set last.
+  /// Nonzero when the stack is complete; set last.
   int is_taken;
 } clibuv_stack;
 
@@ -224,9 +225,8 @@ static inline void clibuv_take_stack(int number, siginfo_t *info, void *context)
   errno = error;
 }
 
-/// Requests the stack of a thread of this process, into memory that must stay allocated, like the number of the turn.
-/// Returns false if the program
-/// handles `SIGURG` itself, or the thread has ended.
+/// Requests the stack of a thread of this process, into memory that must stay allocated, as must the number of the
+/// turn. Returns false if the program handles `SIGURG` itself, or the thread has ended.
 static inline bool clibuv_request_stack(int thread, clibuv_stack *stack) {
   struct sigaction present;
   if (sigaction(SIGURG, NULL, &present) != 0) return false;

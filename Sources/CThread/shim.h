@@ -4,8 +4,9 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/// Identifies the calling thread; never 0. A single instruction on known platforms: a call of `pthread_self` costs more
-/// than the rest of the thread check in a subject or a join. Volatile, because a task may continue on another thread.
+/// Identifies the calling thread; never 0. This is a single instruction on known platforms, because a call to
+/// `pthread_self` would take longer than the rest of the thread check in a subject or a join. It is volatile because a
+/// task may continue on a different thread.
 static inline uintptr_t cthread_self(void) {
 #if defined(__linux__) && defined(__x86_64__)
   uintptr_t thread;

@@ -3,7 +3,7 @@
 
 #include <zlib.h>
 
-/// Begins gzip compression; `deflateInit2` is a macro.
+/// Begins gzip compression. This function exists because `deflateInit2` is a macro.
 static inline int czlib_begin_gzip(z_streamp stream, int level) {
   return deflateInit2(stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
 }
@@ -13,7 +13,8 @@ static inline int czlib_begin_raw_deflate(z_streamp stream, int level, int windo
   return deflateInit2(stream, level, Z_DEFLATED, -window_bits, memory_level, Z_DEFAULT_STRATEGY);
 }
 
-/// Begins decompression; `inflateInit2` is a macro, whose documentation explains `window_bits`.
+/// Begins decompression. This function exists because `inflateInit2` is a macro, whose documentation explains
+/// `window_bits`.
 static inline int czlib_begin_inflate(z_streamp stream, int window_bits) { return inflateInit2(stream, window_bits); }
 
 #endif

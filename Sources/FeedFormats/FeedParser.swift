@@ -1,4 +1,4 @@
-/// Reads a feed of any format while its bytes arrive.
+/// Reads a feed in any format while its bytes arrive.
 ///
 ///     var parser = FeedParser(address: "https://example.org/feed", charset: nil)
 ///     for chunk in chunks { try parser.feed(chunk) }
@@ -62,7 +62,7 @@ public struct FeedParser: Sendable {
     }
   }
 
-  /// The document, when all bytes have been fed.
+  /// The document; call this when all bytes have been fed.
   public mutating func finish() throws(FeedFormatError) -> FeedDocument {
     guard length > 0 else { throw .empty }
     try take(Bytes(start: nil, count: 0), isLast: true)

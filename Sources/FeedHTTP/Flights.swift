@@ -1,16 +1,17 @@
 import FeedStream
 
-/// Work whose result goes to all subscribers while it runs: for each key, only one piece of work runs at a time.
+/// Work whose result goes to everyone who subscribes while it runs: for each key, only one piece of work runs at a
+/// time.
 ///
 /// **Demand:** requests the result once one of its subscribers does. **Failure:** goes to all. **Cancellation:** when
-/// the last subscriber cancels, the work is cancelled. **Policy:** the result is held for subscribers without demand; a
-/// subscriber after completion starts the work again. Use it on one thread, like streams.
+/// the last subscriber cancels, the work is cancelled. **Policy:** the result is held for subscribers without demand;
+/// subscribing after completion starts the work again. Use it on one thread, like streams.
 package final class Flights<Key: Hashable, Output, Failure: Error> {
   private var running: [Key: AnyPublisher<Output, Failure>] = [:]
 
   package init() {}
 
-  /// The running work for `key`, or the work that `begin` makes; which one is decided on subscription.
+  /// The running work for `key`, or else the work that `begin` creates; the choice is made on subscription.
   package func join(
     _ key: Key, _ begin: @escaping () -> AnyPublisher<Output, Failure>
   ) -> AnyPublisher<Output, Failure> {

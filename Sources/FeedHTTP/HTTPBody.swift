@@ -15,7 +15,7 @@ public struct HTTPBody: Sendable, Hashable {
   }
 
   var parts: [Part]
-  /// The value of `Content-Type`, unless the request has that field; `nil` for none.
+  /// The value of `Content-Type`, unless the request has that field; `nil` to send no such field.
   public var contentType: String?
 
   init(_ parts: [Part], type: String?) {
@@ -45,7 +45,8 @@ public struct HTTPBody: Sendable, Hashable {
     .bytes(try encoder.encode(value), type: "application/json")
   }
 
-  /// Fields as an HTML form sends them (`application/x-www-form-urlencoded`, WHATWG URL standard, section 5.2).
+  /// Fields, encoded as an HTML form sends them (`application/x-www-form-urlencoded`, WHATWG URL standard, section
+  /// 5.2).
   public static func form(_ fields: KeyValuePairs<String, String>) -> HTTPBody {
     let pairs = fields.map { FormText.encoded($0.key) + "=" + FormText.encoded($0.value) }
     return .bytes(Chunk(pairs.joined(separator: "&")), type: "application/x-www-form-urlencoded")

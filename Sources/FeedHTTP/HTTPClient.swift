@@ -11,7 +11,7 @@ public protocol HTTPClient {
   /// Sends a request, and delivers the complete response.
   ///
   /// One subscription is one request: nothing is sent before a subscriber attaches and requests a value, and every
-  /// subscriber has its own request.
+  /// subscriber makes its own request.
   ///
   /// **Demand:** the response is delivered once requested, and completion follows it. **Failure:** the reason why no
   /// complete response arrived; a status other than 200 is a response. **Cancellation:** closes the transfer
@@ -20,9 +20,10 @@ public protocol HTTPClient {
 
   /// Sends a request, and delivers the response's body while it arrives.
   ///
-  /// Like ``get(_:)-(HTTPRequest)``, but delivers the response with the first bytes of its body; later failures are the
-  /// body's. **Cancellation:** closes the transfer if the response has not been delivered; after that, cancelling the
-  /// subscription to the body closes the transfer, and so does dropping the response without subscribing to its body.
+  /// Like ``get(_:)-(HTTPRequest)``, but delivers the response as soon as the first bytes of its body arrive; the body
+  /// reports later failures. **Cancellation:** closes the transfer if the response has not been delivered; after that,
+  /// cancelling the subscription to the body closes the transfer, and so does dropping the response without subscribing
+  /// to its body.
   ///
   /// A client that does not implement this delivers the body when it is complete.
   func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError>

@@ -35,7 +35,7 @@ public struct HTTPError: Error, Hashable, Sendable {
     /// The response ended early: its header, body or compressed data is incomplete, or TLS ended without
     /// `close_notify`.
     case truncated
-    /// The compressed data is damaged, or compressed in a way that was not offered.
+    /// The compressed data is damaged, or uses a coding that was not offered.
     case encoding
     /// The request timed out.
     case timedOut(Phase)
@@ -49,11 +49,11 @@ public struct HTTPError: Error, Hashable, Sendable {
     /// A redirect or a page leads to a host that is paused, or that another process is requesting: the cause says
     /// which.
     case hostIsClosed
-    /// The URL leads to a private network, but its source is outside of it: see ``HTTPRequest/origin``.
+    /// The URL leads to a private network, but its source is outside of such networks: see ``HTTPRequest/origin``.
     case privateNetwork
     /// The response is not HTTP, or violates its rules.
     case notHTTP
-    /// This process or machine has no descriptor, thread or memory left.
+    /// This process or machine has run out of file descriptors, threads or memory.
     case resources
     /// The client was closed.
     case closed
@@ -97,7 +97,7 @@ extension HTTPError: CustomStringConvertible {
     ["network is unreachable", "no route to host"].contains { cause.lowercased().hasPrefix($0) }
   }
 
-  /// True if the server's certificate was refused, and not the handshake or this side's certificate.
+  /// True if the server's certificate was refused, rather than the handshake or this side's certificate.
   private var isAboutCertificate: Bool {
     let cause = cause.lowercased()
     return cause.isEmpty || cause.contains("certificate") && !cause.contains("alert")

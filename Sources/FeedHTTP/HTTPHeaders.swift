@@ -1,6 +1,6 @@
 import Foundation
 
-/// The header fields of a response, in the order they arrived.
+/// The header fields of a response, in the order in which they arrived.
 ///
 /// Fields are parsed on access, because most are never used.
 public struct HTTPHeaders: Sendable {
@@ -10,7 +10,7 @@ public struct HTTPHeaders: Sendable {
   /// - Parameter lines: the lines as received; a line that isn't a header field is ignored.
   package init(lines: [UInt8]) { self.lines = lines }
 
-  /// The value of the first field named `name`, in any case.
+  /// The value of the first field named `name`, regardless of case.
   public subscript(name: String) -> String? {
     var found: String?
     forEachValue(of: name) { value in
@@ -20,7 +20,7 @@ public struct HTTPHeaders: Sendable {
     return found
   }
 
-  /// The values of all fields named `name`, in any case, in the order they arrived.
+  /// The values of all fields named `name`, regardless of case, in the order in which they arrived.
   public func values(of name: String) -> [String] {
     var values: [String] = []
     forEachValue(of: name) { value in

@@ -9,7 +9,7 @@ public enum HTTPProgress: Sendable, Equatable {
   case securing
   /// The request is sent, and its response has not begun.
   case requesting
-  /// Bytes of the body have arrived; compressed bytes are counted before decompression.
+  /// Bytes of the body have arrived; if the body is compressed, they are counted before decompression.
   case receiving(bytes: Int, of: Int?)
   /// The response is complete.
   case finished(HTTPResponse)

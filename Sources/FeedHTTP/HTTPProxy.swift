@@ -6,8 +6,8 @@ public enum HTTPProxy: Sendable, Hashable {
   case environment
   /// A direct connection, without a proxy.
   case none
-  /// Through this proxy: `http://`, `https://`, `socks5://` or `socks5h://`, with a user and a password if it requires
-  /// them. `no_proxy` is ignored.
+  /// A connection through this proxy: `http://`, `https://`, `socks5://` or `socks5h://`, with a user and a password if
+  /// it requires them. `no_proxy` is ignored.
   case url(URL)
 
   /// The value of `CURLOPT_PROXY`; `nil` for the environment's.

@@ -4,10 +4,10 @@ public import Foundation
 ///
 /// - 301, 302, 303, 307 and 308 are followed, to http and https, but not from https to http.
 /// - A URL without a fragment keeps the fragment of the URL before it.
-/// - To another origin (scheme, host and port) only the fields `Accept`, `Accept-Charset`, `Accept-Encoding`,
+/// - To a different origin (scheme, host and port), only the fields `Accept`, `Accept-Charset`, `Accept-Encoding`,
 ///   `Accept-Language`, `Cache-Control`, `Content-Encoding`, `Content-Language`, `Content-Type`, `If-Modified-Since`,
-///   `If-None-Match`, `Pragma` and `User-Agent` are sent: any other may hold a secret. The user and the password of a
-///   URL stay with its origin, too, and those that a redirect names are not sent.
+///   `If-None-Match`, `Pragma` and `User-Agent` are sent: any other may contain a secret. The user and the password in
+///   a URL stay with its origin, too, and those in a redirect's URL are not sent.
 /// - 303 is followed with GET, and so are 301 and 302 after POST, as browsers do; HEAD stays HEAD. Other methods are
 ///   unchanged, and 307 and 308 repeat the body. A body that can't be sent again fails the request
 ///   (``HTTPError/Kind/body``).
@@ -16,7 +16,7 @@ public struct HTTPRedirect: Sendable, Hashable {
   public var status: Int
   /// The URL that redirected.
   public var from: URL
-  /// The URL to which it led.
+  /// The URL that it led to.
   public var to: URL
 
   public init(status: Int, from: URL, to: URL) {
@@ -25,7 +25,7 @@ public struct HTTPRedirect: Sendable, Hashable {
     self.to = to
   }
 
-  /// True when the redirect holds for later requests too.
+  /// True when the redirect applies to later requests, too.
   public var isPermanent: Bool { status == 301 || status == 308 }
 }
 
@@ -83,7 +83,7 @@ extension HTTPRequest {
     }
   }
 
-  /// The fields that hold no secret, and may be sent to any origin.
+  /// The fields that contain no secrets and may be sent to any origin.
   static let isSentAnywhere: Set<String> = [
     "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
     "content-language", "content-type", "if-modified-since", "if-none-match", "pragma", "user-agent",
@@ -97,7 +97,7 @@ extension URL {
       && portInUse == other.portInUse
   }
 
-  /// This URL with the user and the password of another, if it names none itself.
+  /// This URL with the user and the password of a different one, if it has none itself.
   fileprivate func keepingUser(of other: URL) -> URL {
     guard user == nil, other.user != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true),
       let others = URLComponents(url: other, resolvingAgainstBaseURL: true)
@@ -107,7 +107,8 @@ extension URL {
     return parts.url ?? self
   }
 
-  /// This URL without a user and a password (RFC 9110, section 4.2.4): naming a URL must not log the user in.
+  /// This URL without a user and a password (RFC 9110, section 4.2.4), because a redirect's URL must not log the user
+  /// in.
   package var withoutUser: URL {
     guard user != nil || password != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
       return self

@@ -13,7 +13,7 @@ public struct HTTPRequest: Sendable, Hashable {
       self.value = value
     }
 
-    /// True if HTTP allows the characters of the name and the value (RFC 9110, section 5.5).
+    /// True if HTTP allows the characters in the name and the value (RFC 9110, section 5.5).
     package var isValid: Bool {
       !name.isEmpty && name.utf8.allSatisfy(Self.isToken)
         && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
@@ -34,7 +34,7 @@ public struct HTTPRequest: Sendable, Hashable {
       byte < 0x80 && (byte < 0x40 ? tokens.0 >> UInt64(byte) : tokens.1 >> UInt64(byte - 0x40)) & 1 == 1
     }
 
-    /// Bit n of the first number is character n, and of the second, character 64 + n.
+    /// Bit n of the first number represents character n; bit n of the second, character 64 + n.
     private static let tokens: (UInt64, UInt64) = {
       var bits: (UInt64, UInt64) = (0, 0)
       for byte in UInt8(0x21)..<0x7F where !"()<>@,;:\\\"/[]?={}".utf8.contains(byte) {
@@ -46,7 +46,7 @@ public struct HTTPRequest: Sendable, Hashable {
 
   /// The method. GET by default.
   public var method = HTTPMethod.get
-  /// The body; `nil`, the default, for none.
+  /// The body; `nil`, the default, for a request without a body.
   public var body: HTTPBody?
   /// True to send the body only after the server has agreed, or a second has passed (`Expect: 100-continue`). `nil`,
   /// the default, for bodies of more than 1 MiB and those of unknown length.
@@ -55,33 +55,34 @@ public struct HTTPRequest: Sendable, Hashable {
   /// not. `nil`, the default, if the method decides (``HTTPMethod/isIdempotent``). A request that cannot be repeated is
   /// sent at most once.
   public var isRepeatable: Bool?
-  /// The proxy setting. `nil`, the default, for the client's.
+  /// The proxy setting. `nil`, the default, to use the client's setting.
   public var proxy: HTTPProxy?
   /// An http or https URL.
   public var url: URL
   /// The maximum duration of the request, from its first demand, including the wait for a connection to become free,
   /// redirects and the body. 30 seconds by default.
   public var timeout: StreamInstant.Stride
-  /// The part of ``timeout`` for the name lookup, connecting, and the TLS handshake. 10 seconds by default.
+  /// The part of ``timeout`` that is available for the name lookup, connecting, and the TLS handshake. 10 seconds by
+  /// default.
   public var connectTimeout: StreamInstant.Stride
-  /// The largest body that is accepted, in bytes, counted after decompression. 32 MiB by default.
+  /// The size of the largest body that is accepted, in bytes, after decompression. 32 MiB by default.
   public var maxBodyBytes: Int
-  /// Header fields in addition to those that HTTP itself needs. When a redirect leads to another origin (scheme, host
-  /// and port), only those that hold no secret are sent there, such as `Accept` (``HTTPRedirect``).
+  /// Header fields in addition to those that HTTP itself needs. When a redirect leads to a different origin (scheme,
+  /// host and port), only fields that contain no secrets, such as `Accept`, are sent there (``HTTPRedirect``).
   public var headers: [Header]
-  /// True when redirects are followed; otherwise the redirect itself is the response. True by default.
+  /// True when redirects are followed; otherwise, the redirect itself is the response. True by default.
   public var followsRedirects = true
-  /// True when compressed responses are requested and decompressed. Otherwise the body arrives as the server sends it,
-  /// and compressed only if ``headers`` request that. True by default.
+  /// True when compressed responses are requested and decompressed. Otherwise, the body arrives as the server sends it,
+  /// and is compressed only if ``headers`` request that. True by default.
   public var decodesContent = true
-  /// The URL that led to this one, if the user didn't choose this one: the URL of a document, or of a redirect. Then
-  /// the request may lead to a private network only if that document or redirect came from one
+  /// The URL that led to this one, if the user didn't choose this one: the URL of a document, or of a redirect. In that
+  /// case, the request may lead to a private network only if that document or redirect came from one
   /// (``HTTPError/Kind/privateNetwork``). `nil` for a URL from the user, which may lead anywhere. A redirect sets this
   /// property.
   public var origin: URL?
   /// True when the content at ``origin`` came from a private network, and false when it did not. `nil`, the default,
-  /// when this is unknown: then the latest response from the origin's host decides, or else all addresses of that
-  /// host's name.
+  /// when this is unknown: in that case, the latest response from the origin's host decides, or if there is none, all
+  /// addresses of that host's name.
   public var originIsPrivate: Bool?
 
   public init(
@@ -107,7 +108,7 @@ public struct HTTPRequest: Sendable, Hashable {
 }
 
 extension HTTPRequest {
-  /// The values of the header fields named `name`, in any case.
+  /// The values of the header fields named `name`, regardless of case.
   package func values(of name: String) -> [String] {
     headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
   }

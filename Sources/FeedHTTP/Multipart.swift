@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// A field of a form that may hold files (RFC 7578).
+/// A field of a form that may contain files (RFC 7578).
 public struct MultipartField: Sendable, Hashable {
   public var name: String
   /// The file's name, if the field is a file.
@@ -55,7 +55,7 @@ public struct MultipartField: Sendable, Hashable {
 extension HTTPBody {
   /// A form with files (`multipart/form-data`, RFC 7578). Its length is known if the lengths of its values are.
   ///
-  /// - Parameter boundary: separates the fields and occurs in none of them; random by default.
+  /// - Parameter boundary: separates the fields, and must not occur in any of them; random by default.
   public static func multipart(_ fields: [MultipartField], boundary: String? = nil) -> HTTPBody {
     let boundary = boundary ?? "FeedStream-" + String(UInt64.random(in: .min ... .max), radix: 36)
     var parts: [Part] = []

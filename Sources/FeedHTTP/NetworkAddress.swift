@@ -36,10 +36,10 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
     }
   }
 
-  /// An address in text form; a zone, as in `fe80::1%eth0`, is ignored.
+  /// Parses an address; a zone, as in `fe80::1%eth0`, is ignored.
   init?(_ text: String) { self.init(cString: text) }
 
-  /// An address as a C string.
+  /// Parses an address in a C string.
   init?(cString text: UnsafePointer<CChar>) {
     var (four, six) = (in_addr(), in6_addr())
     if inet_pton(AF_INET, text, &four) == 1 {
@@ -109,7 +109,7 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
     (0xE000_0000, 4), (0xF000_0000, 4),
   ]
 
-  /// The prefixes of first halves; `::` and `::1` are checked separately.
+  /// The prefixes of the first halves of addresses; `::` and `::1` are checked separately.
   private static let privateRanges6: [(prefix: UInt64, bits: UInt64)] = [
     // Discard-only (RFC 6666), and local translation to IPv4 (RFC 8215).
     (0x0100_0000_0000_0000, 64), (0x0064_FF9B_0001_0000, 48),

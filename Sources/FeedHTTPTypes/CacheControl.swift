@@ -1,5 +1,5 @@
-/// The directives of a `Cache-Control` field (RFC 9111, section 5.2), as it was sent: in any case, quoted or not,
-/// repeated, contradictory or malformed.
+/// The directives of a `Cache-Control` field (RFC 9111, section 5.2), as they were sent: in upper or lower case, quoted
+/// or not, repeated, contradictory or malformed.
 ///
 /// A name counts only where a directive can occur, so `extension="max-age=60"` says nothing about age.
 package struct CacheControl: Sendable {
@@ -30,7 +30,7 @@ package struct CacheControl: Sendable {
   /// True if a response must not be used without validation: the unqualified form of `no-cache` (section 5.2.2.4).
   package var wantsValidation: Bool { has("no-cache") && fields(of: "no-cache") == nil }
 
-  /// The seconds of the directive with this name. Numbers above 2^31 are 2^31 (section 1.2.2).
+  /// The seconds of the directive with this name. Numbers above 2^31 are treated as 2^31 (section 1.2.2).
   package func seconds(_ name: String) -> Seconds {
     var found = Seconds.absent
     for directive in directives where directive.name == name {

@@ -1,4 +1,4 @@
-/// An entity tag (RFC 9110, section 8.8.3), as in a field: with its quotes, which some servers omit.
+/// An entity tag (RFC 9110, section 8.8.3), as it appears in a field: with its quotes, which some servers omit.
 package struct EntityTag: Sendable {
   package let isWeak: Bool
   private let opaque: Substring

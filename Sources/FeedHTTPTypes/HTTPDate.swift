@@ -6,10 +6,11 @@
   import Darwin
 #endif
 
-/// Dates of header fields (RFC 9110, section 5.6.7), as a cache reads them (RFC 9111, section 4.2).
+/// Dates in header fields (RFC 9110, section 5.6.7), as a cache reads them (RFC 9111, section 4.2).
 ///
-/// All three formats are read, with names of days and months in any case. Nothing else is: a date in another zone, with
-/// fewer digits or with more spaces isn't a date, and anything that isn't a date counts as past.
+/// All three formats are read, with names of days and months in upper or lower case. Nothing else is: a date in a
+/// different time zone, with fewer digits or with more spaces isn't a date, and anything that isn't a date counts as
+/// past.
 public enum HTTPDate {
   /// The instant that `text` names, in seconds since 1970; `nil` if it isn't an HTTP date.
   ///
@@ -19,8 +20,8 @@ public enum HTTPDate {
     return reader.fixdate() ?? reader.rfc850(now) ?? reader.asctime()
   }
 
-  /// The date in the form that HTTP sends: `Sun, 06 Nov 1994 08:49:37 GMT`. The years are 1 to 9999; other dates become
-  /// the first or the last second of that range.
+  /// The date in the form that HTTP sends: `Sun, 06 Nov 1994 08:49:37 GMT`. The years are 1 to 9999; other dates are
+  /// replaced by the first or the last second of that range.
   package static func text(_ seconds: Int64) -> String {
     let date = civil(min(max(seconds, -62_135_596_800), 253_402_300_799))
     func digits(_ number: Int32, _ count: Int = 2) -> String {

@@ -1,6 +1,6 @@
 extension String {
   /// The members of a list (RFC 9110, section 5.6.1), without surrounding space; commas in quotes don't separate
-  /// members, and empty members don't count.
+  /// members, and empty members are ignored.
   package var listMembers: [Substring] { listMembers(escapes: true) }
 
   /// - Parameter escapes: true if a backslash in quotes escapes the next character; entity tags have no escapes.

@@ -23,7 +23,8 @@
     }
   }
 
-  /// True for safe methods, PUT, and DELETE: several equal requests have the effect of one (RFC 9110, section 9.2.2).
+  /// True for safe methods, PUT, and DELETE: several equal requests have the same effect as one (RFC 9110, section
+  /// 9.2.2).
   public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
   /// True for the methods of RFC 9110 and RFC 5789.
@@ -34,7 +35,7 @@
     }
   }
 
-  /// True when it is a token, and so can be sent (RFC 9110, section 5.6.2).
+  /// True when the method is a token, and so can be sent (RFC 9110, section 5.6.2).
   package var isToken: Bool {
     !rawValue.isEmpty
       && rawValue.utf8.allSatisfy { byte in
@@ -45,7 +46,7 @@
       }
   }
 
-  /// A method of any name; GET is recognized without creating a string.
+  /// Creates a method with any name; GET is recognized without creating a string.
   @inlinable package init(bytes: UnsafeRawBufferPointer) {
     if bytes.count == 3, bytes.loadUnaligned(as: UInt16.self) == 0x4547, bytes[2] == UInt8(ascii: "T") {
       self = .get

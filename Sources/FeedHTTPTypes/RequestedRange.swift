@@ -1,6 +1,6 @@
 /// The part of a body that a `Range` field requests (RFC 9110, section 14.2).
 package enum RequestedRange: Equatable, Sendable {
-  /// The whole body: the field has several ranges, another unit, or no valid range.
+  /// The whole body: the field has several ranges, a different unit, or no valid range.
   case whole
   case part(Range<Int64>)
   /// The range begins beyond the end.
@@ -38,7 +38,7 @@ package enum RequestedRange: Equatable, Sendable {
     return .some(min(Int64(Substring(digits)) ?? .max, .max - 1))
   }
 
-  /// True if the client's other parts are of the same version, or if it sent no `If-Range` (section 13.1.5). Weak
+  /// True if the client's other parts belong to the same version, or if it sent no `If-Range` (section 13.1.5). Weak
   /// validators do not count.
   package static func isCurrent(_ condition: String?, tag: String?, modified: String?) -> Bool {
     guard let condition else { return true }

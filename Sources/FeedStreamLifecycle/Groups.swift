@@ -19,7 +19,7 @@
   /// Makes the servers of a group of loops a service. On graceful shutdown, they complete requests that have begun,
   /// within ten seconds, and end event streams.
   ///
-  /// Idle connections stay open for 0.2 s for a last request. To choose other times, use ``service(within:grace:)``.
+  /// Idle connections stay open for 0.2 s for one last request. To choose other times, use ``service(within:grace:)``.
   extension HTTPServer.Group: Service {
     public func run() async throws { try await service().run() }
 
@@ -27,7 +27,7 @@
     ///
     /// - Parameters:
     ///   - deadline: the time after which remaining connections are closed; 10 s by default.
-    ///   - grace: the time for which idle connections stay open for a last request; 0.2 s by default.
+    ///   - grace: how long idle connections stay open for one last request; 0.2 s by default.
     public func service(
       within deadline: StreamInstant.Stride = .seconds(10), grace: StreamInstant.Stride = .milliseconds(200)
     ) -> some Service {

@@ -39,7 +39,7 @@
       ///   - server: the server to shut down.
       ///   - serving: the result of the server's `serve`.
       ///   - deadline: the time after which remaining connections are closed.
-      ///   - grace: the time for which idle connections stay open for a last request.
+      ///   - grace: how long idle connections stay open for one last request.
       public init(
         _ server: HTTPServer, serving: AnyCancellable, within deadline: StreamInstant.Stride = .seconds(10),
         grace: StreamInstant.Stride = .milliseconds(200)
@@ -117,14 +117,14 @@
       }
     }
 
-    /// Ends the service when it is released, because no other code is left that could.
+    /// Ends the service when this ticket is released, because by then no other code can.
     private final class Ticket: Sendable {
       let outcome: Outcome
       init(_ outcome: Outcome) { self.outcome = outcome }
       deinit { outcome.end(.success(())) }
     }
 
-    /// The result of the service, for the task that waits for it. The first result counts.
+    /// The result of the service, for the task that waits for the service to end. The first result counts.
     private final class Outcome: Sendable {
       private enum State {
         case open

@@ -2,7 +2,7 @@
   public import CoreMetrics
   public import FeedHTTP
 
-  /// Counts the decisions of an HTTP cache as ``MetricNames/cacheEvents``.
+  /// Counts an HTTP cache's decisions, as ``MetricNames/cacheEvents``.
   ///
   ///     var options = HTTPCacheOptions()
   ///     options.report = CacheMetrics().record

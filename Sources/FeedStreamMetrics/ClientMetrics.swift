@@ -48,7 +48,7 @@
       }
     }
 
-    /// - Parameter status: returns the status if a value ends the request; otherwise, `nil`.
+    /// - Parameter status: returns the status if a value completes the request; otherwise, `nil`.
     private func timed<Value>(
       _ publisher: AnyPublisher<Value, HTTPError>, _ request: HTTPRequest, status: @escaping (Value) -> Int?
     ) -> AnyPublisher<Value, HTTPError> {

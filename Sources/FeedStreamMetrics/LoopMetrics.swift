@@ -8,11 +8,12 @@
   ///     let metrics = LoopMetrics(of: loop, named: "main")
   ///     metrics.add(server)
   ///
-  /// - **Turns:** the duration of each turn (``MetricNames/turnDuration``), without the time that the loop waits.
+  /// - **Turns:** the duration of each turn (``MetricNames/turnDuration``), excluding the time that the loop waits.
   /// - **Delay:** how late a timer fires (``MetricNames/loopDelay``), once per period.
   /// - **Numbers:** active handles, offloaded work, and the servers' connections and waiting bytes, once per period.
   ///
-  /// The timer keeps the loop running. This object sets the loop's `onTurn` handler, so you can't set another handler.
+  /// The timer keeps the loop running. This object sets the loop's `onTurn` handler, so you can't set a handler of your
+  /// own.
   public final class LoopMetrics: Cancellable {
     private let loop: EventLoop
     private let turns: CoreMetrics.Timer

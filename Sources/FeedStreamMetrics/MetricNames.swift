@@ -1,4 +1,4 @@
-/// The names of metrics. Where OpenTelemetry's semantic conventions define a name, it is used. Durations are in
+/// The names of metrics. If OpenTelemetry's semantic conventions define a name, that name is used. Durations are in
 /// seconds.
 ///
 /// `feed serve` uses the same names for Prometheus (``prometheus(_:unit:)``).
@@ -11,7 +11,7 @@ public enum MetricNames {
   public static let serverConnections = "feedstream.http.server.connections"
   /// The number of response bytes that wait to be written.
   public static let serverWaitingBytes = "feedstream.http.server.waiting_bytes"
-  /// The duration of a loop's turns, without the time that the loop waits.
+  /// The duration of a loop's turns, excluding the time that the loop waits.
   public static let turnDuration = "feedstream.eventloop.turn.duration"
   /// The delay of a loop's timers.
   public static let loopDelay = "feedstream.eventloop.delay"
@@ -20,13 +20,13 @@ public enum MetricNames {
   /// The number of pieces of work that a loop has offloaded to the thread pool and that have not ended.
   public static let loopOffloads = "feedstream.eventloop.offloads"
 
-  /// The number of decisions of an HTTP cache.
+  /// The number of decisions that an HTTP cache has made.
   public static let cacheEvents = "feedstream.http.cache.events"
   /// The number of polls of feeds.
   public static let polls = "feedstream.polls"
   /// The time between a feed's due time and its poll.
   public static let pollLateness = "feedstream.poll.lateness"
-  /// The duration of a database's commands, until their reply.
+  /// The duration of database commands, up to their replies.
   public static let databaseOperationDuration = "db.client.operation.duration"
 
   /// The attributes of metrics.
@@ -54,7 +54,7 @@ public enum MetricNames {
   }
 
   /// A method as a value of ``Attribute/method``: `_OTHER` for unusual methods, because clients could send any number
-  /// of different methods.
+  /// of different ones.
   public static func method(_ name: String) -> String {
     ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT", "TRACE"].contains(name) ? name : "_OTHER"
   }

@@ -1,14 +1,14 @@
 #if Metrics
   public import CoreMetrics
 
-  /// Counts polls of feeds by their outcome as ``MetricNames/polls``, and records how late they are as
+  /// Counts polls of feeds by outcome, as ``MetricNames/polls``, and records how late they are, as
   /// ``MetricNames/pollLateness``.
   ///
   ///     let metrics = PollMetrics()
   ///     var options = FeedPoller.Options()
   ///     options.onOutcome = { metrics.record($1) }
   ///
-  /// A worker of a fleet reports lateness, too:
+  /// A fleet's worker also reports lateness:
   ///
   ///     let subscription = worker.sink { metrics.record($0.outcome, lateness: $0.lateness) }
   ///

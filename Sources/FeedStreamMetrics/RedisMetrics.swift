@@ -3,7 +3,7 @@
   public import FeedRedis
 
   extension RedisClient {
-    /// Records the duration of each command as ``MetricNames/databaseOperationDuration``, until its reply.
+    /// Records the duration of each command, up to its reply, as ``MetricNames/databaseOperationDuration``.
     ///
     ///     let client = RedisClient(address, on: loop).metered()
     ///

@@ -7,7 +7,7 @@
     /// The result of this future, for any number of subscribers.
     ///
     /// The result is delivered where the stream lives: on FeedStream's loop if the stream is set up there, otherwise on
-    /// this future's event loop. **Demand:** the value is held until it is requested. **Failure:** that of the future.
+    /// this future's event loop. **Demand:** the value is held until it is requested. **Failure:** the future's.
     /// **Cancellation:** ends the subscription; the future continues.
     public var publisher: Future<Value, any Error> {
       Future { promise in self.whenComplete { promise($0) } }

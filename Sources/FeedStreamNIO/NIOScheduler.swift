@@ -4,13 +4,12 @@
   public import NIOCore
   internal import NIOPosix
 
-  /// A SwiftNIO event loop as a scheduler. Set up and cancel streams on the event loop's thread, on which they also
-  /// run.
+  /// A SwiftNIO event loop as a scheduler. Set up and cancel streams on the event loop's thread, where they also run.
   ///
   /// For example, `texts.debounce(for: .milliseconds(200), scheduler: channel.eventLoop.scheduler)`. This type is a
-  /// `LoopScheduler`, so code for `any LoopScheduler` runs on it; blocking work goes to NIO's thread pool. Unlike with
-  /// FeedStream's own `EventLoop` in debug builds, nothing checks that streams stay on the thread. Scheduled work can't
-  /// be cancelled: a cancelled `delay` holds its values until they are due.
+  /// `LoopScheduler`, so code written for `any LoopScheduler` can use it; blocking work goes to NIO's thread pool.
+  /// Unlike FeedStream's own `EventLoop` in debug builds, this scheduler doesn't check that streams stay on the thread.
+  /// Scheduled work can't be cancelled: a cancelled `delay` holds its values until they are due.
   public final class NIOScheduler: LoopScheduler, Sendable {
     public typealias SchedulerTimeType = StreamInstant
     public typealias SchedulerOptions = Never

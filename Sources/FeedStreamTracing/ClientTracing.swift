@@ -5,8 +5,8 @@
   public import Tracing
 
   extension HTTPClient {
-    /// Makes a span for each request, and sends the span's identity to the server: with a tracer or propagator for W3C
-    /// Trace Context, in the field `traceparent`.
+    /// Creates a span for each request, and sends the span's identity to the server: in the field `traceparent`, if the
+    /// tracer or propagator uses W3C Trace Context.
     ///
     ///     let client = CurlHTTPClient(on: loop).traced()
     ///
@@ -15,8 +15,8 @@
     /// the response arrives later, so requests that they make belong to the same trace.
     ///
     /// - Parameters:
-    ///   - context: the parent's context. By default, `ServiceContext.current` at the time of the subscription, or, if
-    ///     there is none, at the time when the client's method is called.
+    ///   - context: the parent's context. By default, it is `ServiceContext.current` at the time of the subscription,
+    ///     or, if there is none, at the time when the client's method is called.
     ///   - tracer: makes the spans; the process's tracer by default.
     ///   - instrument: adds fields to requests; the process's instrument by default.
     public func traced(

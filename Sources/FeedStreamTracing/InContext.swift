@@ -11,8 +11,8 @@
     ///       .mapAsync(limit: 8) { try await lookUp($0) }
     ///
     /// `ServiceContext.current` is the context in all code below this operator while a value or the completion is
-    /// delivered, and in all code above it while it is subscribed to, asked for values, or cancelled. Code that a
-    /// timer, a thread or a connection calls has no context of its own, so put this operator directly below
+    /// delivered, and in all code above it while this operator is subscribed to, asked for values, or cancelled. Code
+    /// that a timer, a thread or a connection calls has no context of its own, so put this operator directly below
     /// `receive(on:)`, `delay`, `debounce`, or a source such as ``FeedStream/Publishers/Interval``. A closure of
     /// `mapAsync` and a `Task` inherit the context.
     ///
@@ -31,7 +31,8 @@
     ///
     /// - Parameters:
     ///   - local: the task-local value, such as `Request.$current`.
-    ///   - value: returns the value; called once per subscription, when it begins. By default, the value at that time.
+    ///   - value: returns the value; called once per subscription, when the subscription begins. By default, the value
+    ///     at that time.
     public func withTaskLocal<Value: Sendable>(
       _ local: TaskLocal<Value>, _ value: (() -> Value)? = nil
     ) -> some Publisher<Output, Failure> {

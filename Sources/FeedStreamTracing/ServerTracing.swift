@@ -4,16 +4,16 @@
   public import Tracing
 
   extension HTTPServer.Middleware {
-    /// Makes a span for each request, as part of the trace that the request's `traceparent` names.
+    /// Creates a span for each request, as part of the trace that the request's `traceparent` names.
     ///
     ///     routes.use(.tracing())
     ///
     /// `ServiceContext.current` is the span's context while the handler runs, and while its response is being
     /// subscribed to. Values that a timer, a queue or a connection delivers later have no context: put
-    /// ``FeedStream/Publisher/inContext(_:)`` below `delay`, `receive(on:)` and the like. The responses of a client with
-    /// `traced()` have the context of their request. The span ends when the response begins, or when the client
-    /// disconnects. The names of the span and of its attributes follow OpenTelemetry's semantic conventions. The query
-    /// is left out, because it may contain secrets.
+    /// ``FeedStream/Publisher/inContext(_:)`` below `delay`, `receive(on:)` and similar operators. Responses to a
+    /// client with `traced()` have the context of their request. The span ends when the response begins, or when the
+    /// client disconnects. The names of the span and of its attributes follow OpenTelemetry's semantic conventions. The
+    /// query is left out, because it may contain secrets.
     ///
     /// - Parameters:
     ///   - scheme: the scheme of the server's URLs. The server doesn't know whether its connections use TLS.

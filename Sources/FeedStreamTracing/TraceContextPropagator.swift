@@ -29,7 +29,8 @@
     }
   }
 
-  /// The fields of a trace in a context. One value, because each value of a context is an entry in a dictionary.
+  /// The fields of a trace in a context. They are one value, because each value of a context is an entry in a
+  /// dictionary.
   private struct TraceFields: Sendable {
     var parent: TraceParent?
     var state: String?

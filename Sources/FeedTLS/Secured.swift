@@ -91,14 +91,14 @@ extension Publisher where Output == Connection, Failure == Never {
   ///
   /// A connection whose handshake fails is closed and reported, not delivered.
   ///
-  /// **Demand:** `handshakes` connections are requested from upstream, and another one each time one is delivered or
-  /// abandoned, so up to that many accepted connections may wait. **Failure:** never. **Cancellation:** closes
-  /// connections that have not been delivered. **Policy:** holds `handshakes` connections.
+  /// **Demand:** `handshakes` connections are requested from upstream, and another one each time a connection is
+  /// delivered or abandoned, so up to that many accepted connections may wait. **Failure:** never. **Cancellation:**
+  /// closes connections that have not been delivered. **Policy:** holds `handshakes` connections.
   ///
   /// - Parameters:
   ///   - server: the server's identity, and the clients to admit.
   ///   - handshakes: the maximum number of concurrent handshakes; 64 by default. A stalled handshake counts until
-  ///     `limit`.
+  ///     `limit` has passed.
   ///   - limit: the time limit for a handshake; ten seconds by default.
   ///   - scheduler: the connections' scheduler.
   ///   - report: called with each failure and the peer's address; by default, reports to

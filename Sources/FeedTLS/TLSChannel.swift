@@ -3,7 +3,7 @@ internal import FeedStream
 
 /// The plaintext bytes of a connection, on top of a channel that carries the ciphertext.
 ///
-/// It holds at most one chunk of unread ciphertext, and about ``batch`` bytes that are encrypted but not yet sent.
+/// It holds at most one chunk of unread ciphertext, and about ``batch`` encrypted bytes that have not been sent.
 final class TLSChannel: ByteChannel {
   /// The number of bytes to encrypt at a time.
   static let batch = 128 * 1024
@@ -22,9 +22,9 @@ final class TLSChannel: ByteChannel {
   var isWanted = false
   var isReadingBelow = false
   var isDelivering = false
-  /// The way in which the underlying connection ended.
+  /// The result that says how the underlying connection ended.
   private var ending: ReadResult?
-  /// During the handshake, called instead of delivering.
+  /// Called during the handshake, instead of delivering input.
   private var onInput: (() -> Void)?
 
   // Writing.

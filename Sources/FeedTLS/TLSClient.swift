@@ -3,8 +3,8 @@ internal import COpenSSL
 /// The client's side of TLS: its trusted roots and offered protocols. One client can be used for any number of
 /// connections, on any thread.
 ///
-/// The server's certificate and its name are always verified; this can't be turned off. TLS 1.2 and 1.3 are supported.
-/// Sessions aren't resumed, so each connection is verified.
+/// The server's certificate and its name are always verified; verification can't be turned off. TLS 1.2 and 1.3 are
+/// supported. Sessions aren't resumed, so each connection is verified.
 // @unchecked: OpenSSL counts and locks its context, which nothing changes after `init`.
 public final class TLSClient: @unchecked Sendable {
   let context: TLSContext
@@ -12,7 +12,7 @@ public final class TLSClient: @unchecked Sendable {
 
   /// - Parameters:
   ///   - roots: the certificates that may vouch for a server; by default, those that the system trusts.
-  ///   - identity: presented to a server that requests a client certificate; none by default.
+  ///   - identity: the identity to present to a server that requests a client certificate; none by default.
   ///   - protocols: the offered application protocols, the preferred one first (ALPN, RFC 7301).
   ///   - wallClock: the time of day, in seconds since 1970, at which certificates must be valid; the system's by
   ///     default.
@@ -74,7 +74,7 @@ public final class TLSServer: @unchecked Sendable {
   ///   - identity: the server's certificate and key.
   ///   - clientCertificates: the certificates that clients must present; none by default.
   ///   - protocols: the supported application protocols, the preferred one first (ALPN, RFC 7301). A client that offers
-  ///     only others is refused; one that offers none is admitted.
+  ///     only other protocols is refused; one that offers none at all is admitted.
   ///   - wallClock: the time of day, in seconds since 1970, at which certificates must be valid; the system's by
   ///     default.
   /// - Throws: ``TLSError/badProtocol(_:)``; ``TLSError/unreadable(_:reason:)`` for an identity that OpenSSL refuses.

@@ -4,8 +4,8 @@ internal import FeedStream
 /// One TLS session without a connection: it converts between ciphertext and plaintext. It decides nothing about time or
 /// demand.
 ///
-/// It has its own BIO, which reads ciphertext from the given chunk and writes into chunks: input isn't copied, and an
-/// idle session holds no buffer.
+/// It has its own BIO, which reads ciphertext from the given chunk and writes into chunks, so input isn't copied, and
+/// an idle session holds no buffer.
 final class TLSEngine {
   let ssl: OpaquePointer
   private let context: TLSContext
@@ -14,10 +14,10 @@ final class TLSEngine {
   /// The ciphertext to send.
   private(set) var output: [Chunk] = []
   private(set) var outputCount = 0
-  /// True after a failed call; no other call is allowed then.
+  /// True after a failed call. After that, no other call is allowed.
   private(set) var hasFailed = false
   private(set) var hasSaidGoodbye = false
-  /// The certificate that the peer presented, and the first invalid certificate of its chain.
+  /// The certificate that the peer presented, and the first invalid certificate in its chain.
   private var refusal: (shown: Certificate, at: Certificate)?
 
   init(_ context: TLSContext, isServer: Bool, at time: Int64) {

@@ -15,7 +15,7 @@ public enum TLSError: Error, Hashable, Sendable {
   case expired(certificate: String)
   /// The certificate isn't valid yet, or a clock is wrong.
   case notYetValid(certificate: String)
-  /// The certificate is for other hosts; `names` are the hosts for which it is valid.
+  /// The certificate is for other hosts; `names` are the hosts that it is valid for.
   case wrongHost(String, names: [String])
   /// The certificate is self-signed and isn't one of the trusted roots.
   case selfSigned(certificate: String)
@@ -47,7 +47,7 @@ public enum TLSError: Error, Hashable, Sendable {
   case unreadable(String, reason: String)
   /// The key doesn't match the certificate.
   case keyIsAnother(certificate: String)
-  /// The host is neither a name nor an address that a certificate can be for.
+  /// The host is neither a name nor an address for which a certificate can be valid.
   case badHost(String)
   /// An application protocol's name is empty or longer than 255 bytes.
   case badProtocol(String)
@@ -82,7 +82,7 @@ extension TLSError: CustomStringConvertible {
 }
 
 extension TLSError {
-  /// The closest system error number, which byte streams fail with.
+  /// The closest system error number, with which byte streams fail.
   var code: Int32 {
     switch self {
     case .system(let error): error.code

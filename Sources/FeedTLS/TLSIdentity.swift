@@ -8,7 +8,7 @@ public final class TLSIdentity: @unchecked Sendable {
   let key: OpaquePointer
 
   /// - Parameters:
-  ///   - certificates: PEM text: the certificate, then those that vouch for it, without the root.
+  ///   - certificates: PEM text: the certificate, followed by those that vouch for it, without the root.
   ///   - key: PEM text, without a password.
   /// - Throws: ``TLSError/unreadable(_:reason:)``, ``TLSError/keyIsAnother(certificate:)``.
   public init(certificates: String, key: String) throws(TLSError) {
@@ -20,7 +20,8 @@ public final class TLSIdentity: @unchecked Sendable {
   /// Reads files; blocks while it reads.
   ///
   /// - Parameters:
-  ///   - certificateFile: the path of a PEM file: the certificate, then those that vouch for it, without the root.
+  ///   - certificateFile: the path of a PEM file: the certificate, followed by those that vouch for it, without the
+  ///     root.
   ///   - keyFile: the path of a PEM file, without a password.
   /// - Throws: ``TLSError/unreadable(_:reason:)``, ``TLSError/keyIsAnother(certificate:)``.
   public init(certificateFile: String, keyFile: String) throws(TLSError) {

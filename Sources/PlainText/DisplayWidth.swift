@@ -1,8 +1,8 @@
 extension Character {
-  /// The number of columns that the character takes: 0, 1 or 2.
+  /// The number of columns that the character takes up: 0, 1 or 2.
   ///
   /// Characters that Unicode classifies as wide (UAX #11, W and F) are wide, and so are emoji, even in sequences;
-  /// combining marks, joiners and control characters take none.
+  /// combining marks, joiners and control characters take up no columns.
   public var columns: Int {
     // Nearly every character is ASCII.
     if let ascii = asciiValue { return ascii >= 0x20 && ascii < 0x7F ? 1 : 0 }
@@ -14,7 +14,7 @@ extension Character {
 }
 
 extension StringProtocol {
-  /// The number of columns that the text takes; colors take none.
+  /// The number of columns that the text takes up; colors take up none.
   public var columns: Int {
     var (total, rest) = (0, self[...])
     while let first = rest.first {

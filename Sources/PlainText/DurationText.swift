@@ -1,6 +1,6 @@
 extension Duration {
-  /// Reads a whole number with one unit, `500ms`, `90s`, `15m`, `36h` or `7d`: at most ``longestText``, not negative,
-  /// without spaces and fractions (`90m`, not `1.5h`).
+  /// Reads a whole number with one unit: `500ms`, `90s`, `15m`, `36h` or `7d`. The duration must be at most
+  /// ``longestText``, not negative, and without spaces or fractions (`90m`, not `1.5h`).
   public init(parsing text: String) throws(DurationTextError) {
     guard !text.isEmpty else { throw .empty }
     guard !text.hasPrefix("-") else { throw .negative(text) }
@@ -19,7 +19,7 @@ extension Duration {
   }
 
   /// The longest duration that ``init(parsing:)`` accepts: 36,500 days. A longer one would be a mistake, and would not
-  /// fit into dates and timers.
+  /// fit into dates or timers.
   public static let longestText = Duration.seconds(36_500 * 86_400)
 
   /// The shortest spelling that ``init(parsing:)`` reads back: `7d`, `90s`, `1500ms`. Fractions of a millisecond are
@@ -56,7 +56,7 @@ extension Duration {
     ("ms", "millisecond", 1),
   ]
 
-  /// Saturates, because text needn't distinguish more than 292 million years.
+  /// The number of milliseconds. It saturates, because texts needn't distinguish more than 292 million years.
   private var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
@@ -85,7 +85,7 @@ public enum DurationTextError: Error, Hashable, Sendable {
 }
 
 extension DurationTextError: CustomStringConvertible {
-  /// The mistake, and the way to write a duration.
+  /// The mistake, and the correct way to write a duration.
   public var description: String {
     switch self {
     case .empty: "A duration is missing. \(Self.usage)"

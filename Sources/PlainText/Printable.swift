@@ -1,6 +1,6 @@
 extension String {
-  /// The text with everything visible that a terminal or a log would interpret: control characters, escape sequences,
-  /// line breaks and marks that reorder text are written like `\u{1B}`.
+  /// The text with everything that a terminal or a log would interpret made visible: control characters, escape
+  /// sequences, line breaks and marks that reorder text are written like `\u{1B}`.
   ///
   /// Use this for all text from outside: feeds, URLs, headers, and error messages of other libraries. The joiners that
   /// emoji and several scripts need are kept.

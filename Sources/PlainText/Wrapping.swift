@@ -2,8 +2,8 @@ extension String {
   /// The text with lines of at most `columns` columns, broken at spaces and between wide characters.
   ///
   /// A continued line is indented to its text: after its leading spaces, its number (`12. `) or its label (`server: `).
-  /// A word that is longer than a line is broken anywhere, but a URL, which a reader may want to copy, is left whole.
-  /// Colors are kept and take no columns.
+  /// A word that is longer than a line is broken anywhere, but a URL, which users may want to copy, is left whole.
+  /// Colors are kept and take up no columns.
   ///
   /// - Parameter columns: at least 20.
   public func wrapped(to columns: Int) -> String {
@@ -20,7 +20,7 @@ private struct Wrapping {
   private let columns: Int
   private let margin: String
   private(set) var text = ""
-  /// The number of used columns of the last line.
+  /// The number of columns in use on the last line.
   private var used = 0
 
   init(_ line: Substring, to columns: Int) {
@@ -59,7 +59,7 @@ private struct Wrapping {
     }
   }
 
-  /// A word that may be broken, between wide characters or because it is longer than a line.
+  /// Appends a word that may be broken, either between wide characters or because it is longer than a line.
   private mutating func appendInParts(_ word: Substring, after spaces: Substring) {
     var rest = word
     let isWide = word.contains { $0.columns == 2 }

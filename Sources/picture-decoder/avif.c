@@ -9,8 +9,8 @@
 
 /// The maximum number of frames that a sequence may declare: each takes memory before anything is decoded.
 static const uint32_t most_frames = 20000;
-/// The number of rows that are converted to RGBA at a time, so that the whole image isn't in memory twice. Even,
-/// because two rows share their color samples.
+/// The number of rows that are converted to RGBA at a time, so that the whole image isn't in memory twice. The number
+/// is even, because two rows share their color samples.
 static const uint32_t rows_at_a_time = 64;
 
 static picture_status failed(picture *result, const avifDecoder *decoder, avifResult code) {
@@ -28,7 +28,8 @@ static picture_status failed(picture *result, const avifDecoder *decoder, avifRe
   return picture_fails(result, PICTURE_CORRUPT, "The AVIF data is damaged.");
 }
 
-/// The EXIF orientation: a quarter turn to the left for each step of `irot`, and then the mirroring of `imir`.
+/// The EXIF orientation: a quarter turn to the left for each step of `irot`, followed by the mirroring that `imir`
+/// requires.
 static int orientation(const avifImage *image) {
   static const int turned[] = {1, 8, 3, 6}, upside_down[] = {4, 5, 2, 7}, mirrored[] = {2, 7, 4, 5};
   const int angle = image->transformFlags & AVIF_TRANSFORM_IROT ? image->irot.angle & 3 : 0;

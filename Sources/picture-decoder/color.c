@@ -1,7 +1,7 @@
 // Finds the color that a page may show until the image is loaded.
 #include "picture.h"
 
-/// The number of levels per channel: so few that neighboring colors of a sky or a wall count as the same.
+/// The number of levels per channel: so few that similar shades of a sky or a wall count as the same color.
 enum { shades = 8, bins = shades * shades * shades };
 
 uint32_t picture_color(const picture *source) {

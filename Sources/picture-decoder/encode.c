@@ -8,7 +8,7 @@
 #include <jpeglib.h>
 #include <spng.h>
 
-/// Good enough that no difference is visible at the size of a screen.
+/// The JPEG quality: good enough that no difference is visible at the size of a screen.
 static const int quality = 82;
 
 struct failure {

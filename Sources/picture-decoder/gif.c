@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Reads bytes in order. At the end, it stays there and sets `ended`.
+/// Reads bytes in order. At the end, the reader stays there and sets `ended`.
 struct reader {
   const uint8_t *bytes;
   size_t length, at;

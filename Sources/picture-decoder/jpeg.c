@@ -51,7 +51,7 @@ static int orientation(j_decompress_ptr info) {
   return 1;
 }
 
-/// Converts CMYK to RGBA. Adobe's programs write inverted CMYK, and most CMYK files are theirs.
+/// Converts CMYK to RGBA. Adobe's programs write inverted CMYK, and most CMYK files come from those programs.
 static void light(const uint8_t *inks, uint8_t *rgba, uint32_t width, bool inverted) {
   for (uint32_t x = 0; x < width; x++, inks += 4, rgba += 4) {
     const unsigned key = inverted ? inks[3] : 255u - inks[3];

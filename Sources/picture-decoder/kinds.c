@@ -14,7 +14,8 @@ static bool begins(picture_bytes bytes, size_t offset, const char *magic, size_t
 }
 #define BEGINS(offset, magic) begins(bytes, offset, magic, sizeof magic - 1)
 
-/// An image format: its first bytes, its name, and its decoder; null for a format that is only recognized by name.
+/// An image format: its first bytes, its name, and its decoder, which is null for a format that is recognized but not
+/// decoded.
 struct kind {
   size_t offset;
   const char *magic;

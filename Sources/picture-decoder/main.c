@@ -65,7 +65,7 @@ static bool answer(picture_status status, const picture *result, picture_form fo
   return write_all(head, sizeof head) && write_all(body, length);
 }
 
-/// Replies to one request; false if there are no more.
+/// Replies to one request; returns false if there are no more.
 static bool serve(void) {
   uint8_t head[20];
   if (!read_all(head, sizeof head) || memcmp(head, "PIC1", 4) != 0) return false;

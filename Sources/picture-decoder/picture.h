@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The maximum number of pixels of an image, and of a side: 40 megapixels, 16,384.
+/// The maximum number of pixels of an image (40 megapixels), and of a side (16,384).
 #define PICTURE_MOST_PIXELS 40000000u
 #define PICTURE_LONGEST_SIDE 16384u
 /// The maximum number of bytes of an encoded image: 32 MiB.
@@ -27,13 +27,13 @@ typedef enum {
   /// The image's format isn't supported.
   PICTURE_UNSUPPORTED = 5,
   PICTURE_CORRUPT = 6,
-  /// The process's memory limit isn't enough.
+  /// The process's memory limit is too low for the image.
   PICTURE_NO_MEMORY = 7,
 } picture_status;
 
 /// The form in which pixels are encoded.
 typedef enum {
-  /// Four bytes per pixel: red, green, blue and opacity, not premultiplied.
+  /// Four bytes per pixel: red, green, blue and alpha, not premultiplied.
   PICTURE_RGBA = 0,
   /// JPEG for an opaque image, PNG otherwise.
   PICTURE_WEB = 1,
@@ -79,7 +79,7 @@ picture_scaler *picture_scaler_create(picture *result, uint32_t width, uint32_t 
 uint8_t *picture_scaler_place(picture_scaler *scaler);
 /// Adds the next row: `width` pixels of RGBA.
 void picture_scaler_row(picture_scaler *scaler, const uint8_t *row);
-/// Turns the image upright. False if there isn't enough memory.
+/// Turns the image upright. Returns false if there isn't enough memory.
 bool picture_scaler_finish(picture_scaler *scaler);
 void picture_scaler_free(picture_scaler *scaler);
 
@@ -102,17 +102,18 @@ picture_status picture_fails(picture *result, picture_status status, const char 
 
 // MARK: Color (color.c)
 
-/// The most frequent color of an image, as 0xRRGGBB; gray if all of it is transparent.
+/// The most frequent color of an image, as 0xRRGGBB; gray if the whole image is transparent.
 uint32_t picture_color(const picture *source);
 
 // MARK: Writing (encode.c)
 
-/// Allocates the encoded image; for PICTURE_RGBA, returns the pixels themselves. Null if there isn't enough memory.
+/// Allocates the encoded image; for PICTURE_RGBA, returns the pixels themselves. Returns null if there isn't enough
+/// memory.
 uint8_t *picture_encode(const picture *source, picture_form *form, size_t *length);
 
 // MARK: The process (sandbox.c)
 
-/// Gives up, permanently, every privilege that decoding doesn't need. False if the system refuses.
+/// Permanently gives up every privilege that decoding doesn't need. Returns false if the system refuses.
 bool sandbox_enter(void);
 /// Starts the timer for an image's processor time; 0 stops it. When the time is up, the process ends.
 void sandbox_allow_seconds(unsigned seconds);

@@ -5,7 +5,8 @@
 
 #include <spng.h>
 
-/// The maximum number of bytes of a chunk besides the pixels, and of all of them: comments can expand a thousandfold.
+/// The maximum number of bytes in a chunk other than the pixels, and in all such chunks together, because comments can
+/// expand a thousandfold.
 static const size_t most_of_chunk = 2u << 20, most_of_chunks = 8u << 20;
 
 static uint32_t number(const uint8_t *at) { return (uint32_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3]; }

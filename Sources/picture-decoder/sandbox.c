@@ -18,7 +18,7 @@
 
 /// The memory limit of the process: 320 MiB, including the program itself. 40 megapixels take 160 MB.
 static const rlim_t memory = 320u << 20;
-/// The total processor time of the process, in seconds. Its parent replaces it long before.
+/// The total processor time of the process, in seconds. The parent replaces the process long before that.
 static const rlim_t processor = 3600;
 
 static bool limit(int resource, rlim_t value) {

@@ -16,8 +16,8 @@ typedef uint8_t bytes __attribute__((vector_size(4)));
 #define WIDE
 #endif
 
-/// The source pixels of one target pixel in a row: `first` to `last`. `head` and `tail` are the shares of these two;
-/// pixels between them count in full.
+/// The source pixels of one target pixel in a row: `first` to `last`. `head` and `tail` are the shares of those two
+/// pixels; the pixels between them count in full.
 struct span {
   uint32_t first, last;
   float head, tail;
@@ -30,7 +30,7 @@ struct picture_scaler {
   uint32_t row, target;
   /// The height of the target row that is already filled, in source rows.
   float filled;
-  /// True if all source pixels are opaque, so that they aren't weighted.
+  /// True if all source pixels are opaque, so that they needn't be weighted.
   bool opaque;
   /// For each source column, the sum of the rows that belong to the target row; null if the image isn't scaled.
   quad *sums;
@@ -119,7 +119,7 @@ WIDE static void add_opaque(float *restrict sums, const uint8_t *restrict row, s
   }
 }
 
-/// Does the same with each pixel multiplied by its opacity.
+/// Does the same, with each pixel multiplied by its alpha.
 static void add_weighed(quad *restrict sums, const uint8_t *restrict row, size_t count, float part, bool begins) {
   for (size_t x = 0; x < count; x++, row += 4) {
     bytes pixel;

@@ -6,7 +6,7 @@ import Foundation
 
 let library = ["Lighthouse at dusk", "Light rain", "Night train", "Old harbour", "Harbour lights"]
 
-/// Searches the library; a response takes a while, as from a server.
+/// Searches the library; a response takes a while, as it would from a server.
 func search(_ text: String) -> AnyPublisher<[String], Never> {
   Just(library.filter { $0.localizedCaseInsensitiveContains(text) })
     .delay(for: .milliseconds(600), scheduler: RunLoop.main)

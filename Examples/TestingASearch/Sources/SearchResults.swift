@@ -1,8 +1,8 @@
 import FeedStream
 
 extension Publisher where Output: Equatable {
-  /// Delivers the results for the typed text: requested once typing pauses, not requested again for the same text, and
-  /// never shown after a newer text was requested.
+  /// Delivers the results for the typed text. They are requested once typing pauses, aren't requested again for the
+  /// same text, and are never delivered after a newer text was requested.
   ///
   /// - Parameters:
   ///   - pause: the time without typing after which the text is requested.

@@ -3,8 +3,8 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// One search, tested in four ways. In each, the user types "s" and, after a pause, "sea" before the results for "s"
-/// arrive.
+/// One search, tested in four ways. In each, the user types "s", pauses, and then types "sea" before the results for
+/// "s" arrive.
 @Suite(.settled) struct SearchTests {
   /// Marbles: for a test that fits in a line.
   @Test func `an answer to an older text is not shown`() {
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// The recorder: for a test of demand, cancellation, or upstream's side.
+  /// The recorder: for a test of demand, cancellation, or the upstream side.
   @Test func `leaving the screen stops the search`() {
     withVirtualTime { time in
       let typing = time.hot("s 400ms a", values: ["s": "s", "a": "sea"])
@@ -43,7 +43,8 @@ import Testing
     }
   }
 
-  /// The test kit: for an operator that others use. They may request values one by one, cancel at any point, and more.
+  /// The test kit: for an operator that others use. Those others may request values one by one, cancel at any point,
+  /// and more.
   @Test func `a search keeps the rules of a stream`() {
     StreamRules.verify("searchResults", traits: .dependsOnDemand) { upstream, time in
       upstream.search(on: time)

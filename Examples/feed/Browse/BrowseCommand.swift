@@ -5,7 +5,7 @@ import ImageFeed
 import PlainText
 import TerminalPictures
 
-/// `feed browse`: the images of feeds on the whole screen.
+/// `feed browse`: shows the images of feeds on the whole screen.
 struct BrowseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "browse",
@@ -92,8 +92,8 @@ struct BrowseCommand: ParsableCommand {
     return saved.merge(with: polled).eraseToAnyPublisher()
   }
 
-  /// Sets the exit status: that of a signal after Ctrl-C; 1 with a message on standard error if there was nothing to
-  /// show.
+  /// Sets the exit status: the status for a signal after Ctrl-C; or 1, with a message on standard error, if there was
+  /// nothing to show.
   private static func judge(_ browser: Browser, in session: Session) {
     session.console.onReport = nil
     if browser.isInterrupted { return session.fail(with: 128 + SIGINT) }
@@ -113,7 +113,7 @@ struct BrowseCommand: ParsableCommand {
     return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
   }
 
-  /// Bypasses `Output`, which drops waiting text when the session ends.
+  /// Writes bytes, bypassing `Output`, which drops waiting text when the session ends.
   private static func write(_ bytes: [UInt8]) {
     var rest = bytes[...]
     while !rest.isEmpty {

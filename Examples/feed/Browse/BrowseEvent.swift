@@ -6,7 +6,7 @@ import TerminalPictures
 /// An image of a certain size.
 struct PictureKey: Hashable {
   var url: URL
-  /// The feed that names it.
+  /// The feed that lists the image.
   var feed: URL
   /// True if the feed came from a private network; `nil` if that is unknown.
   var isPrivate: Bool?
@@ -58,12 +58,12 @@ enum BrowseAction: Equatable {
   case star(Bool, FeedImage.ID, URL)
   /// Save the image of an item that has been starred.
   case keep(URL, of: URL, isPrivate: Bool?)
-  /// Write an image into the folder in which the program was started.
+  /// Write an image into the folder where the program was started.
   case save(URL, of: URL, isPrivate: Bool?)
   case find(BrowseState.Filter)
   case redraw
   case suspend
   case quit
-  /// Quit as after a signal, because the user pressed Ctrl-C.
+  /// Quit as if after a signal, because the user pressed Ctrl-C.
   case interrupt
 }

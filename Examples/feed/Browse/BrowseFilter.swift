@@ -24,7 +24,7 @@ extension BrowseState {
     }
 
     var isActive: Bool { self != Filter() }
-    /// True if the cache file must be queried: the results are a part of the history.
+    /// True if the cache file must be queried: the results come from the history.
     var asksStore: Bool { isStarred || words.contains { !$0.isWhitespace } }
 
     var query: SeenQuery {
@@ -32,7 +32,7 @@ extension BrowseState {
     }
   }
 
-  /// Takes a page of a feed's former items.
+  /// Adds a page of a feed's former items.
   mutating func take(_ page: SeenPage, of address: URL) {
     change(address) { source in
       source.kept = FeedImages(joining: [source.kept, FeedImages(page.images.map(\.image))])
@@ -42,7 +42,7 @@ extension BrowseState {
     arrange()
   }
 
-  /// Updates the list that is shown. The selected image stays selected, in the same row of the screen.
+  /// Updates the list that is shown. The selected image stays selected, in the same row on the screen.
   mutating func arrange() {
     let (id, home, row) = (current?.image.id, current?.address, selected / layout.across - top)
     timeline = filter.asksStore ? found ?? FeedTimeline([]) : FeedTimeline(sources.compactMap(member))
@@ -116,7 +116,7 @@ extension BrowseState {
     return filter.asksStore ? [.find(filter)] : []
   }
 
-  /// Selects the next feed, and after the last one all feeds.
+  /// Selects the next feed, or after the last one, all feeds.
   mutating func showNextFeed() -> [BrowseAction] {
     let addresses = filter.folder?.feeds ?? sources.map(\.address)
     let next = filter.feed.flatMap { addresses.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
@@ -136,7 +136,7 @@ extension BrowseState {
     return names.sorted().map { Filter.Folder(name: $0, feeds: feeds[$0] ?? []) }
   }
 
-  /// Selects the next folder, and after the last one all feeds.
+  /// Selects the next folder, or after the last one, all feeds.
   mutating func showNextFolder() -> [BrowseAction] {
     let folders = folders
     if folders.isEmpty {
@@ -147,7 +147,7 @@ extension BrowseState {
     return change { ($0.folder, $0.feed) = (next < folders.count ? folders[next] : nil, nil) }
   }
 
-  /// Takes a key while the user types search words.
+  /// Handles a key while the user types search words.
   mutating func type(_ key: TerminalKey) -> [BrowseAction] {
     switch key {
     case .enter: isTyping = false
@@ -161,7 +161,7 @@ extension BrowseState {
     return []
   }
 
-  /// The filter in words, for the title.
+  /// A description of the filter, for the title.
   var filterWords: String? {
     guard filter.isActive || isTyping else { return nil }
     let feed = filter.feed.flatMap { feed in sources.first { $0.address == feed }?.name }

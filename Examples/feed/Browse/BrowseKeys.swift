@@ -2,7 +2,7 @@ import FeedStream
 import TerminalPictures
 
 extension BrowseState {
-  /// The keys, for help: no more lines than a screen of 16 rows can show.
+  /// The keys, for the help screen: there are no more lines than a screen of 16 rows can show.
   static let keys: [(keys: String, meaning: String)] = [
     ("← ↑ ↓ →, h j k l", "move"),
     ("Page Up, Page Down, Space", "a screen up or down, minus one row"),
@@ -80,7 +80,8 @@ extension BrowseState {
     view = overlay
   }
 
-  /// Moves the selection by a number of images; stays in the column where the last row is shorter.
+  /// Moves the selection by a number of images, at most to the first or the last one. A move by rows that begins in the
+  /// first or the last row has no effect.
   private mutating func move(by count: Int) {
     guard !timeline.isEmpty else { return }
     (part, near) = (0, PictureBox.Near())

@@ -10,7 +10,7 @@ struct BrowseLayout: Equatable {
   let down: Int
   /// The rows at the top: the title, and an empty line if there is room.
   let header: Int
-  /// The columns and rows of an image in the grid, and of a single image.
+  /// The size, in columns and rows, of an image in the grid, and of a single image.
   let tile: (columns: Int, rows: Int)
   let single: (columns: Int, rows: Int)
   /// The distance from one row of images to the next.

@@ -3,7 +3,7 @@ import TerminalPictures
 
 /// Ways to move: by screens, from image to image of a post, within a zoomed image, and as a slideshow.
 extension BrowseState {
-  /// Moves a screen down or up. One row stays, so that users don't lose their place.
+  /// Moves one screen down or up. One row stays visible, so that users don't lose their place.
   mutating func page(by direction: Int) {
     guard !timeline.isEmpty else { return }
     let rows = max(layout.down - 1, 1) * direction
@@ -21,9 +21,10 @@ extension BrowseState {
     (part, near) = (0, PictureBox.Near())
   }
 
-  /// Moves to the next image of the post, or to the previous one if `count` is -1; beyond the last or first, to the next post.
+  /// Moves to the next image of the post, or to the previous one if `count` is -1; beyond the last or first image, to
+  /// the next or previous post.
   ///
-  /// - Parameter wraps: true to begin again after the last.
+  /// - Parameter wraps: true to begin again after the last image.
   mutating func step(by count: Int, wraps: Bool = false) {
     guard !timeline.isEmpty else { return }
     near = PictureBox.Near()

@@ -2,10 +2,10 @@ import FeedStream
 import TerminalPictures
 
 extension BrowseState {
-  /// The time within which a second press belongs to a double click.
+  /// The time within which a second press belongs to a double-click.
   private static let doubleClick = StreamInstant.Stride.milliseconds(400)
 
-  /// Handles the mouse. A click selects an image or, if it is already selected, enlarges it, as a double click does;
+  /// Handles the mouse. A click selects an image, or enlarges it if it is already selected, as a double-click does;
   /// another click returns to the grid. The wheel scrolls.
   mutating func take(_ mouse: TerminalMouse, at instant: StreamInstant) {
     switch mouse.action {
@@ -38,8 +38,8 @@ extension BrowseState {
     }
   }
 
-  /// Scrolls by a row of images. In the grid, the selected image stays selected while it is on the screen. A single
-  /// image is replaced by its neighbor, or moved if it is zoomed.
+  /// Scrolls by one row of images. In the grid, the selected image stays selected while it is on the screen. A single
+  /// image is replaced by its neighbor, or is moved if it is zoomed.
   private mutating func scroll(by direction: Int) {
     switch view {
     case .help, .origins: break

@@ -27,16 +27,16 @@ struct BrowseState {
     /// The reason why there is no feed, or no next page.
     var failure: String?
     var isLoading = true
-    /// False if there are no pages after those that are shown.
+    /// False if there are no more pages after the ones that are shown.
     var hasMore = true
-    /// True if the next page to arrive replaces the shown ones.
+    /// True if the next page that arrives replaces the ones that are shown.
     var isRefreshing = false
-    /// The feed's former items that were loaded so far, and the position of the next ones.
+    /// The former items of the feed that have been loaded so far, and the position of the next ones.
     var kept: FeedImages = []
     var keptPlace: SeenPage.Place?
     /// False if there are no more former items.
     var hasKept = false
-    /// Items that were never shown before this visit.
+    /// The items that were never shown before this visit.
     var new: Set<FeedImage.ID> = []
     var stars: Set<FeedImage.ID> = []
   }
@@ -49,9 +49,9 @@ struct BrowseState {
   var selected = 0
   /// True after the first key. Until then, the first image stays selected as images arrive.
   var isTouched = false
-  /// The time of the last press of a mouse button, to recognize a double click.
+  /// The time of the last press of a mouse button, to recognize a double-click.
   var lastPress: StreamInstant?
-  /// The index of the selected post's image that is shown alone.
+  /// The index, among the selected post's images, of the one that is shown alone.
   var part = 0
   /// The zoom of the image, and the visible part.
   var near = PictureBox.Near()
@@ -60,7 +60,7 @@ struct BrowseState {
   /// The first row of images on the screen.
   var top = 0
   var view = View.grid
-  /// The view to return to from help or origins.
+  /// The view to return to from the help or the origins.
   var viewBefore = View.grid
   var pictures: [PictureKey: Result<Drawing, NoPicture>] = [:]
   var filter = Filter()
@@ -197,7 +197,7 @@ extension BrowseState {
     return places.filter(timeline.indices.contains).map { PictureKey(timeline[$0], box: box) }
   }
 
-  /// The view behind help or origins.
+  /// The view behind the help or the origins.
   var shownView: View { view == .help || view == .origins ? viewBefore : view }
 
   var pictureBox: PictureBox? {
@@ -209,7 +209,7 @@ extension BrowseState {
       near: shownView == .single ? near : PictureBox.Near())
   }
 
-  /// Drops images except those of a few screens.
+  /// Drops all images except those on a few screens.
   private mutating func forgetPictures() {
     guard pictures.count > 6 * layout.perScreen + 16 else { return }
     let wanted = Set(wanted)

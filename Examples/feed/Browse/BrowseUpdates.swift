@@ -2,10 +2,10 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// Feeds that arrive while the user browses.
+/// Handles feeds that arrive while the user is browsing.
 extension BrowseState {
-  /// Takes a new version of a feed from a poll or another process. New items appear in their place, with a mark, and
-  /// the selection stays. Items that the feed no longer lists are removed only when it is loaded again.
+  /// Shows a new version of a feed from a poll or another process. New items appear in their place, with a mark, and
+  /// the selection doesn't change. Items that the feed no longer lists are removed only when the feed is loaded again.
   mutating func take(update feed: Feed, of address: URL) {
     guard let source = sources.first(where: { $0.address == address }), !source.isRefreshing else { return }
     guard let former = source.feed else {

@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// The history of feeds, for `feed browse`: read when it is requested.
+/// The history of feeds, for `feed browse`. It is read only when it is needed.
 final class BrowsedHistory {
   var post: (BrowseEvent) -> Void = { _ in }
   private let history: FeedHistory
@@ -20,7 +20,7 @@ final class BrowsedHistory {
     run("read \(address)", history.page(of: address, after: place)) { .kept(address, $0) }
   }
 
-  /// Only the results of the latest query are reported.
+  /// Finds the items that match a filter. Only the results of the latest query are reported.
   func find(_ filter: BrowseState.Filter) {
     let page = history.results(of: filter.query) { [weak self] progress in
       self?.post(.message("\(BrowseState.indexing)\(progress.text)…"))
@@ -66,7 +66,7 @@ final class BrowsedFeeds {
   private let mode: ReadMode?
   private var readers: [URL: PageReader] = [:]
 
-  /// - Parameter mode: the source of the feeds, each as one page; `nil` for pages from the servers.
+  /// - Parameter mode: the source of the feeds, each of which is one page; `nil` to load pages from the servers.
   init(_ loaders: [FeedLoader], _ mode: ReadMode?) {
     self.loaders = loaders
     self.mode = mode
@@ -131,8 +131,8 @@ private final class PageReader: Subscriber {
   }
 }
 
-/// The images that the screen needs, loaded a few at a time in the screen's order. Images that are no longer needed are
-/// cancelled.
+/// The images that the screen needs, loaded a few at a time, in the order in which the screen shows them. Loads that
+/// are no longer needed are cancelled.
 final class PictureDesk {
   var post: (BrowseEvent) -> Void = { _ in }
   private let thumbnails: Thumbnails

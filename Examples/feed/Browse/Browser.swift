@@ -9,9 +9,9 @@ import TerminalPictures
 final class Browser {
   /// The browser's access to the outside world.
   struct World {
-    /// Writes to the terminal and calls back when that is done; one write at a time.
+    /// Writes to the terminal, and calls back when that is done. Only one write may run at a time.
     var write: ([UInt8], @escaping () -> Void) -> Void
-    /// Stops the process until it is continued.
+    /// Suspends the process until it is continued.
     var stop: () -> Void
     var now: () -> Date
     var environment: [String: String]
@@ -19,7 +19,7 @@ final class Browser {
     var sized: (TerminalAbilities) -> TerminalAbilities = { $0 }
     /// Called with each page that is shown.
     var shown: (FeedImages, URL) -> Void = { _, _ in }
-    /// The folder in which images are saved.
+    /// The folder where images are saved.
     var folder = FileManager.default.currentDirectoryPath
     /// Called once, at the end.
     var ended: () -> Void
@@ -51,7 +51,7 @@ final class Browser {
   /// True if Ctrl-C ended the browser.
   private(set) var isInterrupted = false
 
-  /// - Parameter updates: the new versions of feeds that are found while the user browses.
+  /// - Parameter updates: the new versions of feeds that are found while the user is browsing.
   init(
     _ loaders: [FeedLoader], names: [URL: String], folders: [URL: [String]] = [:], mode: ReadMode?,
     history: FeedHistory? = nil, updates: AnyPublisher<FeedReport, Never> = Empty().eraseToAnyPublisher(),
@@ -132,7 +132,7 @@ final class Browser {
     flush()
   }
 
-  /// Shows a failure only if there is nothing else to show; the poller reports outdated feeds.
+  /// Shows a report. A failure is shown only if there is nothing else to show; the poller reports outdated feeds.
   private func take(_ report: FeedReport) {
     switch report.result {
     case .success(let feed):
@@ -242,7 +242,7 @@ final class Browser {
     }
   }
 
-  /// Opens a URL, http or https, in the desktop's default program, which continues when this program ends.
+  /// Opens an http or https URL in the desktop's default program, which keeps running when this program ends.
   private func open(_ url: URL) {
     let script = "command -v xdg-open > /dev/null || exit 127; xdg-open \"$1\" < /dev/null > /dev/null 2>&1 &"
     var shell = Subprocess("/bin/sh", ["-c", script, "sh", url.absoluteString])

@@ -2,9 +2,9 @@ import Foundation
 
 /// Restores the terminal when this process no longer can: after `SIGKILL`.
 ///
-/// A shell waits for the end of a pipe whose write end only this process has. If the terminal's mode was changed, the
-/// shell shows the main screen again; it restores the mode only if no other program uses the terminal, because an
-/// interactive shell that continues sets the mode itself.
+/// A helper shell waits for the end of a pipe whose write end only this process has. If the terminal's mode was
+/// changed, the helper shows the main screen again. It restores the mode only if no other program is using the
+/// terminal, because an interactive shell that continues sets the mode itself.
 final class TerminalKeeper {
   private static let script = """
     trap "" HUP INT TERM QUIT TSTP TTIN TTOU
@@ -19,7 +19,7 @@ final class TerminalKeeper {
   private var process: pid_t = 0
   private var pipe: Int32 = -1
 
-  /// Watches the terminal on standard output; does nothing if the shell can't be started.
+  /// Watches the terminal on standard output; does nothing if the helper can't be started.
   ///
   /// - Parameter farewell: the text to send to the terminal.
   init(farewell: String) {

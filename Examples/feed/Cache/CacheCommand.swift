@@ -25,7 +25,7 @@ struct CacheOptions: ParsableArguments {
 extension CacheOptions {
   /// Queries the store and writes the result.
   ///
-  /// - Parameter question: returns a publisher of the result's text.
+  /// - Parameter question: returns a publisher that delivers the text of the result.
   func run<P: Publisher>(_ question: (CacheDesk) -> P) throws where P.Output == String, P.Failure == FeedStoreError {
     let session = Session(verbose: common.verbose, format: common.log.logFormat)
     let file = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)

@@ -8,7 +8,7 @@ struct CacheDesk {
   /// The path as the user wrote it.
   let path: String
   let store: any FeedStore
-  /// The feeds' former items, and stars.
+  /// The feeds' former items, and the stars.
   let history: any HistoryStore
   let worker: SerialWorker
   let cache: FeedCache
@@ -16,7 +16,7 @@ struct CacheDesk {
   let style: Style
   var now: () -> Date = { Date() }
 
-  /// Lists the saved feeds in one line each, or shows one feed with its images.
+  /// Lists the saved feeds, one per line, or shows one feed with its images.
   func show(_ address: URL?) -> AnyPublisher<String, FeedStoreError> {
     guard let address else { return summaries.map(text).eraseToAnyPublisher() }
     return cache.feed(at: address).retrieve()
@@ -41,8 +41,8 @@ struct CacheDesk {
 
   /// Deletes one feed, or all.
   ///
-  /// - Parameter withHistory: true to delete the history, the stars and the record of shown items, too; otherwise the
-  ///   output names them.
+  /// - Parameter withHistory: true to also delete the history, the stars and the record of shown items; otherwise, the
+  ///   output mentions them.
   func clear(_ address: URL?, withHistory: Bool = false) -> AnyPublisher<String, FeedStoreError> {
     let (store, history) = (store, history)
     return worker.publisher { () throws(FeedStoreError) -> (wasThere: Bool, left: HistorySummary) in

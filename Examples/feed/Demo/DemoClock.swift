@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A wall clock that is set manually, so that a week passes in the demo.
+/// A wall clock that is set manually, so that a week can pass in the demo.
 final class DemoClock: Sendable {
   private let instant: Mutex<Date>
 

@@ -3,7 +3,7 @@ import FeedStream
 import Foundation
 import Synchronization
 
-/// `feed demo`: shows the scenarios of the specification; needs no network.
+/// `feed demo`: shows the scenarios of the specification, without a network.
 struct DemoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
@@ -52,7 +52,7 @@ struct DemoCommand: ParsableCommand {
   }
 }
 
-/// The completion of the walk, passed from the task to the thread that runs the loop.
+/// The completion of the walk, which is passed from the task to the thread that runs the loop.
 private final class Ending: Sendable {
   private let value = Mutex<Result<Bool, any Error>?>(nil)
 

@@ -19,7 +19,7 @@ struct DemoReport {
     write("\n\(style.bold("\(number). \(given)"))\n   → \(expected)\n\n")
   }
 
-  /// Shows a user's view, indented.
+  /// Shows, indented, what a user sees.
   func show(_ text: String) {
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       write(line.isEmpty ? "\n" : "     \(line)\n")

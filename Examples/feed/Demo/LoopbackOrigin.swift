@@ -2,7 +2,7 @@ import FeedHTTPServer
 import FeedStream
 import Foundation
 
-/// A correct HTTP server on 127.0.0.1 that serves one document and can be stopped and started again.
+/// A conforming HTTP server on 127.0.0.1 that serves one document, and that can be stopped and started again.
 ///
 /// The server lives on its own loop, so that it responds while other threads are busy. Stop the server before you
 /// release it.
@@ -29,7 +29,7 @@ actor LoopbackOrigin {
     self.body = body
   }
 
-  /// Listens, on the same port as before if it was started before.
+  /// Listens; if the server was started before, on the same port as before.
   ///
   /// - Returns: the document's URL.
   @discardableResult func start() throws -> URL {

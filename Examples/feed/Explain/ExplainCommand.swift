@@ -4,7 +4,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// `feed explain`: says when a feed is requested next, and why.
+/// `feed explain`: explains when a feed is requested next, and why.
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",

@@ -68,7 +68,7 @@ struct FleetMetrics {
 
   /// Adds a gateway's lag behind the log.
   ///
-  /// - Parameter place: the id of the last event that it announced; `nil` if it has announced none.
+  /// - Parameter place: the id of the last event that the gateway announced; `nil` if it hasn't announced any.
   mutating func gateway(at place: String?, _ status: FleetStatus) {
     guard let place, let end = Self.milliseconds(status.logEnd.description), let here = Self.milliseconds(place) else {
       return

@@ -45,7 +45,7 @@ struct FleetStatusText: Sendable {
     Pulse.countdown(.seconds(max(0, duration.components.seconds)))
   }
 
-  /// Problems: hosts with long queues, feeds whose workers died, and a clock that was set.
+  /// The problems: hosts with long queues, feeds whose workers died, and a clock that was set.
   private func troubles(_ status: FleetStatus) -> [String] {
     var lines: [String] = []
     for queue in status.queues.prefix(5) {

@@ -6,7 +6,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// The actions of `feed subscriptions` on a fleet's list instead of a file.
+/// The actions of `feed subscriptions`, on a fleet's list instead of a file.
 struct FleetSubscriptions {
   let store: StoreArgument
 

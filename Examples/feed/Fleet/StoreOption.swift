@@ -28,7 +28,7 @@ struct StoreArgument {
   }
 }
 
-/// The option of every command of a fleet.
+/// The option that all commands for fleets have.
 struct FleetOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -45,9 +45,9 @@ struct FleetOptions: ParsableArguments {
 }
 
 extension Session {
-  /// The fleet at a URL, until the session ends.
+  /// Connects to the fleet at a URL, until the session ends.
   ///
-  /// - Parameter creates: begins a fleet in an empty database.
+  /// - Parameter creates: true to begin a fleet in an empty database.
   func fleet(at store: StoreArgument, creates: Bool = false) -> RedisFleet {
     let client = RedisClient(store.address, on: loop)
     // Don't close it with the session's other resources, because a leaving worker still uses it.
@@ -55,7 +55,7 @@ extension Session {
     return RedisFleet(client, creates: creates)
   }
 
-  /// Returns a function that reports the store's errors, and its recovery, for a command that always needs the store.
+  /// Returns a function that reports the store's errors and its recovery, for a command that always needs the store.
   ///
   /// Until the store has worked once, the session waits only for an unreachable store; any other error ends the
   /// session. After that, the session waits after every error, because a changed password or permission may be changed
@@ -82,7 +82,7 @@ extension Session {
     }
   }
 
-  /// Prints one result of a fleet.
+  /// Prints one result from a fleet.
   func answer<Value: Sendable>(
     _ publisher: AnyPublisher<Value, FleetError>, text: @escaping @Sendable (Value) -> String
   ) throws {

@@ -144,7 +144,7 @@ struct WorkCommand: ParsableCommand {
     try session.finish { others?.shutdown() }
   }
 
-  /// The workers on their own loops, if there are any.
+  /// The workers on other loops, if there are any.
   private func others(
     _ terms: WorkLoops.Terms, on session: Session, _ hear: @escaping (WorkLoops.Event) -> Void
   ) throws -> WorkLoops? {
@@ -190,7 +190,7 @@ struct WorkCommand: ParsableCommand {
   }
 }
 
-/// Shows the counts of all workers of the command.
+/// Shows the counts of all of the command's workers.
 private final class WorkStatus {
   private let console: Console
   private var counts: [Int: [String: Int]] = [:]

@@ -8,7 +8,8 @@ import Logging
 
 /// The workers of `feed work` on loops besides the session's own.
 ///
-/// Each is independent, like a worker on another machine: only the fleet's leases keep two of them from the same host.
+/// Each is independent, like a worker on another machine: only the fleet's leases keep two of them from polling the
+/// same host.
 final class WorkLoops: Cancellable {
   /// Creates a worker on any loop.
   struct Terms: Sendable {
@@ -21,7 +22,7 @@ final class WorkLoops: Cancellable {
 
   enum Event: Sendable {
     case trouble(FleetError?)
-    /// The counts of a worker, for status.
+    /// The counts of a worker, for the status.
     case counts([String: Int], worker: Int)
     case left
   }
@@ -36,7 +37,7 @@ final class WorkLoops: Cancellable {
   /// - Parameters:
   ///   - count: the number of loops to start.
   ///   - hear: receives the workers' events, on `loop`.
-  /// - Throws: when the system has no thread left.
+  /// - Throws: when the system has no threads left.
   init(
     _ count: Int, _ terms: Terms, on loop: EventLoop, _ hear: @escaping (Event) -> Void
   ) throws(EventLoopError) {
@@ -54,7 +55,7 @@ final class WorkLoops: Cancellable {
     }
   }
 
-  /// The reports of all workers, as they are requested; finishes when the last one has left.
+  /// The reports of all workers, as they are requested; finishes when the last worker has left.
   var reports: AnyPublisher<FleetWorker.Report, Never> {
     arriving.buffer(size: 64, prefetch: .keepFull, whenFull: .dropNewest).eraseToAnyPublisher()
   }

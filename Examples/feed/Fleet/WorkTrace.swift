@@ -4,8 +4,8 @@ import FeedStreamTracing
 import Foundation
 import Logging
 
-/// The trace of a worker's polls: each gets a trace of its own, whose identity (W3C Trace Context) is in the worker's log
-/// and in the update, and so in the log and the events of each gateway.
+/// The traces of a worker's polls. Each poll gets its own trace, whose identity (W3C Trace Context) is in the worker's
+/// log and in the update, and therefore in the log and the events of each gateway.
 enum WorkTrace {
   static func follow(_ lease: WorkLease, _ log: Logger) -> PollTrace {
     let trace = TraceParent.random()

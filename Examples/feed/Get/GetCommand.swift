@@ -88,7 +88,7 @@ struct GetCommand: ParsableCommand {
     return client.cached(in: store, options)
   }
 
-  /// The status line, the fields as they arrived, except those about the connection, and an empty line.
+  /// The status line, the fields as they arrived (except for those about the connection), and an empty line.
   private static func header(of response: StreamingResponse) -> [UInt8] {
     let phrase = HTTPStatus.phrase(response.status)
     return Array("HTTP/1.1 \(response.status) \(phrase)\r\n".utf8) + response.headers.endToEnd.wireFormat + [

@@ -19,7 +19,7 @@ struct HistoryDesk {
     history = FeedHistory(store: store, cache: cache)
   }
 
-  /// Refuses a fleet's server, which keeps only the latest documents.
+  /// Refuses a fleet's server, because it keeps only the latest documents.
   static func refuse(_ store: String?) throws {
     guard store != nil else { return }
     throw ValidationError(

@@ -5,7 +5,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed inspect`: shows the content of a feed, item by item, and why an item has an image or not.
+/// `feed inspect`: shows the content of a feed, item by item, and why each item has an image or doesn't.
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",

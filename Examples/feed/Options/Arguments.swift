@@ -47,7 +47,7 @@ struct MaxAge: Equatable, CustomStringConvertible {
 
 /// The interval of a watch: a duration, or `auto`.
 struct WatchInterval: Equatable, CustomStringConvertible {
-  /// `nil` to adapt to how often a feed changes.
+  /// The duration; `nil` to adapt to how often a feed changes.
   let duration: Duration?
   var description: String { duration?.text ?? "auto" }
 
@@ -56,10 +56,10 @@ struct WatchInterval: Equatable, CustomStringConvertible {
 
 /// The URL of a feed: absolute, http or https.
 enum FeedAddress {
-  /// Accepts `feed:https://…` and `feed://…`, too, which pages use in links.
+  /// Parses a URL. Also accepts `feed:https://…` and `feed://…`, which pages use in links.
   static func parse(_ text: String) throws -> URL { try parse(text, hintsAtFiles: true) }
 
-  /// - Parameter hintsAtFiles: false if a file may be given, too.
+  /// - Parameter hintsAtFiles: false if a file may also be given.
   static func parse(_ text: String, hintsAtFiles: Bool) throws -> URL {
     var text = text
     if text.lowercased().hasPrefix("feed:") {
@@ -99,7 +99,7 @@ enum OutputFormat: String, CaseIterable, ExpressibleByArgument {
   case text, json
 }
 
-/// The source of the feeds of one load, if it isn't the default.
+/// The source of the feeds in one load, if it isn't the default.
 enum ReadChoice: EnumerableFlag {
   case offline, refresh, preferCache
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// A number of bytes in the notation of the command line: 150MB, 64MiB.
+/// A number of bytes in the notation of the command line, such as 150MB or 64MiB.
 struct ByteCount {
   let bytes: Int
 
@@ -23,7 +23,7 @@ struct ByteCount {
     self.bytes = Int(bytes)
   }
 
-  /// The number in a suitable unit, with a decimal only if it is useful.
+  /// The number in a suitable unit, with a decimal place only if that is useful.
   var text: String {
     let unit = Self.units[3...5].last { bytes >= $0.bytes } ?? ("bytes", 1)
     let value = Double(bytes) / Double(unit.bytes)

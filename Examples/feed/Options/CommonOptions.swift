@@ -65,7 +65,7 @@ struct CommonOptions: ParsableArguments {
     URL(fileURLWithPath: cachePath).deletingLastPathComponent().appendingPathComponent("images").path
   }
 
-  /// The cache file: the one given, or the user's default.
+  /// The cache file: the given one, or the user's default.
   var cachePath: String { cache ?? Self.defaultCachePath() }
 
   /// The images, kept next to the feeds; the same for every command. Images of starred items don't count toward the
@@ -78,7 +78,7 @@ struct CommonOptions: ParsableArguments {
     }
   }
 
-  /// The place that the XDG base directory specification defines; a relative `XDG_CACHE_HOME` is ignored.
+  /// The location that the XDG base directory specification defines; a relative `XDG_CACHE_HOME` is ignored.
   static func defaultCachePath(
     environment: [String: String] = ProcessInfo.processInfo.environment,
     accountHome: @autoclosure () -> String = NSHomeDirectory()

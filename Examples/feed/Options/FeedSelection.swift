@@ -9,7 +9,7 @@ struct FeedSelection {
   let subscriptions: [SubscribedFeed]
   /// True if the selection is a single URL, whose feed is shown by itself.
   let isSingle: Bool
-  /// The list that some of the feeds are from, if there is one.
+  /// The list that some of the feeds come from, if there is one.
   var list: FollowedList?
   /// The names to show, which change with the list.
   let shownNames: FeedNames
@@ -36,7 +36,7 @@ extension FeedSelection {
   ///
   /// - Parameters:
   ///   - opml: the path of a list to add to the URLs.
-  ///   - folder: the folder that contains the feeds of the list, the outermost first; empty for any.
+  ///   - folder: the path of the folder whose feeds are selected, the outermost folder first; empty for any folder.
   init(addresses: [URL], opml: String?, folder: [String]) throws {
     let given = addresses.map { SubscribedFeed(address: $0) }
     guard opml != nil || addresses.isEmpty else {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `feed --help`: examples and commands on one screen of 24 lines with 80 characters. `man feed` has the details.
+/// `feed --help`: examples and commands on a screen of 24 lines by 80 characters. `man feed` has the details.
 enum HelpScreen {
   /// True for a command line that requests help, but not for a particular command.
   static func isAsked(_ arguments: [String]) -> Bool { [[], ["help"], ["--help"], ["-h"]].contains(arguments) }

@@ -1,12 +1,13 @@
 import Foundation
 
 /// Overwrites the secrets among this process's arguments, as curl does, because every user of the machine can see
-/// arguments in the list of processes. Until then, the secrets are visible there.
+/// arguments in process listings. Until this happens, the secrets are visible there.
 enum HiddenArguments {
   /// The options whose values are secrets.
   private static let secret = ["--user", "--header", "--token"]
 
-  /// Call this after the arguments have been copied: afterwards, not even this process can read the secrets from there.
+  /// Call this after the arguments have been copied: after that, not even this process can read the secrets from its
+  /// arguments.
   static func hide() {
     guard let place = place else { return }
     // This is safe: the system has put the arguments there for this process, which may write to them (proc(5),

@@ -1,7 +1,7 @@
 import ArgumentParser
 import ImageFeed
 
-/// The option of the commands that load images before anyone opens them.
+/// The option for commands that load images before anyone opens them.
 struct ImageBudgetOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(

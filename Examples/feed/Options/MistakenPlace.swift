@@ -18,7 +18,7 @@ enum MistakenPlace {
       + "list."
   }
 
-  /// Advice for a text that isn't a URL and names a file; `nil` when there is none.
+  /// Advice for a text that names a file instead of a URL; `nil` when there is none.
   static func advice(onFile text: String) -> String? {
     let path = URL(string: text).flatMap { $0.isFileURL ? $0.path : nil } ?? text
     guard let bytes = bytes(ofFile: path) else { return nil }
@@ -26,7 +26,7 @@ enum MistakenPlace {
     return "\(path.printable) is a file: \"feed inspect \(path.printable)\" shows its content."
   }
 
-  /// The list in a file; the error names the file's actual content.
+  /// The list in a file; if the file isn't a list, the error says what it is.
   static func list(at path: String) throws -> OPML {
     if path.contains("://") {
       throw ValidationError(
@@ -45,7 +45,7 @@ enum MistakenPlace {
     }
   }
 
-  /// The bytes of a regular file; reading a pipe might never end.
+  /// The bytes of a file, if it is a regular file, because reading a pipe might never end.
   private static func bytes(ofFile path: String) -> [UInt8]? {
     var status = stat()
     guard !path.isEmpty, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,

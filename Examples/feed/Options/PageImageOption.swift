@@ -3,7 +3,7 @@ import FeedPolling
 import FeedStream
 import ImageFeed
 
-/// The option of the commands that search items' pages for images.
+/// The option for commands that search items' pages for images.
 struct PageImageOption: ParsableArguments {
   enum Choice: String, CaseIterable, ExpressibleByArgument {
     case on, off
@@ -16,8 +16,8 @@ struct PageImageOption: ParsableArguments {
 
   /// The feeds of a poller, with the images that are found on the pages of items.
   ///
-  /// - Parameter room: the number of results that may wait. Without it, the poller would poll one feed at a time, and a
-  ///   slow server would delay the others.
+  /// - Parameter room: the number of results that may wait. Without that room, the poller would poll one feed at a
+  ///   time, and a slow server would delay the others.
   func finding(
     in poller: FeedPoller, room: Int, client: any HTTPClient, cache: FeedCache, store: SQLiteFeedStore,
     on session: Session

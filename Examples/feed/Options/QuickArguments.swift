@@ -4,8 +4,8 @@ import ImageFeed
 /// Reads the most frequent command lines without the parser: `feed load` with URLs, `--cache`, `--format` and the
 /// source of the feeds.
 ///
-/// The parser describes every option before it reads one, which takes a third of the instructions of loading ten
-/// images. All other command lines are left to the parser, including invalid ones, so that every message is the
+/// The parser describes every option before it reads one, which takes a third of the instructions needed to load ten
+/// images. All other command lines, including invalid ones, are left to the parser, so that every message is the
 /// parser's own. Both must read a command line in the same way; `QuickArgumentsTests` compares them.
 enum QuickArguments {
   /// - Returns: `nil` for arguments that the parser must read.

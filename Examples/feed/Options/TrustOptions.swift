@@ -4,7 +4,8 @@ import FeedStream
 import Foundation
 import PlainText
 
-/// The options of every command that makes requests: the trusted certificates, and the client's contact.
+/// The options of every command that makes requests: the trusted certificates, and how to contact the client's
+/// operator.
 struct TrustOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -52,7 +53,8 @@ struct TrustOptions: ParsableArguments {
     contact ?? environment["FEED_CONTACT"].flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// A URL in a comment of `User-Agent` must have neither parentheses nor spaces (RFC 9110, section 5.6.5).
+  /// True for a text that can be a contact. A URL in a comment of `User-Agent` must have neither parentheses nor spaces
+  /// (RFC 9110, section 5.6.5).
   private static func isContact(_ text: String) -> Bool {
     guard text.utf8.count <= 200, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"()\\\"<>".utf8.contains($0) }),
       let url = URL(string: text), let scheme = url.scheme?.lowercased()

@@ -1,9 +1,9 @@
 import ArgumentParser
 import PlainText
 
-/// An unknown word in the place of a command.
+/// An unknown word in place of a command.
 enum UnknownCommand {
-  /// The message for a command line with such a word; `nil` for any other one.
+  /// The message for a command line with such a word; `nil` for any other command line.
   static func message(_ arguments: [String]) -> String? {
     var command: any ParsableCommand.Type = FeedCommand.self
     var path = ["feed"]

@@ -17,7 +17,7 @@ final class ImageSaver {
   private let loader: ImageLoader
   private let session: Session
   private let limits: ImageBudget
-  /// The bytes of the images that were saved; 0 for one that failed.
+  /// The number of bytes of each saved image; 0 for one that failed.
   private var sizes: [URL: Int] = [:]
   private var running: AnyCancellable?
 
@@ -27,8 +27,8 @@ final class ImageSaver {
     loader = ImageLoader(for: common, client: client, on: session)
   }
 
-  /// Loads and saves the image of each item within the budget, the first images of each feed first. Then calls back,
-  /// unless the session ends. Reports failures. Call it again only after it has called back.
+  /// Loads and saves the image of each item, within the budget, starting with the first images of each feed. Reports
+  /// failures. Calls back at the end, unless the session ends. Call this again only after it has called back.
   ///
   /// - Parameter isTold: true to report how many images were saved.
   func save(_ feeds: [(address: URL, images: FeedImages)], isTold: Bool = true, then: @escaping () -> Void) {

@@ -9,7 +9,7 @@ struct PictureBlocks: Sendable {
   struct Entry: Sendable {
     var number: Int
     var image: FeedImage
-    /// The feed that names it.
+    /// The feed that lists the image.
     var feed: URL
     /// True if the feed came from a private network; `nil` if that is unknown.
     var isPrivate: Bool?
@@ -18,7 +18,7 @@ struct PictureBlocks: Sendable {
   }
 
   let columns: Int
-  /// The number of images side by side.
+  /// The number of images next to each other.
   let across: Int
   let box: PictureBox
   /// The color depth of text; images use the depth of their own mode.
@@ -54,7 +54,7 @@ struct PictureBlocks: Sendable {
     guard columns >= 24, screen.rows > box.rows + 2 else { return nil }
   }
 
-  /// The bytes of one row of images in a grid, or else of one image and its text.
+  /// The bytes of one row of images in a grid, or otherwise of one image and its text.
   func bytes(of entries: [(Entry, Result<Drawing, NoPicture>)]) -> [UInt8] {
     isGrid ? tiles(entries) : entries.flatMap { block($0.0, $0.1) }
   }
@@ -134,7 +134,7 @@ extension Ink {
 }
 
 extension String? {
-  /// `nil` when the text has no visible character.
+  /// The text itself; `nil` when it has no visible character.
   var visible: String? {
     guard let self, self.contains(where: { !$0.isWhitespace }) else { return nil }
     return self

@@ -1,15 +1,15 @@
 import ArgumentParser
 
-/// A choice of whether to show images in the terminal.
+/// A choice of when to show images in the terminal.
 enum PictureChoice: String, CaseIterable, ExpressibleByArgument {
-  /// If the terminal supports graphics: kitty's protocol or sixels.
+  /// Only if the terminal supports graphics: kitty's protocol or sixels.
   case auto
   /// On every terminal, with blocks if it doesn't support graphics, and even if output isn't a terminal.
   case always
   case never
 }
 
-/// The options about images.
+/// The options for images.
 struct PictureOptions: ParsableArguments {
   /// The maximum number of a feed's items that are shown with images; the others are shown as text.
   static let most = 200
@@ -24,7 +24,7 @@ struct PictureOptions: ParsableArguments {
   @Flag(help: "Show images side by side, with their descriptions below.")
   var grid = false
 
-  /// `--grid` requests images.
+  /// The choice; `--grid` implies that images are shown.
   var choice: PictureChoice { pictures ?? (grid ? .always : .auto) }
 
   func validate() throws {

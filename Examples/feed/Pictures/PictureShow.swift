@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// The images of feeds on standard output, in their order.
+/// The images of feeds on standard output, in order.
 final class PictureShow {
   /// A list of items, for a terminal with images or without.
   struct List: Sendable {
@@ -12,7 +12,7 @@ final class PictureShow {
     /// The items to show with images.
     var entries: [PictureBlocks.Entry]
     var count: Int
-    /// The text of the items after the first n.
+    /// The text of the items after the first *n*.
     var rest: @Sendable (Int) -> String
     /// The whole list without images.
     var plain: @Sendable () -> [UInt8]

@@ -2,7 +2,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// A file into which the user saves an image.
+/// A file in which the user saves an image.
 enum SavedFile {
   private static let longestName = 80
 
@@ -29,7 +29,7 @@ enum SavedFile {
     throw NoPicture(reason: "999 files with that name exist already")
   }
 
-  /// Only letters and digits, because the URL is untrusted.
+  /// The first part of the name: only letters and digits, because the URL is untrusted.
   private static func base(of url: URL) -> String {
     let name = url.deletingPathExtension().lastPathComponent
     let safe = name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }

@@ -7,9 +7,9 @@ enum TerminalDesk {
   /// The time limit for a terminal's reply. All terminals reply, most within a millisecond; a remote one takes longer.
   static let deadline = Duration.seconds(1)
 
-  /// The terminal's abilities: its reply, or the information in the environment if it can't be queried.
+  /// The terminal's abilities, from its reply, or from the environment if it can't be queried.
   ///
-  /// Keys typed meanwhile are given back to the terminal, if the system allows that, and Ctrl-C works.
+  /// Keys that are typed meanwhile are given back to the terminal, if the system allows that, and Ctrl-C works.
   static func abilities(on session: Session, _ environment: [String: String]) -> AnyPublisher<TerminalAbilities, Never>
   {
     let known = TerminalAbilities(environment: environment)

@@ -23,7 +23,7 @@ final class Thumbnails {
   /// False if the decoder isn't installed.
   var isAvailable: Bool { decoder.isAvailable }
 
-  /// The image at a URL that a feed names, drawn for a box; or the reason why there is none.
+  /// The image at a URL from a feed, drawn for a box, or the reason why there is none.
   ///
   /// - Parameter isPrivate: true if the feed came from a private network; `nil` if that is unknown.
   func drawing(
@@ -63,7 +63,7 @@ final class Thumbnails {
     loader.data(for: url, of: feed, isPrivate: isPrivate).map(\.data).mapError { NoPicture(reason: Self.reason($0)) }
   }
 
-  /// A short text, because there is little room in place of an image.
+  /// The reason, as a short text, because there is little room in place of an image.
   private static func reason(_ error: ImageError) -> String {
     switch error.remote {
     case .invalidData(.status(let status)): "status \(status)"
@@ -95,7 +95,7 @@ struct PictureBox: Hashable {
 
   /// The zoom of an image, and its visible part.
   struct Near: Hashable {
-    /// The maximum number of steps: eightfold.
+    /// The maximum number of steps, which magnifies eightfold.
     private static let most = 3
     /// The number of steps; each doubles the size.
     private(set) var steps = 0

@@ -3,14 +3,14 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Feeds and images as lines of JSON, with their keys always in the same order.
+/// Feeds and images as lines of JSON, whose keys are always in the same order.
 ///
-/// The lines are written manually for that order, which `JSONEncoder` doesn't offer, and so that a terminal interprets
-/// nothing in a feed: characters that `printable` would make visible are written as `\u` escapes, which parsers read
-/// back as the same text.
+/// The lines are written without `JSONEncoder`, because it doesn't offer that order, and so that a terminal doesn't
+/// interpret anything in a feed: characters that `printable` would make visible are written as `\u` escapes, which
+/// parsers read back as the same text.
 ///
-/// The shapes are a contract: `docs/schema` describes them. ``version`` changes with every change of a shape except a
-/// new key.
+/// The structure of the lines is a contract, which `docs/schema` describes. ``version`` changes with every change to
+/// the structure, except when a key is added.
 enum FeedJSON {
   static let version = 1
 
@@ -19,7 +19,7 @@ enum FeedJSON {
   /// - Parameters:
   ///   - name: the feed's name.
   ///   - marks: the new and the starred images.
-  ///   - positions: the positions of the images to write; all by default.
+  ///   - positions: the positions of the images to write; all images by default.
   /// - Returns: UTF-8.
   static func line(
     _ feed: Feed, at address: URL, _ name: String, marks: Marks = Marks(), only positions: [Int]? = nil
@@ -83,9 +83,9 @@ enum FeedJSON {
     }
   }
 
-  /// The maximum size of the JSON: twice the texts, because an image's URL is also among the post's images, and the
-  /// description may be the title. The bytes between a post's texts are counted as escaped text, which is more than
-  /// their keys take.
+  /// The maximum size of the JSON: twice the size of the texts, because an image's URL is also among the post's images,
+  /// and the description may also be the title. The bytes between a post's texts are counted as if they were escaped
+  /// text, which is more than the keys take up.
   private static func room(for images: FeedImages) -> Int {
     2 * images.withAllTexts { JSONWriter.room(for: $0) } + images.count * JSONWriter.roomForKeys
   }
@@ -100,7 +100,7 @@ enum FeedJSON {
   }
 }
 
-/// Writes JSON into memory that is known to be large enough, so that each write needs no check.
+/// Writes JSON into memory that is known to be large enough, so that the writes needn't check.
 struct JSONWriter {
   /// The maximum size of an image's braces, keys and id.
   static let roomForKeys = 320
@@ -121,7 +121,7 @@ struct JSONWriter {
 
   /// The maximum size of texts, without their quotation marks.
   ///
-  /// An escape has six bytes (`\u001B`), or twelve for a character of four (`\uDB40\uDC01`).
+  /// An escape has six bytes (`\u001B`), or twelve for a four-byte character (`\uDB40\uDC01`).
   static func room(for texts: UnsafeBufferPointer<UInt8>) -> Int {
     var room = texts.count
     forEachWord(of: texts) { word in
@@ -209,7 +209,7 @@ struct JSONWriter {
     put("}")
   }
 
-  /// Writes a key and a text; nothing if there is no text.
+  /// Writes a key and a text, or nothing if there is no text.
   private mutating func put(_ key: StaticString, _ text: UnsafeBufferPointer<UInt8>?) {
     guard let text else { return }
     put(key)
@@ -265,7 +265,8 @@ struct JSONWriter {
     return isPlain
   }
 
-  /// Calls `body` with the text, eight bytes at a time, the last ones filled up with spaces, until it returns `false`.
+  /// Calls `body` with the text, eight bytes at a time, until `body` returns `false`. The last bytes are padded with
+  /// spaces.
   @inline(__always)
   private static func forEachWord(of text: UnsafeBufferPointer<UInt8>, _ body: (UInt64) -> Bool) {
     let bytes = UnsafeRawBufferPointer(text)

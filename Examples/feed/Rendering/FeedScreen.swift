@@ -15,7 +15,7 @@ struct FeedScreen: Sendable {
   private let marks: RecordedMarks
 
   /// - Parameters:
-  ///   - marks: the new images, unless the caller knows them, and the starred ones.
+  ///   - marks: the new images, unless the caller provides them, and the starred ones.
   ///   - isRepeated: true if several results may follow each other, each with its time.
   init(
     _ options: LoadOptions, of selection: FeedSelection, on session: Session, _ marks: RecordedMarks,
@@ -32,10 +32,9 @@ struct FeedScreen: Sendable {
     self.marks = marks
   }
 
-  /// One feed, for standard output: in UTF-8, because a line of JSON may be long.
+  /// One feed, for standard output, as UTF-8 bytes, because a line of JSON may be long.
   ///
-  /// - Parameter new: the positions of the images that are marked as new; by default in JSON, those that were never
-  ///   shown.
+  /// - Parameter new: the positions of the images to mark as new. By default, in JSON, those that were never shown.
   func bytes(of feed: Feed, at address: URL, new: [Int]? = nil) -> [UInt8] {
     var marks = marks.marks(of: feed.images, at: address)
     marks.new = new ?? (isJSON ? marks.new : [])
@@ -60,11 +59,11 @@ struct FeedScreen: Sendable {
     }
   }
 
-  /// The reason why there is no feed, for standard output: a line of JSON; empty for text, which goes to standard
-  /// error.
+  /// The reason why there is no feed, for standard output: a line of JSON. Empty in the text format, where the reason
+  /// goes to standard error.
   func bytes(of failure: NothingToShow) -> [UInt8] { isJSON ? FeedJSON.line(failure) : [] }
 
-  /// One feed, for standard output, with its images or without.
+  /// One feed, for standard output, with or without its images.
   func list(of feed: Feed, at address: URL) -> PictureShow.List {
     let text = FeedText(address: address, name: isSingle ? nil : member(feed, address).name, style: style)
     return PictureShow.List(
@@ -78,7 +77,7 @@ struct FeedScreen: Sendable {
       plain: { bytes(of: feed, at: address) })
   }
 
-  /// Several feeds as one list, for standard output, with their images or without.
+  /// Several feeds as one list, for standard output, with or without their images.
   func list(of reports: [FeedReport]) -> PictureShow.List {
     let timeline = FeedTimeline(reports.compactMap { report in report.feed.map { member($0, report.address) } })
     let text = TimelineText(style: style)
@@ -112,8 +111,8 @@ struct FeedScreen: Sendable {
     }
   }
 
-  /// Several feeds, for standard output. As text, one list, which is empty if there are no feeds; as JSON, a line for
-  /// each.
+  /// Several feeds, for standard output. As text, they are one list, which is empty if there are no feeds; as JSON,
+  /// there is a line for each.
   func bytes(of reports: [FeedReport]) -> [UInt8] {
     switch format {
     case .text:

@@ -20,8 +20,8 @@ struct FeedText: Sendable {
     return headline + "\n" + entries(of: feed.images, new: Set(new), starred)
   }
 
-  /// The source of the feed, and the number of items without an image; for the cache, also the age and why it isn't the
-  /// latest.
+  /// The source of the feed, and the number of items without an image. For a feed from the cache, also its age, and why
+  /// it isn't the latest.
   func headline(of feed: Feed, new: Int = 0) -> String {
     let count = style.bold(Self.count(feed.images.count)) + (new > 0 ? ", \(style.good("\(new) new"))," : "")
     let title = name ?? feed.images.title.flatMap { $0.contains { !$0.isWhitespace } ? $0 : nil }
@@ -42,7 +42,7 @@ struct FeedText: Sendable {
     }
   }
 
-  /// One entry for each image: its caption, its date, its place, and the URLs of its post and of itself.
+  /// One entry for each image: its caption, its date, its place, and the URLs of its post and of the image itself.
   ///
   /// - Parameter skipped: the number of images that are left out at the beginning.
   func entries(
@@ -62,7 +62,7 @@ struct FeedText: Sendable {
   ///
   /// - Parameters:
   ///   - width: the number of digits of the longest number in the list.
-  ///   - origin: its feed and its date.
+  ///   - origin: the image's feed and date.
   static func entry(
     _ number: Int, width: Int, of image: FeedImage, from origin: String? = nil, isNew: Bool = false,
     isStarred: Bool = false,
@@ -89,7 +89,7 @@ struct FeedText: Sendable {
 
   static func count(_ images: Int) -> String { "\(images) \(images == 1 ? "image" : "images")" }
 
-  /// `nil` when the text has no visible character.
+  /// The text, made safe to show; `nil` when it has no visible character.
   private static func visible(_ text: String?) -> String? {
     guard let text, text.contains(where: { !$0.isWhitespace }) else { return nil }
     return text.printable
@@ -97,7 +97,7 @@ struct FeedText: Sendable {
 }
 
 extension FeedImage {
-  /// The URL of the post, as text; `nil` when it is the image's.
+  /// The URL of the post, as text; `nil` when it is the same as the image's.
   var linkShown: String? { post.linkText.flatMap { $0 == addressText ? nil : $0.printable } }
 }
 

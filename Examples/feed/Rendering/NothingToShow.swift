@@ -26,7 +26,7 @@ struct NothingToShow: Error {
 }
 
 extension NothingToShow {
-  /// Explains the failures of server and cache, and gives a hint.
+  /// Explains the failures of the server and the cache, and gives a hint.
   func text(_ style: Style) -> String {
     """
     \(style.bad("feed: no feed to show")) for \(address.shown)

@@ -4,10 +4,11 @@ import Foundation
 struct Style: Equatable {
   let hasColor: Bool
 
-  /// Does not highlight.
+  /// A style without highlighting.
   static let plain = Style(hasColor: false)
 
-  /// The style for a descriptor: color on a terminal that supports it, unless the user wants none (no-color.org).
+  /// The style for a descriptor: color on a terminal that supports it, unless the user doesn't want colors
+  /// (no-color.org).
   static func suiting(
     _ descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> Style {

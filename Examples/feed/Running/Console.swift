@@ -2,11 +2,11 @@ import Foundation
 import Logging
 import PlainText
 
-/// Standard error: messages, and on a terminal a status line that shows that the program is running.
+/// Standard error: messages, and on a terminal, a status line that shows that the program is running.
 final class Console {
   let style: Style
-  /// True if a status line is shown: on a terminal, unless standard output is a pipe, whose reader may write to the
-  /// same terminal.
+  /// True if a status line is shown: on a terminal, unless standard output is a pipe, because its reader may write to
+  /// the same terminal.
   let showsStatus: Bool
   /// True when warnings and notes are left out.
   private let isQuiet: Bool
@@ -15,7 +15,7 @@ final class Console {
   /// Receives messages instead of standard error, with their level and without highlighting.
   private let log: ((Logger.Level, String) -> Void)?
   private var status = ""
-  /// The number of columns of the status line on the screen.
+  /// The number of columns that the status line takes up on the screen.
   private var drawn = 0
   private var pauses = 0
   /// Receives the messages while another part of the program uses the whole screen.
@@ -52,7 +52,7 @@ final class Console {
   /// Reports a failure. The text must already be safe to show.
   func fail(_ text: String) { report(log == nil ? "\(style.bad("feed:")) \(text)" : text, .error) }
 
-  /// Reports a failure in the text of a ``FeedScreen``, in which some lines are hints.
+  /// Reports a failure, given as the text of a ``FeedScreen``, in which some lines are hints.
   func showFailure(_ text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let start = lines.firstIndex { $0.hasPrefix("hint: ") } ?? lines.endIndex
@@ -118,14 +118,15 @@ final class Console {
     drawn = text.columns
   }
 
-  /// The sequence that moves to the beginning of the status line. A terminal that has become narrower shows it on
-  /// several lines, which are erased from the last one up.
+  /// The sequence that moves to the beginning of the status line. A terminal that has become narrower shows the status
+  /// line on several lines, which are erased from the last one up.
   private var start: String {
     guard let columns = columns(), columns > 0, drawn > columns else { return "\r" }
     return "\r" + String(repeating: "\u{1B}[K\u{1B}[A", count: (drawn - 1) / columns)
   }
 
-  /// The text shortened to one line, after a word if possible: a second line could not be removed again.
+  /// The text, shortened to one line, at the end of a word if possible, because a second line could not be removed
+  /// again.
   private func fitting(_ text: String) -> String {
     guard let columns = columns() else { return text }
     // Leave room on the line for the `^C` that a terminal shows.

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The limit of this process's file descriptors (`ulimit -n`).
+/// The limit on this process's file descriptors (`ulimit -n`).
 enum DescriptorLimit {
-  /// Raises the soft limit as far as the hard one allows, if it is lower than wanted.
+  /// Raises the soft limit to `wanted`, or as far as the hard limit allows, if it is lower than that.
   ///
   /// - Returns: the new limit; `nil` if it is unknown.
   @discardableResult static func raise(to wanted: Int) -> Int? {

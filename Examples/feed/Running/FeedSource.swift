@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import Logging
 
-/// The feeds that the command line selects: their loaders, and the explanation if there is nothing to show.
+/// Loads the feeds that the command line selects, and explains why if there is nothing to show.
 struct FeedSource {
   let feeds: ManyFeeds
   let finder: NewImagesFinder
@@ -21,7 +21,7 @@ struct FeedSource {
   private let subscriptions: [SubscribedFeed]
   private let observer: (URL) -> (any RequestObserver)?
 
-  /// - Parameter observer: returns the observer of the requests for a feed.
+  /// - Parameter observer: returns the observer for a feed's requests.
   init(
     _ options: LoadOptions, of selection: FeedSelection, on session: Session,
     observer: @escaping (URL) -> (any RequestObserver)? = { _ in nil }
@@ -56,7 +56,7 @@ struct FeedSource {
     subscriptions = selection.subscriptions
   }
 
-  /// The options of one feed, with a note if its URL is a web page's.
+  /// The options for one feed, with a note if its URL is that of a web page.
   private static func naming(
     _ address: URL, _ choices: FeedLoader.Options, _ console: Console
   ) -> FeedLoader.Options {
@@ -68,7 +68,7 @@ struct FeedSource {
     return choices
   }
 
-  /// The client of one feed, with its observer.
+  /// The client for one feed, with its observer.
   private static func client(
     for feed: SubscribedFeed, _ client: CurlHTTPClient, _ request: RequestOptions, _ observer: (any RequestObserver)?,
     _ log: Logger
@@ -91,9 +91,9 @@ struct FeedSource {
   ///
   /// - Parameters:
   ///   - interval: the polling interval of a feed; `nil` to adapt to how often it changes.
-  ///   - count: the number of results to deliver; a further request would be cut off.
+  ///   - count: the number of results to deliver, because a further request would be cut off.
   ///   - lists: new lists of the feeds to poll; `nil` if the list never changes.
-  ///   - pages: loads the images that are found on items' pages; `nil` to search no pages.
+  ///   - pages: loads the images that are found on items' pages; `nil` if pages aren't searched.
   ///   - onProgress: receives the poller's progress.
   func reports(
     every interval: @escaping (URL) -> Duration?, atMost count: Int? = nil,
@@ -138,7 +138,7 @@ struct FeedSource {
     .eraseToAnyPublisher()
   }
 
-  /// The feeds that other processes save, and those that are already saved. Makes no request.
+  /// The feeds that other processes save, and those that are already saved. Doesn't make requests.
   ///
   /// - Parameter lists: new lists of the feeds to follow; `nil` if the list never changes.
   func following(_ lists: AnyPublisher<[SubscribedFeed], Never>? = nil) -> AnyPublisher<FeedReport, Never> {

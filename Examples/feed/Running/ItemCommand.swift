@@ -4,11 +4,11 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Runs a command on items, one at a time, and kills the running command when the session is stopped.
+/// Runs a command on items, one at a time, and ends the running command when the session is stopped.
 ///
-/// The item is a line of JSON on the command's standard input, and in its environment: `FEED_URL`, `FEED_TITLE`, `ITEM_ID`,
-/// `ITEM_LINK`, `ITEM_TITLE`, `ITEM_TEXT`, `ITEM_IMAGE`, `ITEM_FEED`, `ITEM_URL`, `ITEM_DESCRIPTION`, `ITEM_LOCATION`,
-/// `ITEM_PUBLISHED`. No text of a feed is ever a part of the command.
+/// The command gets the item as a line of JSON on its standard input, and in its environment: `FEED_URL`, `FEED_TITLE`,
+/// `ITEM_ID`, `ITEM_LINK`, `ITEM_TITLE`, `ITEM_TEXT`, `ITEM_IMAGE`, `ITEM_FEED`, `ITEM_URL`, `ITEM_DESCRIPTION`,
+/// `ITEM_LOCATION`, `ITEM_PUBLISHED`. Text from a feed never becomes part of the command.
 final class ItemCommand {
   private let words: [String]
   private let loop: EventLoop
@@ -27,7 +27,7 @@ final class ItemCommand {
     console = session.console
   }
 
-  /// Runs the command on each entry; reports its failures, and continues.
+  /// Runs the command on each entry; reports failures, and continues.
   ///
   /// - Parameters:
   ///   - ran: called after the command has ended, unless it was killed.
@@ -83,7 +83,7 @@ final class ItemCommand {
     }
   }
 
-  /// Ends the running command: asks it to end, kills it half a second later, and starts no other.
+  /// Ends the running command, and starts no other: asks the command to end, and kills it half a second later.
   ///
   /// - Parameter then: called when it has ended.
   func stop(then: @escaping () -> Void) {
@@ -113,9 +113,10 @@ final class ItemCommand {
   }
 }
 
-/// Splits a command into words as a shell does, but does nothing else that a shell does.
+/// Splits a command into words, as a shell does, but does nothing else that a shell does.
 enum CommandWords {
-  /// Words are separated by spaces; within `'…'` or `"…"`, or after a backslash, characters are taken literally.
+  /// Splits a text into words, which are separated by spaces; within `'…'` or `"…"`, or after a backslash, characters
+  /// are taken literally.
   static func split(_ text: String) throws -> [String] {
     var (words, word): ([String], String?) = ([], nil)
     var quote: Character?

@@ -2,7 +2,7 @@ import FeedHTTP
 import FeedStream
 import Foundation
 
-/// Shows on a terminal the current step of a load that takes more than a second; removes the line when the load has
+/// Shows, on a terminal, the current step of a load that takes more than a second; removes the line when the load has
 /// ended.
 final class LoadProgress {
   /// The steps of a load.
@@ -53,7 +53,7 @@ final class LoadProgress {
     session.keep(AnyCancellable { [self] in timer?.close() })
   }
 
-  /// Called when the feed has been decoded and is being written; saving it may not have completed.
+  /// Called when the feed has been decoded and is being written; its save may not have completed.
   func feedDelivered() { isDelivered = true }
 
   private func look() {

@@ -25,7 +25,7 @@ struct LogLine: Encodable {
   /// The name of the logger's module; `nil` for messages to the user.
   let source: String?
   let metadata: [String: Value]?
-  /// The streams of the program, for the message that a signal causes.
+  /// The streams of the program, for the message that a signal triggers.
   let map: StreamMap?
 
   init(
@@ -49,7 +49,7 @@ struct LogLine: Encodable {
     return String(decoding: data, as: UTF8.self) + "\n"
   }
 
-  /// A value of metadata: text, or JSON with the same structure.
+  /// A metadata value: text, or JSON with the same structure.
   struct Value: Encodable {
     let value: Logger.MetadataValue
 

@@ -16,7 +16,8 @@ struct ObservedClient: HTTPClient {
   let observer: (any RequestObserver)?
   let log: Logger
 
-  /// Without an observer, requests stay as they are, so that a poll of an unchanged feed costs little.
+  /// False if nothing observes requests, which then aren't wrapped, so that polling an unchanged feed takes little
+  /// time.
   private var isObserving: Bool { observer != nil || log.logLevel <= .debug }
 
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {

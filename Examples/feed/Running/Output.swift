@@ -3,9 +3,9 @@ import Foundation
 
 /// Standard output, which may be slow or closed; it never blocks the loop.
 ///
-/// A reader that does not read (a pager, a stopped terminal) must not delay Ctrl-C and saves: unread text is kept here,
-/// and the writer is called back when all of it has been written. If standard output is a file, long texts are written
-/// off the loop.
+/// If the other side does not read (a pager, a stopped terminal), this must not delay Ctrl-C and saves. Unread text is
+/// kept here, and the writer is called back when all of it has been written. If standard output is a file, long texts
+/// are written off the loop.
 final class Output {
   /// The reason why nothing can be written anymore.
   enum End: Equatable {
@@ -15,9 +15,10 @@ final class Output {
     case failed(Int32)
   }
 
-  /// The maximum number of bytes that are written before other work of the loop runs.
+  /// The maximum number of bytes that are written before other work on the loop runs.
   private static let bytesAtOnce = 512 << 10
-  /// A pipe that is writable has room for a page (pipe(7)), and so has any other descriptor that can be polled.
+  /// The number of bytes that fit into a writable pipe, which has room for a page (pipe(7)), and into any other
+  /// descriptor that can be polled.
   private static let page = 4096
   /// The default capacity of a pipe, in bytes.
   private static let pipeful = 64 << 10
@@ -40,7 +41,7 @@ final class Output {
     isFile = Self.kind(of: descriptor) == S_IFREG
   }
 
-  /// Writes `text`, and calls `then` when all of it has been written. Only one write at a time.
+  /// Writes `text`, and calls `then` when all of it has been written. Only one write may run at a time.
   func write(_ text: [UInt8], then: @escaping () -> Void) {
     precondition(whenWritten == nil, "Output.write: wait until the previous write has completed")
     guard !hasEnded else { return }
@@ -91,7 +92,7 @@ final class Output {
     }
   }
 
-  /// Writes to a file on the thread pool: a file is always writable, but the disk may be slow.
+  /// Writes to a file on the thread pool, because a file is always writable, but the disk may be slow.
   private func drainAside() {
     let piece = waiting.prefix(Self.bytesAtOnce)
     worker.perform { [descriptor] in

@@ -1,8 +1,8 @@
 import FeedStream
 import Foundation
 
-/// A second open file description of a pipe that other processes share, so that our writes don't block, but theirs
-/// still do.
+/// A second open file description for a pipe that other processes share, so that this program's writes don't block, but
+/// those of the other processes still do.
 final class PipeWatch: Cancellable {
   /// The descriptor, which stays open until the process ends.
   let descriptor: Int32
@@ -10,7 +10,7 @@ final class PipeWatch: Cancellable {
   private var readerGone: (() -> Void)?
   private var waiter: ((_ isClosed: Bool) -> Void)?
 
-  /// `nil` for a descriptor that isn't a pipe, or can't be reopened.
+  /// Opens the pipe again; `nil` for a descriptor that isn't a pipe, or can't be reopened.
   init?(on loop: EventLoop, of shared: Int32) {
     guard Output.isPipe(shared) else { return nil }
     let own = open("/proc/self/fd/\(shared)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)

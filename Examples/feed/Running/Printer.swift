@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Writes each value, and requests the next one when it is written, so that a slow reader slows down the stream.
+/// Writes each value, and requests the next one when that is done, so that a slow reader slows down the stream.
 final class Printer<Input, Failure: Error>: Subscriber, Cancellable {
   private let write: (Input, @escaping () -> Void) -> Void
   private let ended: (Subscribers.Completion<Failure>) -> Void
@@ -11,7 +11,7 @@ final class Printer<Input, Failure: Error>: Subscriber, Cancellable {
 
   /// - Parameters:
   ///   - write: writes a value, and calls back when it is written.
-  ///   - ended: receives the completion after everything is written, unless cancelled.
+  ///   - ended: receives the completion after everything is written, unless the printer is cancelled.
   init(
     write: @escaping (Input, @escaping () -> Void) -> Void,
     ended: @escaping (Subscribers.Completion<Failure>) -> Void

@@ -4,14 +4,14 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Shows on a terminal that a watch is running: the unreachable servers and since when, its activity, and the time
-/// until the next check.
+/// Shows, on a terminal, that a watch is running: which servers have been unreachable and since when, its activity, and
+/// the time until the next check.
 final class Pulse {
   /// A feed that can't be loaded from its server.
   struct Away: Equatable {
     var name: String
     var since: Date
-    /// True if no response arrives, false if the response isn't a feed.
+    /// True if no response arrives; false if the response isn't a feed.
     var isSilent: Bool
   }
 
@@ -50,18 +50,18 @@ final class Pulse {
       })
   }
 
-  /// The observer of the requests for one feed; `nil` if no status line is shown.
+  /// The observer for one feed's requests; `nil` if no status line is shown.
   func observer(of address: URL) -> (any RequestObserver)? {
     console.showsStatus ? FeedObserver(pulse: self, address: address) : nil
   }
 
-  /// Takes the poller's progress.
+  /// Records the poller's progress.
   func take(_ progress: PollingProgress) {
     self.progress = progress
     show()
   }
 
-  /// Takes the result of a load.
+  /// Records the result of a load.
   func take(_ report: FeedReport) {
     let reason: RemoteFeedError? =
       switch report.result {
@@ -101,7 +101,8 @@ final class Pulse {
     show()
   }
 
-  /// Shows the status line. With many feeds, only once a second, because examining all of them takes time.
+  /// Shows the status line. With many feeds, it is updated only once a second, because examining all of them takes
+  /// time.
   private func show(isTick: Bool = false) {
     guard console.showsStatus, isTick || count <= 100 else { return }
     if isFollowing {
@@ -115,7 +116,7 @@ final class Pulse {
       Self.text(of: progress) + Self.text(of: away.values.sorted { $0.since < $1.since }, among: count) + text)
   }
 
-  /// The beginning of the status line for several feeds: the numbers of due, running and failing ones.
+  /// The beginning of the status line for several feeds: the numbers of due, running and failing feeds.
   static func text(of progress: PollingProgress?) -> String {
     guard let progress, progress.feeds > 1 else { return "" }
     return "\(progress.due) due, \(progress.running) running, \(progress.failing) failing; "
@@ -127,7 +128,7 @@ final class Pulse {
     return "checked \(checked.timeOfDay), " + (isChecking ? "checking again…" : "next in \(countdown(wait))")
   }
 
-  /// The beginning of the status line: the failing feeds, and since when.
+  /// The beginning of the status line: the feeds that are failing, and since when.
   static func text(of away: [Away], among count: Int, now: Date = Date()) -> String {
     guard let first = away.first else { return "" }
     let since = now.timeIntervalSince(first.since) < 86_400 ? first.since.timeOfDay : first.since.dayAndTime
@@ -136,7 +137,7 @@ final class Pulse {
     return (count > 1 ? "\(away.count) of \(count) feeds failing, \(one)" : one) + "; "
   }
 
-  /// Hours, minutes and seconds, rounded up, so that a countdown at 0s is over.
+  /// Hours, minutes and seconds, rounded up, so that a countdown that shows 0s is over.
   static func countdown(_ wait: Duration) -> String {
     let (whole, fraction) = wait.components
     let seconds = whole + (fraction > 0 ? 1 : 0)

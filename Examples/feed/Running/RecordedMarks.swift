@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import Synchronization
 
-/// The marks of feeds at the start of the command. They are read before the feeds, so that a save that waits for
+/// The marks of feeds at the start of the command. They are read before the feeds, so that a save that is waiting for
 /// another process doesn't delay showing a feed.
 final class RecordedMarks: Sendable {
   private struct Marks {
@@ -22,7 +22,7 @@ final class RecordedMarks: Sendable {
     }
   }
 
-  /// The marks of a feed. Nothing is new in a feed that was never watched or browsed.
+  /// The marks of a feed. In a feed that was never watched or browsed, nothing counts as new.
   func marks(of images: FeedImages, at address: URL) -> FeedJSON.Marks {
     guard let known = marks.withLock({ $0[address] }) else { return FeedJSON.Marks() }
     return FeedJSON.Marks(new: known.shown?.new(in: images) ?? [], starred: known.starred)

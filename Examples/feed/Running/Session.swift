@@ -6,24 +6,24 @@ import Logging
 
 /// One run of a command: its loop, its output, and its completion.
 ///
-/// An interrupt (Ctrl-C) or termination ends the stream immediately, but waits for requested saves. After a second
-/// signal, it doesn't wait.
+/// After an interrupt (Ctrl-C) or a termination signal, the session ends the stream immediately, but waits for
+/// requested saves. After a second signal, it doesn't wait for them.
 final class Session {
   let loop: EventLoop
   let console: Console
   let log: Logger
   let outputStyle: Style
   private(set) var output: Output!
-  /// The cache, if the session saves: its saves are completed when the session is stopped.
+  /// The cache, if the session saves feeds; saves are completed when the session is stopped.
   var cache: FeedCache?
   private var status: Int32 = 0
-  /// The command that runs on items, if there is one; it is ended when the session is stopped.
+  /// The command that runs on items, if there is one. It is ended when the session is stopped.
   var command: ItemCommand?
-  /// Stops the command's own work when the session is stopped, and then calls back; before that, nothing is cancelled.
+  /// Stops the command's own work when the session is stopped, and then calls back. Nothing is cancelled before that.
   var stopping: ((@escaping () -> Void) -> Void)?
   /// Called when the loop should end by itself, for a command whose helpers would keep it running.
   var ended: (() -> Void)?
-  /// Each hangup (SIGHUP) after which the command continues and reads its lists again.
+  /// Delivers a value for each hangup (SIGHUP) after which the command continues and reads its lists again.
   let hangups = PassthroughSubject<Void, Never>()
   private let hadTerminal = isatty(STDIN_FILENO) == 1 || isatty(STDERR_FILENO) == 1
   private var endings: [() -> Void] = []
@@ -72,7 +72,7 @@ final class Session {
   /// Subscribes standard output to `publisher`.
   ///
   /// - Parameters:
-  ///   - text: returns a value's text, on the thread pool: for 100,000 images that takes too long for the loop.
+  ///   - text: returns a value's text. Called on the thread pool, because 100,000 images take too long for the loop.
   ///   - written: receives each value when its text is written, and calls back to request the next.
   ///   - ended: receives the completion, unless the session was stopped.
   func run<P: Publisher>(
@@ -140,7 +140,7 @@ final class Session {
     fail()
   }
 
-  /// Runs `action` before the loop is left.
+  /// Runs `action` before the session leaves the loop.
   func atEnd(_ action: @escaping () -> Void) { endings.append(action) }
 
   /// Leaves the loop, even if something keeps it running; the exit status is the signal's, if there was one.
@@ -215,8 +215,9 @@ extension Session {
     console.setStatus("")
   }
 
-  /// Makes failed writes return errors instead of raising signals, and opens closed standard descriptors: otherwise, a
-  /// file that is opened later would get such a number, and output would be written to it.
+  /// Makes failed writes return errors instead of raising signals, and opens standard descriptors that are closed.
+  /// Otherwise, a file that is opened later would get the number of a standard descriptor, and output would be written
+  /// to that file.
   private static func prepareDescriptors() {
     for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
@@ -226,7 +227,7 @@ extension Session {
   }
 
   /// Exits with a message if there aren't enough descriptors for the loop, the cache, a few connections, and decoding
-  /// processes. With fewer, libdispatch traps, and requests wait for each other's descriptors.
+  /// processes. With fewer, libdispatch traps, or requests wait for each other's descriptors.
   private static func requireDescriptors() {
     DescriptorLimit.raise(to: enoughDescriptors)
     let opened = (0..<fewestDescriptors).map { _ in dup(STDERR_FILENO) }

@@ -4,7 +4,7 @@ import Logging
 import Synchronization
 
 /// Standard error. It never blocks for long: if nobody reads for half a second, messages are dropped and counted until
-/// there is room again, so that the program can continue or exit. Then the number of dropped messages is reported.
+/// there is room again, so that the program can continue or exit. The number of dropped messages is then reported.
 final class StandardError: Sendable {
   static let shared = StandardError()
 
@@ -32,7 +32,7 @@ final class StandardError: Sendable {
     send(LogLine(.info, message, source: "FeedStream", map: map).text)
   }
 
-  /// Writes a text, which is a message of the level `notice` in JSON.
+  /// Writes a text; in JSON, as a message with the level `notice`.
   func write(_ text: String) {
     if format == .json { report(.notice, text) } else { send(text) }
   }

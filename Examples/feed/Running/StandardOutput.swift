@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Standard output of a command without a loop.
+/// Standard output for commands without a loop.
 enum StandardOutput {
   static func write(_ text: String) throws {
     signal(SIGPIPE, SIG_IGN)

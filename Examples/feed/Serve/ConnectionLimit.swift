@@ -1,6 +1,6 @@
 import FeedHTTPServer
 
-/// The number of connections that a server of this process may have open: each takes a file descriptor.
+/// The number of connections that a server in this process may have open, each of which takes a file descriptor.
 enum ConnectionLimit {
   /// The descriptors that are kept for the cache, its images, this program's requests, and a reserve.
   private static let spare = 512

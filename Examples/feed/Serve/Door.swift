@@ -5,8 +5,8 @@ import ImageFeed
 
 /// Decides which requests are accepted.
 ///
-/// A page of another site can make its own host name point to this machine (DNS rebinding) and then read the data
-/// served here, because the browser takes both for one site. Such a request has that name in `Host`, so only IP
+/// A page from another site can make its own host name point to this machine (DNS rebinding) and then read the data
+/// served here, because the browser takes both for the same site. Such a request has that name in `Host`, so only IP
 /// addresses, `localhost` and allowed names are accepted. If other machines can reach the server, requests also need a
 /// token.
 struct Door: Sendable {
@@ -53,7 +53,7 @@ struct Door: Sendable {
     return !isLoopback || address == self.host || Self.isLoopback(address)
   }
 
-  /// The name as it is compared, without the final dot of a fully qualified name.
+  /// The name in the form in which it is compared, without the final dot of a fully qualified name.
   private static func name(_ text: some StringProtocol) -> String {
     let name = text.lowercased()
     return name.count > 1 && name.hasSuffix(".") ? String(name.dropLast()) : name
@@ -61,7 +61,7 @@ struct Door: Sendable {
 
   static func isAddress(_ name: String) -> Bool { address(name) != nil }
 
-  /// The host of the address that most clients can reach: not a loopback address, if there is another.
+  /// The host of the address that most clients can reach: not a loopback address, if there is any other.
   static func widest(_ addresses: [SocketAddress]) -> String {
     let hosts = addresses.compactMap(\.host)
     return hosts.first { !(address($0).map(isLoopback) ?? false) } ?? hosts.first ?? "127.0.0.1"
@@ -110,7 +110,7 @@ struct Door: Sendable {
 }
 
 extension HTTPServer {
-  /// Responds to the requests that `door` accepts, and tells browsers what the pages may load: only resources of this
+  /// Responds to the requests that `door` accepts, and tells browsers that the pages may load only resources from this
   /// server.
   ///
   /// - Parameters:

@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// One image for an e-paper display, in the display's size and few colors.
+/// One image for an e-paper display, in the display's size and its few colors.
 struct FrameImage: Equatable {
   /// The maximum number of pixels per side.
   static let longest = 4096
@@ -55,7 +55,7 @@ struct FrameImage: Equatable {
     return RGB(UInt8(value >> 16), UInt8(value >> 8 & 255), UInt8(value & 255))
   }
 
-  /// The name of this frame of an image, which is different for every frame.
+  /// The name of this frame of an image; every frame has a different name.
   func tag(of key: String) -> String {
     let colors = palette.map { "\($0.red),\($0.green),\($0.blue)" }.joined(separator: " ")
     return String(BodyDigest("\(key) \(width)x\(height) \(colors)".utf8).value, radix: 36)
@@ -75,7 +75,7 @@ struct FrameImage: Equatable {
       height: max(1, Int((Double(size.height) * scale).rounded())))
   }
 
-  /// The frame as a PNG, on white. It takes tens of milliseconds: make it off the loop.
+  /// The frame as a PNG, on white. This takes tens of milliseconds, so call it off the loop.
   func png(of picture: Picture) -> [UInt8] {
     let bitmap = Bitmap(width: picture.size.width, height: picture.size.height, rgba: Array(picture.bytes))
     let whole = bitmap.framed(width: width, height: height, on: RGB(255, 255, 255))

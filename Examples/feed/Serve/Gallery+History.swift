@@ -6,7 +6,7 @@ extension Gallery {
   /// The maximum number of former entries that are remembered.
   private static let mostPast = 10_000
 
-  /// The entry of a current or former image of one of the feeds; `nil` for an image of another feed.
+  /// The entry of a current or former image of one of the feeds; `nil` for an image from any other feed.
   func entry(_ seen: SeenImage) -> Entry? {
     guard let index = sources.firstIndex(where: { $0.address == seen.address }) else { return nil }
     let (id, url) = ("\(seen.image.id)", seen.image.url)
@@ -38,7 +38,7 @@ extension Gallery {
     marks[address]?.stars = visit.stars
   }
 
-  /// Begins a visit: items that were new in the last one aren't new anymore.
+  /// Begins a visit: items that were new during the last visit are no longer new.
   func forgetNew() { for address in marks.keys { marks[address]?.new = [] } }
 
   func star(_ isStarred: Bool, _ id: FeedImage.ID, of address: URL) {

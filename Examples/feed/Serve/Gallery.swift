@@ -19,10 +19,10 @@ final class Gallery {
   /// The parts that servers on other loops need.
   let shared: Shared?
   /// The id of the last event, if other processes have the same events: a client that has already received a later
-  /// event from another process waits for that event here. `nil` until the first id is known; empty if there are no
+  /// event from another process waits here for that event. `nil` until the first id is known; empty if there are no
   /// other processes.
   let place: CurrentValueSubject<String?, Never>
-  /// The time between two loads of a feed that has no interval of its own; `nil` if other processes load the feeds.
+  /// The time between two loads of a feed that doesn't have its own interval; `nil` if other processes load the feeds.
   let every: Duration?
   private let now: () -> Date
   let secret: [UInt8]
@@ -30,13 +30,13 @@ final class Gallery {
   /// Distinguishes this run from earlier ones.
   let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
   private var pictures: [String: Named] = [:]
-  /// Requested entries that no feed lists anymore, and their images, by their keys.
+  /// Entries that were requested but that no feed lists anymore, and their images, by their keys.
   var past: (entries: [String: Entry], pictures: [String: Named]) = ([:], [:])
   /// The marks of each feed's images.
   var marks: [URL: FeedHistory.Visit] = [:]
   /// The facts about images that were decoded, by their keys.
   var facts: [String: ImageFacts] = [:]
-  /// The number of polls of this process by outcome.
+  /// The number of polls by this process, by outcome.
   var polls: [PollOutcome: Int] = [:]
   /// Delivers a value whenever the images of a feed have changed.
   let news = PassthroughSubject<Void, Never>(of: "Gallery")
@@ -57,7 +57,7 @@ final class Gallery {
     shared?.status.value = status
   }
 
-  /// All images, the latest first; images of the same date are in the order of their feed.
+  /// All images, the latest first; images with the same date are in the order of their feed.
   var entries: [Entry] {
     if let sorted { return sorted }
     let all = sources.flatMap(\.entries).sorted {
@@ -106,7 +106,7 @@ final class Gallery {
     return sources.count - 1
   }
 
-  /// Takes the result of another process for a feed; `nil` if nothing is saved.
+  /// Shows the images that another process has found in a feed; `nil` if nothing is saved.
   func put(_ images: FeedImages?, of index: Int, at date: Date, _ origin: Origin) {
     sources[index].checks += 1
     sources[index].checked = date
@@ -115,7 +115,7 @@ final class Gallery {
     if let images, images != sources[index].images { show(images, of: index, at: date) }
   }
 
-  /// Sets the origin of all feeds; with `nil`, restores each feed's own.
+  /// Sets the origin of all feeds, or if it is `nil`, restores each feed's own origin.
   func put(_ origin: Origin?) {
     for index in sources.indices {
       sources[index].origin = origin ?? sources[index].usual
@@ -129,7 +129,8 @@ final class Gallery {
     announce(name, [(feed, updated, id, trace)])
   }
 
-  /// Announces changes, each in its own event. A list is faster than separate calls, because the status is made once.
+  /// Announces changes, each in its own event. This is faster than separate calls, because the status is created only
+  /// once.
   func announce(_ name: String, _ changes: [(feed: String?, updated: Int64?, id: String, trace: String?)]) {
     changed = now()
     var status = present
@@ -162,7 +163,7 @@ final class Gallery {
     send(hasNews ? "items" : "health")
   }
 
-  /// Counts a request for a feed. Its result, if it changed anything, was taken before.
+  /// Counts a request for a feed. If its result changed anything, it has already been shown.
   func noteCheck(of index: Int) {
     sources[index].checks += 1
     sources[index].checked = now()

@@ -20,14 +20,14 @@ final class GalleryAhead {
   private let pictures: Pictures
   private let count: Int
   private var budget: ImageBudget
-  /// The bytes of the images that were loaded; 0 for one that failed.
+  /// The number of bytes of each loaded image; 0 for one that failed.
   private var sizes: [String: Int] = [:]
   private var running: [String: AnyCancellable] = [:]
   private var waiting: ArraySlice<Gallery.Entry.Image> = []
   private var beginning: AnyCancellable?
   private var watch: AnyCancellable?
 
-  /// - Parameter count: the number of the latest images to load; 0 for none.
+  /// - Parameter count: how many of the latest images to load; 0 to load none.
   init(
     _ gallery: Gallery, _ pictures: Pictures, count: Int, within budget: ImageBudget, on scheduler: any LoopScheduler
   ) {
@@ -42,7 +42,7 @@ final class GalleryAhead {
     }
   }
 
-  /// Starts again with the latest images. Those that were loaded before are only counted.
+  /// Starts again with the latest images. Images that were loaded before are only counted.
   private func begin() {
     if sizes.count >= Self.mostTried { sizes = [:] }
     budget = budget.unspent

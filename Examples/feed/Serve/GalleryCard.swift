@@ -14,7 +14,7 @@ struct GalleryCard {
   let canStar: Bool
 
   /// The maximum height of a row of tiles, in rem, with some room for tiles that grow. The width for which a browser
-  /// chooses an image is computed from it.
+  /// chooses an image is computed from this height.
   private static let width = 19.0
   private static let longestWords = 400
 
@@ -81,7 +81,7 @@ struct GalleryCard {
     facts?.isAnimated == true ? "/image/\(key)" : "/image/\(key)?w=1600"
   }
 
-  /// The other images, as links. The script steps through them, and they also work without it.
+  /// The other images, as links. The script steps through them, but they also work without it.
   private var set: String {
     guard !entry.others.isEmpty else { return "" }
     let links = entry.others.enumerated().map { number, image in

@@ -19,10 +19,10 @@ extension Gallery {
     let picture: URL
     /// The other images of the item, in order.
     let others: [Image]
-    /// The time when it was published, or else first seen; `nil` for an item without a date that was there from the
-    /// beginning, because its age is unknown.
+    /// The time when it was published, or else first seen; `nil` for an undated item that was there from the beginning,
+    /// because its age is unknown.
     let date: Date?
-    /// The sort key: an item without a date that was there from the beginning comes last.
+    /// The sort key: an undated item that was there from the beginning comes last.
     let rank: Date
     /// The entry's position in its feed.
     let position: Int
@@ -35,14 +35,14 @@ extension Gallery {
       let alt: String?
     }
 
-    /// All images of the item: its own first.
+    /// All images of the item, beginning with its main image.
     var images: [Image] { [Image(key: key, url: picture, alt: post.alt)] + others }
   }
 
-  /// The maximum number of further images per item.
+  /// The maximum number of additional images per item.
   private static var mostOthers: Int { 50 }
 
-  /// The images of an item besides its own.
+  /// The images of an item other than its main one.
   func others(of post: FeedImage.Post, but url: URL) -> [Entry.Image] {
     let own = url.absoluteString
     return post.images.lazy.filter { $0.url != own }.prefix(Self.mostOthers).compactMap { image in
@@ -60,7 +60,7 @@ extension Gallery {
     self.facts[key(url)] = facts
   }
 
-  /// The images of these entries about which nothing is known here.
+  /// The images of these entries that nothing is known about here.
   func unknown(_ entries: some Sequence<Entry>) -> [URL] {
     entries.flatMap(\.images).filter { facts[$0.key] == nil }.map(\.url)
   }

@@ -13,12 +13,13 @@ enum GalleryFeeds {
     /// The entries, the latest first.
     let entries: [Gallery.Entry]
     var query = GalleryQuery()
-    /// The token that requests need, for readers without cookies.
+    /// The token that requests need, for feed readers without cookies.
     var token: String?
-    /// The hub that announces changes (WebSub); `nil` if the document was requested by another URL than the public one.
+    /// The hub that announces changes (WebSub); `nil` if the document was requested with a URL other than the public
+    /// one.
     var hub: String?
 
-    /// The token that completes the URL of an image.
+    /// The token to append to the URL of an image.
     private var suffix: String { token.map { "?token=\($0)" } ?? "" }
 
     /// The URL of this part, with the token.
@@ -120,7 +121,7 @@ extension GalleryFeeds.Part {
 }
 
 extension GalleryFeeds {
-  /// The text or else the caption, followed by the place.
+  /// The text, or else the caption, followed by the place.
   fileprivate static func content(_ entry: Gallery.Entry) -> String {
     [entry.post.text ?? entry.description, entry.location].compactMap { $0 }.joined(separator: "\n")
   }
@@ -135,7 +136,7 @@ extension GalleryFeeds {
     UUID(uuidString: id).map { "urn:uuid:\($0.uuidString.lowercased())" } ?? "urn:feed:\(id.markup)"
   }
 
-  /// The URL without any user and password that its feed has put into it.
+  /// The URL without the user and the password that its feed may have put into it.
   fileprivate static func plain(_ url: URL) -> String {
     guard url.user != nil || url.password != nil, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
     else {

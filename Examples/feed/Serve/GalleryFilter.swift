@@ -1,9 +1,9 @@
 import Foundation
 import PlainText
 
-/// The bar above the images: folders and feeds, as links.
+/// The bar above the images, with folders and feeds as links.
 enum GalleryFilter {
-  /// The maximum number of feeds to list; if there are more, the health page lists all.
+  /// The maximum number of feeds to list; if there are more, the health page lists all of them.
   private static let mostFeeds = 200
 
   static func markup(_ gallery: Gallery, _ query: GalleryQuery) -> String {
@@ -32,7 +32,7 @@ enum GalleryFilter {
     return "<details><summary><bdi>\(shown ?? "One feed")</bdi></summary><ul>\(links.joined())</ul></details>"
   }
 
-  /// The search field, which searches in the part that is shown.
+  /// The search field, which searches the part that is shown.
   static func search(_ query: GalleryQuery) -> String {
     let others = query.items.filter { $0.name != "q" && $0.name != "past" }
     let fields = others.map {

@@ -79,7 +79,7 @@ final class GalleryHistory {
       .eraseToAnyPublisher()
   }
 
-  /// Stars the item of a card, or removes its star; delivers false if the card no longer exists.
+  /// Stars the item on a card, or removes its star; delivers false if the card no longer exists.
   ///
   /// - Parameter keep: receives the starred entry, after the star is saved.
   func setStar(

@@ -42,8 +42,8 @@ enum GalleryMetrics {
     return text
   }
 
-  /// The labels of feeds: their URLs without secrets. URLs that differ only in their secrets are numbered, because two
-  /// samples must not have the same labels.
+  /// The labels of feeds: their URLs without secrets. URLs that differ only in their secrets are numbered, because no
+  /// two samples may have the same labels.
   private static func labels(_ sources: [Gallery.Source]) -> [String] {
     var counts: [String: Int] = [:]
     return sources.map { source in

@@ -14,11 +14,12 @@ extension Gallery {
 
     init(url: URL) { self.url = url }
 
-    /// Adds a feed. A feed that names the image in several entries, which are added one after another, is added once.
+    /// Adds a feed. A feed that names the image in several entries, which are added one after another, is added only
+    /// once.
     mutating func add(_ feed: Feed) { if feeds.last?.address != feed.address { feeds.append(feed) } }
 
-    /// The feeds by which the image may be loaded. A feed from a private network comes first, because only it may load
-    /// an image from there. One feed is enough, unless it is unknown whether they are private.
+    /// The feeds for which the image may be loaded. A feed from a private network comes first, because only such a feed
+    /// may load an image from there. One feed is enough, unless it is unknown whether the feeds are private.
     var namers: [Feed] {
       if let feed = feeds.first(where: { $0.isPrivate == true }) { return [feed] }
       let unknown = feeds.filter { $0.isPrivate == nil }

@@ -2,14 +2,14 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// The page, which is complete without the script; the script keeps it up to date.
+/// The page, which is complete without the script. The script keeps the page up to date.
 enum GalleryPage {
   /// The number of images per page.
   static let step = 60
-  /// The maximum number of unreachable feeds that are named; for more, only their number is shown.
+  /// The maximum number of unreachable feeds that are named; if there are more, only their number is shown.
   private static let mostNamed = 2
 
-  /// A part of the gallery, and the links to further parts.
+  /// A part of the gallery, and the links to other parts.
   struct Part {
     var entries: [Gallery.Entry]
     var query = GalleryQuery()
@@ -24,8 +24,8 @@ enum GalleryPage {
     ///
     /// - Parameters:
     ///   - start: the number of the first image, from 0.
-    ///   - last: the last card of the page before this one. If it still exists, this page begins after it, regardless
-    ///     of how many items were added or removed meanwhile.
+    ///   - last: the last card of the page before this one. If it still exists, this page begins after it, no matter
+    ///     how many items were added or removed meanwhile.
     ///   - hasPast: true if the feeds' former items can be shown after the current ones.
     init(latestOf gallery: Gallery, from start: Int, after last: String? = nil, hasPast: Bool = false) {
       let all = gallery.entries
@@ -95,7 +95,7 @@ enum GalleryPage {
       """)
   }
 
-  /// The form for all stars, for browsers without JavaScript.
+  /// The form to which all stars belong, for browsers without JavaScript.
   private static func stars(_ gallery: Gallery, _ query: GalleryQuery) -> String {
     """
     <form id="stars" method="post" action="/star"><input type="hidden" name="key" value="\(gallery.formKey)">\
@@ -109,7 +109,8 @@ enum GalleryPage {
     return (source.answers ? "failing" : "unreachable") + since
   }
 
-  /// The time of day, with the date if it was more than a day ago. The script shows it in the reader's own time zone.
+  /// The time of day, with the date if it was more than a day ago. The script shows the time in the user's own time
+  /// zone.
   private static func time(_ date: Date, _ now: Date) -> String {
     let text = now.timeIntervalSince(date) < 86_400 ? String(date.timeOfDay.prefix(5)) : date.dayAndTime
     return "<time class=\"clock\" datetime=\"\(date.stamp)\">\(text)</time>"
@@ -120,7 +121,7 @@ enum GalleryPage {
     "<time datetime=\"\(date.stamp)\">\(Duration.seconds(max(0, Int(now.timeIntervalSince(date)))).ago)</time>"
   }
 
-  /// The common frame of every page.
+  /// The frame that all pages have in common.
   static func frame(
     _ gallery: Gallery, title: String, current: String, hasStars: Bool = false, search: String = "",
     filter: String = "", query: GalleryQuery = GalleryQuery(), _ body: String

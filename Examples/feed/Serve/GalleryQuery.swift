@@ -2,7 +2,7 @@ import FeedHTTPServer
 import Foundation
 import ImageFeed
 
-/// A part of the history, as named by a page's URL.
+/// A part of the history, as specified by a page's URL.
 struct GalleryQuery: Equatable {
   var words = ""
   var isStarred = false
@@ -59,7 +59,7 @@ struct GalleryQuery: Equatable {
     return parts.string?.replacing("+", with: "%2B") ?? path
   }
 
-  /// The same part of another folder; `nil` for all folders.
+  /// The same part, but in a different folder; `nil` for all folders.
   func inFolder(_ folder: String?) -> GalleryQuery {
     var query = self
     (query.folder, query.feed, query.place) = (folder, nil, nil)
@@ -68,7 +68,7 @@ struct GalleryQuery: Equatable {
 }
 
 extension Gallery.Source {
-  /// The name of its folder, preceded by the names of the folders that contain it; `nil` if it is in none.
+  /// The name of its folder, preceded by the names of the folders that contain it; `nil` if it isn't in a folder.
   var folder: String? { folders.isEmpty ? nil : folders.joined(separator: GalleryQuery.separator) }
 
   /// True if it is in the folder or in one of its subfolders, ignoring case.
@@ -85,7 +85,7 @@ extension GalleryQuery {
 }
 
 extension Gallery {
-  /// The folders of the feeds, each once, after the folders that contain it.
+  /// The folders of the feeds, each only once, and after the folders that contain it.
   var folders: [String] {
     var (known, names): (Set<String>, [String]) = ([], [])
     for source in sources {

@@ -43,9 +43,9 @@ extension Gallery {
     var failures = 0
     /// The origin of a feed that another process polls, as long as that process can be reached.
     var usual = Origin.server
-    /// The start of its current failure, as far as this run knows; `nil` while it doesn't fail.
+    /// The time when its current failure began, as far as this run knows; `nil` while it isn't failing.
     var failingSince: Date?
-    /// True if its server sends a response that isn't the feed.
+    /// True if its server responds, but not with the feed.
     var answers = false
 
     init(_ name: Name) {
@@ -55,7 +55,7 @@ extension Gallery {
       self.name = title.printable(limit: 100)
     }
 
-    /// Takes a new result. The images are shown separately.
+    /// Records a new result. The images are shown separately.
     mutating func take(_ result: FeedResult) {
       switch result {
       case .success(let feed):
@@ -74,7 +74,7 @@ extension Gallery {
       }
     }
 
-    /// Takes the current name and folders from a list; without a name, the next load sets it.
+    /// Uses the current name and folders from a list; if there is no name, the next load sets it.
     mutating func rename(to name: Name) {
       (isNamed, folders) = (name.title != nil, name.folders)
       if let title = name.title { self.name = title.printable(limit: 100) }
@@ -83,16 +83,16 @@ extension Gallery {
     /// True until there is something to show, or a reason why there isn't.
     var isLoading: Bool { if case .loading = origin { true } else { false } }
 
-    /// True for a part of a feed that was cut off.
+    /// True for part of a feed that was cut off.
     var isPart: Bool { if case .part = origin { true } else { false } }
 
-    /// Records the start of a failure.
+    /// Records when a failure began.
     mutating func noteTrouble(at date: Date) {
       failingSince = trouble == nil ? nil : failingSince ?? date
       if trouble == nil { answers = false }
     }
 
-    /// The reason why the server's feed is unavailable; `nil` if it isn't.
+    /// The reason why the server's feed is unavailable; `nil` if the feed is available.
     var trouble: String? {
       switch origin {
       case .loading, .server, .kept: nil

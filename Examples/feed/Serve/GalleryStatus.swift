@@ -40,7 +40,8 @@ extension Gallery {
   /// The events and the status of a gallery, for servers on other loops.
   struct Shared: Sendable {
     let events = HTTPServer.EventLog.Channel()
-    /// The status is updated before the event is sent, so a client that has received the event finds it here.
+    /// The current status. It is updated before the event is sent, so a client that has received the event finds it
+    /// here.
     let status = SharedValue("")
     /// True if other processes have the same events.
     let hasOthers: Bool
@@ -63,7 +64,7 @@ extension Gallery {
   }
 }
 
-/// JSON with its keys in order, `feed_url` for `feedURL`.
+/// JSON with its keys in alphabetical order, and with `feed_url` for `feedURL`.
 func encoded(_ value: some Encodable) -> String {
   let encoder = JSONEncoder()
   encoder.keyEncodingStrategy = .convertToSnakeCase

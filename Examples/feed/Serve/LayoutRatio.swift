@@ -3,8 +3,8 @@ import Foundation
 /// The proportions of tiles, in steps. The style sheet has a rule per step, because the page's policy forbids inline
 /// styles.
 enum LayoutRatio {
-  /// The narrowest tile, the number of steps, and the factor from one step to the next. A tile differs from its image
-  /// by at most half a step, so at most 4.5 % of the image is cut off.
+  /// The ratio of the narrowest tile, the number of steps, and the factor from one step to the next. A tile differs
+  /// from its image by at most half a step, so at most 4.5 % of the image is cut off.
   static let least = 0.5
   static let count = 22
   static let growth = 1.09
@@ -15,8 +15,8 @@ enum LayoutRatio {
 
   static func ratio(_ step: Int) -> Double { least * pow(growth, Double(step)) }
 
-  /// The classes of a tile for an image of this size: its step, and `whole` if the image is much narrower or wider than
-  /// any tile.
+  /// The classes of a tile for an image of this size: its step, and also `whole` if the image is much narrower or wider
+  /// than any tile.
   static func classes(width: Int, height: Int) -> String {
     guard width > 0, height > 0 else { return unknown }
     let ratio = Double(width) / Double(height)
@@ -26,7 +26,7 @@ enum LayoutRatio {
     return "r\(step)" + (isCropped ? " whole" : "")
   }
 
-  /// A rule for each step: the ratio, and the height in two columns, in hundredths of the window's width.
+  /// A rule for each step: the ratio, and the height in a two-column layout, in hundredths of the window's width.
   static var style: String {
     (0..<count).map { step in
       let ratio = ratio(step)

@@ -1,4 +1,4 @@
-/// The page's icon; its style and its script are in their own files.
+/// The page's icon. The style and the script are in their own files.
 enum PageAssets {
   static let icon = """
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#2257a5"/>\

@@ -1,4 +1,4 @@
-/// The enlarged view of an image, and the help; both are empty until the script fills or opens them.
+/// The enlarged view of an image, which the script fills, and the help, which the script opens.
 enum PageDialogs {
   static let markup = """
     <dialog id="large" aria-label="An image">

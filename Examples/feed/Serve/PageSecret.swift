@@ -3,14 +3,14 @@ import Foundation
 import PlainText
 
 /// The secret from which the names of images in the page's URLs are made. Without it, others can't tell which image a
-/// name stands for, and so can't find out which images are in a user's feeds.
+/// name stands for, and therefore can't find out which images are in a user's feeds.
 enum PageSecret {
   private static let count = 16
 
   static func random() -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255) } }
 
-  /// The secret that is kept next to a cache file, so that URLs in other readers stay valid after a restart; created if
-  /// there is none. If it can't be kept, returns a secret for this run only.
+  /// The secret that is kept next to a cache file, so that URLs in feed readers stay valid after a restart; it is
+  /// created if there is none. If it can't be kept, returns a secret for this run only.
   ///
   /// - Throws: `ValidationError` if the file at that path is not a key.
   static func kept(besideCacheAt path: String) throws -> [UInt8] {

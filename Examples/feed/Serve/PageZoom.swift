@@ -1,5 +1,5 @@
 extension PageAssets {
-  /// The part of the script that zooms and moves an enlarged image, by wheel, touch and keys.
+  /// The part of the script that zooms and moves an enlarged image, with the wheel, by touch, and with keys.
   static let zoom = #"""
     let scale = 1, across = 0, down = 0;
     const most = 12;

@@ -19,10 +19,10 @@ final class PictureFiles {
     var part: Part? { file.map { Part(file: $0, range: range) } }
   }
 
-  /// The size from which an image is sent from its file. A connection may hold smaller images in memory.
+  /// The minimum size of images that are sent from their files. A connection may hold smaller images in memory.
   static let least = HTTPServer.Limits().bufferedBytes
-  /// The maximum number of open files: half of the descriptors that aren't for connections (`ConnectionLimit`). Beyond
-  /// that, images are held in memory, up to the server's limit.
+  /// The maximum number of open files: half of the file descriptors that are not reserved for connections
+  /// (`ConnectionLimit`). Beyond that, images are held in memory, up to the server's limit.
   static let most = 256
 
   private let store: DiskImageStore

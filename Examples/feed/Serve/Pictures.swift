@@ -4,8 +4,8 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Passes images from their servers to the page through the cache, so that servers don't see the readers, and reading
-/// works offline.
+/// Passes images from their servers to the page through the cache, so that servers don't see who visits the page, and
+/// the page works offline.
 final class Pictures {
   struct Picture {
     enum Body {
@@ -30,7 +30,7 @@ final class Pictures {
   private(set) var fromServers = 0
   private(set) var fromCache = 0
   private(set) var failures = 0
-  /// Loads of originals that are to be kept.
+  /// The running loads of originals that are to be kept.
   private var keeping: [URL: AnyCancellable] = [:]
 
   init(_ loader: SizedImageLoader, _ files: PictureFiles) {
@@ -44,10 +44,10 @@ final class Pictures {
   /// See ``SizedImageLoader/made``.
   var made: Int { loader.made }
 
-  /// The image at `url`, if browsers can show it, judging by its first bytes and not by the declared type.
+  /// The image at `url`, if browsers can show it, judging by its first bytes instead of the declared type.
   ///
   /// - Parameters:
-  ///   - feeds: the feeds that name it; one that may load it is enough.
+  ///   - feeds: the feeds that name the image; it is enough if one of them may load it.
   ///   - width: the width in pixels; `nil` for the original.
   func picture(at url: URL, of feeds: [Gallery.Named.Feed], width: Int?) -> AnyPublisher<Picture, Problem> {
     data(for: url, of: feeds[...], width: width)
@@ -68,7 +68,8 @@ final class Pictures {
       .eraseToAnyPublisher()
   }
 
-  /// Loads and saves an image before anyone opens it: the original and one width. It isn't counted as requested.
+  /// Loads and saves an image before anyone opens it: the original and one width. This doesn't count as a request for
+  /// the image.
   ///
   /// Delivers the number of bytes.
   func ahead(_ picture: Gallery.Named, width: Int) -> AnyPublisher<Int, SizedImageError> {

@@ -2,7 +2,7 @@ import FeedStream
 import ImageFeed
 
 extension ServeCommand {
-  /// The images, kept next to the feeds, and resized if the decoder is installed.
+  /// The images, which are kept next to the feeds, and resized if the decoder is installed.
   func pictures(
     _ client: ObservedClient, in store: DiskImageStore, on session: Session
   ) -> SizedImageLoader {

@@ -13,7 +13,7 @@ extension ServeCommand {
     let shutdown: () -> Void
   }
 
-  /// Listens, and serves the site on the session's loop, or on others.
+  /// Listens, and serves the site on the session's loop, or on several loops.
   ///
   /// - Parameters:
   ///   - shared: the gallery's state for other loops; `nil` for one loop.
@@ -57,9 +57,9 @@ extension ServeCommand {
     }
   }
 
-  /// The time after which a stop closes connections that still transfer a response.
+  /// The time after which a stop closes connections that are still transferring a response.
   private static let longestStop = StreamInstant.Stride.seconds(1)
-  /// The time for which idle connections stay open for a last request when the server stops.
+  /// The time for which idle connections stay open for one last request when the server stops.
   private static let grace = StreamInstant.Stride.milliseconds(200)
 
   private struct LoopsError: Error, CustomStringConvertible {

@@ -115,7 +115,7 @@ struct ServeCommand: ParsableCommand {
 
   @OptionGroup var common: CommonOptions
 
-  /// The token; other users can see arguments in the list of processes, but not the environment.
+  /// The token; other users can see arguments in process listings, but not the environment.
   var chosenToken: String? { token ?? ProcessInfo.processInfo.environment["FEED_TOKEN"] }
 
   func validate() throws {

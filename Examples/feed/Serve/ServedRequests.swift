@@ -4,7 +4,7 @@ import Logging
 import PlainText
 import Synchronization
 
-/// The durations of requests by method and status, for all loops together, and their log.
+/// The durations of requests, by method and status, for all loops together, and a log of the requests.
 final class ServedRequests: Sendable {
   private struct Key: Hashable, Comparable {
     let method: String

@@ -5,7 +5,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The requests of hubs, which have no token: their path is the secret, and each announcement is signed.
+/// Requests from hubs. They have no token: their path is secret, and each announcement is signed.
 extension Site {
   /// The path below which hubs reach this server.
   static let pushPath = "/websub/"
@@ -89,7 +89,7 @@ extension FeedHub {
   /// The value of `Host` that clients send.
   var host: String? { url.host().map { host in url.port.map { "\(host):\($0)" } ?? host } }
 
-  /// The value of a `Link` field (section 4).
+  /// The value of a `Link` field (W3C WebSub, section 4).
   func links(_ topic: String) -> String { "<\(url.absoluteString)>; rel=\"hub\", <\(topic)>; rel=\"self\"" }
 }
 
@@ -97,7 +97,7 @@ extension String {
   fileprivate var digest: String { String(BodyDigest(utf8).value, radix: 36) }
 }
 
-/// A request to our hub (W3C WebSub, section 5.1).
+/// A request to this server's hub (W3C WebSub, section 5.1).
 private struct HubForm: Decodable {
   private enum CodingKeys: String, CodingKey, CaseIterable {
     case mode = "hub.mode"

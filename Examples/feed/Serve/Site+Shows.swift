@@ -42,7 +42,7 @@ extension Site {
       .eraseToAnyPublisher()
   }
 
-  /// A duration in the URL; `nil` if it is invalid or out of bounds.
+  /// A duration from the URL; `nil` if it is invalid or out of bounds.
   private static func time(_ text: String?, or usual: Duration) -> Duration? {
     guard let text else { return usual }
     guard let time = try? Duration(parsing: text), SlideshowPage.times.contains(time) else { return nil }
@@ -58,10 +58,10 @@ extension Site {
   private static func refused(_ reason: String, _ status: HTTPServer.Status) -> Reply { now(.text(reason, status)) }
 }
 
-/// The latest frames: a device requests the same one until there is another image.
+/// The latest frames: a device requests the same frame until there is a new image.
 final class Frames {
   private static let most = 16
-  /// The time in seconds for which a frame isn't made again; after that, the image at its URL may have changed.
+  /// The time, in seconds, for which a frame isn't made again. After that, the image at its URL may have changed.
   private static let lifetime = 600.0
   private let pictures: Pictures
   private let scheduler: any LoopScheduler

@@ -7,7 +7,7 @@ import ImageFeed
 
 /// The responses of the page and its resources.
 ///
-/// Lives with the gallery; servers that need its responses may be on other loops: see ``SiteRoutes``.
+/// The site lives on the gallery's loop; servers that need its responses may be on other loops: see ``SiteRoutes``.
 struct Site {
   let gallery: Gallery
   let pictures: Pictures
@@ -19,13 +19,13 @@ struct Site {
   /// The fleet whose metrics are shown next to those of this process.
   private let fleet: RedisFleet?
   let warn: (String) -> Void
-  /// Receives the announcements of hubs; `nil` without a public URL.
+  /// Receives announcements from hubs; `nil` if there is no public URL.
   var hubs: HubSubscriber?
-  /// Announces the changes of this server's own feeds; `nil` without a public URL.
+  /// Announces changes to this server's own feeds; `nil` if there is no public URL.
   var hub: FeedHub?
-  /// Counts the requests of all loops.
+  /// Counts the requests on all loops.
   let served: ServedRequests
-  /// The number of open connections, and of bytes that wait to be written to them.
+  /// The number of open connections, and the number of bytes that wait to be written to them.
   var load: () -> AnyPublisher<(connections: Int, waiting: Int), Never> = { Just((0, 0)).eraseToAnyPublisher() }
 
   /// - Parameter warn: receives errors that occur after a response.
@@ -78,7 +78,7 @@ struct Site {
     Self.now(Self.answer(request, "text/html; charset=utf-8", HealthPage.text(gallery), door))
   }
 
-  /// The page as a feed for other readers.
+  /// The page as a feed for feed readers.
   func feed(
     _ request: HTTPServer.WholeRequest, _ path: String, _ type: String,
     _ text: @escaping (GalleryFeeds.Part, String) -> String
@@ -124,7 +124,7 @@ struct Site {
 
   static func failed(_ status: HTTPServer.Status) -> Reply { Fail(error: status).eraseToAnyPublisher() }
 
-  /// The entries of a feed for other readers.
+  /// The entries of a feed for feed readers.
   static func entries(
     _ query: GalleryQuery, _ gallery: Gallery, _ history: GalleryHistory?
   ) -> AnyPublisher<[Gallery.Entry], HTTPServer.Status> {
@@ -168,7 +168,7 @@ struct Site {
   }
 
   /// Waits until the gallery has announced the last event that a client has received from another process. Once the
-  /// gallery has started, waits at most five seconds; then the client is told to start again.
+  /// gallery has started, waits at most five seconds; after that, the client is told to start over.
   func reaching(_ last: String) -> AnyPublisher<Void, Never> {
     guard !last.isEmpty, gallery.place.value != "" else { return Just(()).eraseToAnyPublisher() }
     let isThere = gallery.place.filter { place in place.map { !Self.isAhead(last, of: $0) } ?? false }.map { _ in }
@@ -176,7 +176,7 @@ struct Site {
     return isThere.merge(with: isLate).first().eraseToAnyPublisher()
   }
 
-  /// True if an id is that of a later entry of the log: `milliseconds-number`.
+  /// True if an id (`milliseconds-number`) belongs to a later entry of the log.
   private static func isAhead(_ id: String, of place: String) -> Bool {
     func numbers(_ text: String) -> (UInt64, UInt64)? {
       let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { UInt64($0) }
@@ -198,7 +198,7 @@ struct Site {
     }
   }
 
-  /// The reason as text, which the page shows in place of the image.
+  /// A response with the reason as text, which the page shows in place of the image.
   private static func answer(_ problem: Pictures.Problem) -> HTTPServer.Response {
     var response = HTTPServer.Response.text("\(problem.reason)\n", problem.status)
     // Cache the response, because the page requests the reason after the browser has requested the image.
@@ -207,7 +207,7 @@ struct Site {
     return response
   }
 
-  /// The URL by which the client reached this server. A proxy reports whether it used TLS.
+  /// The URL with which the client reached this server. If there is a proxy, it reports whether the client used TLS.
   private func base(_ request: HTTPServer.WholeRequest) -> String {
     if let hub, request.host == hub.host { return hub.base }
     return "\(Self.isSecure(request.headers) ? "https" : "http")://\(request.host ?? "localhost")"
@@ -215,7 +215,7 @@ struct Site {
   private static func isSecure(_ headers: HTTPServer.Headers) -> Bool {
     headers["X-Forwarded-Proto"]?.lowercased() == "https"
   }
-  /// A response with a text and its version, so that a text that the client already has isn't sent again.
+  /// A response with a text and the text's version, so that a text that the client already has isn't sent again.
   static func answer(
     _ request: HTTPServer.WholeRequest, _ type: String, _ text: String, _ door: Door
   ) -> HTTPServer.Response {
@@ -236,11 +236,11 @@ struct Site {
     return response
   }
 
-  /// A page may load only resources of this server, and can't be embedded elsewhere.
+  /// The policy of a page: it may load only resources from this server, and can't be embedded elsewhere.
   private static let pagePolicy =
     "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; "
     + "form-action 'self'; frame-ancestors 'none'"
-  /// The policy of an image. A browser that opens an image by itself wraps it in a page with inline styles, so those
+  /// The policy of an image. A browser that opens an image on its own wraps it in a page with inline styles, so those
   /// are allowed.
   private static let picturePolicy =
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"

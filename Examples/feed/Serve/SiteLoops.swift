@@ -1,13 +1,13 @@
 import FeedHTTPServer
 import FeedStream
 
-/// Serves the site on several loops: they accept, parse, compress and write, and the site's own loop makes the
-/// responses.
+/// Serves the site on several loops: they accept connections, parse, compress and write, while the site's own loop
+/// creates the responses.
 ///
-/// Requests and responses are passed as values. Event streams aren't: each loop has its own log of the gallery's
+/// Requests and responses are passed as values. Event streams aren't passed: each loop has its own log of the gallery's
 /// events.
 final class SiteLoops {
-  /// The requests of the loops to the site.
+  /// The loops' requests to the site.
   fileprivate enum Message: Sendable {
     case ask(Ticket, HTTPServer.WholeRequest, Site.Answer, StreamSender<HTTPServer.WholeResponse, HTTPServer.Status>)
     /// The response is no longer needed.
@@ -15,7 +15,7 @@ final class SiteLoops {
     case warn(String)
   }
 
-  /// One request of one loop.
+  /// One request from one loop.
   fileprivate struct Ticket: Hashable, Sendable {
     let loop: Int
     let number: Int
@@ -31,7 +31,7 @@ final class SiteLoops {
   /// - Parameters:
   ///   - site: the site to serve, whose gallery shares its events.
   ///   - loop: the site's loop.
-  /// - Throws: `SystemError`, if the server can't listen at the address; `EventLoopError`, if the system has no thread
+  /// - Throws: `SystemError` if the server can't listen at the address; `EventLoopError` if the system has no threads
   ///   left.
   init(
     _ count: Int, _ site: Site, _ shared: Gallery.Shared, at address: SocketAddress, _ limits: HTTPServer.Limits,
@@ -64,7 +64,7 @@ final class SiteLoops {
 
   var address: SocketAddress? { servers?.address }
 
-  /// The number of open connections, and of bytes that wait to be written to them.
+  /// The number of open connections, and the number of bytes that wait to be written to them.
   private var load: AnyPublisher<(connections: Int, waiting: Int), Never> {
     guard let servers else { return Just((0, 0)).eraseToAnyPublisher() }
     return Deferred { Future { (connections: await servers.connectionCount, waiting: await servers.waitingBytes) } }
@@ -93,7 +93,8 @@ final class SiteLoops {
     }
   }
 
-  /// Accepts no more connections, and completes the running requests. Delivers one value when all are completed.
+  /// Stops accepting connections, and completes the running requests. Delivers one value when all of them are
+  /// completed.
   func stop(within deadline: StreamInstant.Stride, grace: StreamInstant.Stride) -> Future<Void, Never> {
     Future { [servers] in await servers?.shutdown(within: deadline, grace: grace) }
   }
@@ -109,7 +110,7 @@ final class SiteLoops {
   func shutdown() { group.shutdown() }
 }
 
-/// Access to the site for one loop's server.
+/// Gives one loop's server access to the site.
 private final class SiteLink {
   private let loop: Int
   private let site: StreamSender<SiteLoops.Message, Never>

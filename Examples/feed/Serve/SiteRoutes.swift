@@ -2,7 +2,7 @@ import FeedHTTPServer
 import FeedStream
 
 extension Site {
-  /// A response that the site delivers now or later.
+  /// A response that the site delivers immediately or later.
   typealias Reply = AnyPublisher<HTTPServer.Response, HTTPServer.Status>
   /// A function with which the site responds to a request.
   typealias Answer = @Sendable (Site, HTTPServer.WholeRequest) -> Reply

@@ -4,7 +4,7 @@ import PlainText
 
 /// A page that shows one image on the whole screen, and the next one after a while.
 enum SlideshowPage {
-  /// The minimum and maximum time for an image.
+  /// The minimum and the maximum time for which an image is shown.
   static let times: ClosedRange<Duration> = .seconds(2)...Duration.seconds(24 * 3600)
   static let usual = Duration.seconds(30)
 

@@ -4,10 +4,10 @@ import FeedStream
 /// Counts wrong tokens, so that a token can't be guessed.
 ///
 /// A client may send ten wrong tokens, and then one every six seconds; all clients together may send 100, and then one
-/// per second. Beyond that, no token is examined, right or wrong. A client that has sent the right token isn't affected
-/// by the wrong tokens of other clients, and a browser, which has a cookie, isn't affected at all.
+/// per second. Beyond that, tokens aren't examined, whether right or wrong. A client that has sent the right token
+/// isn't affected by the wrong tokens of other clients, and a browser, which has a cookie, isn't affected at all.
 struct TokenGuesses: Sendable {
-  /// The number of wrong tokens in one burst, and the time after which another one is allowed.
+  /// The number of wrong tokens that are allowed in one burst, and the time after which one more is allowed.
   struct Allowance: Sendable {
     let most: Int
     let each: StreamInstant.Stride

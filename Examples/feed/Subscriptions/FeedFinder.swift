@@ -5,7 +5,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Finds the feeds at URLs, and saves them: a feed at the URL itself, or those that a page names.
+/// Finds the feeds at URLs, and saves them. A URL may be that of a feed, or of a page that names feeds.
 struct FeedFinder {
   /// A feed that was found.
   struct Found: Sendable {
@@ -20,7 +20,8 @@ struct FeedFinder {
   let timeout: Duration
   let session: Session
 
-  /// The feed at a URL, or the one that the page there names. If a page names several, the user chooses, on a terminal.
+  /// The feed at a URL, or the one that the page there names. If the page names several, the user chooses, if there is
+  /// a terminal.
   ///
   /// **Failure:** the reason why there is no feed.
   func feeds(at address: URL, sending headers: [HTTPRequest.Header] = []) -> AnyPublisher<Found, RemoteFeedError> {
@@ -82,7 +83,7 @@ struct FeedFinder {
     .eraseToAnyPublisher()
   }
 
-  /// The URLs whose numbers are in the user's reply; none if it contains anything else.
+  /// The URLs whose numbers are in the user's reply; none if the reply contains anything else.
   static func chosen(_ answer: String, of urls: [URL]) -> [URL] {
     let words = answer.split { $0 == " " || $0 == "," }
     if words.map({ $0.lowercased() }) == ["all"] { return urls }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The names of the feeds of a list, which may change while it is shown.
+/// The names of the feeds in a list, which may change while the list is shown.
 final class FeedNames: Sendable {
   private let names: Mutex<[URL: String]>
 

@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// A feed of the list as the user refers to it: by its URL, its title, or its number in `feed subscriptions list`.
+/// A feed in the list, as the user refers to it: by its URL, its title, or its number in `feed subscriptions list`.
 enum FeedReference {
   /// The feed that the text refers to; `nil` if it isn't in the list.
   ///
@@ -41,6 +41,6 @@ enum FeedReference {
 }
 
 extension String {
-  /// The text for display, without the password of a URL.
+  /// The text for display, without the password if it is a URL.
   fileprivate var withoutPasswordOfURL: String { contains("://") ? URL(string: self)?.shown ?? printable : printable }
 }

@@ -10,14 +10,14 @@ extension RequestOptions {
     (header, user, netrc, netrcFile) = (feed.headers, feed.user, feed.usesNetrc, nil)
   }
 
-  /// The fields to send for a feed: those of the command line, or else those of the list.
+  /// The fields to send for a feed: those from the command line, or else those from the list.
   func headers(for feed: SubscribedFeed) -> [HTTPRequest.Header] {
     let own = headers(for: feed.address)
     return own.isEmpty ? RequestOptions(of: feed).headers(for: feed.address) : own
   }
 }
 
-/// A client with the credentials of a list: each feed's fields are sent only with requests for that feed.
+/// A client with the credentials in a list: each feed's fields are sent only with requests for that feed.
 struct ListedHTTPClient: HTTPClient {
   private let client: any HTTPClient
   private let clients: [URL: HeadedHTTPClient]
@@ -32,7 +32,7 @@ struct ListedHTTPClient: HTTPClient {
     self.clients = clients
   }
 
-  /// The client for a request; a request for a page or an image has the feed as its origin.
+  /// The client for a request; if the request is for a page or an image, its origin is the feed.
   private func client(for request: HTTPRequest) -> any HTTPClient {
     clients[request.origin ?? request.url] ?? client
   }

@@ -126,7 +126,7 @@ struct SubscriptionsAdd: ParsableCommand {
     return "Added \(name)\(FeedText.count(found.images))\(others): \(address.shown)\n"
   }
 
-  /// With `--force`, adds a URL that isn't a feed; otherwise, reports why it is refused.
+  /// Adds a URL that isn't a feed if `--force` is given; otherwise, reports why it is refused.
   private func refused(
     _ address: URL, _ error: RemoteFeedError, in file: SubscriptionFile, on session: Session
   ) -> AnyPublisher<Result<String, SubscriptionFileError>, Never> {

@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed subscriptions rename`: gives a feed another title.
+/// `feed subscriptions rename`: gives a feed a new title.
 struct SubscriptionsRename: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "rename", abstract: "Change a feed's title.")
 
@@ -34,7 +34,7 @@ struct SubscriptionsRename: ParsableCommand {
   }
 }
 
-/// `feed subscriptions move`: moves feeds to another folder.
+/// `feed subscriptions move`: moves feeds to a different folder.
 struct SubscriptionsMove: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "move", abstract: "Move feeds to another folder, or out of all folders.")

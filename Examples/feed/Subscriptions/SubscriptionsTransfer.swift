@@ -65,7 +65,7 @@ enum ImportedList {
     }
   }
 
-  /// The feeds of a file with one URL per line; `nil` if it has none.
+  /// The feeds in a file with one URL per line; `nil` if it contains none.
   private static func lines(of bytes: [UInt8]) -> (list: OPML, unusable: Int)? {
     var (list, unusable) = (OPML(), 0)
     for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
@@ -79,7 +79,7 @@ enum ImportedList {
     return list.outlines.isEmpty ? nil : (list, unusable)
   }
 
-  /// The first word of a line of a list; `nil` if the line is empty or a comment.
+  /// The first word of a line; `nil` if the line is empty or a comment.
   static func url(in line: some StringProtocol) -> String? {
     // Some editors write a byte order mark at the beginning of a file.
     let text = line.trimmingCharacters(in: CharacterSet.whitespaces.union(["\u{FEFF}"]))

@@ -21,7 +21,8 @@ typedef struct {
 
 typedef struct csimdjson_parser csimdjson_parser;
 
-/// Creates a parser of documents of up to `capacity` bytes, nested at most `depth` deep; NULL if out of memory.
+/// Creates a parser for documents of up to `capacity` bytes, nested at most `depth` deep. Returns NULL if there isn't
+/// enough memory.
 csimdjson_parser *csimdjson_parser_create(size_t capacity, size_t depth);
 void csimdjson_parser_destroy(csimdjson_parser *parser);
 
@@ -33,7 +34,7 @@ bool csimdjson_parse(csimdjson_parser *parser, const uint8_t *bytes, size_t leng
 uint8_t *csimdjson_take_strings(csimdjson_parser *parser);
 void csimdjson_free_strings(uint8_t *strings);
 
-/// Requests large pages for memory that hasn't been used yet: page faults (10,000) are a quarter of the time of a large
+/// Requests large pages for memory that hasn't been used yet: 10,000 page faults take a quarter of the time for a large
 /// document. Has no effect if the system doesn't support them.
 void csimdjson_prefer_large_pages(void *start, size_t length);
 

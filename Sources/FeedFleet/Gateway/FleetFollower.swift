@@ -4,12 +4,12 @@ public import Foundation
 
 /// The feeds of an engine and each change to them, for a gateway to show.
 ///
-/// Delivers a snapshot first, then an update for each entry of the log (never of an older version than before), and the
-/// list when it has changed. Each update keeps its entry's id and version, even if the feed already has a later one,
-/// whose entry follows: a client that resumes at another gateway with an id has seen everything up to that id, and
-/// nothing after it. While the engine is unreachable, the follower reports this and tries again; then it continues
-/// where it stopped. If the log has lost that position or was rolled back, the follower starts over with a snapshot
-/// that says so: nothing is missed silently.
+/// Delivers a snapshot first, then an update for each entry of the log (never with an older version than before), and
+/// the list when it has changed. Each update keeps its entry's id and version, even if the feed already has a later
+/// version, whose entry follows. So a client that resumes at another gateway with an id has seen everything up to that
+/// id, and nothing after it. If the engine becomes unreachable, the follower reports this and keeps trying; once the
+/// engine is reachable, the follower continues where it stopped. If the log has lost that position or was rolled back,
+/// the follower starts over with a snapshot that says so: nothing is missed silently.
 ///
 /// **Demand:** the log is read when an event is requested. **Failure:** none. **Cancellation:** ends reading.
 public struct FleetFollower {
@@ -39,9 +39,9 @@ public struct FleetFollower {
   let scheduler: any LoopScheduler
 
   /// - Parameters:
-  ///   - addresses: the feeds to follow; `nil` for the first `most` of all.
-  ///   - pauses: the pause after a failure of the engine, doubled by each further one, and the longest pause. Use less
-  ///     than the time that clients of other gateways wait for this one to catch up.
+  ///   - addresses: the feeds to follow; `nil` for the first `most` of all feeds.
+  ///   - pauses: the pause after a failure of the engine, which is doubled after each further failure, and the longest
+  ///     pause. That should be less than the time that clients of other gateways wait for this one to catch up.
   ///   - look: the interval at which the follower checks that the log still has its position and that the list is
   ///     unchanged.
   ///   - seed: determines the pauses; chosen by the system by default.
@@ -67,7 +67,7 @@ public struct FleetFollower {
 public struct FleetList: Sendable {
   /// The URLs of all feeds, in their order.
   public var addresses: [URL]
-  /// The feeds that were not in the list before, or are known again; the others are unchanged.
+  /// The feeds that were not in the list before, or are known again; the others haven't changed.
   public var added: [FleetFeed]
   /// The feeds that are no longer known: they were removed. They are in ``addresses`` only if they were requested by
   /// name.
@@ -78,7 +78,7 @@ public struct FleetList: Sendable {
 
 /// The feeds of a gateway at one moment.
 public struct FleetSnapshot: Sendable {
-  /// The feeds in a fixed order; `nil` for a feed about which nothing is known yet.
+  /// The feeds, in a fixed order; `nil` for a feed that nothing is known about yet.
   public var feeds: [(address: URL, feed: FleetFeed?)]
   /// The latest updates up to the snapshot, the oldest first, because a client of another gateway may have seen them.
   public var history: [LoggedUpdate]

@@ -23,14 +23,14 @@ final class FollowingRun: Subscription {
   /// The position up to which everything was delivered.
   private var cursor: UpdateCursor?
   private var versions: [URL: FeedVersion?] = [:]
-  /// Counts connections to the log, so that late events from an old one are ignored.
+  /// Counts connections to the log, so that late events from an old connection are ignored.
   private var round = 0
   private var random: SplitMix64
   /// The list that was delivered last.
   private var edition = ""
   private var looking: AnyCancellable?
   private var lookTimer: (any Cancellable)?
-  /// A position that the log did not have at the last check.
+  /// A position that the log did not have when it was last checked.
   private var missing: UpdateCursor?
 
   init(_ follower: FleetFollower, _ deliver: @escaping (FleetFollower.Event) -> Subscribers.Demand) {
@@ -243,7 +243,7 @@ final class FollowingRun: Subscription {
     lookTimer = follower.scheduler.once(after: .init(follower.look)) { [weak self] in self?.look() }
   }
 
-  /// Checks that the log was not replaced, which a reader that waits for the next entry would not notice.
+  /// Checks that the log was not replaced. A reader that waits for the next entry would not notice.
   private func look() {
     guard deliver != nil, let asked = cursor else { return }
     looking = engine.holds(asked).zip(engine.edition()).sink { [weak self] in

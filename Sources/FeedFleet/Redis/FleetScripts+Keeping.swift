@@ -72,7 +72,7 @@ extension FleetScripts {
     end
     """
 
-  /// Arguments: worker, its state.
+  /// Arguments: worker and its state.
   static let beat = script(
     "beat",
     """
@@ -129,8 +129,8 @@ extension FleetScripts {
 
     """
 
-  /// Writes a feed as a store does, if it is unchanged since it was read. Arguments: address, the version that was
-  /// read, the new one, record, images or nothing, the log's retention time, 1 if there is an update.
+  /// Writes a feed as a store does, if the feed has not changed since it was read. Arguments: address, the version that
+  /// was read, the new one, record, images or nothing, the log's retention time, 1 if there is an update.
   static let replace = script(
     "replace",
     """
@@ -145,7 +145,7 @@ extension FleetScripts {
     return 1
     """)
 
-  /// Deletes a saved feed, if it is unchanged since it was read. Arguments: address, version.
+  /// Deletes a saved feed, if it has not changed since it was read. Arguments: address, version.
   static let forget = freeing(
     "forget",
     """

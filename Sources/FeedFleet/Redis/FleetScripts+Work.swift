@@ -57,8 +57,8 @@ extension FleetScripts {
       return {whole(now), next[2] or '', out, damaged, #out < tonumber(ARGV[1]) and whole(sleep(next[2], ARGV[4], ARGV[5]) - now) or ''}
       """)
 
-  /// Handles a lease that expired without a sign of its worker. The request may have killed the worker, and may kill
-  /// the next one: from the third time in a row, such a feed waits, longer each time.
+  /// Handles a lease that expired without any sign of its worker. The request may have killed the worker, and may kill
+  /// the next one, so from the third time in a row, such a feed waits, longer each time.
   private static let abandoning = """
     local function abandon(h, a)
       if not read('ZSCORE', p .. 'h:' .. h, a) then return end
@@ -71,8 +71,8 @@ extension FleetScripts {
 
     """
 
-  /// Decides when an idle worker checks again: one worker when the next host is due, and the others in turn, so that
-  /// one of them checks once per `longest`, no matter how many there are.
+  /// Decides when an idle worker checks again: one worker checks when the next host is due, and the others take turns,
+  /// so that one of them checks once per `longest`, no matter how many there are.
   private static let sleeping = """
     local function sleep(next, worker, longest)
       local sleepers = p .. 'sleepers'
@@ -106,7 +106,7 @@ extension FleetScripts {
     return 1
     """)
 
-  /// Leases another host, to which a leased request was redirected. Arguments: host, nonce, milliseconds, worker,
+  /// Leases another host, to which the request of a lease was redirected. Arguments: host, nonce, milliseconds, worker,
   /// address.
   static let visit = script(
     "visit",

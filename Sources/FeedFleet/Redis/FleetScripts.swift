@@ -4,7 +4,7 @@ import FeedRedis
 /// The scripts of a fleet. Each runs atomically, uses the fleet's time (`FleetTime`), and refuses a database that isn't
 /// a fleet's.
 ///
-/// All keys begin with the key that each script gets, whose tag keeps them in one slot of a cluster:
+/// All keys begin with the key that each script receives, whose tag keeps them in a single slot of a cluster:
 /// - `meta`, a hash: `program`, `schema`, `feeds`, the number of feeds; `born`, the time of creation; `list`, the
 ///   number of changes to the list; `clock` and `raw`, the fleet's time and the server's at the last write by a script;
 /// - `hosts`, a sorted set: the due time of each host; `h:<host>`, a sorted set: the due time of each of its feeds;
@@ -16,11 +16,11 @@ import FeedRedis
 /// - `f:<address>`, a hash: `v` its version, `m` its record, `d` its images, `q` its host if that isn't the URL's;
 /// - `updates`, a stream; `workers`, a sorted set, and `about`, a hash; `sleepers`, a sorted set: when idle workers
 ///   check again;
-/// - `s:<minute>`, a hash of counts, and `totals`, of all; `lapses`, a hash: the number of workers in a row that died
-///   while they polled a feed.
+/// - `s:<minute>`, a hash of counts, and `totals`, a hash of their sums; `lapses`, a hash: the number of workers in a
+///   row that died while they were polling a feed.
 enum FleetScripts {
   static let schema = 1
-  /// The pause of a host whose keys another program has written, in milliseconds.
+  /// The pause, in milliseconds, of a host whose keys another program has overwritten.
   static let heldOff = 60_000
   /// Means never: this number is later than any time, and a score holds it exactly.
   static let never = 9_000_000_000_000_000
@@ -42,8 +42,8 @@ enum FleetScripts {
     """
 
   /// Refuses a database that isn't a fleet's, and computes the time, `now`, like `FleetTime`. The last two arguments of
-  /// each script are the fleet's time that its caller last received, and the milliseconds since then by the caller's
-  /// own clock, or nothing.
+  /// each script are the last fleet time that its caller received, and the milliseconds since then by the caller's own
+  /// clock, or nothing.
   static let guarding = """
     local about = redis.call('HMGET', p .. 'meta', 'schema', 'clock', 'raw')
     if about[1] ~= '\(schema)' then return redis.error_reply('NOFLEET') end
@@ -63,7 +63,7 @@ enum FleetScripts {
 
     """
 
-  /// The functions of scripts that write. Such a script first records the time.
+  /// Functions for scripts that write. Such a script first records the time.
   private static let tools = """
     redis.call('HSET', p .. 'meta', 'clock', string.format('%.3f', clock), 'raw', whole(raw))
     local function list() redis.call('HINCRBY', p .. 'meta', 'list', 1) end
@@ -96,7 +96,7 @@ enum FleetScripts {
 
     """
 
-  /// The functions of scripts that examine hosts.
+  /// Functions for scripts that examine hosts.
   static let looking = """
     -- The reply to a command on a key of one host alone, or false if something else has written that key.
     local function read(...)

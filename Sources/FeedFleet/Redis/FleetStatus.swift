@@ -7,8 +7,8 @@ public struct FleetStatus: Hashable, Sendable {
     public var name: String
     /// The time when the worker was last seen, by the engine's clock.
     public var seen: Date
-    /// The figures that the worker reports: `concurrency`, `running`, `polls`, `failures`; `errors` of the engine, and
-    /// the `latency` of its last claim in microseconds.
+    /// The figures that the worker reports: `concurrency`, `running`, `polls` and `failures`; the engine's `errors`;
+    /// and the `latency` of its last claim, in microseconds.
     public var about: [String: Int]
   }
 
@@ -29,7 +29,7 @@ public struct FleetStatus: Hashable, Sendable {
 
   public struct Pause: Hashable, Sendable {
     public var host: String
-    /// The end of the pause; `nil` if it has none.
+    /// The end of the pause; `nil` if the pause has none.
     public var until: Date?
     public var reason: String
   }
@@ -43,7 +43,8 @@ public struct FleetStatus: Hashable, Sendable {
   /// The number of feeds that are due and not requested; at least that many if ``isCut``. Feeds of paused hosts don't
   /// count.
   public var dueFeeds: Int
-  /// The number of these feeds that wait for other feeds of their host, because the host is being requested or rests.
+  /// The number of those feeds that are waiting for other feeds on the same host, because the host is being requested
+  /// or is resting.
   public var queuedFeeds: Int
   /// The due time of the feed that has waited longest.
   public var oldestDue: Date?
@@ -64,26 +65,26 @@ public struct FleetStatus: Hashable, Sendable {
   public var next: Date?
   /// The position of the log's end.
   public var logEnd: UpdateCursor
-  /// The feeds whose workers died at least three times in a row, with that number; they are requested less often.
+  /// The feeds whose workers died at least three times in a row, and how many times; they are requested less often.
   public var abandoned: [String: Int]
-  /// Counts since the fleet began: those of ``lastMinute``, and `claimed`.
+  /// Counts since the fleet began: the same as in ``lastMinute``, and `claimed`.
   public var totals: [String: Int]
-  /// The number of polls up to each lateness in seconds, and the total lateness of all polls in seconds.
+  /// The number of polls up to each lateness, and the total lateness of all polls, both in seconds.
   public var latePolls: (upTo: [(seconds: Int, polls: Int)], sum: Double) { Self.latePolls(totals) }
-  /// The time by which the engine's clock is ahead of the fleet's time, which follows it: more than a few seconds mean
+  /// The time by which the engine's clock is ahead of the fleet's time, which follows it. More than a few seconds means
   /// that the clock was set.
   public var clockAhead: Duration
   /// The time that the engine took to reply.
   public var latency: Duration
-  /// The number of error replies from the engine since it started, by their first word.
+  /// The number of error replies from the engine since it started, by the first word of the reply.
   public var refusals: [String: Int]
   /// The number of bytes of memory that the engine uses; 0 when it does not report this.
   public var memory: Int
-  /// The rule by which the engine deletes keys when its memory is full, which loses feeds; `nil` when it keeps them, or
-  /// does not report this.
+  /// The engine's eviction policy, if that deletes keys when memory is full, so feeds would be lost; `nil` if the
+  /// engine keeps its keys or doesn't report the policy.
   public var evictionPolicy: String?
 
-  /// The wait of the feed that has waited longest.
+  /// The time for which the feed that has waited longest has been due.
   public var lateness: Duration { oldestDue.map { .seconds(max(0, now.timeIntervalSince($0))) } ?? .zero }
 
   /// The number of polls in the previous minute.

@@ -9,7 +9,8 @@ import Synchronization
 /// The saved feeds of a fleet, as a `FeedStore`.
 ///
 /// Every call blocks until the server has replied, or the client's time limit has passed; the store has its own loop
-/// and connection. Changes that other clients save in the meantime are never lost: a call that finds one starts over.
+/// and connection. Changes that other clients save in the meantime are never lost: a call that finds such a change
+/// starts over.
 public final class RedisFeedStore: FeedStore {
   private let thread: EventLoopThread
   // `Held` is `@unchecked Sendable`: its properties are used only on the loop's thread.
@@ -22,7 +23,7 @@ public final class RedisFeedStore: FeedStore {
   }
 
   /// - Parameter creates: true to begin a fleet in an empty database.
-  /// - Throws: when the system has no thread left.
+  /// - Throws: when the system has no threads left.
   public init(
     _ address: RedisAddress, creates: Bool = true, options: RedisClient.Options = RedisClient.Options()
   ) throws(EventLoopError) {
@@ -117,7 +118,7 @@ public final class RedisFeedStore: FeedStore {
     }
   }
 
-  /// Reads a feed, and writes the result of `change`, if the feed is unchanged since it was read.
+  /// Reads a feed, and writes the result of `change` if the feed has not changed since it was read.
   private func changing(
     _ address: URL,
     _ change: (FleetFeed?, inout FeedRecord) -> (FeedReplacement?, write: (FeedVersion, Chunk?)?)

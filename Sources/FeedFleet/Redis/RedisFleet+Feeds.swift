@@ -53,7 +53,7 @@ extension RedisFleet: FeedLibrary {
     var addresses: [URL]
   }
 
-  /// A server may return a host twice.
+  /// The hosts seen so far, because a server may return a host twice.
   private final class Seen { var hosts: Set<String> = [] }
 
   private struct HostPage {
@@ -71,7 +71,7 @@ extension RedisFleet: FeedLibrary {
   }
 
   /// Reads the names of all hosts, and the feeds of the first hosts. There can be as many hosts as feeds, because
-  /// nearly every feed may have its own.
+  /// nearly every feed may have its own host.
   public func first(_ count: Int) -> AnyPublisher<[URL], FleetError> {
     func start(at cursor: String) -> AnyPublisher<HostPage, FleetError> { hosts(from: cursor, 1000) }
     return start(at: "0")

@@ -4,7 +4,7 @@ public import FeedStream
 import Foundation
 
 extension RedisFleet {
-  /// Writes a feed, if it is unchanged since it was read.
+  /// Writes a feed, if it has not changed since it was read.
   func replace(_ old: FleetFeed?, by new: FleetFeed) -> AnyPublisher<Bool, FleetError> {
     keeping(
       run(
@@ -18,7 +18,7 @@ extension RedisFleet {
     .reading(in: self) { $0.integer.map { $0 == 1 } }
   }
 
-  /// Deletes a saved feed, if it is unchanged since it was read.
+  /// Deletes a saved feed, if it has not changed since it was read.
   func forget(_ feed: FleetFeed) -> AnyPublisher<Bool, FleetError> {
     run(
       FleetScripts.forget,

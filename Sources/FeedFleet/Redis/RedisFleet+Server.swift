@@ -17,13 +17,13 @@ struct ServerFacts {
   /// The number of bytes that the server uses; 0 if it doesn't report this.
   var memory: Int { fields["used_memory"].flatMap { Int($0) } ?? 0 }
 
-  /// The rule by which the server deletes keys when its memory is full; `nil` if it doesn't report this.
+  /// The server's eviction policy, which determines the keys to delete when memory is full; `nil` if it isn't reported.
   var policy: String? { fields["maxmemory_policy"].map(String.init) }
 
   /// False if the server may delete keys to make room; true if it doesn't report this.
   var keepsKeys: Bool { policy.map { $0 == "noeviction" } ?? true }
 
-  /// The number of error replies since the server started, by their first word.
+  /// The number of error replies since the server started, by the first word of the reply.
   var errors: [String: Int] {
     var errors: [String: Int] = [:]
     for (name, value) in fields where name.hasPrefix("errorstat_") {
@@ -48,9 +48,9 @@ extension RedisFleet {
       .eraseToAnyPublisher()
   }
 
-  /// Runs work that adds data, if the server keeps all data: fails with ``FleetError/evicting(_:policy:)`` when it
-  /// would delete keys to make room. The server's policy is read every half minute, because it may change while the
-  /// server runs.
+  /// Runs work that adds data, but only if the server keeps all data: fails with ``FleetError/evicting(_:policy:)`` if
+  /// the server would delete keys to make room. The server's policy is read every half minute, because it may change
+  /// while the server runs.
   func keeping<Value>(_ call: AnyPublisher<Value, FleetError>) -> AnyPublisher<Value, FleetError> {
     Deferred { [self] in
       if let looked, looked.distance(to: client.scheduler.now) < .seconds(30) { return call }

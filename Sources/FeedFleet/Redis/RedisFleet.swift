@@ -6,8 +6,8 @@ import ImageFeed
 
 /// A fleet's work, updates and feeds in one database of a Redis or Valkey server.
 ///
-/// Nothing happens on creation. The first call checks the database: one that holds another program's keys, or another
-/// schema, is refused and never written. Use it on its scheduler's thread.
+/// Nothing happens on creation. The first call checks the database: one with another program's keys, or with a
+/// different schema, is refused and never written to. Use it on its scheduler's thread.
 public final class RedisFleet {
   /// The time that the log keeps updates for gateways that may have missed them: an hour.
   public static let logDuration = Duration.seconds(3600)
@@ -28,7 +28,8 @@ public final class RedisFleet {
   /// - Parameters:
   ///   - creates: true to begin a fleet in an empty database, for commands that add feeds.
   ///   - logDuration: the time for which the log keeps updates.
-  ///   - uptime: a clock that can't be set, which reveals when the server's clock was set; the machine's by default.
+  ///   - uptime: a clock that can't be set, which reveals when the server's clock was set; the machine's clock by
+  ///     default.
   public init(
     _ client: RedisClient, creates: Bool = false, keeping logDuration: Duration = RedisFleet.logDuration,
     uptime: @escaping @Sendable () -> Duration = { MachineTime.now }
@@ -41,7 +42,7 @@ public final class RedisFleet {
 
   var place: String { "\(client.address)" }
 
-  /// Runs a script, once the database is known to be a fleet's.
+  /// Runs a script once it is known that the database belongs to a fleet.
   func run(_ script: RedisScript, _ arguments: [RedisArgument] = []) -> AnyPublisher<RedisValue, FleetError> {
     let run = Deferred { [self] in
       let sight: [RedisArgument] =
@@ -53,14 +54,14 @@ public final class RedisFleet {
     return open().flatMap { _ in run }.eraseToAnyPublisher()
   }
 
-  /// Sends commands, once the database is known to be a fleet's.
+  /// Sends commands once it is known that the database belongs to a fleet.
   func send(_ commands: [RedisCommand]) -> AnyPublisher<[RedisValue], FleetError> {
     let replies = client.send(commands).mapError { [self] in failure($0) }
     guard !isOpen else { return replies.eraseToAnyPublisher() }
     return open().flatMap { _ in replies }.eraseToAnyPublisher()
   }
 
-  /// Sends a command, once the database is known to be a fleet's.
+  /// Sends a command once it is known that the database belongs to a fleet.
   func send(_ command: RedisCommand) -> AnyPublisher<RedisValue, FleetError> {
     send([command]).map { $0[0] }.eraseToAnyPublisher()
   }

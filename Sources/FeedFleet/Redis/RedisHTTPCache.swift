@@ -4,13 +4,13 @@ import FeedRedis
 public import FeedStream
 import Foundation
 
-/// Keeps the responses of an HTTP cache in a fleet's database, which any number of machines share.
+/// Keeps the responses of an HTTP cache in a fleet's database, which any number of machines can share.
 ///
 ///     let client = RedisClient(try RedisAddress(parsing: "redis://localhost"), on: loop)
 ///     let fleet = RedisFleet(client, creates: true)
 ///     let cached = CurlHTTPClient(on: loop).cached(in: RedisHTTPCache(fleet))
 ///
-/// It is bounded in bytes: beyond ``capacity``, the least recently used responses are deleted. Each change is atomic on
+/// Its size is limited: beyond ``capacity``, the least recently used responses are deleted. Each change is atomic on
 /// the server; a change starts over if another client has changed the same key. Use it on its fleet's thread.
 public final class RedisHTTPCache: HTTPCacheStore {
   /// 50 MB.
@@ -20,7 +20,7 @@ public final class RedisHTTPCache: HTTPCacheStore {
   public let capacity: Int
   private let fleet: RedisFleet
 
-  /// - Parameter capacity: the maximum number of bytes kept; use the same for all processes that share the cache.
+  /// - Parameter capacity: the maximum number of bytes kept; use the same number in all processes that share the cache.
   public init(_ fleet: RedisFleet, capacity: Int = RedisHTTPCache.defaultCapacity) {
     self.fleet = fleet
     self.capacity = capacity
@@ -100,7 +100,7 @@ public final class RedisHTTPCache: HTTPCacheStore {
       .eraseToAnyPublisher()
   }
 
-  /// The responses under a key, without bodies, in the order of arrival.
+  /// The responses under a key, without their bodies, in order of arrival.
   private struct Kept {
     /// A number that changes with each change of the key.
     var version = ""
@@ -194,7 +194,7 @@ extension FleetScripts {
       return 1
       """)
 
-  /// Changes a key, if it is unchanged since it was read. Arguments: key, the earlier `n`, `remove`, `save` or
+  /// Changes a key, if it has not changed since it was read. Arguments: key, the earlier `n`, `remove`, `save` or
   /// `freshen`, capacity, head, bytes (for `freshen`, the growth), body, and the numbers of the responses to change.
   static let cacheChange = script(
     "cacheChange",

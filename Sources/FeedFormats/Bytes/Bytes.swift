@@ -9,7 +9,7 @@
 typealias Bytes = UnsafeBufferPointer<UInt8>
 
 extension UnsafeBufferPointer where Element == UInt8 {
-  /// The part from `start` up to `end`, which is excluded.
+  /// The part from `start` up to, but not including, `end`.
   @inline(__always)
   func part(_ start: Int, _ end: Int) -> Bytes {
     Bytes(start: baseAddress.map { $0 + start }, count: end - start)
@@ -41,13 +41,13 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return memcmp(base + index, text.utf8Start, text.utf8CodeUnitCount) == 0
   }
 
-  /// True if the bytes end with `text`; the case of ASCII letters doesn't matter.
+  /// True if the bytes end with `text`, ignoring the case of ASCII letters.
   func endsIgnoringCase(with text: StaticString) -> Bool {
     count >= text.utf8CodeUnitCount && startsIgnoringCase(with: text, at: count - text.utf8CodeUnitCount)
   }
 
-  /// True if the bytes from `index` on begin with `text`, which is in lower case; the case of ASCII letters doesn't
-  /// matter.
+  /// True if the bytes from `index` on begin with `text`, ignoring the case of ASCII letters; `text` must be in lower
+  /// case.
   func startsIgnoringCase(with text: StaticString, at index: Int = 0) -> Bool {
     let length = text.utf8CodeUnitCount
     guard count - index >= length else { return false }

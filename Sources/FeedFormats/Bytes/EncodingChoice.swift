@@ -1,12 +1,13 @@
-/// The encoding of a document, as far as its first kilobyte shows.
+/// The encoding of a document, to the extent that its first kilobyte shows it.
 enum EncodingChoice {
-  /// Certain, from a byte order mark or a pattern of zeros. `skipped` is the length of the mark.
+  /// An encoding that is certain because of a byte order mark or a pattern of zeros. `skipped` is the length of the
+  /// mark.
   case certain(name: String, iconv: String?, skipped: Int)
   /// A declared 7-bit encoding, which would pass every check for UTF-8.
   case sevenBit(name: String)
-  /// UTF-8 while the bytes are valid, otherwise the declared encoding.
+  /// UTF-8 as long as the bytes are valid; otherwise, the declared encoding.
   case utf8Unless(name: String)
-  /// UTF-8, with each invalid byte as windows-1252.
+  /// UTF-8, with each invalid byte read as windows-1252.
   case utf8
 
   /// - Parameter charset: the charset of the response's type.
@@ -49,7 +50,7 @@ enum EncodingChoice {
 
   private static let sevenBitNames = ["iso-2022-", "utf-7", "hz"]
 
-  /// The name to use for a legacy encoding that contains ASCII; `nil` for Unicode's own and for unknown ones.
+  /// The name to use for a legacy encoding that contains ASCII; `nil` for Unicode encodings and for unknown ones.
   private static func legacy(_ label: String) -> String? {
     guard !label.isEmpty, !["utf", "ucs", "unicode", "ascii", "us-ascii", "iso-10646"].contains(where: label.hasPrefix)
     else { return nil }
@@ -73,7 +74,7 @@ enum EncodingChoice {
   }
 
   /// The encodings that these names mean on the web (WHATWG Encoding Standard, section 4.2), if glibc doesn't know the
-  /// name or uses it for another encoding.
+  /// name or uses it for a different encoding.
   private static let aliases: [String: String] = {
     let names = [
       (windows1252, "iso-8859-1 iso8859-1 iso88591 latin1 latin-1 l1 csisolatin1 ibm819 cp819 iso-ir-100 iso_8859-1"),

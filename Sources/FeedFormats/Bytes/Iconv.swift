@@ -8,8 +8,8 @@
 
 /// glibc's converter from a legacy encoding to UTF-8, chunk by chunk.
 ///
-/// - Note: `@unchecked Sendable`: one decoder owns a converter. Copies of a decoder on two threads would give wrong
-///   characters, but `TextDecoder` is not copied.
+/// - Note: `@unchecked Sendable`: one decoder owns a converter. Using copies of a decoder on two threads would give
+///   wrong characters, but `TextDecoder` is not copied.
 final class Iconv: @unchecked Sendable {
   private let converter: iconv_t
   private var carried: [UInt8] = []
@@ -22,7 +22,7 @@ final class Iconv: @unchecked Sendable {
 
   deinit { iconv_close(converter) }
 
-  /// Appends `bytes` as UTF-8. Each invalid byte becomes U+FFFD.
+  /// Converts `bytes` to UTF-8 and appends them. Each invalid byte becomes U+FFFD.
   ///
   /// - Returns: false if there was such a byte.
   func append(_ bytes: Bytes, isLast: Bool, to text: inout [UInt8]) -> Bool {

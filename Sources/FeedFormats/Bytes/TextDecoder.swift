@@ -1,12 +1,12 @@
 /// Turns the bytes of a document into UTF-8, chunk by chunk.
 ///
-/// The encoding is the first of these that is known: that of the byte order mark; UTF-8 while the bytes are valid,
-/// unless a 7-bit encoding is declared; that of the XML declaration; that of the response's type; windows-1252. NUL
-/// bytes are dropped.
+/// The encoding is the first of these that applies: the one that a byte order mark shows; UTF-8 as long as the bytes
+/// are valid, unless a 7-bit encoding is declared; the one in the XML declaration; the one in the response's type;
+/// windows-1252. NUL bytes are dropped.
 ///
-/// Documents often mix encodings. So from the first invalid byte on, text that may be windows-1252 is read in parts of
-/// 64 KiB, each in the encoding of most of the characters so far. In parts that are UTF-8, each invalid byte is read as
-/// windows-1252.
+/// Documents often mix encodings. For this reason, from the first invalid byte on, text that may be windows-1252 is
+/// read in parts of 64 KiB, each in the encoding of most of the characters so far. In parts that are UTF-8, each
+/// invalid byte is read as windows-1252.
 struct TextDecoder {
   private enum State {
     case head

@@ -13,7 +13,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return high & 0x8080_8080_8080_8080 == 0 && self[index...].allSatisfy { $0 < 0x80 }
   }
 
-  /// The number of bytes without a character at the end that may continue in the next chunk.
+  /// The number of bytes, excluding a character at the end that may continue in the next chunk.
   var countOfWholeCharacters: Int {
     for back in 1..<4 where back <= count {
       let byte = self[count - back]
@@ -79,7 +79,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
 }
 
 extension [UInt8] {
-  /// Appends `bytes`, with invalid UTF-8 as windows-1252.
+  /// Appends `bytes`, reading invalid UTF-8 as windows-1252.
   mutating func appendRepaired(_ bytes: Bytes) {
     var index = 0
     while index < bytes.count {

@@ -1,5 +1,5 @@
-/// The encoding of bytes that are invalid in all others, because every byte is a character in it (WHATWG Encoding
-/// Standard).
+/// The encoding used for bytes that are invalid in all others, because every byte is a character in windows-1252
+/// (WHATWG Encoding Standard).
 enum Windows1252 {
   /// 0x80 to 0x9F; the five undefined ones are the control characters of ISO 8859-1.
   private static let high: [UInt16] = [

@@ -1,6 +1,6 @@
-/// Names in dates: of months, of zones, and of the halves of a day.
+/// The names in dates: of months, time zones, and the halves of a day.
 enum DateNames {
-  /// The number of a month by its name or the beginning of one, in English or another language of Europe.
+  /// The number of a month, from its name or the beginning of its name, in English or another European language.
   static func month(_ word: Bytes) -> Int? {
     guard word.count >= 3, word.count <= 24 else { return nil }
     if let month = english.firstIndex(where: { word.startsIgnoringCase(with: $0) }) {

@@ -50,7 +50,7 @@ private struct DateReader {
     return text.part(index, index + digits).integer
   }
 
-  /// Ten digits are the seconds since 1970 (of 2001 to 2033), thirteen are milliseconds.
+  /// Ten digits are seconds since 1970 (for the years 2001 to 2033); thirteen are milliseconds.
   static func secondsSince1970(_ text: Bytes) -> FeedDate? {
     guard text.count == 10 || text.count == 13, text.allSatisfy(\.isDigit), text[0] == UInt8(ascii: "1") else {
       return nil
@@ -92,7 +92,7 @@ private struct DateReader {
     skip(UInt8(ascii: "-")) || skip(UInt8(ascii: "/")) || skip(UInt8(ascii: "."))
   }
 
-  /// Reads the time and other text after a date. False for anything except times, zones and words.
+  /// Reads the time and other text after a date; returns false for anything except times, zones and words.
   private mutating func readTime() -> Bool {
     if !skip(UInt8(ascii: "T")), !skip(UInt8(ascii: "t")) {
       // A time may follow without a separator, as in `20031231101455`.
@@ -181,7 +181,7 @@ private struct DateReader {
     return end == word.count || take(word.part(end, word.count))
   }
 
-  /// A day, a year, or several of them with hyphens, slashes or dots between.
+  /// A day, a year, or several of these, separated by hyphens, slashes or dots.
   private mutating func takeNumber(_ word: Bytes) -> Bool {
     let pieces = word.split { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ".") }
     guard pieces.count > 1 else {

@@ -15,7 +15,7 @@ public struct FeedDate: Hashable, Comparable, Sendable {
   /// Reads a date as feeds write it: RFC 822 and its variants, RFC 3339, ISO 8601 without week numbers, `asctime`, East
   /// Asian dates, and seconds or milliseconds since 1970.
   ///
-  /// A date without a time means midnight, a time without a zone is in GMT, and years of two digits are read as in RFC
+  /// A date without a time means midnight, a time without a zone is in GMT, and two-digit years are read as in RFC
   /// 2822.
   public init?(_ text: String) {
     guard let date = text.withBytes({ FeedDate(parsing: $0) }) else { return nil }
@@ -74,8 +74,8 @@ struct DateParts {
 
   /// The number of days from 1970 to a date.
   ///
-  /// On the machine of `Benchmarks/RESULTS.md`, `timegm` takes 72 ns and this takes 9 ns; each item of a feed has a
-  /// date or two. The calendar's years begin in March here, so that leap days come last.
+  /// On the machine described in `Benchmarks/RESULTS.md`, `timegm` takes 72 ns and this takes 9 ns; each item of a feed
+  /// has a date or two. In this calculation, years begin in March, so that leap days come last.
   private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let era = year / 400

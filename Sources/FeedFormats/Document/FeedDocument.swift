@@ -1,4 +1,4 @@
-/// The content of a feed's document, the same for every format.
+/// The content of a feed's document, in a form that is the same for every format.
 ///
 /// Texts are unchanged, except that XML's entities and JSON's escapes are resolved; URLs are absolute, http or https. A
 /// missing field is `nil`.
@@ -15,9 +15,9 @@ public struct FeedDocument: Hashable, Sendable {
   /// The URLs of the hubs that notify subscribers of changes (WebSub).
   public var hubs: [String]
   public var polling: PollingHints
-  /// The repairs, in sentences without a period, each once.
+  /// The repairs, as sentences without a period, each only once.
   public var repairs: [String]
-  /// True when the document's end is missing: the items are those that arrived, and the last of them may lack some
+  /// True when the document's end is missing: only the items that arrived are here, and the last of them may lack some
   /// fields.
   public var isCutOff = false
 
@@ -59,7 +59,7 @@ public enum FeedKind: String, Hashable, Sendable, CaseIterable {
   case caseStudy = "Essential Feed"
 }
 
-/// A feed's hints about when to load it again.
+/// A feed's hints about when it should be loaded again.
 public struct PollingHints: Hashable, Sendable, Codable {
   /// RSS's `ttl`, in minutes.
   public var minutesToLive: Int?

@@ -27,7 +27,8 @@ public struct FeedImageCandidate: Hashable, Sendable {
   /// The alternative text: `alt` or `title` of HTML's `<img>`; the `title` of a JSON Feed attachment; or, if an item
   /// has several images, the `media:description` of each.
   public var alt: String?
-  /// The number, within the item, of the `media:group` that contains the image. All contents of a group are one image.
+  /// The number, within the item, of the `media:group` that contains the image. All contents of a group represent one
+  /// image.
   public var group: Int?
 
   public init(
@@ -47,8 +48,8 @@ public struct FeedImageCandidate: Hashable, Sendable {
 }
 
 extension FeedItem {
-  /// Chooses an image of the first source that has one, in ``FeedImageCandidate/Source``'s order: the default
-  /// `media:content`, or else the widest; the widest `media:thumbnail`; the first image of any other source.
+  /// Chooses an image from the first source that has one, in the order of ``FeedImageCandidate/Source``: the default
+  /// `media:content`, or else the widest; the widest `media:thumbnail`; or the first image from any other source.
   mutating func chooseImage() {
     chosenImage = images.indices.min { first, second in
       let (one, other) = (images[first], images[second])

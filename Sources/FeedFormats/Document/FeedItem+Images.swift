@@ -1,9 +1,9 @@
 extension FeedItem {
-  /// The images of the item, each once: first the chosen one, and then the others in the order of the document.
+  /// The images of the item, each once: first the chosen one, and then the others in document order.
   ///
-  /// Feeds name one image in several places and sizes. The contents of one `media:group` are one image, and so are URLs
-  /// that differ only in the size that they request. Thumbnails, and images as small as an icon, are left out if there
-  /// are other images. Each image has the first alternative text of its candidates.
+  /// Feeds often list the same image in several places and sizes. The contents of one `media:group` represent one
+  /// image, and so do URLs that differ only in the size that they request. Thumbnails, and images as small as an icon,
+  /// are left out if there are other images. Each image has the first alternative text of its candidates.
   public var distinctImages: [FeedImageCandidate] {
     guard let chosen = image else { return [] }
     var (found, places): ([FeedImageCandidate], [String: Int]) = ([], [:])
@@ -29,7 +29,7 @@ extension FeedItem {
 }
 
 extension FeedImageCandidate {
-  /// The names under which this image is known: two candidates that share one are the same image.
+  /// The names under which this image is known: two candidates that share a name are the same image.
   fileprivate var keys: [String] {
     [ImageName(address).text] + (group.map { ["group \($0)"] } ?? [])
   }
@@ -56,7 +56,7 @@ struct ImageName {
     "w", "h", "width", "height", "size", "sz", "resize", "fit", "crop", "dpr", "quality", "auto", "fm", "format", "ssl",
     "strip", "zoom", "itok",
   ]
-  /// The signatures of such queries.
+  /// The names of signatures in such queries.
   private static let signatures: Set<Substring> = ["s", "sig", "signature"]
 
   init(_ address: String) {

@@ -7,22 +7,23 @@ extension FeedItem {
   /// The title without markup; `nil` when it has no visible character.
   public var plainTitle: String? { title?.plain.nonempty }
 
-  /// The text to show with the image, on one line: the title, else the first words of the item, else the alternative
-  /// text of the image.
+  /// The text to show with the image, on one line: the title, or else the first words of the item, or else the
+  /// alternative text of the image.
   public var plainDescription: String? { plainTitle ?? firstWords ?? plainAlt }
 
-  /// The beginning of the item's text, on one line and without markup, of at most ``longestText`` characters:
-  /// `media:description`, else the summary, else the first sentence of the content.
+  /// The beginning of the item's text, on one line and without markup, with at most ``longestText`` characters:
+  /// `media:description`, or else the summary, or else the first sentence of the content.
   ///
-  /// Without a title the summary comes first, because `media:description` is then the image's alternative text.
+  /// If there is no title, the summary comes first, because `media:description` is the image's alternative text in that
+  /// case.
   public var plainText: String? {
     let summary = summary?.plainBeginning?.cut(to: Self.longestText)
     let media = mediaDescription?.plainBeginning?.cut(to: Self.longestText)
     return (describesImage ? summary ?? firstSentence : media ?? summary ?? firstSentence) ?? media
   }
 
-  /// The alternative text of the chosen image, on one line; without one, `media:description`, if that describes the
-  /// image.
+  /// The alternative text of the chosen image, on one line, or `media:description` if there is none and that describes
+  /// the image.
   public var plainAlt: String? {
     let other = images.first { $0.address == image?.address && $0.alt != nil }
     let media = describesImage ? mediaDescription?.plainBeginning : nil
@@ -32,7 +33,7 @@ extension FeedItem {
     return texts.lazy.compactMap { $0?.nonempty?.cut(to: Self.longestText) }.first
   }
 
-  /// True when `media:description` describes the image alone: the item's words are elsewhere.
+  /// True when `media:description` describes the image alone: the item's own text is elsewhere.
   private var describesImage: Bool { title == nil && (summary != nil || content != nil) }
 
   private var firstWords: String? {
@@ -46,7 +47,7 @@ extension FeedItem {
 }
 
 extension FeedImageCandidate {
-  /// Takes a text as the alternative text, unless there is one.
+  /// Uses a text as the alternative text, unless there already is one.
   mutating func describe(_ text: FeedText) {
     alt = alt ?? text.plainBeginning?.cut(to: FeedItem.longestText)
   }
@@ -56,7 +57,7 @@ extension FeedText {
   /// The number of bytes of markup that are read for the beginning of a text.
   private static let beginning = 16 << 10
 
-  /// The beginning of ``plain``; all of it when the text is short. `nil` if none of it is visible.
+  /// The beginning of ``plain``; the whole text if it is short. `nil` if none of it is visible.
   fileprivate var plainBeginning: String? {
     guard value.utf8.count > Self.beginning else { return plain.nonempty }
     let start = String(decoding: value.utf8.prefix(Self.beginning), as: UTF8.self)
@@ -70,7 +71,7 @@ extension FeedText {
 extension String {
   fileprivate var nonempty: String? { contains { !$0.isWhitespace } ? self : nil }
 
-  /// The text up to the first period, question mark or exclamation mark that a space follows.
+  /// The text up to the first period, question mark or exclamation mark that is followed by a space.
   fileprivate var firstSentence: String {
     var wasEnd = false
     for place in indices {
@@ -80,7 +81,7 @@ extension String {
     return self
   }
 
-  /// The text, or its beginning with an ellipsis, of at most `count` characters; cut between words if possible.
+  /// The text, or its beginning with an ellipsis, with at most `count` characters; it is cut between words if possible.
   fileprivate func cut(to count: Int) -> String {
     guard let end = index(startIndex, offsetBy: count - 1, limitedBy: endIndex), end < endIndex,
       index(after: end) < endIndex

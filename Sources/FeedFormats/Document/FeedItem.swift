@@ -14,7 +14,7 @@ public struct FeedItem: Hashable, Sendable {
   public var published: FeedDate?
   public var updated: FeedDate?
   public var location: FeedPlace?
-  /// Every image that the item names, in the order of the document, each URL once per source.
+  /// Every image that the item names, in document order; each URL occurs once per source.
   public var images: [FeedImageCandidate]
   /// The index in ``images`` of the image to show.
   public var chosenImage: Int?
@@ -54,6 +54,6 @@ public struct FeedPlace: Hashable, Sendable {
     self.point = point
   }
 
-  /// The name, else the coordinates.
+  /// The name, or else the coordinates.
   public var text: String? { name ?? point }
 }

@@ -1,4 +1,4 @@
-/// The limits of a document. Exceeding one ends the parsing with the limit's own ``FeedFormatError``.
+/// The limits of a document. Exceeding a limit ends parsing with that limit's own ``FeedFormatError``.
 public struct FeedLimits: Hashable, Sendable {
   /// The maximum number of bytes of a document: 32 MiB. ``FeedFormatError/documentTooLong(limit:)``.
   public var documentBytes = 32 << 20
@@ -21,8 +21,8 @@ public struct FeedLimits: Hashable, Sendable {
   public var textBytes = 4 << 20
   /// The maximum number of items of a feed: 200,000. ``FeedFormatError/tooManyItems(limit:)``.
   public var items = 200_000
-  /// The maximum number of bytes of the URLs of all images, which are longer than in the document if they are relative
-  /// there: 64 MiB. ``FeedFormatError/addressesTooLong(limit:)``.
+  /// The maximum number of bytes in the URLs of all images, which are longer here than in the document if they are
+  /// relative there: 64 MiB. ``FeedFormatError/addressesTooLong(limit:)``.
   public var addressBytes = 64 << 20
   /// The maximum number of images of one item: 64. Further images are left out, which counts as a repair, not an error.
   public var imagesPerItem = 64
@@ -54,8 +54,8 @@ public enum FeedFormatError: Error, Hashable, Sendable {
   case addressesTooLong(limit: Int)
   /// The document begins like JSON but isn't JSON: the decoder's error.
   case notJSON(String)
-  /// The document is JSON with another structure: the place (`items[3].id`; empty for the whole), and the expected
-  /// structure.
+  /// The document is JSON with the wrong structure: the place (`items[3].id`; empty for the whole document), and the
+  /// expected structure.
   case wrongShape(at: String, String)
   /// The image URL of the item at this index of Essential Feed JSON isn't an absolute http or https URL.
   case imageAddress(item: Int, String)

@@ -4,10 +4,10 @@ public import struct Foundation.UUID
 /// UTF-8 or UTF-16.
 ///
 /// The server's order is kept, and so are items that repeat an id; a `null` description or location counts as absent;
-/// unknown keys are ignored; a document with no items is an empty feed. One bad item makes the whole feed invalid: a
-/// part of a feed is never shown or saved as if it were the feed.
+/// unknown keys are ignored; a document with no items is an empty feed. One bad item makes the whole feed invalid: part
+/// of a feed is never shown or saved as if it were the whole feed.
 ///
-/// simdjson reads valid documents, ten times as fast as `JSONDecoder`. The decoder reads the others again and reports
+/// simdjson reads valid documents, ten times as fast as `JSONDecoder`. `JSONDecoder` then reads the others and reports
 /// the error: it defines what is accepted, the result, and every message.
 public enum CaseStudyFeed {
   public struct Image: Hashable, Sendable {
@@ -36,8 +36,8 @@ public enum CaseStudyFeed {
     public var id: UUID { identity.uuid }
   }
 
-  /// A copy of a document with memory past its end, so that the parser, which reads a little beyond it, makes no other
-  /// copy.
+  /// A copy of a document with memory past its end, so that the parser, which reads a little beyond the end, doesn't
+  /// need to make a copy.
   public static func padded(_ body: some Collection<UInt8>) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: body.count + JSONTape.padding) { memory, count in
       preferLargePages(for: UnsafeMutableRawBufferPointer(memory))
@@ -69,7 +69,7 @@ public enum CaseStudyFeed {
 
   /// `nil` for a document that is invalid or not certainly valid.
   ///
-  /// - Parameter count: the document's length in bytes: its strings have at most five thirds of that.
+  /// - Parameter count: the document's length in bytes: its strings take up at most five thirds of that.
   static func images(in tape: JSONTape, ofBytes count: Int) -> Images? {
     guard count <= 1 << 30, let value = tape.root["items"], let items = value.elements else { return nil }
     let texts = tape.takeStrings()

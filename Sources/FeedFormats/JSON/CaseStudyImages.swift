@@ -5,7 +5,7 @@ extension CaseStudyFeed {
   public struct Images: RandomAccessCollection, Hashable, Sendable {
     struct Record: Sendable {
       var identity: Identity
-      /// The position of a string; `absent` for none.
+      /// The position of a string; `absent` if there is none.
       var description: Place
       var location: Place
       var address: Place
@@ -34,7 +34,7 @@ extension CaseStudyFeed {
     public var startIndex: Int { 0 }
     public var endIndex: Int { records.count }
 
-    /// The bytes of all texts.
+    /// The number of bytes in all texts.
     package var textBytes: Int {
       records.reduce(0) { sum, record in
         sum + Int(record.description.length) + Int(record.location.length) + Int(record.address.length & ~Self.mark)
@@ -62,7 +62,7 @@ extension CaseStudyFeed {
 }
 
 extension CaseStudyFeed.Images {
-  /// A copy as an array, in its own memory.
+  /// Creates a collection of these images, in memory of its own.
   init(_ images: [CaseStudyFeed.Image]) {
     var (texts, encoded): ([UInt8], [UInt8]) = ([], [])
     func place(_ text: SharedText, in memory: inout [UInt8]) -> Place {

@@ -25,7 +25,7 @@ enum CaseStudyOracle {
 
   /// `text` as a URL, if it is an absolute http or https URL with a host.
   ///
-  /// A character that a URL may not contain, such as a space, is percent-encoded, as browsers do.
+  /// A character that a URL may not contain, such as a space, is percent-encoded, as it is in browsers.
   static func address(_ text: String) -> String? {
     guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https",
       let host = url.host(), !host.isEmpty
@@ -75,7 +75,7 @@ enum CaseStudyOracle {
 
   /// The part of `body` that isn't JSON, and its position.
   ///
-  /// On Linux, `JSONDecoder` doesn't report it; `JSONSerialization` does, but takes 0.3 s and much memory for a
+  /// On Linux, `JSONDecoder` doesn't report it; `JSONSerialization` does, but takes 0.3 s and a lot of memory for a
   /// megabyte.
   private static func reason(for body: Data) -> String? {
     guard body.count <= 1 << 18 else { return nil }
@@ -87,7 +87,7 @@ enum CaseStudyOracle {
     }
   }
 
-  /// True if the first character, after a byte order mark and whitespace, is `<`, with which JSON never begins.
+  /// True if the first character, after a byte order mark and whitespace, is `<`, which never begins JSON.
   private static func looksLikeWebPage(_ body: Data) -> Bool {
     let skipped: Set<UInt8> = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
     return body.prefix(1024).first { !skipped.contains($0) } == UInt8(ascii: "<")
@@ -124,7 +124,7 @@ extension FeedFormatError {
 
 extension UnsafeRawBufferPointer {
   /// True when the JSON in these bytes may have more values than `limit`: one for each comma and opening bracket
-  /// outside of strings. Counting needs no decoder, which would take 50 bytes per value.
+  /// outside of strings. Counting avoids a decoder, which would take 50 bytes per value.
   func holdsMoreJSONValues(than limit: Int) -> Bool {
     // In UTF-16 and UTF-32, half a character may look like a quotation mark, so strings aren't skipped.
     let isOfBytes = !prefix(4).contains { $0 == 0 || $0 >= 0xFE }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A UUID as two numbers: copying Foundation's type takes function calls, and as much time as parsing one.
+/// A UUID as two numbers, because copying Foundation's type takes function calls, and as much time as parsing a UUID.
 struct Identity: Hashable, Sendable {
   private let first: UInt64
   private let second: UInt64
@@ -50,8 +50,8 @@ struct Identity: Hashable, Sendable {
 }
 
 extension UnsafeBufferPointer where Element == UInt8 {
-  /// The hexadecimal number from `start` up to `end`, which is excluded; a bit of `wrong`'s last byte is set when it is
-  /// not a number.
+  /// The hexadecimal number from `start` up to, but not including, `end`; if it isn't a number, a bit in the last byte
+  /// of `wrong` is set.
   @inline(__always)
   fileprivate func number(_ start: Int, _ end: Int, _ wrong: inout UInt64) -> UInt64 {
     var number: UInt64 = 0

@@ -1,4 +1,4 @@
-/// Reads a JSON document of any format.
+/// Reads a JSON document in any format.
 enum JSONDocument {
   static func read(_ bytes: [UInt8], address: String?, limits: FeedLimits) throws(FeedFormatError) -> FeedDocument {
     if let document = try parse(bytes, address: address, limits: limits) { return document }

@@ -11,7 +11,8 @@ struct JSONFeedReader: JSONReading {
     self.limits = limits
   }
 
-  /// True for a document with JSON Feed's version, or without one, with fields that only a JSON Feed has.
+  /// True for a document with JSON Feed's version, or a document without a version but with fields that only a JSON
+  /// Feed has.
   static func recognizes(_ root: JSONValue) -> Bool {
     guard root.kind == .object else { return false }
     if let version = root["version"]?.bytes, version.firstRange(of: "jsonfeed.org") != nil { return true }

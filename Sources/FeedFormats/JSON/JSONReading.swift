@@ -1,4 +1,4 @@
-/// The shared parts of the readers of JSON feeds: URLs, texts and images, and the repairs that were needed.
+/// The parts that the readers of JSON feeds share: URLs, texts and images, and the repairs that were needed.
 protocol JSONReading {
   var limits: FeedLimits { get }
   /// The base of relative URLs.

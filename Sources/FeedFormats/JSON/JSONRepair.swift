@@ -1,5 +1,5 @@
-/// Repairs the usual mistakes of a document in JSON: control characters and halves of surrogate pairs in strings,
-/// commas that no value follows, and a missing end.
+/// Repairs the usual mistakes in a JSON document: control characters and halves of surrogate pairs in strings, commas
+/// without a following value, and a missing end.
 struct JSONRepair {
   private(set) var text: [UInt8]
   private(set) var repairs: Repairs
@@ -8,7 +8,7 @@ struct JSONRepair {
   private var open: [UInt8] = []
   /// The position of a comma that no value has followed yet.
   private var comma: Int?
-  /// The end of the last object that is complete in an array of the document.
+  /// The end of the last complete object in one of the document's arrays.
   private var lastItemEnd: Int?
 
   init(_ text: [UInt8], repairs: Repairs) {

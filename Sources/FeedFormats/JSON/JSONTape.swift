@@ -1,7 +1,7 @@
 import CSimdJSON
 
 /// A JSON document as simdjson parsed it: a tape of words, one or two for each value (simdjson's `doc/tape.md`), and
-/// the strings they point to. Valid while `JSONTape.parse` runs.
+/// the strings they point to. It is valid while `JSONTape.parse` runs.
 struct JSONTape {
   private let parser: OpaquePointer
   fileprivate let tape: UnsafePointer<UInt64>
@@ -106,15 +106,15 @@ struct JSONValue {
     }
   }
 
-  /// The number of values of an array, or of pairs of an object; 16,777,215 means that many or more.
+  /// The number of values in an array, or of pairs in an object; 16,777,215 means that number or more.
   var count: Int { kind == .array || kind == .object ? Int(word >> 32 & 0xFF_FFFF) : 0 }
 
-  /// The values of an array; `nil` for another value.
+  /// The values of an array; `nil` for any other kind of value.
   var elements: Elements? {
     kind == .array ? Elements(tape: tape, index: index + 1, end: next - 1) : nil
   }
 
-  /// The keys and values of an object; `nil` for another value.
+  /// The keys and values of an object; `nil` for any other kind of value.
   var members: Members? {
     kind == .object ? Members(tape: tape, index: index + 1, end: next - 1) : nil
   }

@@ -73,7 +73,7 @@ struct RSSInJSONReader: JSONReading {
   /// The text of an element, which is an object if it has attributes, too.
   private static func content(_ value: JSONValue?) -> JSONValue? { value?["#value"] ?? value }
 
-  /// The values of an array; any other value counts as an array of one.
+  /// The values of an array; any other value counts as an array with that one element.
   private static func several(_ value: JSONValue?) -> [JSONValue] {
     guard let value, value.kind != .null else { return [] }
     return value.elements.map(Array.init) ?? [value]

@@ -8,11 +8,11 @@ import CSimdJSON
   import Darwin
 #endif
 
-/// A string that becomes a `String` only when it is read: until then, it is a part of the memory that all strings of
-/// its document share.
+/// A string that becomes a `String` only when it is read. Until then, it is part of the memory that all strings of its
+/// document share.
 ///
-/// Creating the strings of 100,000 images takes three times as long as parsing them, and most strings are compared,
-/// saved and written as bytes. One string keeps the memory of all strings of its document alive.
+/// Creating the strings of 100,000 images takes three times as long as parsing them, and most strings are only
+/// compared, saved and written as bytes. One string keeps the memory of all strings of its document alive.
 public struct SharedText: Hashable, Sendable {
   let buffer: TextBuffer
   let start: UInt32
@@ -62,7 +62,7 @@ extension SharedText: CustomStringConvertible, ExpressibleByStringLiteral {
 
 /// The memory of the texts of one document.
 ///
-/// - Note: `@unchecked Sendable`: it is never written to after its creation.
+/// - Note: `@unchecked Sendable`: the memory is never written to after its creation.
 final class TextBuffer: @unchecked Sendable {
   let base: UnsafeMutablePointer<UInt8>
   private let isParsers: Bool

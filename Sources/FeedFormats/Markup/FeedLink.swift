@@ -12,10 +12,10 @@ public struct FeedLink: Hashable, Sendable {
     self.type = type
   }
 
-  /// The feeds that the first megabyte of a page names with `<link rel="alternate">` or `rel="feed"`, in the page's
-  /// order, each once.
+  /// The feeds that the first megabyte of a page names with `<link rel="alternate">` or `rel="feed"`, in page order,
+  /// each only once.
   ///
-  /// - Parameter address: the page's final URL, against which relative URLs are resolved unless there is a `<base>`.
+  /// - Parameter address: the page's final URL, which relative URLs are resolved against unless there is a `<base>`.
   public static func links(inPage html: [UInt8], address: String?) -> [FeedLink] {
     html.withUnsafeBufferPointer { html in
       var links = PageLinks(html.part(0, min(html.count, 1 << 20)), address: address)
@@ -25,8 +25,8 @@ public struct FeedLink: Hashable, Sendable {
 }
 
 extension FeedLink {
-  /// True for a feed of the comments on a site or a post, according to its URL or title: WordPress names one next to
-  /// each feed of posts.
+  /// True for a feed of the comments on a site or a post, according to its URL or title: WordPress adds one to each
+  /// feed of posts.
   public var isOfComments: Bool {
     let address = self.address.lowercased()
     if address.contains("/comments/") || address.contains("feed=comments") { return true }
@@ -34,7 +34,7 @@ extension FeedLink {
     return ["comment", "komment", "coment", "reacties", "комментари", "コメント"].contains { title.contains($0) }
   }
 
-  /// True for the bytes of a web page, whose root element comes before any feed's.
+  /// True for the bytes of a web page, that is, if its root element comes before any that a feed has.
   public static func isPage(_ bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBufferPointer { bytes in
       let head = bytes.part(0, min(bytes.count, 4096))
@@ -88,7 +88,7 @@ private struct PageLinks {
     links.append(FeedLink(address: address, title: title?.isEmpty == true ? nil : title, type: type))
   }
 
-  /// True for the type of a feed. For general types such as `application/json` and `text/xml`, the URL decides.
+  /// True for the media type of a feed. For general types, such as `application/json` and `text/xml`, the URL decides.
   private static func isFeed(_ type: String, _ address: String) -> Bool {
     func mentions(_ words: [String]) -> Bool { words.contains(where: address.lowercased().contains) }
     return switch type {

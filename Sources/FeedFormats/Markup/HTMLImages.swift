@@ -8,7 +8,7 @@ struct HTMLImages {
     var address: [UInt8]
     var width: Int?
     var height: Int?
-    /// `alt`, else `title`, on one line.
+    /// `alt`, or else `title`, on one line.
     var alt: String?
   }
 
@@ -61,7 +61,7 @@ struct HTMLImages {
       && (html[end].isSpace || html[end] == UInt8(ascii: "/") || html[end] == UInt8(ascii: ">"))
   }
 
-  /// The image of the tag; `nil` if it has none, or only a tracking or spacer pixel.
+  /// The tag's image; `nil` if it has no image, or only a tracking or spacer pixel.
   private var image: Image? {
     let (width, height) = (length("width"), length("height"))
     if let width, let height, width <= 2, height <= 2 { return nil }
@@ -82,7 +82,7 @@ struct HTMLImages {
     return nil
   }
 
-  /// A length in pixels; `nil` for one in percent.
+  /// A length in pixels; `nil` for a percentage.
   private func length(_ name: StaticString) -> Int? {
     guard let value = tag.rawValue(name)?.trimmed, value.last != UInt8(ascii: "%") else { return nil }
     return value.integer

@@ -1,4 +1,4 @@
-/// The elements of a web page that have one of a few names, in order; except those in comments, scripts and styles.
+/// The elements of a web page that have one of a few names, in order, except for those in comments, scripts and styles.
 ///
 /// The page is untrusted: each byte is read once, and a tag has at most 256 attributes.
 struct PageElements {
@@ -17,7 +17,7 @@ struct PageElements {
 
   /// Moves to the next element.
   ///
-  /// - Returns: its name, in lower case; `nil` after the last.
+  /// - Returns: its name, in lower case; `nil` after the last element.
   mutating func next() -> String? {
     while let start = html.firstIndex(of: UInt8(ascii: "<"), from: index, to: html.count) {
       index = start + 1

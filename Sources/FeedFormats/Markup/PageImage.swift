@@ -3,17 +3,17 @@ public enum PageImage {
   /// The number of bytes of a page that are read: 128 KiB.
   public static let mostBytes = 128 << 10
 
-  /// The URL of the page's image: its `og:image`, else its `twitter:image` or `<link rel="image_src">`, else the
+  /// The URL of the page's image: its `og:image`, or else its `twitter:image` or `<link rel="image_src">`, or else the
   /// largest of its `<img>` elements.
   ///
-  /// If there is an `<article>` or, without one, a `<main>`, only the `<img>` elements after its start tag count. The
-  /// attributes `width` and `height` give the size; an `<img>` narrower than 100 pixels or lower than 66 isn't taken.
-  /// If none has a size, the first one after that start tag is taken. Logos and avatars, recognized by their URLs, and
-  /// SVG are never taken.
+  /// If there is an `<article>` (or otherwise a `<main>`), only the `<img>` elements after its start tag count. The
+  /// attributes `width` and `height` give the size; an `<img>` that is narrower than 100 pixels or less than 66 pixels
+  /// high isn't used. If none has a size, the first one after that start tag is used. Logos and avatars, which are
+  /// recognized by their URLs, and SVG images are never used.
   ///
   /// - Parameters:
   ///   - html: the page, of which the first ``mostBytes`` are read; it may be cut off anywhere.
-  ///   - address: the page's final URL, against which relative URLs are resolved unless there is a `<base>`.
+  ///   - address: the page's final URL, which relative URLs are resolved against unless there is a `<base>`.
   /// - Returns: an absolute http or https URL; `nil` when the page has none.
   public static func address(inPage html: [UInt8], address: String?) -> String? {
     html.withUnsafeBufferPointer { html in

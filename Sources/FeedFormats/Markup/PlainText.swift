@@ -14,7 +14,7 @@ public func plainText(ofHTML html: String) -> String {
   return line.withBytes { String(decoding: withoutTags($0), as: UTF8.self) }
 }
 
-/// A plain text on one line: without control characters, and with each run of whitespace as one space.
+/// A plain text on one line, without control characters, and with each run of whitespace replaced by a single space.
 public func plainLine(_ text: String) -> String { text.withBytes(line) }
 
 /// One round: removes tags and resolves entities.
@@ -27,7 +27,7 @@ private struct Round {
   private let html: Bytes
   private var tag: XMLTag
   private var result: [UInt8] = []
-  /// The texts that a search up to the end did not find; they are not searched for again.
+  /// The texts that a search up to the end did not find, and that are not searched for again.
   private var missing: Set<Int> = []
   private static let silent: [StaticString] = [
     "script", "style", "head", "template", "iframe", "noframes", "xmp", "textarea",
@@ -85,7 +85,7 @@ private struct Round {
     return nil
   }
 
-  /// Skips the content of an element that shows no text. Without an end tag, only its start tag is dropped.
+  /// Skips the content of an element that shows no text. If there is no end tag, only the start tag is dropped.
   private mutating func skipContent(from start: Int) -> Int {
     guard let kind = Self.silent.firstIndex(where: { tag.nameBytes.equalsIgnoringCase($0) }), !missing.contains(kind)
     else { return start }
@@ -128,7 +128,7 @@ private func withoutTags(_ text: Bytes) -> [UInt8] {
   return result
 }
 
-/// The text without control characters, and with each run of whitespace as one space.
+/// The text without control characters, and with each run of whitespace replaced by a single space.
 private func line(_ text: Bytes) -> String {
   var result: [UInt8] = []
   result.reserveCapacity(text.count)

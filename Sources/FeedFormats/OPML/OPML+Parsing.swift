@@ -2,7 +2,7 @@ extension OPML {
   /// Reads a list.
   ///
   /// - Parameters:
-  ///   - bytes: the document, in any encoding that feeds have.
+  ///   - bytes: the document, in any encoding that feeds may have.
   ///   - limits: the document's limits; outlines count as items.
   /// - Throws: ``FeedFormatError/notAFeed`` when its first kilobytes contain no OPML, ``FeedFormatError/empty``, and
   ///   each limit's own error.
@@ -168,7 +168,7 @@ extension OPMLReader {
     while !open.isEmpty { closeLastWithoutTag() }
   }
 
-  /// Outlines inside an unclosed feed belong next to it; those inside a folder belong to the folder.
+  /// Outlines inside an unclosed feed are moved next to it; those inside an unclosed folder stay in the folder.
   private mutating func closeLastWithoutTag() {
     guard var outline = open.popLast() else { return }
     guard outline.address != nil else { return append([outline]) }

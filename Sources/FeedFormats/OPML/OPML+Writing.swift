@@ -1,5 +1,5 @@
 extension OPML {
-  /// The list as a document of OPML 2.0, in UTF-8.
+  /// The list as an OPML 2.0 document, in UTF-8.
   ///
   /// Attributes with a prefix that ``namespaces`` does not declare are left out, as OPML 2.0 requires.
   public var document: String {
@@ -44,10 +44,10 @@ extension OPML {
     text += " \(name)=\"\(escaped(value))\""
   }
 
-  /// Characters that XML forbids are left out, and so are control characters, which no reader shows. Tabs and line
-  /// breaks are written as references, because in an attribute they would be read as spaces. Characters that reorder or
-  /// hide the text around them on a terminal are written as references, too; a parser reads them as the same
-  /// characters.
+  /// Escapes text. Characters that XML forbids are left out, and so are control characters, which feed readers don't
+  /// show. Tabs and line breaks are written as references, because in an attribute they would be read as spaces.
+  /// Characters that reorder or hide the text around them on a terminal are written as references, too; a parser reads
+  /// them as the same characters.
   private static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

@@ -8,7 +8,7 @@
 public struct OPML: Hashable, Sendable {
   /// One line of the list: a folder, or a feed.
   public struct Outline: Hashable, Sendable {
-    /// The title that a reader shows (`text`).
+    /// The title that feed readers show (`text`).
     public var text: String?
     /// The feed's own title (`title`).
     public var title: String?
@@ -18,7 +18,7 @@ public struct OPML: Hashable, Sendable {
     public var page: String?
     /// All other attributes, unchanged.
     public var attributes: [Attribute]
-    /// The outlines inside this one, usually a folder's.
+    /// The outlines inside this one, which is usually a folder.
     public var outlines: [Outline]
 
     public init(
@@ -51,7 +51,7 @@ public struct OPML: Hashable, Sendable {
   /// The vocabularies that the outlines use besides OPML's: `xmlns:` prefixes and their URIs.
   public var namespaces: [Attribute]
   public var outlines: [Outline]
-  /// True when the document's end is missing: the outlines are those that arrived.
+  /// True when the document's end is missing: only the outlines that arrived are here.
   public var isCutOff = false
 
   public init(title: String? = nil, namespaces: [Attribute] = [], outlines: [Outline] = []) {
@@ -62,7 +62,7 @@ public struct OPML: Hashable, Sendable {
 }
 
 extension OPML.Outline {
-  /// The name to show: its text, else its title; `nil` when neither has a visible character.
+  /// The name to show: the outline's text, or else its title; `nil` when neither has a visible character.
   public var name: String? {
     for text in [text, title] {
       if let text, case let line = plainLine(text), !line.isEmpty { return line }
@@ -70,7 +70,7 @@ extension OPML.Outline {
     return nil
   }
 
-  /// The value of an attribute that has no property; case doesn't matter.
+  /// The value of an attribute that has no property of its own; the name is case-insensitive.
   public subscript(attribute name: String) -> String? {
     get { attributes.first { $0.name.lowercased() == name.lowercased() }?.value }
     set {
@@ -100,7 +100,7 @@ extension OPML.Outline {
 }
 
 extension OPML {
-  /// A feed of a list, and the names of the folders that it is in.
+  /// A feed in a list, and the names of the folders that contain it.
   public struct Feed: Hashable, Sendable {
     public var outline: Outline
     /// An absolute http or https URL.
@@ -127,7 +127,8 @@ extension OPML {
     return count
   }
 
-  /// The recursion is as deep as outlines nest, which ``FeedLimits/depth`` limits.
+  /// Visits outlines recursively. The recursion is as deep as the nesting of outlines, which ``FeedLimits/depth``
+  /// limits.
   private func visit(_ outlines: [Outline], in folders: [String], _ body: (Outline, [String]) -> Void) {
     for outline in outlines {
       body(outline, folders)

@@ -46,12 +46,12 @@ struct ItemDraft {
   var body: FeedText?
   var published: FeedDate?
   var issued: FeedDate?
-  /// The `xml:base` of the text; `nil` without one.
+  /// The `xml:base` of the text; `nil` if there is none.
   var contentBase: String?
   var summaryBase: String?
   var latitude: String?
   var longitude: String?
-  /// The `media:description` of a `media:content`, and the place of its image among the item's.
+  /// The `media:description` of a `media:content`, and the position of its image among the item's images.
   var imageDescriptions: [(image: Int, text: FeedText)] = []
   /// The number of `media:group` elements so far.
   var mediaGroups = 0

@@ -217,7 +217,7 @@ extension SyndicationBuilder {
     }
   }
 
-  /// Begins a field that is not a human-readable text: a URL, a date, a number.
+  /// Begins a field that is not human-readable text, such as a URL, a date or a number.
   mutating func field(_ field: FeedField, _ hash: UInt64) -> Frame {
     text.removeAll(keepingCapacity: true)
     kind = .html

@@ -133,7 +133,7 @@ extension SyndicationBuilder {
 
   private var date: FeedDate? { isCutOff ? nil : text.withBytes { FeedDate(parsing: $0) } }
 
-  /// Two numbers of degrees, separated by one space.
+  /// Two numbers in degrees, separated by one space.
   private var point: String? { text.withBytes { coordinates($0) } }
 
   private static func seconds(of period: Bytes) -> Int? {
@@ -149,8 +149,8 @@ extension [UInt8] {
   fileprivate var trimmed: String { withBytes { $0.trimmed.string } }
 }
 
-/// Latitude and longitude as written, with one space between them. Only the first two numbers count, which are a line's
-/// first point. `nil` if the text has anything except numbers.
+/// Latitude and longitude as written, with one space between them. Only the first two numbers count, which are the
+/// first point if the text is a line. `nil` if the text contains anything except numbers.
 func coordinates(_ bytes: Bytes) -> String? {
   // Split only the beginning: a line may have thousands of numbers.
   let numbers = bytes.split(maxSplits: 3) { $0.isSpace || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }

@@ -1,5 +1,5 @@
 extension SyndicationBuilder {
-  /// True for a link whose URL is an attribute: Atom's, in any namespace.
+  /// True for a link whose URL is an attribute, as in Atom; the namespace doesn't matter.
   func isAtomLink(_ element: Element, _ tag: borrowing XMLTag) -> Bool {
     element.namespace == .atom || element.namespace == .atom03 || tag.rawValue("href") != nil
   }
@@ -52,7 +52,7 @@ extension SyndicationBuilder {
     noteImage(address, from: .enclosure, tag)
   }
 
-  /// Media RSS: images in the item and in groups, and their descriptions.
+  /// Handles Media RSS: images in the item and in groups, and their descriptions.
   mutating func beginInMedia(_ element: Element, _ tag: borrowing XMLTag, _ hash: UInt64) -> Frame {
     guard element.namespace == .media else {
       return beginPlace(element, hash) ?? Frame(name: hash, context: .ignored)
@@ -185,8 +185,8 @@ extension FeedItem {
   }
 }
 
-/// True for an image, as judged by its type; without a type, by its medium; without either, by the extension of its
-/// URL. An invalid type (`imaage/png`) does not count.
+/// True for an image, judged by its type, or by its medium if it has no type, or by the extension of its URL if it has
+/// neither. An invalid type (`imaage/png`) does not count.
 func isImage(type: Bytes?, medium: Bytes?, address: Bytes) -> Bool {
   if let type, type.count > 0 {
     if type.startsIgnoringCase(with: "image/") || medium?.equalsIgnoringCase("image") == true { return true }

@@ -51,7 +51,7 @@ extension SyndicationBuilder {
     stack.append(Frame(name: hash, context: isWrapper ? .wrapper : .markup))
   }
 
-  /// Text between the elements of XHTML: escapes of `<` and `&` stay.
+  /// Appends text between the elements of XHTML, keeping escapes of `<` and `&`.
   mutating func appendEscaped(_ bytes: Bytes, isLiteral: Bool) {
     var plain: [UInt8] = []
     if isLiteral { plain.append(bytes) } else { Entities.append(bytes, to: &plain) }
@@ -90,7 +90,7 @@ extension SyndicationBuilder {
     }
   }
 
-  /// True for an element that can't be inside a text, so the field before it was not closed.
+  /// True for an element that can't be inside a text, which means that the field before it was not closed.
   func interrupts(_ element: Element) -> Bool {
     if element.namespace.isOfFeed {
       switch element.name {

@@ -1,8 +1,8 @@
 /// Builds a document from the parts of RSS or Atom that ``XMLScanner`` finds.
 ///
-/// It keeps a stack of open elements, each with its meaning at its position. An end tag closes everything up to the
-/// open element with its name, so that an element without an end tag ends with its parent. An item can begin anywhere
-/// except inside an item.
+/// It keeps a stack of open elements, each with the meaning that it has at its position. An end tag closes everything
+/// up to the open element of the same name, so an element without an end tag ends with its parent. An item can begin
+/// anywhere except inside an item.
 struct SyndicationBuilder: XMLSink {
   /// The meaning of an open element.
   enum Context: UInt8 {
@@ -25,12 +25,12 @@ struct SyndicationBuilder: XMLSink {
     /// The outer `<div>` of Atom's XHTML, which is not part of the text.
     case wrapper
     case ignored
-    /// An unknown element of an item: it may contain images, or be a misspelled one without an end tag.
+    /// An unknown element in an item. It may contain images, or be a misspelled element without an end tag.
     case unknown
   }
 
   struct Frame {
-    /// The hash of its name; 0 if no end tag closes it.
+    /// The hash of the element's name; 0 if no end tag closes it.
     var name: UInt64
     let context: Context
     var field = FeedField.title
@@ -44,11 +44,11 @@ struct SyndicationBuilder: XMLSink {
   var document = FeedDocument(format: .rss)
   /// True as soon as a feed, or a part of one, has begun.
   var isRecognized = false
-  /// True when a channel is the outermost element: the root of CDF, or of RSS whose own is missing.
+  /// True when a channel is the outermost element: the root of CDF, or of RSS without its own root.
   var beginsWithChannel = false
   /// True after HTML's document type, which some feeds have, too.
   var looksLikePage = false
-  /// True within HTML's root element, where only the root of a feed begins one.
+  /// True within HTML's root element, where only a feed's root element begins a feed.
   var isPage = false
   /// True after the root element of a list of feeds.
   var isList = false
@@ -84,8 +84,8 @@ struct SyndicationBuilder: XMLSink {
     self.limits = limits
   }
 
-  /// The base of relative URLs: `xml:base`, else the document's URL, else the URL that the document gives for itself,
-  /// else its site's.
+  /// The base of relative URLs: `xml:base`, or else the document's URL, or else the URL that the document gives for
+  /// itself, or else its site's.
   var base: String? { bases.last ?? address ?? selfLink ?? siteLink?.address }
 
   var context: Context { stack.last?.context ?? .outside }
@@ -190,7 +190,7 @@ struct SyndicationBuilder: XMLSink {
 }
 
 extension SyndicationBuilder {
-  /// The error of a document that is not a feed.
+  /// The error for a document that is not a feed.
   var reasonForNone: FeedFormatError { isList ? .listOfFeeds : looksLikePage || isPage ? .webPage : .notAFeed }
 
   /// True for a web page without items, and for other XML that happens to have elements called `item`.

@@ -1,4 +1,4 @@
-/// The local names of elements that have a meaning in a feed, in upper or lower case.
+/// The local names of elements that have a meaning in a feed; their case doesn't matter.
 enum ElementName: UInt8, CaseIterable {
   case unknown
   case rss, rdf, feed, channel, item, entry, html
@@ -21,7 +21,7 @@ enum ElementName: UInt8, CaseIterable {
       ("\(name)".withBytes { $0.nameHash }, name)
     })
 
-  /// A hash table of the names, which is faster than a dictionary: 256 places, indexed by the hash's low bits.
+  /// A hash table of the names, which is faster than a dictionary: 256 slots, indexed by the low bits of the hash.
   struct Table {
     private var hashes = [UInt64](repeating: 0, count: 256)
     private var names = [ElementName](repeating: .unknown, count: 256)
@@ -45,7 +45,7 @@ enum ElementName: UInt8, CaseIterable {
   }
 }
 
-/// Elements of HTML, which occur unescaped in texts.
+/// HTML elements, which may occur unescaped in texts.
 enum HTMLNames {
   /// True for elements without an end tag.
   static func isVoid(_ hash: UInt64) -> Bool { voids.contains(hash) }

@@ -1,8 +1,8 @@
 /// Characters written as `&name;`, `&#233;` or `&#xE9;`.
 ///
-/// Only HTML's names are known. Declarations in a document type are never read, so no text can grow by its references.
+/// Only HTML's names are known. Declarations in a document type are never read, so entities can't make a text grow.
 enum Entities {
-  /// The longest name, and the longest number that is read, with `&` and `;`.
+  /// The maximum length of a name or a number that is read, including `&` and `;`.
   static let longest = 40
 
   /// The entity that begins at `start` with an ampersand, and its end; `nil` if the ampersand doesn't begin an entity.
@@ -26,7 +26,7 @@ enum Entities {
     var second: Unicode.Scalar?
   }
 
-  /// Appends `bytes` with their entities resolved; an ampersand that doesn't begin an entity stays.
+  /// Appends `bytes` with their entities resolved; an ampersand that doesn't begin an entity is kept.
   ///
   /// - Returns: false if there was such an ampersand.
   @discardableResult
@@ -49,7 +49,7 @@ enum Entities {
     return isClean
   }
 
-  /// The character of a number; U+FFFD if there is none. Numbers of windows-1252 are mapped as in HTML.
+  /// The character with a number; U+FFFD if there is none. Numbers in windows-1252 are mapped as in HTML.
   private static func number(_ digits: Bytes) -> Unicode.Scalar? {
     let isHexadecimal = digits.count > 1 && digits[0] | 0x20 == UInt8(ascii: "x")
     var value: UInt32 = 0

@@ -1,4 +1,5 @@
-/// The second half of HTML's named characters (HTML Standard, section 13.5): `name=code`, more codes separated by dots.
+/// The second half of HTML's named characters (HTML Standard, section 13.5): `name=code`; several codes are separated
+/// by dots.
 let entityNamesB: StaticString = """
   euml=EB euro=20AC excl=21 exist=2203 expectation=2130 exponentiale=2147 fallingdotseq=2252 fcy=444 female=2640 \
   ffilig=FB03 fflig=FB00 ffllig=FB04 ffr=1D523 filig=FB01 fjlig=66.6A flat=266D fllig=FB02 fltns=25B1 fnof=192 \

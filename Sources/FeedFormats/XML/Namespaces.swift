@@ -22,7 +22,7 @@ enum Namespace: UInt8 {
     self = .other
   }
 
-  /// The namespace of a usual prefix, for documents without a declaration.
+  /// The namespace that a prefix usually stands for, for documents without a declaration.
   init?(usualPrefix hash: UInt64) {
     guard let namespace = Self.prefixes[hash] else { return nil }
     self = namespace
@@ -65,7 +65,7 @@ struct Namespaces {
   }
 
   private static let defaultPrefix: UInt64 = 0
-  /// The maximum number of namespaces, because they are searched for each element.
+  /// The maximum number of namespaces, because all of them are searched for each element.
   private static let most = 256
   private var bindings: [Binding] = []
 

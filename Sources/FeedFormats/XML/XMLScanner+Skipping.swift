@@ -47,7 +47,7 @@ extension XMLScanner {
     return end
   }
 
-  /// Passes a CDATA section on as a whole. A section without an end ends with its parent element.
+  /// Passes on a CDATA section as a whole. A section without an end ends with its parent element.
   mutating func cdata<Sink: XMLSink>(
     _ bytes: Bytes, from start: Int, isLast: Bool, into sink: inout Sink
   ) throws(FeedFormatError) -> Int? {
@@ -87,8 +87,8 @@ extension XMLScanner {
     return end
   }
 
-  /// The next `]]>` or `<![CDATA[`: searched in parts of doubling size, because the other one may be far away and is
-  /// searched for again.
+  /// The next `]]>` or `<![CDATA[`. The text is searched in parts of doubling size, because the other of the two may be
+  /// far away, and is searched for again each time.
   private static func nextMark(_ bytes: Bytes, from start: Int) -> (index: Int, isEnd: Bool)? {
     var (start, length) = (start, 256)
     while start < bytes.count {

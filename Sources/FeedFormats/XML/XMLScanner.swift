@@ -6,16 +6,16 @@ protocol XMLSink {
   var textElement: UInt64? { get }
   mutating func open(_ tag: borrowing XMLTag) throws(FeedFormatError)
   mutating func close(_ name: Bytes) throws(FeedFormatError)
-  /// A part of a text; `isLiteral` in CDATA sections, which have no entities.
+  /// Receives a part of a text. `isLiteral` is true in CDATA sections, which have no entities.
   mutating func text(_ bytes: Bytes, isLiteral: Bool) throws(FeedFormatError)
   mutating func doctype(_ name: Bytes) throws(FeedFormatError)
   mutating func repair(_ repair: Repairs)
 }
 
-/// Finds the tags and the texts of a document that need not be well-formed XML, chunk by chunk.
+/// Finds the tags and the texts in a document, chunk by chunk. The document need not be well-formed XML.
 ///
 /// The only errors are exceeded limits. Document types are skipped, and no entities except HTML's are resolved.
-/// Rereading is limited: an incomplete tag is read again only when it is a quarter longer.
+/// Rereading is limited: an incomplete tag is read again only when it has grown by a quarter.
 struct XMLScanner {
   enum State {
     case text, comment, instruction
@@ -27,17 +27,17 @@ struct XMLScanner {
   var pending: [UInt8] = []
   let limits: FeedLimits
   var state = State.text
-  /// An incomplete part is not tried again with fewer bytes than this.
+  /// The minimum number of bytes with which an incomplete part is tried again.
   var enough = 0
   /// The position up to which a CDATA section has been searched for its end.
   var searched = 0
-  /// The beginning of the last part of that section without another section's beginning.
+  /// The beginning of the last part of that section in which no other section begins.
   var segment = 0
   var doctype = DoctypeSkipper()
 
   init(limits: FeedLimits) { self.limits = limits }
 
-  /// Passes on the complete parts of ``pending``; all of it when `isLast`.
+  /// Passes on the complete parts of ``pending``, or all of it if `isLast` is true.
   mutating func scan<Sink: XMLSink>(isLast: Bool, into sink: inout Sink) throws(FeedFormatError) {
     guard isLast || pending.count >= enough else { return }
     enough = 0

@@ -52,15 +52,15 @@ struct XMLAttribute {
 enum TagProblem {
   /// The bytes end inside it.
   case unfinished
-  /// There is a `<` in it, so the supposed tag is text.
+  /// There is a `<` in it, so what seemed to be a tag is text.
   case text
   case tooManyAttributes
   case nameTooLong
 }
 
 extension XMLTag {
-  /// Reads the tag that begins at `start` with `<` and a letter, as browsers do: accepts repeated attributes, of which
-  /// the first counts, and attributes without quotes or values.
+  /// Reads the tag that begins at `start` with `<` and a letter, as browsers do: it accepts repeated attributes, the
+  /// first of which counts, and attributes without quotes or values.
   ///
   /// - Returns: the end of the tag, or the reason why there is none.
   mutating func read(at start: Int, limits: (attributes: Int, name: Int), repairs: inout Repairs) -> (Int, TagProblem?)
@@ -153,7 +153,8 @@ extension XMLTag {
 }
 
 extension XMLTag {
-  /// The end of a value whose closing quotation mark is missing: in XML, no value contains a `>` that a tag follows.
+  /// The end of a value whose closing quotation mark is missing: in XML, a value never contains a `>` that is followed
+  /// by a tag.
   private func endOfUnclosedValue(from start: Int, to end: Int) -> Int? {
     guard var index = bytes.firstIndex(of: UInt8(ascii: "<"), from: start, to: end) else { return nil }
     while index > start, bytes[index - 1].isSpace { index -= 1 }

@@ -7,7 +7,7 @@ final class CacheExchange: PullSource {
   /// The request of the current hop.
   @exclusivity(unchecked)  // Here and below: used on one thread, and no access lasts across a call that may re-enter.
   private var request: HTTPRequest
-  /// `nil` before the first demand, and after completion or cancellation.
+  /// `nil` before the first demand and after completion or cancellation.
   @exclusivity(unchecked) private var subscription: PullSubscription<HTTPResponse, HTTPError>?
   /// The caller's limit for all hops together.
   private let timeout: StreamInstant.Stride
@@ -108,7 +108,7 @@ final class CacheExchange: PullSource {
     fly(request, stored: nil, isShared: false)
   }
 
-  /// Sends the request to the server, or waits for an equal request in flight.
+  /// Sends the request to the server, or waits for an identical request that is in flight.
   private func fly(_ request: CacheRequest, stored: HTTPStoredResponse?, isShared: Bool) {
     if isShared, request.maySharePending, let flight = client.flights[request.sharingKey], flight.isPending {
       client.report(.shared, self.request)
@@ -142,7 +142,7 @@ final class CacheExchange: PullSource {
     }
   }
 
-  /// Handles the flight's completion: everything to store has been stored.
+  /// Handles the flight's completion: everything that had to be stored has been stored.
   func receiveEnd(of flight: CacheFlight) {
     guard self.flight === flight else { return }
     complete(.finished)

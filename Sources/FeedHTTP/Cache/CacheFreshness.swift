@@ -30,8 +30,8 @@ struct CacheFreshness {
     return heuristicLifetime
   }
 
-  /// A tenth of the time from the response's last change to its `Date` (section 4.2.2), for responses without explicit
-  /// freshness.
+  /// A tenth of the time between the response's last change and its `Date` (section 4.2.2), for responses without
+  /// explicit freshness.
   private var heuristicLifetime: TimeInterval {
     guard Self.isHeuristicallyCacheable(head.status) || control.has("public"),
       let text = head.headers["Last-Modified"], let changed = HTTPDate.parse(text, now: head.received)
@@ -51,9 +51,10 @@ struct CacheFreshness {
     head.headers["Date"].flatMap { HTTPDate.parse($0, now: head.received) } ?? head.received
   }
 
-  /// The seconds since the origin created or validated the response (section 4.2.3).
+  /// The number of seconds since the origin created or validated the response (section 4.2.3).
   ///
-  /// A response received more than five minutes in the future was stored with a wrong clock, and gets the maximum age.
+  /// A response whose time of receipt is more than five minutes in the future was stored with a wrong clock, and gets
+  /// the maximum age.
   func age(at now: Date) -> TimeInterval {
     let resident = now.timeIntervalSince(head.received)
     guard resident > -300 else { return .greatestFiniteMagnitude }
@@ -74,17 +75,17 @@ struct CacheFreshness {
   /// True if the response may be used without validation while it is fresh.
   var needsNoValidation: Bool { !control.wantsValidation }
 
-  /// True if the response may be used stale, for any reason, because nothing forbids that (section 4.2.4).
+  /// True if the response may be used while it is stale, for any reason, because nothing forbids that (section 4.2.4).
   var mayBeStale: Bool { needsNoValidation && !control.has("must-revalidate") }
 
   /// The fields that `no-cache` names, which may not be used without validation.
   var hiddenFields: Set<String> { control.fields(of: "no-cache") ?? [] }
 
-  /// The seconds for which the response may be used stale while it is revalidated (RFC 5861, section 3).
+  /// The number of seconds for which the stale response may be used while it is revalidated (RFC 5861, section 3).
   var staleWhileRevalidate: TimeInterval { seconds("stale-while-revalidate") ?? 0 }
 
-  /// The seconds for which the response may be used stale when its server has an error (RFC 5861, section 4); `nil`
-  /// without such a directive.
+  /// The number of seconds for which the stale response may be used when its server has an error (RFC 5861, section 4);
+  /// `nil` if there is no such directive.
   var staleIfError: TimeInterval? { seconds("stale-if-error") }
 
   /// A directive that permits something counts only if it is well-formed.

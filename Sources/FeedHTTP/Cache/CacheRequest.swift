@@ -56,7 +56,8 @@ struct CacheRequest: Sendable {
 
   var isOnlyIfCached: Bool { control.has("only-if-cached") }
 
-  /// True if this request can wait for others in flight: it has no conditions and doesn't require a newer response.
+  /// True if this request can wait for an identical one in flight: it has no conditions and doesn't require a newer
+  /// response.
   var maySharePending: Bool { !isConditional && !asksForNewer }
 
   private var asksForNewer: Bool { control.has("no-cache") || control.has("max-age") || control.has("min-fresh") }
@@ -64,13 +65,13 @@ struct CacheRequest: Sendable {
   // MARK: Choosing
 
   enum Use: Equatable {
-    /// Use without a request.
+    /// Use the response without a request.
     case fresh
-    /// Use although stale, because the request allows it.
+    /// Use the response although it is stale, because the request allows that.
     case stale
-    /// Use although stale, while it is revalidated.
+    /// Use the response although it is stale, while it is revalidated.
     case staleWhileRevalidating
-    /// Don't use without validation.
+    /// Don't use the response without validation.
     case validate
   }
 
@@ -105,8 +106,8 @@ struct CacheRequest: Sendable {
 
   /// True when a stale response may be used after its server has failed (RFC 9111, section 4.2.4; RFC 5861, section 4).
   ///
-  /// - Parameter isDisconnected: true when no response arrived, and a stored response may replace it. Then even a
-  ///   response without `stale-if-error` may be used.
+  /// - Parameter isDisconnected: true when no response arrived, and a stored response may replace it. In that case,
+  ///   even a response without `stale-if-error` may be used.
   func mayUseAfterFailure(_ head: HTTPStoredResponse.Head, at now: Date, isDisconnected: Bool) -> Bool {
     let freshness = CacheFreshness(head)
     guard freshness.mayBeStale, !asksForNewer else { return false }
@@ -121,8 +122,8 @@ struct CacheRequest: Sendable {
   /// The selector that marks a response from a private network; no field has such a name.
   static let privateNetwork = "private network"
 
-  /// True if the document or redirect that led to this request isn't known to come from a private network. Then this
-  /// request must not lead to a private network, and only the connection shows whether it does.
+  /// True if the document or redirect that led to this request isn't known to come from a private network. If it isn't,
+  /// this request must not lead to a private network, and only the connection shows whether it does.
   var isChosenByOthers: Bool { request.origin != nil && request.originIsPrivate != true }
 
   /// The values of the request's fields that `Vary` names; `nil` for `Vary: *`, which no request matches.
@@ -148,7 +149,7 @@ struct CacheRequest: Sendable {
   }
 
   /// The value of a field in the form in which it is compared: lines joined, without space around commas, in lower case
-  /// if case doesn't matter. Secrets are compared by a hash too short to recover them from.
+  /// if case doesn't matter. Secrets are compared by a hash that is too short to recover them from.
   func selector(_ name: String) -> String? {
     if name == Self.privateNetwork { return isChosenByOthers ? nil : "own" }
     var lines = request.values(of: name)

@@ -48,7 +48,7 @@ extension CacheRequest {
     return conditional.headers.count > request.headers.count ? conditional : nil
   }
 
-  /// The head of `stored` after a 304 (sections 3.2 and 4.3.4); `nil` if the 304 is about another version.
+  /// The head of `stored` after a 304 (sections 3.2 and 4.3.4); `nil` if the 304 is about a different version.
   func head(
     of stored: HTTPStoredResponse.Head, renewedBy headers: HTTPHeaders, requested: Date, received: Date
   ) -> HTTPStoredResponse.Head? {

@@ -8,29 +8,30 @@ extension HTTPClient {
   ///
   /// It follows RFC 9111 as a cache for one user (`private` is stored, `s-maxage` is ignored), and RFC 5861.
   ///
-  /// - **Fresh** responses are used without a request, with their `Age`. Without explicit freshness, a response
-  ///   is fresh for a tenth of the time from its last change to its `Date`.
+  /// - **Fresh** responses are used without a request, with their `Age`. Without explicit freshness, a response is
+  ///   fresh for a tenth of the time between its last change and its `Date`.
   /// - **Others** are validated with `If-None-Match` and `If-Modified-Since`; a 304 renews the stored response.
   /// - **`stale-while-revalidate`**: the stale response is delivered, and the client sends a request of its own to
-  ///   renew it, which keeps the client alive until the request ends.
-  /// - **Errors**: with `stale-if-error`, a stale response replaces 500, 502, 503, 504 and network failures;
-  ///   without it, a stale response replaces only network failures. `no-cache` and `must-revalidate` forbid both:
-  ///   without a network, a request for such a response gets status 504 (RFC 9111, section 5.2.2.2).
-  /// - **Requests** with `no-store` bypass the cache. One part of a body (`Range`, `If-Range`) is taken from a fresh
-  ///   response that is stored whole; other requests for parts bypass the cache, and parts are never stored. Requests
-  ///   with their own conditions are compared with a fresh response, and otherwise passed on; their whole responses are
-  ///   stored. `only-if-cached` without a usable response gets status 504 without a request.
+  ///   renew it. That request keeps the client alive until it completes.
+  /// - **Errors**: with `stale-if-error`, a stale response replaces 500, 502, 503, 504 and network failures; without
+  ///   it, a stale response replaces only network failures. `no-cache` and `must-revalidate` forbid both: when no
+  ///   network is available, a request for such a response gets status 504 (RFC 9111, section 5.2.2.2).
+  /// - **Requests** with `no-store` bypass the cache. A request for a single part of a body (`Range`, `If-Range`) is
+  ///   served from a fresh response that is stored whole; other requests for parts bypass the cache, and parts are
+  ///   never stored. Requests with their own conditions are evaluated against a fresh response if there is one, and are
+  ///   otherwise passed on; their whole responses are stored. `only-if-cached` without a usable response gets status
+  ///   504 without a request.
   /// - **Methods other than GET**, and requests with a body, bypass the cache. If a request that may change something
-  ///   succeeds, the responses stored for its URL are removed, and those for URLs of the same origin that its response
-  ///   names (section 4.4).
-  /// - **Equal requests in flight** wait for the first one's response, and use it if the rules allow that.
+  ///   succeeds, the responses stored for its URL are removed, as are those for URLs of the same origin that its
+  ///   response names (section 4.4).
+  /// - **Equal requests in flight** wait for the response to the first one, and use it if the rules allow that.
   /// - **Redirects** are followed by the cache: each hop is stored separately.
   ///
-  /// This is not a `FeedCache`, which keeps feeds to be shown without regard to HTTP's rules.
+  /// This is not a `FeedCache`, which keeps feeds for display, regardless of HTTP's rules.
   ///
   /// - Parameters:
-  ///   - store: keeps the responses. Clients of one loop may share it. If the store fails, the failure is reported, and
-  ///     the request goes to the server.
+  ///   - store: keeps the responses. Clients on the same loop may share it. If the store fails, the failure is
+  ///     reported, and the request goes to the server.
   ///   - now: the wall clock.
   public func cached(
     in store: any HTTPCacheStore, _ options: HTTPCacheOptions = HTTPCacheOptions(),
@@ -62,8 +63,8 @@ public final class CachedHTTPClient: HTTPClient {
 
   /// Gets the resource at a URL, from the cache or through it.
   ///
-  /// **Demand:** as without a cache. **Completion:** comes when the response is stored. **Failure:** the network's; the
-  /// cache adds none. **Cancellation:** a request that other subscribers wait for continues.
+  /// **Demand:** as without a cache. **Completion:** comes when the response is stored. **Failure:** as without a
+  /// cache. **Cancellation:** a request that other subscribers wait for continues.
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
     guard request.method == .get, request.body == nil else { return pass(request) }
     return AnyPublisher(CachedGet(client: self, request: request))
@@ -97,7 +98,7 @@ public final class CachedHTTPClient: HTTPClient {
     options.report(HTTPCacheEvent(kind: kind, url: request.url))
   }
 
-  /// Renews a stored response in the background, unless that is already running.
+  /// Renews a stored response in the background, unless a renewal is already running.
   func revalidate(_ request: CacheRequest, _ stored: HTTPStoredResponse) {
     guard flights[request.sharingKey] == nil else { return }
     let flight = CacheFlight(self, request, stored: stored, isShared: true, isInBackground: true)
@@ -125,9 +126,9 @@ final class CacheSteps {
   private var number = 0
   private var current: AnyCancellable?
 
-  /// Subscribes; `then` receives the last value, or `nil` when there is none, and nothing after ``cancel()``.
+  /// Subscribes; `then` receives the last value, or `nil` when there is none, but is never called after ``cancel()``.
   ///
-  /// A publisher may complete before `sink` returns, and `then` may take the next step.
+  /// A publisher may complete before `sink` returns, and `then` may already take the next step.
   func take<Output, Failure: Error>(
     _ publisher: AnyPublisher<Output, Failure>, then: @escaping (Result<Output?, Failure>) -> Void
   ) {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Options of a private HTTP cache, for choices that the rules allow, and for reports.
+/// Options of a private HTTP cache, for reports and for choices that the rules leave open.
 public struct HTTPCacheOptions {
   /// True when a stale response may be used because no server can be reached, unless the response forbids it (RFC 9111,
   /// section 4.2.4). True by default.
@@ -28,11 +28,11 @@ public struct HTTPCacheEvent: Sendable, Hashable, CustomStringConvertible {
     case validating
     /// The server has validated the stored response.
     case validated
-    /// A stale response is used because its server has failed.
+    /// A stale response is used because the server has failed.
     case staleAfterFailure(String)
-    /// The server has failed, and the stored response must not be used stale: the response is status 504.
+    /// The server has failed, and the stored response must not be used while it is stale: the client gets status 504.
     case unusable(String)
-    /// The response of another request in flight is used.
+    /// The response to another request in flight is used.
     case shared
     /// A response is stored.
     case stored

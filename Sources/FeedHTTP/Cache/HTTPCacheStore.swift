@@ -1,10 +1,10 @@
 public import FeedStream
 public import Foundation
 
-/// Keeps the responses of a private HTTP cache: ``MemoryHTTPCache``, or a file.
+/// Keeps the responses of a private HTTP cache in memory (``MemoryHTTPCache``) or in a file.
 ///
-/// A store doesn't interpret HTTP: it keeps several responses per key, up to a number of bytes, and deletes the least
-/// recently used. It is used on one thread, as streams are, and its publishers do their work when they are subscribed
+/// A store doesn't interpret HTTP: it keeps several responses per key, up to a maximum number of bytes, and deletes the
+/// least recently used. It is used on one thread, as streams are. Its publishers do their work when they are subscribed
 /// to, in the order of the subscriptions.
 public protocol HTTPCacheStore {
   /// The responses kept under a key.
@@ -12,7 +12,7 @@ public protocol HTTPCacheStore {
   /// **Demand, completion:** delivers one array, which may be empty, and finishes. **Cancellation:** nothing is
   /// delivered.
   ///
-  /// - Parameter isWanted: chooses responses; the bodies of others are not read.
+  /// - Parameter isWanted: chooses the responses to deliver; the bodies of the others are not read.
   func responses(
     for key: String, where isWanted: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool
   ) -> AnyPublisher<[HTTPStoredResponse], HTTPCacheError>
@@ -33,8 +33,8 @@ public enum HTTPCacheChange: Sendable, Equatable {
   case remove
   /// Replaces the chosen responses with this one. A response that is larger than the store is not kept.
   case save(HTTPStoredResponse)
-  /// Replaces the head of the chosen response that was received last, and keeps its body; the others are removed.
-  /// Without a chosen response, does nothing.
+  /// Replaces the head of the chosen response that was received last, and keeps its body; the others are removed. Does
+  /// nothing if no response is chosen.
   case freshen(HTTPStoredResponse.Head)
 }
 
@@ -51,7 +51,7 @@ public struct HTTPStoredResponse: Sendable, Equatable {
     public var requested: Date
     /// The time at which the response arrived.
     public var received: Date
-    /// The fields of the request on which the response depends, by name in lower case; a field that was not sent is
+    /// The request's fields on which the response depends, by their names in lower case; a field that was not sent is
     /// `nil`.
     public var selectors: [String: String?]
     /// True when the body was decompressed.

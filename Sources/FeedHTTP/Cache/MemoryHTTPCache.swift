@@ -1,11 +1,11 @@
 public import FeedStream
 import Foundation
 
-/// Keeps responses in memory, up to a number of bytes; the least recently used are deleted first.
+/// Keeps responses in memory, up to a maximum number of bytes; the least recently used are deleted first.
 public final class MemoryHTTPCache: HTTPCacheStore {
   private struct Entry {
     var response: HTTPStoredResponse
-    /// The number of the entry's last use, in the order of all uses.
+    /// The number of the entry's last use, in the sequence of all uses.
     var used: Int
   }
 

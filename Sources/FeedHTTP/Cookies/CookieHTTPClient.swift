@@ -3,9 +3,10 @@ import Foundation
 
 extension HTTPClient {
   /// A client that stores cookies and sends them to their hosts. It follows redirects itself, so that each hop's
-  /// cookies are stored and sent, too. Without this, no cookie is kept.
+  /// cookies are stored and sent, too. Without such a client, no cookies are kept.
   ///
-  /// A request with its own `Cookie` field sends that instead, to its own origin only. The timeout applies to each hop.
+  /// If a request has its own `Cookie` field, that field is sent instead of the jar's cookies, and only to the
+  /// request's own origin. The timeout applies to each hop.
   ///
   /// - Parameter maxRedirects: the maximum number of redirects to follow per request; 10 by default.
   public func withCookies(in jar: CookieJar, maxRedirects: Int = 10) -> CookieHTTPClient {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The cookies of a client, following RFC 6265bis for programs that are not browsers: the rules for pages and frames
+/// The cookies of a client, according to RFC 6265bis for programs that are not browsers: the rules for pages and frames
 /// (`SameSite`) have no effect.
 ///
 ///     let jar = CookieJar()
@@ -8,8 +8,8 @@ public import Foundation
 ///
 /// Use it on one thread, like streams. It keeps cookies in memory; to persist them, store and restore ``cookies``.
 public final class CookieJar {
-  /// The maximum number of cookies per domain, and in total: 50 and 3,000 by default. Beyond that, cookies that may be
-  /// sent over http are dropped first, then the least recently used.
+  /// The maximum number of cookies per domain, and in total: 50 and 3,000 by default. Beyond those limits, cookies that
+  /// may be sent over http are dropped first, then the least recently used.
   public var mostPerDomain = 50
   public var most = 3_000
   /// The maximum lifetime of a cookie.

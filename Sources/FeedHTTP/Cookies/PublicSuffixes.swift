@@ -1,9 +1,9 @@
 import Foundation
 
-/// The domains under which anybody may register a name, such as `com` and `co.uk`, and which can't have cookies
+/// The domains under which anyone may register a name, such as `com` and `co.uk`. They can't have cookies
 /// (https://publicsuffix.org).
 public struct PublicSuffixes: Sendable {
-  /// The subject of a rule: the domain itself, all names directly below it, or a name that is excluded from these.
+  /// The subject of a rule: the domain itself, all names directly below it, or a name that is an exception to those.
   private enum Rule: Sendable {
     case suffix, wildcard, exception
   }
@@ -32,13 +32,13 @@ public struct PublicSuffixes: Sendable {
   /// `github.io`.
   public init() { isList = false }
 
-  /// The list of the system (Debian's package `publicsuffix`), or else ``init()``.
+  /// The system's list (Debian's package `publicsuffix`), or ``init()`` if there is none.
   public static let system: PublicSuffixes = {
     let path = "/usr/share/publicsuffix/public_suffix_list.dat"
     return (try? String(contentsOfFile: path, encoding: .utf8)).map(PublicSuffixes.init(list:)) ?? PublicSuffixes()
   }()
 
-  /// True for a domain under which anybody may register a name.
+  /// True for a domain under which anyone may register a name.
   public func contains(_ domain: String) -> Bool {
     let labels = domain.lowercased().split(separator: ".")
     guard labels.count > 1 else { return true }

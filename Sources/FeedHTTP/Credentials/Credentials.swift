@@ -1,6 +1,7 @@
 import Foundation
 
-/// Proof of the client's identity for a server. It is never printed: its description names only its kind.
+/// Proof of the client's identity for a server. Credentials are never printed: their description includes only their
+/// kind.
 public struct Credentials: Sendable, Hashable {
   private enum Kind: Sendable, Hashable {
     case basic(user: String, password: String)

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Decides which requests run and which wait, by a limit for all and a limit for each host.
+/// Decides which requests run and which wait, based on a total limit and a limit per host.
 ///
 /// Hosts take turns, and the requests to one host run in the order in which they were made. A host that never responds
 /// delays only its own requests. Every operation is O(1).
@@ -61,7 +61,7 @@ struct Admission<Item> {
     return true
   }
 
-  /// Makes `item` wait; `next()` returns it in its turn. With `cameBack`, it is ahead of the host's other items.
+  /// Makes `item` wait; `next()` returns it in its turn. With `cameBack`, it goes ahead of the host's other items.
   mutating func wait(_ item: Item, for key: Key, cameBack: Bool = false) {
     if cameBack {
       hosts[key, default: Host()].waiting.prepend(item)

@@ -1,8 +1,8 @@
 import FeedStream
 import Foundation
 
-/// The bytes of a body between the connection and a reader with demand: a limited number of them is held undecoded, and
-/// decoded on demand.
+/// The bytes of a body between the connection and a reader with demand: a limited number of bytes is held undecoded,
+/// and decoded on demand.
 ///
 /// Decoding on demand limits the work of one turn: 16 KiB may decode to 16 MiB.
 final class BodyStream {
@@ -18,7 +18,7 @@ final class BodyStream {
   /// The number of bytes that are decoded for one chunk.
   private static let decodedBytes = 64 << 10
 
-  /// True while the connection is not read because of ``window``.
+  /// True while the connection is not read because ``window`` is full.
   var isPaused = false
   @exclusivity(unchecked)  // Here and below: changed for every request, on one thread.
   private var pieces: [Chunk] = []
@@ -58,7 +58,7 @@ final class BodyStream {
   /// True when everything that has arrived has been delivered.
   var isDrained: Bool { pieces.isEmpty && !holdsMore }
 
-  /// The error if the body ends now; `nil` if it is complete.
+  /// The error to report if the body ends now; `nil` if it is complete.
   var problemAtEnd: (HTTPError.Kind, cause: String)? {
     guard let decoder, !decoder.isComplete else { return nil }
     return (.truncated, "the \(coding) data is cut off")

@@ -29,7 +29,7 @@ final class BodyUpload {
   private var rest = Chunk()
   private var delivered = 0
   private(set) var isPaused = false
-  /// Readings that a restart replaced; they are cancelled after the call to libcurl.
+  /// Attempts that a restart replaced; they are cancelled after the call to libcurl.
   private var abandoned: [Attempt] = []
 
   init(length: Int?, _ open: @escaping () -> AnyPublisher<Chunk, any Error>) {

@@ -4,16 +4,16 @@ import Foundation
 
 /// Undoes one content coding (RFC 9110, section 8.4) as the bytes arrive.
 ///
-/// libcurl could decode, but libcurl 7.88 accepts a truncated compressed stream as complete, and allows a zstd stream a
-/// window of 128 MiB. The decoders here are those that libcurl would use: zlib, and brotli and zstd if libcurl has
-/// them.
+/// libcurl could do this itself, but libcurl 7.88 accepts a truncated compressed stream as complete, and allows a zstd
+/// stream a window of 128 MiB. The decoders here are the ones that libcurl would use: zlib, and brotli and zstd if
+/// libcurl has them.
 protocol ContentDecoder: AnyObject {
   /// True when the data decoded so far is a complete stream.
   var isComplete: Bool { get }
 
   /// Decodes some of `input` into `output`.
   ///
-  /// - Returns: the numbers of consumed and produced bytes; `nil` if the data is damaged.
+  /// - Returns: the numbers of bytes consumed and produced; `nil` if the data is damaged.
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) -> (consumed: Int, produced: Int)?

@@ -1,7 +1,7 @@
 internal import CCurl
 import Foundation
 
-/// A request's failure as libcurl reports it, and its translation to an ``HTTPError``.
+/// A request's failure as libcurl reports it, and its translation into an ``HTTPError``.
 struct CurlFailure {
   var code: CURLcode
   /// The text in libcurl's error buffer.
@@ -10,7 +10,7 @@ struct CurlFailure {
   var systemError: Int32
   var phase: HTTPError.Phase
   var isAfterRedirect: Bool
-  /// True when a socket could not be opened because no descriptor was left.
+  /// True when a socket could not be opened because no file descriptors were left.
   var lackedDescriptor: Bool
   /// The requested host.
   var host: String
@@ -79,8 +79,8 @@ struct CurlFailure {
     return (sentence.isEmpty ? String(cString: curl_easy_strerror(code)) : sentence).lowercasedFirst
   }
 
-  /// True when this process or machine had no descriptor or thread left. Descriptors and threads become available when
-  /// another request completes.
+  /// True when this process or machine had no file descriptors or threads left. They become available when another
+  /// request completes.
   var isExhaustion: Bool {
     switch code {
     case CURLE_OK: false

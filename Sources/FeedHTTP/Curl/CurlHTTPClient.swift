@@ -2,31 +2,32 @@ internal import CCurl
 import FeedStream
 import Foundation
 
-/// HTTP over libcurl's multi interface, on an event loop: no thread per request, and no call that blocks the loop.
+/// An HTTP client that uses libcurl's multi interface on an event loop, without a thread per request and without calls
+/// that block the loop.
 ///
 /// - HTTP/1.1, and HTTP/2 where the server offers it over TLS. Connections are reused.
-/// - Certificates are verified, always.
+/// - Certificates are always verified.
 /// - gzip, deflate, brotli and zstd are decoded; the limit on a body counts decoded bytes.
-/// - Redirects are followed to http and https only, and never from https to http; fields that may hold a secret are not
-///   sent to another origin (``HTTPRedirect``).
+/// - Redirects are followed to http and https only, and never from https to http; fields that may contain a secret are
+///   not sent to a different origin (``HTTPRedirect``).
 /// - A URL from a redirect or a document is refused when it leads to a private network, unless that redirect or
-///   document came from one (``HTTPRequest/origin``). The address is checked after the lookup, when connecting. With a
-///   proxy, which makes the connection itself, no address is checked.
+///   document came from one (``HTTPRequest/origin``). The address is checked after the lookup, when connecting. If a
+///   proxy makes the connection, no address is checked.
 /// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as in libcurl, unless
-///   the client or the request sets another (``HTTPProxy``).
+///   the client or the request sets a different one (``HTTPProxy``).
 /// - A request that cannot be repeated (``HTTPRequest/canBeRepeated``) is sent once, even if a reused connection turns
 ///   out to be closed.
 ///
 /// Requests beyond ``Configuration/maxConnections`` or ``Configuration/maxConnectionsPerHost`` wait their turn, while
-/// their ``HTTPRequest/timeout`` runs. So do requests that find the process out of descriptors or threads.
+/// their ``HTTPRequest/timeout`` runs. So do requests for which the process has no file descriptors or threads left.
 ///
 /// A request that runs or waits keeps the loop running; idle connections do not. The client belongs to its loop's
 /// thread. Releasing the client closes it once no request is left.
 public final class CurlHTTPClient: HTTPClient {
   /// A client's limits and options.
   public struct Configuration: Sendable {
-    /// The maximum number of open connections, idle ones included, and of running requests. 256 by default; half of the
-    /// descriptors that the process has left (of `RLIMIT_NOFILE`) when the client is made, if that is less.
+    /// The maximum number of open connections, idle ones included, and of running requests. 256 by default; if that is
+    /// less, half of the file descriptors that the process has left (of `RLIMIT_NOFILE`) when the client is created.
     public var maxConnections = 256
     /// The maximum number of connections, and of running requests, per host. 8 by default.
     public var maxConnectionsPerHost = 8
@@ -40,15 +41,15 @@ public final class CurlHTTPClient: HTTPClient {
     public var certificateAuthorities: String?
     /// A folder of additional certificates (PEM) to trust, with file names as `openssl rehash` makes them.
     public var certificateFolder: String?
-    /// True, the default, to use the proxies that the environment names.
+    /// True, the default, to use the proxies set in the environment.
     public var usesProxies = true
-    /// The proxy setting for requests that have none themselves (``HTTPRequest/proxy``). `nil`, the default, to follow
+    /// The proxy setting for requests that don't have their own (``HTTPRequest/proxy``). `nil`, the default, to follow
     /// ``usesProxies``.
     public var proxy: HTTPProxy?
     /// Addresses in private networks that count as public, such as `127.0.0.1`. For tests on one machine;
     /// none by default.
     public var publicAddresses: Set<String> = []
-    /// The addresses to use for names instead of a lookup, for tests.
+    /// The addresses to use for names instead of looking them up, for tests.
     package var addresses: [String: [String]] = [:]
     /// The value of `User-Agent`.
     public var userAgent = Self.defaultUserAgent
@@ -76,7 +77,7 @@ public final class CurlHTTPClient: HTTPClient {
   private var retry: LoopTimer?
   private var isClosed = false
 
-  /// A client on `loop`; call this on the loop's thread.
+  /// Creates a client on `loop`; call this on the loop's thread.
   public init(on loop: EventLoop, _ configuration: Configuration = Configuration()) {
     precondition(
       configuration.maxConnections > 0 && configuration.maxConnectionsPerHost > 0,
@@ -116,7 +117,7 @@ public final class CurlHTTPClient: HTTPClient {
     AnyPublisher(HTTPEvents(client: self, request: request))
   }
 
-  /// The progress of the running requests; requests that wait for their turn are not among them.
+  /// The progress of the running requests; requests that are waiting their turn are not included.
   public var progress: [HTTPProgress] { running.compactMap { $0.exchange?.progress } }
 
   /// The number of open connections, idle ones included.
@@ -153,7 +154,7 @@ extension CurlHTTPClient {
     release(exchange.host)
   }
 
-  /// Continues to read the connection of a paused transfer, or to send its body.
+  /// Continues reading from the connection of a paused transfer, or sending its body.
   func resume(_ transfer: CurlTransfer) { multi.resume(transfer, paused: transfer.paused) }
 
   private func deliverArrivals() {
@@ -242,7 +243,8 @@ extension CurlHTTPClient {
     }
   }
 
-  /// Postpones a request that found no descriptor or thread until another request ends or 100 milliseconds have passed.
+  /// Postpones a request for which no file descriptor or thread was left until another request completes or 100
+  /// milliseconds have passed.
   private func comeBack(_ exchange: HTTPExchange, _ transfer: CurlTransfer) {
     recycle(transfer)
     exchange.state = .waiting

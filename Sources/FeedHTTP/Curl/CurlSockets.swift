@@ -33,7 +33,7 @@ final class CurlSockets {
 
   init(on loop: EventLoop) { self.loop = loop }
 
-  /// Observes the connections that `easy` closes. This object must outlive them.
+  /// Observes the connections that `easy` closes. This object must outlive those connections.
   func watch(_ easy: UnsafeMutableRawPointer) {
     endings.watch(easy)
     let this = Unmanaged.passUnretained(self).toOpaque()

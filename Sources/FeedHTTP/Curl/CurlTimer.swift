@@ -2,8 +2,8 @@ import FeedStream
 
 /// The timer with which libcurl requests its next call; it is set several times per request.
 ///
-/// Usually libcurl requests an immediate call and then moves a distant deadline further away. So the loop's timer is
-/// set only when it would fire too late; when it fires too early, it is set again.
+/// Usually, libcurl requests an immediate call and then moves a distant deadline even further away. So the loop's timer
+/// is set only if it would otherwise fire too late; when it fires too early, it is set again.
 final class CurlTimer {
   /// Called on the loop when the timer fires.
   @exclusivity(unchecked)  // Here and below: used several times for each request, on one thread.

@@ -65,7 +65,7 @@ extension CurlTransfer {
     return HTTPError(failure.kind, host: culprit ?? host, cause: failure.cause)
   }
 
-  /// True when a request that ended with `code` failed because no descriptor or thread was left.
+  /// True when a request that ended with `code` failed because no file descriptor or thread was left.
   func isExhausted(_ exchange: HTTPExchange, _ code: CURLcode) -> Bool { failure(of: exchange, code).isExhaustion }
 
   private func failure(of exchange: HTTPExchange, _ code: CURLcode) -> CurlFailure {

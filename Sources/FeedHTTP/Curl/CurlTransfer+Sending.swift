@@ -7,7 +7,7 @@ extension CurlTransfer {
   /// (`Expect: 100-continue`).
   private static let mostUnannounced = 1 << 20
 
-  /// Sets the callbacks by which libcurl reads a body. They run only while this object exists, because it owns the
+  /// Sets the callbacks with which libcurl reads a body. They run only while this object exists, because it owns the
   /// handle.
   func setUpSending(_ this: UnsafeMutableRawPointer) {
     ccurl_set_pointer(easy, CURLOPT_READDATA, this)
@@ -48,7 +48,7 @@ extension CurlTransfer {
     (exchange?.stream?.isPaused == true ? CURLPAUSE_RECV : 0) | (upload?.isPaused == true ? CURLPAUSE_SEND : 0)
   }
 
-  /// The fields of a request, with those that its body needs.
+  /// The fields of a request, including those that its body needs.
   func fields(of request: HTTPRequest, _ upload: BodyUpload?) -> [HTTPRequest.Header] {
     guard let body = request.body else { return request.headers }
     var fields = request.headers

@@ -13,10 +13,11 @@ final class CurlTransfer {
   @exclusivity(unchecked) private(set) var reader: ResponseReader
   private let sockets: CurlSockets
   private let networkGuard: NetworkGuard
-  /// The address in a private network to which the connection was refused.
+  /// The address in a private network to which this class refused to connect.
   private(set) var refused: NetworkAddress?
   private var isGuarded = false
-  /// True if there was no descriptor for a connection of this request; libcurl reports only that it could not connect.
+  /// True if there was no file descriptor for this request's connection; libcurl reports only that it could not
+  /// connect.
   private(set) var lackedDescriptor = false
   private(set) var hasOpenedSocket = false
   // A turn of the loop, and the number of libcurl's progress reports in it.
@@ -32,7 +33,7 @@ final class CurlTransfer {
   private(set) var sends = 0
   /// True if libcurl was prevented from repeating a request that must not be repeated.
   private(set) var wasKeptFromRepeating = false
-  /// True for GET without a body, for which nothing needs to be set.
+  /// True for GET without a body, which needs no further settings.
   var isPlain = true
   private let configuredProxy: HTTPProxy
   private var proxy: HTTPProxy
@@ -128,7 +129,7 @@ final class CurlTransfer {
     return true
   }
 
-  /// Observes the end of the connection, if that is also the end of the body.
+  /// Observes the end of the connection if that is also the end of the body.
   private func expectEnd() {
     guard exchange?.isSecure == true, !reader.isRedirect else { return }
     isConnectionEnded = false
@@ -207,8 +208,8 @@ final class CurlTransfer {
     }
   }
 
-  /// Limits the response of a proxy before it connects: libcurl (7.88) reads it byte by byte, without a limit, and
-  /// doesn't return to the loop while more arrives.
+  /// Limits the response that a proxy sends before it connects: libcurl (7.88) reads that response byte by byte,
+  /// without a limit, and doesn't return to the loop while more arrives.
   private func boundProxies(if isThere: Bool) {
     // The callback slows down every request, so it is set only if there is a proxy.
     guard isThere else { return }
@@ -219,7 +220,7 @@ final class CurlTransfer {
     ccurl_set_long(easy, CURLOPT_NOPROGRESS, 0)
   }
 
-  /// True when the environment names a proxy.
+  /// True when the environment sets a proxy.
   static var hasProxy: Bool {
     ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
       .contains { (name: String) in getenv(name) != nil }
@@ -266,7 +267,7 @@ extension CurlTransfer {
     setMethod(request, exchange.upload)
   }
 
-  /// Sets the addresses of a request's host that a test provides.
+  /// Sets the addresses that a test provides for a request's host.
   private func name(_ url: URL) {
     guard let host = url.host()?.lowercased(), let addresses = names[host] else { return }
     curl_slist_free_all(resolved)

@@ -21,7 +21,7 @@ class HTTPExchange {
   /// The size of the redirects' headers.
   @exclusivity(unchecked) var headerSize = (lines: 0, bytes: 0)
   @exclusivity(unchecked) var state = State.idle
-  /// True if the process had no descriptor or thread left for the request.
+  /// True if the process had no file descriptor or thread left for the request.
   @exclusivity(unchecked) var isStarved = false
   /// The index of this exchange in the client's ``Deadlines``; -1 without a deadline.
   @exclusivity(unchecked) var deadlinePlace = -1
@@ -46,7 +46,7 @@ class HTTPExchange {
 
   // MARK: For subclasses
 
-  /// The destination of the body while it arrives; without one, the body is collected.
+  /// The destination of the body while it arrives; if there is none, the body is collected.
   var stream: BodyStream? { nil }
   /// Called when bytes have arrived for ``stream``.
   func noteArrival() {}
@@ -121,7 +121,7 @@ class HTTPExchange {
     deliver(.failure(HTTPError(kind, host: request.url.hostAndPort, cause: cause)))
   }
 
-  /// Called at the request's deadline.
+  /// Called when the request's deadline has passed.
   final func timeIsOver() {
     let starving = "too many open files or threads"
     switch state {

@@ -15,7 +15,7 @@ final class NetworkGuard {
   private var noted: [Int: Bool] = [:]
   private let publicAddresses: Set<NetworkAddress>
   private let resolve: @Sendable (String) -> [NetworkAddress]
-  /// False if the environment's proxy makes the connection, because its destination is then unknown.
+  /// False if a proxy set in the environment makes the connection, because the destination is then unknown.
   let isOn: Bool
 
   init(_ configuration: CurlHTTPClient.Configuration) {
@@ -55,8 +55,8 @@ final class NetworkGuard {
     return isPrivate
   }
 
-  /// Checks if a request that ``allows(_:_:)`` refused is allowed after all, because its origin is in a private
-  /// network: if another process requested the origin, only its name is known.
+  /// Checks whether a request that ``allows(_:_:)`` refused is allowed after all, because its origin is in a private
+  /// network. If another process requested the origin, only the origin's name is known.
   ///
   /// - Parameter known: receives true if all of the name's addresses are private.
   func lookUp(_ request: HTTPRequest, on loop: EventLoop, _ known: @escaping (Bool) -> Void) {

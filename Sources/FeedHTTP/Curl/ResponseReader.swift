@@ -29,7 +29,7 @@ struct ResponseReader: ~Copyable {
   private var decoder: (any ContentDecoder)?
   private var received = 0
   private var body = BodyBuffer()
-  /// The destination of the body while it arrives, if it is not collected in `body`.
+  /// The destination of the body while it arrives, if the body is not collected in `body`.
   private var stream: BodyStream?
   private var maxBodyBytes = 0
   private var decodesContent = true
@@ -45,7 +45,7 @@ struct ResponseReader: ~Copyable {
   ///
   /// - Parameters:
   ///   - size: the header lines and bytes of the redirects that led to the response.
-  ///   - stream: the destination of the body while it arrives; without one, the body is collected.
+  ///   - stream: the destination of the body while it arrives; if there is none, the body is collected.
   mutating func begin(_ request: HTTPRequest, after size: (lines: Int, bytes: Int), into stream: BodyStream?) {
     discard()
     maxBodyBytes = max(0, request.maxBodyBytes)
@@ -194,8 +194,8 @@ extension ResponseReader {
 extension ResponseReader {
   /// Reads a part of the body.
   ///
-  /// - Parameter announced: the length that the header gives, evaluated with the first bytes; negative if it gives
-  /// none.
+  /// - Parameter announced: the length that the header announces, checked when the first bytes arrive; negative if it
+  /// announces none.
   /// - Returns: true to continue.
   mutating func body(_ bytes: UnsafeRawBufferPointer, announced: () -> Int) -> Bool {
     guard failure == nil else { return false }

@@ -147,7 +147,7 @@ private struct ArrivingBody: Publisher {
   typealias Output = Chunk
   typealias Failure = HTTPError
 
-  /// Closes the transfer when nobody can subscribe to the body anymore.
+  /// Closes the transfer when it is no longer possible to subscribe to the body.
   final class Lease {
     let exchange: StreamingExchange
     var isTaken = false

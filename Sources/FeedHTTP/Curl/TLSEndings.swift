@@ -1,10 +1,10 @@
 internal import CCurl
 
-/// Distinguishes the proper end of a TLS connection from a cut, and refuses certificates without names.
+/// Distinguishes a proper end of a TLS connection from a cut, and refuses certificates without names.
 ///
 /// libcurl (7.88) accepts a connection that ends without `close_notify` (RFC 8446, section 6.1), which an attacker on
 /// the network can cause. It also accepts the common name of a certificate without other names, which no browser does
-/// (RFC 9525, section 6.3). If libcurl doesn't use OpenSSL, this class does nothing: GnuTLS checks both itself.
+/// (RFC 9525, section 6.3). If libcurl doesn't use OpenSSL, this class does nothing, because GnuTLS checks both itself.
 final class TLSEndings {
   /// The transfers whose body ends with their connection, by connection.
   private var waiting: [UnsafeMutableRawPointer: CurlTransfer] = [:]
@@ -19,8 +19,8 @@ final class TLSEndings {
     }
   }
 
-  /// Informs `transfer` of the end of its connection. Call this during a call to libcurl, while the transfer has a
-  /// connection.
+  /// Registers `transfer` to be informed when its connection ends. Call this during a call to libcurl, while the
+  /// transfer has a connection.
   ///
   /// - Returns: the connection; `nil` if the end can't be observed.
   func expect(_ transfer: CurlTransfer) -> UnsafeMutableRawPointer? {

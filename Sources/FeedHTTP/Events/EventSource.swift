@@ -5,25 +5,25 @@ public import Foundation
 public struct EventSourceOptions: Sendable {
   /// The pause before a reconnection, until the server sets another pause. 3 seconds by default.
   public var pause: Duration = .seconds(3)
-  /// The longest pause, reached by doubling while no event arrives; a pause that the server sends may be longer.
-  /// 60 seconds by default.
+  /// The longest pause, which is reached by doubling while no event arrives; a pause that the server requests may be
+  /// longer. 60 seconds by default.
   public var longestPause: Duration = .seconds(60)
-  /// The longest pause that a server may set. An hour by default.
+  /// The longest pause that a server may request. One hour by default.
   public var longestServerPause: Duration = .seconds(3600)
   /// The random share of each pause after the first, from 0 to 1, so that clients do not reconnect together. 0.5 by
   /// default.
   public var jitter = 0.5
-  /// The maximum number of consecutive connections that fail or bring no event. `nil`, the default, for no limit.
+  /// The maximum number of consecutive connections that fail or deliver no event. `nil`, the default, for no limit.
   public var attempts: Int?
-  /// The time without a byte, comments included, after which the connection counts as lost. `nil`, the default, for no
-  /// limit.
+  /// The time without any bytes (not even comments) after which the connection is considered lost. `nil`, the default,
+  /// for no limit.
   public var silence: Duration?
   /// The maximum size of an event in bytes. 1 MiB by default.
   public var maxEventBytes = 1 << 20
-  /// The id of the event after which the stream begins. Empty by default: the server sends what new clients get.
+  /// The id of the event after which the stream begins. Empty by default: the server treats this client as a new one.
   public var lastEventID = ""
-  /// The statuses after which the client reconnects, as after a lost connection. By default 429, 502, 503, and 504,
-  /// since they mean that the server is temporarily unavailable; the HTML standard names no such statuses.
+  /// The statuses after which the client reconnects, as after a lost connection. By default, 429, 502, 503, and 504,
+  /// because they mean that the server is temporarily unavailable; the HTML standard doesn't list any such statuses.
   public var passingStatuses: Set<Int> = [429, 502, 503, 504]
 
   public init() {}
@@ -63,10 +63,10 @@ extension HTTPClient {
   ///
   /// When a connection is lost or ends, the client reconnects after a pause (the server's `retry`), which grows while
   /// no event arrives. The client sends the id of the last event that it has read (`Last-Event-ID`), so that a server
-  /// that supports this resumes there: no event is lost or delivered twice. After status 204, the stream completes.
+  /// that supports this can resume there, without losing or repeating an event. After status 204, the stream completes.
   ///
-  /// **Demand:** connects when the first event is requested, and reads while there is demand; without demand the server
-  /// has to wait.
+  /// **Demand:** connects when the first event is requested, and reads while there is demand; without demand, the
+  /// server has to wait.
   /// **Failure:** ``EventSourceError``. Finishes on 204. **Cancellation:** closes the connection. **Policy:** holds the
   /// events of one chunk.
   ///

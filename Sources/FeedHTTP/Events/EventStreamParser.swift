@@ -2,7 +2,7 @@ import FeedStream
 
 /// An event that a server sent (WHATWG HTML, section 9.2).
 public struct ServerEvent: Sendable, Hashable {
-  /// The id of the latest event that had one, from which a reconnection continues; empty if there was none.
+  /// The id of the latest event that had one; a reconnection continues from there. Empty if no event had an id.
   public var id: String
   /// The event's type: `message` unless the server named one.
   public var event: String
@@ -16,7 +16,7 @@ public struct ServerEvent: Sendable, Hashable {
   }
 }
 
-/// Reads a stream of events, however its bytes are split (WHATWG HTML, section 9.2.6).
+/// Reads a stream of events, no matter how its bytes are split (WHATWG HTML, section 9.2.6).
 struct EventStreamParser {
   /// The maximum number of bytes of one event, including comments and unknown fields within it.
   let limit: Int

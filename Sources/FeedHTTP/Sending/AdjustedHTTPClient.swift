@@ -1,14 +1,14 @@
 public import FeedStream
 
 extension HTTPClient {
-  /// A client that changes each request before it is sent, for settings common to all of its requests.
+  /// A client that changes each request before sending it, for settings that all of its requests share.
   ///
   ///     let client = CurlHTTPClient(on: loop).adjusting {
   ///       $0.timeout = .seconds(5)
   ///       $0.headers.append(.init(name: "Accept", value: "application/json"))
   ///     }
   ///
-  /// Added fields go to every host, so give secrets to ``sending(_:to:)`` instead.
+  /// Added fields go to every host, so use ``sending(_:to:)`` for secrets instead.
   public func adjusting(_ adjust: @escaping (inout HTTPRequest) -> Void) -> AdjustedHTTPClient {
     AdjustedHTTPClient(client: self, adjust: adjust)
   }

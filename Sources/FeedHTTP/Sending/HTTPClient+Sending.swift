@@ -41,7 +41,7 @@ extension HTTPClient {
   public func head(_ url: URL) -> AnyPublisher<HTTPResponse, HTTPError> { get(HTTPRequest(.head, url)) }
 }
 
-/// The error of ``FeedStream/Publisher/decode(type:decoder:)`` for a response that isn't successful.
+/// The error that ``FeedStream/Publisher/decode(type:decoder:)`` reports for a response that isn't successful.
 public struct HTTPStatusError: Error, Sendable, CustomStringConvertible {
   /// The response, whose status is not a success (200 to 299).
   public var response: HTTPResponse

@@ -88,7 +88,7 @@ public final class RetryingHTTPClient: HTTPClient {
 }
 
 extension HTTPError {
-  /// True if the next attempt may succeed, because the failure was the network's or the server's.
+  /// True if the next attempt may succeed, because the failure is due to the network or the server.
   package var isPassing: Bool {
     switch kind {
     case .nameResolution, .connect, .send, .receive, .truncated, .timedOut, .resources: true

@@ -1,17 +1,17 @@
 internal import CZlib
 internal import FeedStream
 
-/// Compresses bodies for clients that accept gzip, if the bodies gain from it (RFC 9110, 12.5.3).
+/// Compresses bodies for clients that accept gzip, if the bodies benefit from it (RFC 9110, 12.5.3).
 enum Compression {
   /// The length below which compressing gains nothing.
   static let least = 512
   /// The number of bytes that are compressed in one step.
   static let step = 64 * 1024
-  /// Bodies up to this length are compressed before they are sent, so that a slow client retains neither them nor the
-  /// compressor's memory, a quarter of a mebibyte.
+  /// Bodies up to this length are compressed before they are sent, so that a slow client doesn't keep them or the
+  /// compressor's memory (a quarter of a mebibyte) in use.
   static let mostWhole = 256 * 1024
 
-  /// Decides if a response is sent compressed, and sets its fields accordingly.
+  /// Decides whether a response is sent compressed, and sets its fields accordingly.
   struct Choice {
     /// True if the response depends on whether the client accepts gzip.
     private let isThere: Bool
@@ -82,8 +82,8 @@ enum Compression {
       || ["application/json", "application/xml", "application/javascript", "image/svg+xml"].contains(type)
   }
 
-  /// True if the lists accept gzip explicitly: a client without the field may not support it. A client that prefers
-  /// uncompressed bytes gets those.
+  /// True if the lists accept gzip explicitly, because a client that doesn't send the field may not support gzip. A
+  /// client that prefers uncompressed bytes gets those.
   static func takesGzip(_ lists: [String]) -> Bool {
     var (gzip, plain, any): (Double?, Double?, Double?) = (nil, nil, nil)
     for member in lists.flatMap(\.listMembers) {
@@ -161,7 +161,7 @@ private final class ZStream {
     stream.deallocate()
   }
 
-  /// - Returns: the number of consumed bytes, the output, and true if more output may come.
+  /// - Returns: the number of bytes consumed, the output, and true if more output may follow.
   func deflate(_ chunk: Chunk, _ flush: Int32) -> (consumed: Int, output: Chunk, isFull: Bool) {
     chunk.withUnsafeBytes { input in
       buffer.withUnsafeMutableBytes { output in

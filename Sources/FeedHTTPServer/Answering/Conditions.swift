@@ -1,6 +1,6 @@
 /// A request's conditions, such as those about the client's stored response (RFC 9110, 13).
 enum Conditions {
-  /// Turns the response into "not modified" or "precondition failed" if the request's conditions require that.
+  /// Changes the response to "not modified" or "precondition failed" if the request's conditions require that.
   static func apply(_ response: inout HTTPServer.Response, to head: RequestHead) {
     let tag = response.headers["ETag"]
     let modified = response.headers["Last-Modified"].flatMap { HTTPDate.seconds($0) }

@@ -16,8 +16,8 @@ extension HTTPServer {
   public final class OpenFile: Sendable {
     let descriptor: Int32
 
-    /// - Parameter descriptor: a descriptor of a file that can be read at any offset; the caller must no longer close
-    ///   it.
+    /// - Parameter descriptor: a descriptor of a file that can be read at any offset. This object closes it; the caller
+    ///   must not.
     public init(_ descriptor: Int32) { self.descriptor = descriptor }
     deinit { _ = systemClose(descriptor) }
 

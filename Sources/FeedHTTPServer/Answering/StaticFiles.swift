@@ -15,15 +15,15 @@ extension HTTPServer {
   ///
   /// A path can only name a file in the folder or its subfolders: `..`, empty parts, names that begin with a dot,
   /// backslashes, and bytes that are not UTF-8 get status 404. Each part is opened relative to the part before it, so
-  /// that none can be replaced in between. A folder is shown as its `index.html`; without one, the status is 404. A
-  /// folder's path without the final slash is redirected to the path with it, so that relative links work. All disk
-  /// access runs off the loop.
+  /// that none can be replaced in between. A folder is served as its `index.html`; if it has none, the status is 404. A
+  /// folder's path without the final slash is redirected to the path with the slash, so that relative links work. All
+  /// disk access runs off the loop.
   public struct StaticFiles: Sendable {
     /// The treatment of symbolic links below the folder.
     public enum Links: Sendable {
       /// Links get status 404.
       case refused
-      /// Links are followed, wherever they lead: use this only for folders to which nobody else can write.
+      /// Links are followed, wherever they lead: use this only for folders that nobody else can write to.
       case followed
     }
 
@@ -41,7 +41,7 @@ extension HTTPServer {
       self.cacheControl = cacheControl
     }
 
-    /// The response to a request for `path`, the rest of the path after the route's own part, still escaped.
+    /// The response to a request for `path`, which is the rest of the path after the route's own part, still escaped.
     ///
     /// - Parameter query: the request's query, for a response that redirects the client.
     func answer(
@@ -71,7 +71,7 @@ extension HTTPServer {
       .eraseToAnyPublisher()
     }
 
-    /// The names in the path; `nil` if it leads out of the folder.
+    /// The names in the path; `nil` if the path leads out of the folder.
     static func parts(_ path: Substring) -> [String]? {
       guard let path = Percent.decoded(path), !path.utf8.contains(0) else { return nil }
       // Split by bytes, as the system does: to Swift, a slash followed by a combining mark is one character.
@@ -92,7 +92,7 @@ extension HTTPServer {
 
     private enum Found: Sendable {
       case file(FoundFile)
-      /// A folder that is shown as its page.
+      /// A folder that is served as its page.
       case folder
     }
 

@@ -1,18 +1,18 @@
 internal import FeedStream
 
 extension HTTPServer.Routes {
-  /// Turns the live map of streams on, and adds a page at `path` that shows it and refreshes itself, the map as JSON at
-  /// `path.json`, and the page's style at `path.css`.
+  /// Turns on the live map of streams, and adds three routes: a page at `path` that shows the map and refreshes itself,
+  /// the map as JSON at `path.json`, and the page's style at `path.css`.
   ///
   ///     var routes = HTTPServer.Routes()
   ///     routes.group("/debug", [.bearer { $0 == "secret" ? "me" : nil }]) { $0.streamMap("/streams") }
   ///
-  /// The page needs no script. It shows names of source files and the text of failures: protect the page, for example
-  /// with the middleware of a group.
+  /// The page doesn't need scripts. It shows names of source files and the text of failures, so protect the page, for
+  /// example with the middleware of a group.
   ///
   /// - Parameters:
   ///   - path: begins with a slash, and has no parameters.
-  ///   - interval: the time after which the page reloads, in whole seconds, at least one; two seconds by default.
+  ///   - interval: the time after which the page reloads, in whole seconds; at least one second, and two by default.
   public mutating func streamMap(_ path: String = "/streams", every interval: Duration = .seconds(2)) {
     StreamDiagnostics.startMap()
     let seconds = max(1, interval.components.seconds)

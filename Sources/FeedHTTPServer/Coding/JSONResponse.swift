@@ -2,7 +2,7 @@ internal import FeedStream
 public import Foundation
 
 extension HTTPServer.Response {
-  /// A value as JSON, its members in alphabetical order by default.
+  /// A value as JSON, with its members in alphabetical order by default.
   ///
   ///     routes.get("/todos") { _ in try .json(todos) }
   ///
@@ -17,7 +17,7 @@ extension HTTPServer.Response {
     return response
   }
 
-  /// Sorted, so that equal values have equal bytes, and equal tags in caches.
+  /// Sorts keys, so that equal values have equal bytes, and equal tags in caches.
   private static var sorted: JSONEncoder {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

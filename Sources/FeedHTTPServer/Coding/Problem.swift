@@ -7,7 +7,7 @@ extension HTTPServer {
   ///     throw HTTPServer.Problem(.unprocessableContent, detail: "A title has at least one character.")
   public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
     public var status: Status
-    /// The kind of problem: the URI of a page about it. `nil`, the default, if the status says everything.
+    /// The kind of problem: the URI of a page about it. `nil`, the default, if the status says it all.
     public var type: String?
     /// A short summary of the kind of problem; by default, the phrase of the status.
     public var title: String?

@@ -15,9 +15,9 @@ extension HTTPServer.Request {
     return value
   }
 
-  /// The query as a value: `?done=true&page=2` as a structure with these properties.
+  /// The query as a value: `?done=true&page=2` becomes a structure with these properties.
   ///
-  /// - Throws: a ``HTTPServer/Problem`` with 400 when a part is missing, malformed, or of another type.
+  /// - Throws: an ``HTTPServer/Problem`` with 400 when a part is missing, malformed, or of the wrong type.
   public func query<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
     do {
       return try FormDecoder().decode(type, from: query ?? "")
@@ -32,9 +32,9 @@ extension HTTPServer.Request {
   ///       request.decoded(as: NewTodo.self).tryMap { try .json(add($0), .created) }
   ///     }
   ///
-  /// **Demand:** reads the body when a value is requested. **Failure:** ``HTTPServer/Problem``: 415 for another type or
-  /// a compressed body, 400 for a body that is malformed, 422 for one that is well-formed but not such a value; or the
-  /// body's own failure.
+  /// **Demand:** reads the body when a value is requested. **Failure:** ``HTTPServer/Problem``: 415 for a different
+  /// content type or a compressed body, 400 for a malformed body, and 422 for a well-formed body that can't be decoded
+  /// as `type`; or the body's own failure.
   /// **Cancellation:** the rest of the body is discarded. **Policy:** holds the body, which has at most
   /// ``HTTPServer/Limits/bodyBytes``.
   public func decoded<Value: Decodable>(
@@ -55,7 +55,7 @@ extension HTTPServer.Request {
   ///     routes.limitBody(.put, "/files/:name", to: 1 << 30)
   ///
   /// **Demand:** reads the body once a value is requested, a chunk at a time, as fast as the disk accepts the chunks.
-  /// Delivers `()` when the file is whole. **Failure:** the body's, or the disk's; then there is no file.
+  /// Delivers `()` when the file is whole. **Failure:** the body's, or the disk's; no file is left.
   /// **Cancellation:** leaves no file.
   public func save(to path: String) -> AnyPublisher<Void, any Error> {
     let written = body.write(to: File(path), .atomically, on: scheduler).mapError { $0.cause }

@@ -7,7 +7,7 @@ extension HTTPServer {
     public var method: Method
     /// The path as received, without the query.
     public var path: String
-    /// The query as received; `nil` without one.
+    /// The query as received; `nil` if there is none.
     public var query: String?
     /// The requested host: see ``Request/host``.
     public var host: String?
@@ -25,8 +25,8 @@ extension HTTPServer {
 
     /// The body as a value, from JSON or a page's form.
     ///
-    /// - Throws: a ``Problem``: 415 for another type or a compressed body, 400 for a body that is malformed, 422 for
-    ///   one that is well-formed but not such a value.
+    /// - Throws: a ``Problem``: 415 for a different content type or a compressed body, 400 for a malformed body, and
+    ///   422 for a well-formed body that can't be decoded as `type`.
     public func decoded<Value: Decodable>(
       as type: Value.Type = Value.self, from forms: [BodyForm] = [.json], decoder: JSONDecoder = JSONDecoder()
     ) throws -> Value {
@@ -51,8 +51,8 @@ extension HTTPServer {
     let body: Body
     let isCompressible: Bool
 
-    /// - Returns: `nil` for a response whose body is a stream, or that continues with another protocol: these can't
-    ///   leave their loop.
+    /// - Returns: `nil` for a response whose body is a stream, or that switches to a different protocol: such responses
+    ///   can't leave their loop.
     public init?(_ response: Response) {
       switch response.body {
       case .none: body = .none
@@ -68,7 +68,7 @@ extension HTTPServer {
 }
 
 extension HTTPServer.Response {
-  /// A response that was made on another thread.
+  /// A response that was created on another thread.
   ///
   /// - Parameter scheduler: the server's.
   public init(_ whole: HTTPServer.WholeResponse, on scheduler: any LoopScheduler) {

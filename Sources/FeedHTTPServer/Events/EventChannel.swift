@@ -2,7 +2,7 @@ internal import FeedStream
 import Synchronization
 
 extension HTTPServer.EventLog {
-  /// The events of logs on several loops: sent once, from any thread, and stored once.
+  /// The events shared by logs on several loops: each event is sent once, from any thread, and stored once.
   ///
   ///     let events = HTTPServer.EventLog.Channel()
   ///     let servers = try HTTPServer.Group(at: address, on: group) { server in
@@ -11,8 +11,8 @@ extension HTTPServer.EventLog {
   ///     }
   ///     events.send("high tide", name: "sea")
   ///
-  /// All logs have the same events with the same ids, in the same order, so that a client can resume with any of
-  /// them. An event is encoded once; the logs' rings, and the writes to the clients of all loops, share the same bytes.
+  /// All logs have the same events with the same ids, in the same order, so that a client can resume with any of the
+  /// logs. An event is encoded once; the logs' rings, and the writes to the clients of all loops, share the same bytes.
   public final class Channel: Sendable {
     /// A change to the events.
     enum Update: Sendable {
@@ -53,7 +53,7 @@ extension HTTPServer.EventLog {
       state = Locked(State(ring: EventRing(keeping: capacity, bytes: bytes, epoch: epoch)))
     }
 
-    /// Sends an event to all clients of all logs, and keeps it for those that are behind. Safe from any thread.
+    /// Sends an event to all clients of all logs, and keeps it for clients that lag behind. Safe from any thread.
     ///
     /// - Parameter given: as for ``EventLog/send(_:name:id:)``.
     /// - Returns: the event's id.
@@ -69,7 +69,7 @@ extension HTTPServer.EventLog {
       }
     }
 
-    /// Sends all clients a `reset`: their state is out of date. No earlier id is known afterwards.
+    /// Sends all clients a `reset`, because their state is out of date. No earlier id is known afterwards.
     ///
     /// - Parameters:
     ///   - snapshot: the data of the event: the current state, if useful.
@@ -82,7 +82,7 @@ extension HTTPServer.EventLog {
       }
     }
 
-    /// Ends the streams of all clients; the clients reconnect if a server still runs.
+    /// Ends the streams of all clients; the clients reconnect if a server is still running.
     public func finish() {
       state.withLock { state in
         state.isFinished = true
@@ -98,7 +98,7 @@ extension HTTPServer.EventLog {
 
     var logCount: Int { state.withLock { $0.logs.count } }
 
-    /// The events so far; `tell` is called with all later changes.
+    /// The events so far; `tell` is called with each later change.
     func join(_ log: ObjectIdentifier, _ tell: @escaping @Sendable (Update) -> Void) -> (EventRing, isFinished: Bool) {
       state.withLock { state in
         state.logs[log] = tell

@@ -8,12 +8,12 @@ extension HTTPServer {
   ///     routes.get("/events") { _ in .events(log) }
   ///
   /// An event is encoded once and kept in a ring that all clients share. A client is a position in the ring. A client
-  /// that doesn't read takes no memory beyond that position and one write of at most 16 KiB; when it reads again, it
+  /// that doesn't read takes up no memory beyond that position and one write of at most 16 KiB; when it reads again, it
   /// gets the events that it missed. Each event has an id, with which a reconnecting client resumes where it stopped.
   /// If missed events have left the ring, or the id is unknown, the client gets an event named `reset`, and continues
   /// with new events.
   public final class EventLog {
-    /// An event: text, and an optional name for which a page can listen.
+    /// An event: text, and an optional name that a page can listen for.
     public struct Event: Hashable, Sendable {
       public var name: String?
       public var data: String
@@ -28,7 +28,7 @@ extension HTTPServer {
     public var snapshot: () -> String = { "" }
 
     private(set) var ring: EventRing
-    /// The source of the events, if logs of other loops share them.
+    /// The source of the events, if logs on other loops share them.
     private let channel: Channel?
     private let retry: Int
     private let scheduler: any LoopScheduler
@@ -53,7 +53,7 @@ extension HTTPServer {
       self.init(ring, nil, heartbeat, retry, scheduler)
     }
 
-    /// Makes one loop's log of the events of `channel`: those that the channel keeps, and all that are sent from now
+    /// Creates one loop's log of the events in `channel`: those that the channel keeps, and all that are sent from now
     /// on.
     ///
     /// An event or a reset that is sent to this log goes to the channel, and reaches all of the channel's logs on a
@@ -110,10 +110,10 @@ extension HTTPServer {
     /// The number of clients.
     public var clientCount: Int { clients.count }
 
-    /// Sends an event to all clients, and keeps it for those that are behind.
+    /// Sends an event to all clients, and keeps it for clients that lag behind.
     ///
-    /// - Parameter given: the event's id, without line breaks, if several servers send the same events and a client of
-    ///   one may resume at another. By default, the log assigns an id.
+    /// - Parameter given: the event's id, without line breaks, for use when several servers send the same events and a
+    ///   client of one may resume at another. By default, the log assigns an id.
     /// - Returns: the event's id.
     @discardableResult public func send(_ data: String, name: String? = nil, id given: String? = nil) -> String {
       if let channel { return channel.send(data, name: name, id: given) }
@@ -128,7 +128,7 @@ extension HTTPServer {
       if let channel { channel.begin(after: id) } else { ring.begin(after: id) }
     }
 
-    /// Sends all clients a `reset` with the ``snapshot``: their state is out of date. No earlier id is known
+    /// Sends all clients a `reset` with the ``snapshot``, because their state is out of date. No earlier id is known
     /// afterwards.
     ///
     /// - Parameter given: as for ``send(_:name:id:)``.
@@ -138,7 +138,7 @@ extension HTTPServer {
       send(snapshot(), name: "reset", id: given)
     }
 
-    /// Ends the streams of this log's clients; the clients reconnect if the server still runs.
+    /// Ends the streams of this log's clients; the clients reconnect if the server is still running.
     public func finish() {
       isFinished = true
       for client in clients { client.end() }

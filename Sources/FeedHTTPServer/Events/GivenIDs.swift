@@ -6,7 +6,7 @@ struct GivenIDs: Sendable {
   subscript(number: Int) -> String? { ids[number] }
 
   /// The number of the first event with the id: a client that sends this id may get later events with the same id
-  /// again, but misses no event.
+  /// again, but won't miss any.
   func number(of id: String) -> Int? { numbers[id] }
 
   mutating func give(_ id: String, to number: Int) {

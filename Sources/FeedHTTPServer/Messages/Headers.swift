@@ -1,7 +1,7 @@
 internal import FeedStream
 
 extension HTTPServer {
-  /// Header fields, in order; names are compared without regard to case.
+  /// Header fields, in order; names are case-insensitive.
   ///
   /// The fields of a request are parsed only when they are read.
   public struct Headers: Sendable {
@@ -68,7 +68,7 @@ extension HTTPServer {
       }
     }
 
-    /// Adds a field, in addition to others of the same name.
+    /// Adds a field, keeping any others of the same name.
     public mutating func add(_ name: String, _ value: String) {
       makeOwn()
       own.append((name, value))

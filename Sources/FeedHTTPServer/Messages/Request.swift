@@ -17,7 +17,7 @@ extension HTTPServer {
     let exchange: Exchange
     /// The values of the placeholders in the route: see ``HTTPServer/Routes``.
     public internal(set) var parameters: [String: String] = [:]
-    /// Results of middleware, for handlers: see ``user``.
+    /// Information that middleware leaves for handlers: see ``user``.
     public var notes: [String: String] = [:]
 
     init(_ exchange: Exchange) { self.exchange = exchange }
@@ -38,10 +38,10 @@ extension HTTPServer {
 
     /// The path of the target, as received, without the query; empty for `*` and CONNECT.
     public var path: String { head.path.count == 0 && head.form == .absolute ? "/" : head.text(head.path) }
-    /// The query of the target, after the question mark, as received; `nil` without one.
+    /// The query of the target, after the question mark, as received; `nil` if there is none.
     public var query: String? { head.query.map(head.text) }
-    /// The requested host, and the port if it was given: from the target if it has a host, otherwise from `Host`. Not
-    /// verified; `nil` for HTTP/1.0 without `Host`.
+    /// The requested host, and the port if it was given: from the target if that has a host, otherwise from `Host`. The
+    /// value isn't verified; it is `nil` for HTTP/1.0 requests without `Host`.
     public var host: String? { head.authority.map(head.text) }
     public var headers: Headers { Headers(head) }
     /// `1.0` or `1.1`.
@@ -57,7 +57,7 @@ extension HTTPServer {
     /// A client that waits for permission to send the body (`Expect: 100-continue`) gets that permission with the first
     /// demand. An unread body is discarded after the response if it is short; if it is long, the connection is closed.
     ///
-    /// **Demand:** a chunk at a time is read from the connection; without demand the client has to wait. **Failure:**
+    /// **Demand:** a chunk at a time is read from the connection; without demand, the client has to wait. **Failure:**
     /// ``BodyError``; a second subscriber gets ``BodyError/taken``. **Cancellation:** the rest is discarded.
     /// **Policy:** holds one chunk.
     public var body: Body { Body(exchange: exchange) }
@@ -70,7 +70,7 @@ extension HTTPServer {
 
     /// Responds with the first value of `publisher`, which is cancelled when the client disconnects first.
     ///
-    /// A failure that is a ``Status`` or ``Problem`` is the response. Any other failure, or a completion without a
+    /// A failure that is a ``Status`` or ``Problem`` becomes the response. Any other failure, or a completion without a
     /// value, becomes status 500 and is reported (``HTTPServer/onError``).
     public func respond<P: Publisher>(_ publisher: P) where P.Output == Response {
       exchange.respond(publisher.eraseFailureType().eraseToAnyPublisher())
@@ -107,7 +107,7 @@ extension HTTPServer {
 
     /// The whole body in one chunk.
     ///
-    /// **Demand:** reads the body when a value is requested. **Failure, cancellation:** as the body's. **Policy:**
+    /// **Demand:** reads the body when a value is requested. **Failure, cancellation:** as for the body. **Policy:**
     /// holds the body, which has at most ``Limits/bodyBytes``.
     public func whole() -> AnyPublisher<Chunk, BodyError> {
       collect().map { Chunk(joining: $0) }.eraseToAnyPublisher()
@@ -115,7 +115,7 @@ extension HTTPServer {
   }
 }
 
-/// A request and its state. It retains its connection, and reports if it is released without a response.
+/// A request and its state. It retains its connection, and reports an error if it is released without a response.
 final class Exchange {
   let head: RequestHead
   let connection: ServerConnection

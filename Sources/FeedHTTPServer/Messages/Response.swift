@@ -33,7 +33,7 @@ extension HTTPServer {
     }
 
     /// A response with these bytes, which are retained until the client has read them (``Limits/wholeBodyBytes``); for
-    /// long ones, use a publisher or a file.
+    /// long bodies, use a publisher or a file.
     public init(_ status: Status = .ok, headers: Headers = [:], body: Chunk) {
       self.init(status, headers: headers, body: .bytes(body))
     }
@@ -42,8 +42,8 @@ extension HTTPServer {
     ///
     /// If the publisher fails, the connection is closed, so that the client recognizes the body as incomplete.
     ///
-    /// - Parameter length: the number of bytes that the publisher delivers, if known. Further bytes are not sent; after
-    ///   fewer, the connection is closed.
+    /// - Parameter length: the number of bytes that the publisher delivers, if known. If there are more, the rest is
+    ///   not sent; if there are fewer, the connection is closed.
     public init<P: Publisher>(_ status: Status = .ok, headers: Headers = [:], body publisher: P, length: Int? = nil)
     where P.Output == Chunk {
       precondition(length ?? 0 >= 0, "Response(length: \(length ?? 0)): use 0 or more")
@@ -53,7 +53,7 @@ extension HTTPServer {
 
     /// A response whose body is part of an open file, read off the loop as the client reads it, 128 KiB at a time.
     ///
-    /// A client that reads slowly takes no memory beyond those 128 KiB. If the file turns out to be shorter, the
+    /// A client that reads slowly takes up no memory beyond those 128 KiB. If the file turns out to be shorter, the
     /// connection is closed.
     ///
     /// - Parameters:
@@ -93,7 +93,7 @@ extension HTTPServer {
       Response(status, headers: ["Location": address])
     }
 
-    /// The events of `log` from now on, or from where the client stopped (`Last-Event-ID`), until the client
+    /// The events in `log` from now on, or from where the client stopped (`Last-Event-ID`), until the client
     /// disconnects.
     ///
     /// - Parameter greeting: an optional event that is sent first, to this client only.

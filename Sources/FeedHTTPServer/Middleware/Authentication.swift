@@ -5,7 +5,7 @@ extension HTTPServer.Middleware {
   /// Admits requests with a valid name and password (RFC 7617); others get 401.
   ///
   /// - Parameters:
-  ///   - realm: tells the user which password is requested.
+  ///   - realm: tells the user which password to enter.
   ///   - isValid: checks the password; use a constant-time comparison.
   public static func basic(
     realm: String, _ isValid: @escaping (_ user: String, _ password: String) -> Bool
@@ -22,7 +22,7 @@ extension HTTPServer.Middleware {
 
   /// Admits requests with a valid token (RFC 6750); others get 401.
   ///
-  /// - Parameter user: returns the user of a token; `nil` for an invalid token.
+  /// - Parameter user: returns the user that a token belongs to; `nil` for an invalid token.
   public static func bearer(_ user: @escaping (_ token: String) -> String?) -> Self {
     authenticating("Bearer", scheme: "bearer", user)
   }

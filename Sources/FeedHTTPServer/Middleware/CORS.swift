@@ -5,7 +5,8 @@ extension HTTPServer.Middleware {
   /// their preflight requests.
   ///
   /// - Parameters:
-  ///   - origins: such as `https://example.com`; `nil`, the default, for all origins, which then get no credentials.
+  ///   - origins: the allowed origins, such as `https://example.com`; `nil`, the default, allows all origins, but
+  ///     without credentials.
   ///   - methods: the allowed methods in addition to GET, HEAD, and POST.
   ///   - headers: the fields that these pages may send.
   ///   - exposed: the fields of responses that these pages may read.

@@ -1,17 +1,17 @@
 internal import FeedStream
 
 extension HTTPServer.Middleware {
-  /// Limits the requests of each client in a period; further requests get 429 with `Retry-After`.
+  /// Limits the number of requests per client in a period; requests beyond the limit get 429 with `Retry-After`.
   ///
   /// A client has a bucket of `requests`, which refills at an even pace: the client may send that many in one burst,
   /// and further requests only as fast as the bucket refills.
   ///
   /// - Parameters:
-  ///   - requests: the number of requests, per `while`.
-  ///   - while: the time in which an empty bucket refills.
+  ///   - requests: the number of requests per period (`while`).
+  ///   - while: the time that an empty bucket takes to refill.
   ///   - clients: the maximum number of clients to remember; those seen longest ago are forgotten. 10,000 by default.
-  ///   - client: returns the client that a request counts for, by default its address; `nil` for requests without a
-  ///     limit. An IPv6 network with a prefix of 64 bits is one client.
+  ///   - client: returns the client that a request counts for, which is its address by default; `nil` for requests
+  ///     without a limit. An IPv6 network with a 64-bit prefix counts as one client.
   public static func rateLimit(
     _ requests: Int, per while: Duration, clients: Int = 10_000,
     client: ((HTTPServer.Request) -> String?)? = nil
@@ -52,7 +52,7 @@ private final class Buckets {
     self.most = most
   }
 
-  /// - Returns: `nil` if the request may pass; otherwise, the seconds until the next one may.
+  /// - Returns: `nil` if the request may pass; otherwise, the number of seconds until the next one may.
   func take(_ client: String, at now: StreamInstant) -> Int64? {
     var bucket = buckets[client] ?? Bucket(level: fill, seen: now)
     bucket.level = min(fill, bucket.level + bucket.seen.distance(to: now).nanoseconds)
@@ -64,7 +64,7 @@ private final class Buckets {
     return isAllowed ? nil : (price - bucket.level + 999_999_999) / 1_000_000_000
   }
 
-  /// Drops half of the clients, those seen longest ago, so that this happens rarely.
+  /// Drops the half of the clients that were seen longest ago, so that this function runs rarely.
   private func forget() {
     let times = buckets.values.map(\.seen).sorted()
     let limit = times[times.count / 2]

@@ -1,7 +1,7 @@
 public import FeedStream
 
 extension HTTPServer {
-  /// A request with its response, for a log or for counting.
+  /// A request and its response, for logging or counting.
   public struct AnsweredRequest: Sendable, CustomStringConvertible {
     public var method: Method
     /// The path as received, without the query, which may contain secrets.
@@ -50,7 +50,7 @@ extension HTTPServer.Middleware {
     }
   }
 
-  /// Counts and times requests: like ``log(_:)``, but totaled in one value, by status.
+  /// Counts and times requests, like ``log(_:)``, but adds them up in one value, by status.
   public static func counting(in metrics: HTTPServer.Metrics) -> Self { log { metrics.count($0) } }
 
   /// Gives each request an id, which handlers and logs read from ``HTTPServer/Request/id``. The server sends it in the
@@ -82,8 +82,8 @@ extension HTTPServer.Middleware {
   }
 }
 
-/// Numbers in base 32, from a generator that starts at a random point and visits each 64-bit number once. It makes no
-/// system call per id, and the ids are short enough to be stored without an allocation.
+/// Creates ids as numbers in base 32, with a generator that starts at a random point and visits each 64-bit number
+/// once. No system call is needed per id, and the ids are short enough to be stored without an allocation.
 private final class RandomIDs {
   @exclusivity(unchecked) private var numbers = SplitMix64(seed: .random(in: .min ... .max))
   private static let digits: StaticString = "0123456789abcdefghijklmnopqrstuv"

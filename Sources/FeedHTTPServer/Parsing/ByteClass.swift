@@ -76,7 +76,7 @@ struct Place: Equatable {
 }
 
 extension UnsafeRawBufferPointer {
-  /// True if the bytes are those of `text`, which is in lower case, ignoring case.
+  /// True if the bytes equal `text`, ignoring case; `text` must be in lower case.
   func matches(_ text: StaticString) -> Bool {
     guard count == text.utf8CodeUnitCount else { return false }
     let other = text.utf8Start

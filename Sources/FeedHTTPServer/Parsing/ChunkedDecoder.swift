@@ -2,7 +2,7 @@ internal import FeedStream
 
 /// Reads a chunked body, and its trailers (RFC 9112, 7.1).
 ///
-/// An object, so that a connection without such a body needs no space for its state.
+/// This is an object so that a connection without such a body needs no space for its state.
 final class ChunkedDecoder {
   enum Step: Equatable {
     /// Bytes of the body; not empty.
@@ -28,7 +28,7 @@ final class ChunkedDecoder {
   private var state = State.size
   private var size = 0
   private var digits = 0
-  /// The number of bytes of the chunk that have not arrived.
+  /// The number of bytes of the current chunk that have not arrived.
   private var left = 0
   /// The number of bytes of all chunks so far, and the limit.
   private var total = 0
@@ -44,7 +44,7 @@ final class ChunkedDecoder {
     limit = bodyBytes ?? limits.bodyBytes
   }
 
-  /// The maximum number of bytes of extensions in all chunks: they are unused, but take time to parse.
+  /// The maximum number of bytes of extensions in all chunks: extensions are not used, but take time to parse.
   static let extensionLimit = 8 * 1024
 
   /// Consumes bytes from the beginning of `input` until there is a result.

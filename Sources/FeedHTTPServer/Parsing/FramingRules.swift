@@ -1,4 +1,4 @@
-/// The fields that determine the end of a request, and whether the connection is kept.
+/// The fields that determine where a request ends, and whether the connection is kept.
 ///
 /// A request that two parsers could delimit differently is refused: otherwise, one request could be smuggled inside
 /// another (RFC 9112, 11.2).

@@ -11,8 +11,8 @@ internal import FeedStream
 /// Parses the head of a request, or the trailer section of a chunked body, from bytes that may be split anywhere (RFC
 /// 9112).
 ///
-/// The parser decides byte by byte, so that an invalid request is refused at its first wrong byte, regardless of how
-/// the bytes are split. A head within one chunk is not copied.
+/// The parser works byte by byte, so an invalid request is refused at its first wrong byte, regardless of how the bytes
+/// are split. A head within one chunk is not copied.
 struct HeadParser {
   enum Result: Equatable {
     /// All bytes are consumed, and more are needed.
@@ -39,7 +39,7 @@ struct HeadParser {
   private(set) var state: State
   /// The number of bytes that have been parsed.
   private var position = 0
-  /// The bytes so far of a head that arrives in several chunks.
+  /// The bytes that have arrived so far of a head that comes in several chunks.
   private var partial: [UInt8] = []
   /// The positions at which the line, the fields and the current part begin.
   private var lineStart = 0

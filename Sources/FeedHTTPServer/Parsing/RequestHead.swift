@@ -6,7 +6,7 @@ struct FieldPlace {
   var value: Place
 }
 
-/// The way in which a body is delimited (RFC 9112, 6.3).
+/// The framing of a body (RFC 9112, 6.3).
 enum BodyFraming: Equatable {
   case none
   case length(Int)
@@ -15,8 +15,8 @@ enum BodyFraming: Equatable {
 
 /// The unchanged head of a request: its bytes, and the ranges of its parts.
 ///
-/// An object, because it is used in many places, and a copy would count references to its parts. Only its parser
-/// changes it.
+/// This is an object because it is used in many places, and copying a structure would retain each of its parts. Only
+/// its parser changes it.
 ///
 /// Its properties are not checked for exclusive access: no other code runs while one is changed.
 final class RequestHead {

@@ -2,11 +2,11 @@ internal import FeedStream
 
 /// The source of a response's body, for the connection that writes it.
 protocol ResponseSource: AnyObject {
-  /// True if the body has no end: it completes when the client disconnects.
+  /// True if the body has no end and lasts until the client disconnects.
   var endsWithReader: Bool { get }
   /// True if the source holds a body that was passed whole.
   var keepsBody: Bool { get }
-  /// True if the source delivers little at a time.
+  /// True if the source delivers only a little at a time.
   var isShort: Bool { get }
   /// Informs the source that its bytes, or most of them, have been written.
   func roomIsThere()

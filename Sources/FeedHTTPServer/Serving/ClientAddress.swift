@@ -9,7 +9,7 @@ package import FeedStream
 #endif
 
 extension SocketAddress {
-  /// The identity of a client: its address without the port. An IPv6 network with a prefix of 64 bits is one client,
+  /// The identity of a client: its address without the port. An IPv6 network with a 64-bit prefix counts as one client,
   /// because one client may use all of its addresses. An IPv4 address within IPv6 counts as the IPv4 address.
   package var client: String {
     guard case .internet(let host, _) = kind, host.utf8.contains(UInt8(ascii: ":")) else { return host }

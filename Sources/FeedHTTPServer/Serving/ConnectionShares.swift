@@ -4,7 +4,7 @@ internal import FeedStream
 struct ConnectionShares {
   /// The number of open connections of each limited client.
   let clients: ClientCounts
-  /// The memory of long bodies that wait to be written, and the number of connections that each waits on.
+  /// The memory of long bodies that wait to be written, and the number of connections that each body is waiting on.
   private var bodies: [ObjectIdentifier: (users: Int, bytes: Int)] = [:]
   private(set) var bodyBytes = 0
 
@@ -25,7 +25,7 @@ struct ConnectionShares {
 
 // Making room.
 extension HTTPServer {
-  /// Admits a connection, or closes it; if there are too many, closes another connection that waits for a request.
+  /// Admits a connection, or closes it; if there are too many, closes a different one that waits for a request.
   ///
   /// - Returns: true if the connection is admitted, and the key under which it is counted; `nil` for one without a
   ///   limit.

@@ -3,20 +3,21 @@ public import FeedStream
 extension HTTPServer {
   /// Stops accepting connections, and completes the requests that have begun.
   ///
-  /// Event streams end, and idle connections are closed. A client may send a request at that moment, which it must
-  /// repeat at another server. With a grace period (`grace`), that request gets a response, as do the requests on
-  /// connections that wait to be accepted or are being established; each of these responses has `Connection: close`.
+  /// Event streams end, and idle connections are closed. If a client sends a request on such a connection at that very
+  /// moment, the request is lost, and the client must repeat it at another server. With a grace period (`grace`), that
+  /// request gets a response, and so do requests on connections that are waiting to be accepted or are being
+  /// established; each of these responses has `Connection: close`.
   ///
-  /// During the grace period, attempts to connect are ignored on Linux; the clients repeat them after a second, and
-  /// reach the server that is listening by then. Elsewhere, such attempts are refused. A connection that is accepted
-  /// during the grace period gets another grace period for its first request.
+  /// During the grace period, attempts to connect are ignored on Linux; clients try again after a second, and reach
+  /// whichever server is listening by then. Elsewhere, such attempts are refused. A connection that is accepted during
+  /// the grace period gets another grace period for its first request.
   ///
-  /// **Demand:** begins at the call. **Failure:** never. Finishes when the last connection is closed. **Cancellation:**
-  /// does not stop it. **Policy:** delivers nothing.
+  /// **Demand:** begins when called. **Failure:** never. Finishes when the last connection is closed. **Cancellation:**
+  /// does not stop the shutdown. **Policy:** delivers nothing.
   ///
   /// - Parameters:
   ///   - deadline: the time after which remaining connections are closed; 10 s by default.
-  ///   - grace: the time for which idle connections stay open for a last request; none by default.
+  ///   - grace: how long idle connections stay open for one last request; zero by default.
   @discardableResult public func shutdown(
     within deadline: StreamInstant.Stride = .seconds(10), grace: StreamInstant.Stride = .zero
   ) -> AnyPublisher<Never, Never> {
@@ -72,7 +73,7 @@ extension HTTPServer {
   }
 
   /// Runs `action` when the loop has checked for connections and bytes once more. A turn checks after its work, so
-  /// after the second turn, everything that was waiting at the call has been handled.
+  /// after the second turn, everything that was waiting when this was called has been handled.
   private func afterInput(_ action: @escaping (HTTPServer) -> Void) {
     scheduler.schedule { [weak self] in
       self?.scheduler.schedule { [weak self] in

@@ -1,6 +1,6 @@
 public import FeedStream
 
-/// An HTTP/1.1 and 1.0 server on streams: requests are values, and demand controls the flow.
+/// An HTTP/1.1 and HTTP/1.0 server built on streams: requests are values, and demand controls the flow.
 ///
 ///     let server = try HTTPServer(at: .internet("127.0.0.1", port: 8080), on: loop)
 ///     let serving = server.serve { request in
@@ -8,8 +8,8 @@ public import FeedStream
 ///     }
 ///
 /// The server listens as soon as it is created. Connections are accepted while there is demand for ``requests``; the
-/// requests of one connection are served in order, one at a time. Parsing is strict, following RFC 9112: an ambiguous
-/// message is refused, and its connection closed. The resources that clients can use are limited: ``Limits``.
+/// requests on one connection are served in order, one at a time. Parsing follows RFC 9112 strictly: an ambiguous
+/// message is refused, and its connection is closed. The resources that clients can use are limited: ``Limits``.
 ///
 /// Use it on its scheduler's thread; it closes when it is released. A ``Group`` serves one address with several loops.
 public final class HTTPServer {
@@ -42,8 +42,8 @@ public final class HTTPServer {
   /// Listens at `address`.
   ///
   /// - Parameters:
-  ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or the path of a socket that doesn't
-  ///     exist.
+  ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or a path for a new socket, where no
+  ///     file exists yet.
   ///   - limits: the limits for clients.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
@@ -56,14 +56,14 @@ public final class HTTPServer {
     self.init(listener.connections, [listener], limits, scheduler, wallClock)
   }
 
-  /// Listens at `address`, and serves the connections that `transform` returns for the accepted ones, for example with
-  /// TLS.
+  /// Listens at `address`, and serves the connections that `transform` returns in place of the accepted ones, for
+  /// example to add TLS.
   ///
   /// With `FeedTLS`, pass `{ $0.secured(by: tls, on: loop) }`.
   ///
   /// - Parameters:
-  ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or the path of a socket that doesn't
-  ///     exist.
+  ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or a path for a new socket, where no
+  ///     file exists yet.
   ///   - limits: the limits for clients.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
@@ -79,14 +79,15 @@ public final class HTTPServer {
 
   /// Listens at several addresses, for example over IPv4 and IPv6, and at a Unix socket.
   ///
-  /// `SocketAddress.passed()` returns those of systemd's socket activation.
+  /// `SocketAddress.passed()` returns the addresses passed by systemd's socket activation.
   ///
   /// - Parameters:
-  ///   - addresses: addresses of this machine, or paths at which no file exists.
+  ///   - addresses: addresses of this machine, or paths for new sockets, where no file exists yet.
   ///   - limits: the limits for clients, at all addresses together.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
-  /// - Throws: when one of the addresses is invalid, in use, or not permitted; then it listens at none.
+  /// - Throws: when one of the addresses is invalid, in use, or not permitted; in that case, the server listens at none
+  ///   of them.
   public convenience init(
     at addresses: [SocketAddress], limits: Limits = Limits(), on scheduler: any LoopScheduler,
     wallClock: @escaping () -> Int64 = SystemClock.seconds
@@ -97,8 +98,7 @@ public final class HTTPServer {
     self.init(Publishers.MergeMany(listeners.map(\.connections)), listeners, limits, scheduler, wallClock)
   }
 
-  /// Serves the connections that `connections` delivers, once this server has a subscriber: those of a `Listener`, or
-  /// others.
+  /// Serves the connections that `connections`, such as a `Listener`, delivers once this server has a subscriber.
   public convenience init<P: Publisher>(
     _ connections: P, limits: Limits = Limits(), on scheduler: any LoopScheduler,
     wallClock: @escaping () -> Int64 = SystemClock.seconds
@@ -134,8 +134,8 @@ public final class HTTPServer {
   /// The number of response bytes that wait to be written, on all connections.
   public var waitingBytes: Int { connections.reduce(0) { $0 + $1.outBytes } }
 
-  /// Fields of every response, including the responses of the server itself, such as 400; a response's own field of the
-  /// same name replaces it. None by default.
+  /// Fields that every response includes, even those that the server itself sends, such as 400; a response's own field
+  /// of the same name replaces it. None by default.
   ///
   /// - Precondition: the fields are valid, and don't include `Date` or fields that delimit bodies.
   public var headers: Headers {
@@ -160,7 +160,8 @@ public final class HTTPServer {
   ///
   /// **Demand:** with demand, connections are accepted; without demand, new connections wait in the system's backlog,
   /// and requests wait on the open connections. **Failure:** never. Finishes when the server is closed or has shut
-  /// down. **Cancellation:** closes the connections; the server continues to listen, and may be subscribed to again.
+  /// down. **Cancellation:** closes the connections; the server continues to listen, and the publisher may be
+  /// subscribed to again.
   /// **Policy:** holds one request of each open connection, and accepts at most one connection more than requested.
   ///
   /// There can be one subscriber at a time: a second subscription finishes without a value.

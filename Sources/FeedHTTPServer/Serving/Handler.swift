@@ -11,7 +11,7 @@ extension HTTPServer {
       .later(publisher.eraseFailureType().eraseToAnyPublisher())
     }
 
-    /// The reply with its response changed.
+    /// This reply with `change` applied to its response.
     public func map(_ change: @escaping (inout Response) -> Void) -> Reply {
       switch self {
       case .now(var response):
@@ -31,8 +31,8 @@ extension HTTPServer {
   /// A function that responds to a request.
   public typealias Handler = (Request) throws -> Reply
 
-  /// A function from handler to handler: it may examine the request before the next handler does, change the response,
-  /// or respond itself.
+  /// A function that takes the next handler and returns a new one, which may examine the request before the next
+  /// handler does, change the response, or respond itself.
   ///
   ///     let unlessClosed = HTTPServer.Middleware { next in
   ///       { request in isClosed ? .now(.init(.serviceUnavailable)) : try next(request) }

@@ -3,37 +3,39 @@ public import FeedStream
 extension HTTPServer {
   /// The limits on what a client may send and use. Every limit has a default; see also `docs/Limits.md`.
   public struct Limits: Sendable {
-    /// The maximum number of open connections. For a further one, the server closes the connection that has waited
+    /// The maximum number of open connections. To admit a further connection, the server closes the one that has waited
     /// longest for a request, if it has waited at least a second; otherwise, new connections wait in the system's
     /// backlog.
     public var connections = 4_096
-    /// The maximum number of open connections per client address; an IPv6 network with a prefix of 64 bits is one
-    /// client. A further connection is closed immediately.
+    /// The maximum number of open connections per client address; an IPv6 network with a 64-bit prefix counts as one
+    /// client. Any further connection is closed immediately.
     public var connectionsPerAddress = 256
-    /// True for addresses that ``connectionsPerAddress`` does not limit, such as that of a reverse proxy, whose
-    /// connections belong to many clients. By default, the addresses of this machine.
+    /// True for addresses that ``connectionsPerAddress`` does not limit, such as the address of a reverse proxy, whose
+    /// connections belong to many clients. By default, this is true for the addresses of this machine.
     public var isUnlimited: @Sendable (SocketAddress) -> Bool = { $0.isLocal }
-    /// The maximum number of bytes of a request line: method, target and version. More is rejected with status 414.
+    /// The maximum number of bytes of a request line: method, target and version. Longer lines are rejected with status
+    /// 414.
     public var requestLineBytes = 8 * 1024
-    /// The maximum number of bytes of all header fields of a request, and of its trailers. More is rejected with status
-    /// 431.
+    /// The maximum number of bytes of all header fields of a request, and of its trailers. Requests with more are
+    /// rejected with status 431.
     public var headerBytes = 32 * 1024
-    /// The maximum number of header fields. More is rejected with status 431.
+    /// The maximum number of header fields. Requests with more are rejected with status 431.
     public var headerCount = 100
-    /// The maximum number of bytes of a body. More is rejected with status 413.
+    /// The maximum number of bytes of a body. Longer bodies are rejected with status 413.
     public var bodyBytes = 1 << 20
-    /// The maximum number of bytes of an unread body that are discarded to keep the connection; if there are more, the
+    /// The maximum number of unread body bytes that are discarded to keep the connection open; if there are more, the
     /// connection is closed.
     public var drainedBytes = 64 * 1024
-    /// The time that a connection may wait for a request, including the first; then it is closed.
+    /// The time that a connection may wait for a request, including the first. After that, it is closed.
     public var idle: StreamInstant.Stride = .seconds(60)
-    /// The time that the head of a request may take from its first byte; then the request is rejected with status 408.
+    /// The time that the head of a request may take, from its first byte. After that, the request is rejected with
+    /// status 408.
     public var header: StreamInstant.Stride = .seconds(10)
-    /// The time for which an awaited body may arrive more slowly than ``bytesPerSecond``; then the request is rejected
-    /// with status 408.
+    /// The time for which an awaited body may arrive more slowly than ``bytesPerSecond``. After that, the request is
+    /// rejected with status 408.
     public var bodyGrace: StreamInstant.Stride = .seconds(10)
     /// The time that each write of a response may wait for the client, in addition to the time that its bytes take at
-    /// ``bytesPerSecond``; then the connection is closed.
+    /// ``bytesPerSecond``. After that, the connection is closed.
     public var writeGrace: StreamInstant.Stride = .seconds(30)
     /// The minimum transfer rate of bodies and responses that are being awaited, in bytes per second.
     public var bytesPerSecond = 240
@@ -41,13 +43,13 @@ extension HTTPServer {
     public var bufferedBytes = 64 * 1024
     /// The maximum number of bytes of long bodies that wait to be written, on all connections together. Only bodies
     /// passed as a `Chunk` count, not publishers or files; a chunk that several responses share counts once. Beyond
-    /// that, connections are closed, first the one whose client has read nothing for the longest time. A single body
-    /// may be longer.
+    /// that, connections are closed, beginning with the one whose client has gone longest without reading. A single
+    /// body may be longer.
     public var wholeBodyBytes = 256 << 20
     /// The maximum number of bytes that are read ahead of the current request.
     public var readAheadBytes = 16 * 1024
-    /// After the last response, the server keeps reading from a client for at most this time and this number of bytes,
-    /// so that the response arrives.
+    /// After the last response, the server keeps reading from a client for at most this time, and at most this number
+    /// of bytes, so that the response arrives.
     public var linger: StreamInstant.Stride = .seconds(2)
     public var lingerBytes = 1 << 20
 

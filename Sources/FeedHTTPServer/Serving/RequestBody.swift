@@ -22,7 +22,7 @@ extension ServerConnection: PullSource {
   /// True while waiting for bytes of the body.
   var wantsBody: Bool { !body.isOver && (isDraining || (reader?.demand ?? .none) > .none) }
 
-  /// True if the arrived bytes may be the end of a chunked body, which is read without demand.
+  /// True if the bytes that have arrived may be the end of a chunked body, which is read without demand.
   private var mayBeOver: Bool {
     if reader != nil, !input.isEmpty, case .chunked = body { true } else { false }
   }
@@ -55,7 +55,7 @@ extension ServerConnection: PullSource {
     if self.reader === reader { self.reader = nil }
   }
 
-  /// Delivers arrived bytes of the body on demand.
+  /// Delivers bytes of the body that have arrived, on demand.
   ///
   /// - Returns: true if the body is now complete.
   func pumpBody() -> Bool {
@@ -100,7 +100,7 @@ extension ServerConnection: PullSource {
     if !isDraining { reader?.deliver(piece) }
   }
 
-  /// Called when more bytes are needed, which may never arrive.
+  /// Called when more bytes are needed, but may never arrive.
   private func truncated() -> Bool {
     if inputHasEnded { close() }
     return false

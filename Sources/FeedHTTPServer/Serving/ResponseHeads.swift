@@ -2,7 +2,7 @@ internal import FeedStream
 
 /// Writes the heads of responses, and short bodies after them.
 struct ResponseHeads {
-  /// The way in which a body is delimited.
+  /// The framing of a body.
   enum Delimiting: Equatable {
     case none
     case length(Int)
@@ -14,12 +14,14 @@ struct ResponseHeads {
   /// Longer bodies are written without being copied.
   static let mostBodyBytes = 16 * 1024
   private static let blockBytes = 64 * 1024
-  /// The maximum size of the fields that the server adds: a length, the connection's option, an id's name, empty lines.
+  /// The maximum size of the fields that the server adds: a length, the `Connection` field, the name of an id, and
+  /// empty lines.
   private static let ownBytes = 128
 
   /// The fields of every response that doesn't have fields of the same name.
   var always: HTTPServer.Headers = [:]
-  /// The bytes of responses are written to blocks of memory, because most are released before the next response begins.
+  /// The blocks of memory to which responses are written, because most of them are released before the next response
+  /// begins.
   private let memory = Memory()
   /// The status lines, by status.
   private var lines = ContiguousArray<[UInt8]>(repeating: [], count: 600)

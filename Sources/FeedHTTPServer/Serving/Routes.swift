@@ -10,12 +10,13 @@ extension HTTPServer {
   ///     routes.files("/assets", in: "public")
   ///     let serving = server.serve(routes)
   ///
-  /// A part of a path that begins with a colon matches any part, which is then in ``Request/parameters``, unescaped.
-  /// The first matching route is used. A GET route serves HEAD, too. A path without a route gets 404, a known method
-  /// without a route gets 405, an unknown method gets 501, and OPTIONS gets the list of supported methods.
+  /// A part of a path that begins with a colon is a placeholder: it matches any part, which is then available in
+  /// ``Request/parameters``, unescaped. The first matching route is used. A GET route serves HEAD, too. A path without
+  /// a route gets 404, a known method without a route gets 405, an unknown method gets 501, and OPTIONS gets the list
+  /// of supported methods.
   ///
-  /// ``use(_:)`` adds middleware for all paths, ``group(_:_:_:)`` for some. Errors that handlers throw are mapped to
-  /// responses in one place (``errors``, ``usesProblems``).
+  /// ``use(_:)`` adds middleware for all paths, and ``group(_:_:_:)`` adds middleware for some. Errors that handlers
+  /// throw are mapped to responses in one place (``errors``, ``usesProblems``).
   public struct Routes {
     private final class Route {
       let method: Method
@@ -42,8 +43,8 @@ extension HTTPServer {
     /// The middleware around all routes, the first outermost.
     private var outermost: [Middleware] = []
 
-    /// Maps an error of a handler to another error: a ``Status`` or a ``Problem`` is the response, a body that is too
-    /// large or malformed gets 413 or 400, and any other error becomes status 500 and is reported
+    /// Maps a handler's error to the error to respond with. A ``Status`` or a ``Problem`` becomes the response, a body
+    /// that is too large or malformed gets 413 or 400, and any other error becomes status 500 and is reported
     /// (``HTTPServer/onError``). By default, returns errors unchanged.
     ///
     ///     var routes = HTTPServer.Routes()
@@ -89,8 +90,8 @@ extension HTTPServer {
       add(method, path, handler)
     }
 
-    /// Responds to requests with the result of `answer`. If `answer` throws a ``Status`` or a ``Problem``, that is the
-    /// response; any other error becomes status 500 and is reported to ``HTTPServer/onError``.
+    /// Responds to requests with the result of `answer`. If `answer` throws a ``Status`` or a ``Problem``, that becomes
+    /// the response; any other error becomes status 500 and is reported to ``HTTPServer/onError``.
     public mutating func on(_ method: Method, _ path: String, _ answer: @escaping (Request) throws -> Response) {
       add(method, path) { .now(try answer($0)) }
     }
@@ -103,8 +104,8 @@ extension HTTPServer {
 
     /// Responds to requests with the result of `answer`, in a separate task that gets the request with its whole body.
     ///
-    /// The task is cancelled when the connection breaks. A client that closes only its sending side may still wait for
-    /// the response, so its task continues.
+    /// The task is cancelled when the connection breaks. A client that closes only its sending side may still be
+    /// waiting for the response, so the task continues in that case.
     public mutating func onAsync(
       _ method: Method, _ path: String, _ answer: @escaping @Sendable (WholeRequest) async throws -> sending Response
     ) {
@@ -160,7 +161,7 @@ extension HTTPServer {
       on(.delete, path, answer)
     }
 
-    /// Responds with the files of `folder`, and `index.html` for a folder. See ``StaticFiles``.
+    /// Responds with the files in `folder`, and with `index.html` for a folder. See ``StaticFiles``.
     public mutating func files(_ path: String, in folder: String) { files(path, StaticFiles(folder)) }
 
     /// Responds with the files that `files` serves.
@@ -185,7 +186,8 @@ extension HTTPServer {
       routes.append(Route(method, parts, isLiteral ? Array(path.utf8) : nil, isFolder: isFolder, wrapped))
     }
 
-    /// Wraps a handler in middleware, the first outermost. `reduce` would wrap each function for its generic parameter.
+    /// Wraps a handler in middleware, the first outermost. `reduce` would add a wrapper around each function for its
+    /// generic parameter.
     private static func wrapped(_ handler: @escaping Handler, _ around: [Middleware]) -> Handler {
       var whole = handler
       for middleware in around.reversed() { whole = middleware.wrap(whole) }

@@ -5,7 +5,7 @@ extension HTTPServer {
   ///
   ///     let serving = server.serve { .text("You asked for \($0.path)\n") }
   ///
-  /// A ``Status`` or ``Problem`` that `answer` throws is the response; any other error becomes status 500 and is
+  /// A ``Status`` or ``Problem`` that `answer` throws becomes the response; any other error becomes status 500 and is
   /// reported to ``onError``.
   ///
   /// - Returns: a cancellable that closes the connections when cancelled or released; keep it.

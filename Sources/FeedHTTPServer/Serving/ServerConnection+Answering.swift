@@ -47,7 +47,7 @@ extension ServerConnection {
     process()
   }
 
-  /// - Returns: false if the response can't be sent; the client then gets another response.
+  /// - Returns: false if the response can't be sent; the client then gets a different one.
   private func encode(
     _ response: HTTPServer.Response, _ delimiting: ResponseHeads.Delimiting, to head: RequestHead, _ body: Chunk?,
     _ number: Int, id: String? = nil

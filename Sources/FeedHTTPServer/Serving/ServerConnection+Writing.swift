@@ -57,7 +57,7 @@ extension ServerConnection {
     channel.write(batch.map { $0.compacted() }, hasWritten)
   }
 
-  /// True if nothing is being written or about to be.
+  /// True if nothing is being written or about to be written.
   var isIdle: Bool { outBytes == 0 && !isProcessing && phase == .exchange }
 
   /// Writes a chunk while the connection is idle: as much as the system accepts immediately, and the rest as usual.

@@ -17,7 +17,7 @@ final class ServerConnection {
     case closing
     /// The server has ended its side; bytes that the client still sends are discarded.
     case lingering
-    /// The connection speaks another protocol, and other code reads and writes it.
+    /// The connection has switched to a different protocol, and other code reads from it and writes to it.
     case upgraded
     case closed
   }
@@ -212,7 +212,8 @@ final class ServerConnection {
     server.deliver(HTTPServer.Request(Exchange(head, self, number)))
   }
 
-  /// Completes the request when its response is written and its body is read; then the next request may begin.
+  /// Completes the request when its response has been written and its body has been read; the next request may then
+  /// begin.
   func completeExchange() -> Bool {
     guard isAnswered else { return false }
     if !body.isOver {
@@ -238,7 +239,7 @@ final class ServerConnection {
     return true
   }
 
-  /// True if the server is ending, and the time for another request has passed.
+  /// True if the server is shutting down, and there is no more time for another request.
   var mayNotWait: Bool { server.closesIdle && (number > 0 || !isLate || server.closesUnused) }
 
   /// True if reading the rest of the body is worthwhile, to keep the connection.

@@ -17,13 +17,13 @@ extension HTTPServer {
   ///     }
   ///     await servers.shutdown()
   ///
-  /// Each loop listens at the port (`SO_REUSEPORT`), and the system distributes new connections among them. A
-  /// connection stays on its loop, and so do its handlers, which take no locks. State shared by handlers on several
-  /// loops must be `Sendable`: an actor, a ``FeedStream/SharedValue``, the senders of subjects, an
+  /// Each loop listens on the port (`SO_REUSEPORT`), and the system distributes new connections among them. A
+  /// connection stays on its loop, and so do its handlers, which take no locks. State that handlers on several loops
+  /// share must be `Sendable`, such as an actor, a ``FeedStream/SharedValue``, the senders of subjects, or an
   /// ``EventLog/Channel``.
   ///
-  /// If another program's server uses the port, that is an error, as for a single server. The group closes when it is
-  /// released.
+  /// It is an error if another program's server uses the port, as it is for a single server. The group closes when it
+  /// is released.
   public final class Group: Sendable {
     /// The address at which all servers listen.
     public let address: SocketAddress
@@ -62,8 +62,8 @@ extension HTTPServer {
     ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
     ///   - serve: runs once on each loop, with its server; the result is retained until the server closes.
     /// - Precondition: the group has event loops, and none of them is the calling thread's.
-    /// - Throws: `SystemError` when the address is invalid, in use, or not permitted, or the group is shut down; and
-    ///   the error that `serve` throws. Then nothing listens.
+    /// - Throws: `SystemError` when the address is invalid, in use, or not permitted, or the group is shut down; also
+    ///   the error that `serve` throws. In either case, no server listens.
     public convenience init(
       at address: SocketAddress, limits: Limits = Limits(), on group: EventLoopGroup,
       wallClock: @escaping @Sendable () -> Int64 = SystemClock.seconds,
@@ -74,7 +74,8 @@ extension HTTPServer {
         serve)
     }
 
-    /// Starts servers for the connections that `transform` returns for the accepted ones, for example with TLS.
+    /// Starts servers for the connections that `transform` returns in place of the accepted ones, for example to add
+    /// TLS.
     ///
     /// With `FeedTLS`, pass `{ $0.secured(by: tls, on: $1) }`. Otherwise, this is the same as the initializer without
     /// `transform`.
@@ -151,7 +152,7 @@ extension HTTPServer {
     ///
     /// - Parameters:
     ///   - deadline: the time after which remaining connections are closed; 10 s by default.
-    ///   - grace: the time for which idle connections stay open for a last request; none by default
+    ///   - grace: how long idle connections stay open for one last request; zero by default
     ///     (``HTTPServer/shutdown(within:grace:)``).
     public func shutdown(
       within deadline: StreamInstant.Stride = .seconds(10), grace: StreamInstant.Stride = .zero
@@ -165,7 +166,7 @@ extension HTTPServer {
   }
 }
 
-/// Resumes a task when the last owner of this ticket has released it.
+/// Resumes a task when the last owner of this ticket has released the ticket.
 private final class Ticket: Sendable {
   private let continuation: UnsafeContinuation<Void, Never>
 

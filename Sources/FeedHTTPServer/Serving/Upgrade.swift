@@ -1,8 +1,8 @@
 package import FeedStream
 
-/// A connection that uses another protocol from now on, because its client requested that (RFC 9110, 7.8).
+/// A connection that uses a different protocol from now on, because its client requested that (RFC 9110, 7.8).
 ///
-/// The connection still counts among the server's: the server calls ``onShutdown`` when it shuts down, and closes the
+/// The server still counts the connection as its own: it calls ``onShutdown`` when it shuts down, and closes the
 /// connection when it closes itself.
 package final class UpgradedConnection {
   package let connection: Connection
@@ -31,7 +31,7 @@ package final class UpgradedConnection {
 }
 
 extension HTTPServer.Response {
-  /// Response 101: the connection is handed over once the response is written.
+  /// A response with status 101: the connection is handed over once the response is written.
   ///
   /// - Parameters:
   ///   - protocolName: the value of the field `Upgrade`.

@@ -3,7 +3,8 @@ import Foundation
 package import ImageFeed
 import Synchronization
 
-/// One poll of one feed, with a lease: sends the request and evaluates the response. Its owner completes the lease.
+/// One poll of one feed, under a lease: sends the request and evaluates the response. The poll's owner completes the
+/// lease.
 ///
 /// A process may run ten thousand polls per hour, and most of them find no change, so a poll creates the operators of a
 /// load only if the feed must be read. A poll uses the store only if there is nothing from the server to show.
@@ -13,7 +14,7 @@ package final class FeedPoll: Cancellable {
     package var feed: PolledAddress
     package var client: any HTTPClient
     package var scheduler: any LoopScheduler
-    /// The pause of the host after the request.
+    /// The host's pause after the request.
     package var gap: Duration
     /// The wall clock.
     package var now: @Sendable () -> Date
@@ -23,7 +24,7 @@ package final class FeedPoll: Cancellable {
     package var shown: FeedValidators?
     /// True when a hub announces the feed's changes.
     package var isPushed = false
-    /// True to get the images as bytes, which are created where the document is read.
+    /// True to get the images as bytes, created on the thread that reads the document.
     package var encodes = false
 
     package init(
@@ -100,8 +101,8 @@ package final class FeedPoll: Cancellable {
     steps.append(step)
   }
 
-  /// Reads the feed from the available response, or else from a new one. Call this if the feed to renew turns out to be
-  /// no longer saved.
+  /// Reads the feed from the available response, or else from a new one. Call this if it turns out that the feed to
+  /// renew is no longer saved.
   package func read() {
     var result: FeedResult?
     let saved = saved()
@@ -161,7 +162,7 @@ package final class FeedPoll: Cancellable {
   }
 }
 
-/// The images of a poll as bytes, from the thread pool.
+/// The images of a poll as bytes, created on the thread pool.
 private final class EncodedImages: Sendable {
   private let bytes = Mutex<[UInt8]?>(nil)
 

@@ -10,15 +10,17 @@ public import ImageFeed
 ///     let subscription = poller.sink { print($0.address, $0.result) }
 ///
 /// Each subscription polls separately. A feed that is due is requested conditionally; ``Schedule`` decides when it is
-/// due next, and the store records that for other processes and the next start. A host gets one request at a time, with
-/// a second between requests; when the host requests a pause, all of its feeds wait. `docs/Polling.md` has the rules.
+/// due next, and the store records that for other processes and for the next run. A host gets one request at a time,
+/// with a second between requests; when the host requests a pause, all of its feeds wait. `docs/Polling.md` has the
+/// rules.
 ///
-/// At the beginning, a feed that is not due yet is delivered as it is saved. Then it is delivered when it changes, when
-/// it starts or stops coming from the cache, and when the error changes. Finishes when no feed is left to poll: all are
-/// gone (status 410). **Demand:** a poll begins only when its result is requested; finished results wait. So a
-/// subscriber that requests one value at a time polls one feed at a time; to poll several at once, add a buffer with
-/// `buffer(size:prefetch:whenFull:)`. **Failure:** none: a feed that cannot be shown is a result. **Cancellation:**
-/// closes running requests immediately; the state of polling is saved.
+/// At the beginning, the saved copy of each feed that is not due yet is delivered. After that, a feed is delivered when
+/// it changes, when it starts or stops coming from the cache, and when its error changes. Finishes when no feed is left
+/// to poll, because all are gone (status 410). **Demand:** a poll begins only when its result is requested; finished
+/// results wait. As a result, a subscriber that requests one value at a time polls one feed at a time; to poll several
+/// at once, add a buffer with `buffer(size:prefetch:whenFull:)`. **Failure:** none: a feed that cannot be shown is
+/// delivered as a result.
+/// **Cancellation:** closes running requests immediately; the state of polling is saved.
 ///
 /// Use it on its scheduler's thread.
 public struct FeedPoller {
@@ -26,8 +28,8 @@ public struct FeedPoller {
   public struct Options {
     /// The maximum number of concurrent requests. 64 by default; the client has its own limits.
     public var maxRunning = 64
-    /// The time between the end of a request to a host and the next one to it, unless a feed's own interval is shorter.
-    /// A second by default.
+    /// The time between the end of a request to a host and the next request to that host, unless a feed's own interval
+    /// is shorter. One second by default.
     public var gap: Duration = .seconds(1)
     /// Determines how due times are spread; chosen by the system by default.
     public var seed = UInt64.random(in: 0 ... .max)
@@ -37,7 +39,7 @@ public struct FeedPoller {
     public var onOutcome: (URL, PollOutcome) -> Void = { _, _ in }
     /// Receives the numbers of due, running and failing feeds when they change. Does nothing by default.
     public var onProgress: (PollingProgress) -> Void = { _ in }
-    /// Receives the error of a store that failed; polling continues without the store. Does nothing by default.
+    /// Receives the store's error when the store fails; polling continues without it. Does nothing by default.
     public var report: (FeedStoreError) -> Void = { _ in }
 
     public init() {}
@@ -58,10 +60,10 @@ public struct FeedPoller {
   public static let announcedGap = Duration.seconds(60)
 
   /// - Parameters:
-  ///   - feeds: the feeds; repeated URLs are left out.
+  ///   - feeds: the feeds; duplicate URLs are ignored.
   ///   - client: makes the requests.
   ///   - cache: saves the feeds.
-  ///   - store: saves the state of polling; usually, the store of `cache`.
+  ///   - store: saves the state of polling; usually the store that `cache` uses.
   ///   - scheduler: the loop that everything runs on; virtual time in a test.
   public init(
     _ feeds: [PolledAddress], client: any HTTPClient, cache: FeedCache, store: any PollStore,
@@ -96,7 +98,7 @@ public struct PollingProgress: Hashable, Sendable {
 /// A feed that is polled.
 public struct PolledAddress {
   public var address: URL
-  /// The minimum interval between two polls; `nil` to adapt to how often the feed changes. An hour by default.
+  /// The minimum interval between two polls; `nil` to adapt to how often the feed changes. One hour by default.
   public var interval: Duration?
   /// The options for loading the feed.
   public var options: FeedLoader.Options
@@ -148,21 +150,21 @@ extension FeedPoller: Publisher {
 }
 
 extension FeedPoller {
-  /// The poller with a list of feeds that changes.
+  /// A poller like this one, with a list of feeds that changes.
   ///
-  /// Each list replaces the one before it. A feed that stays keeps its state; a new interval applies from its next poll
-  /// on. The result of a removed feed's request is saved but not delivered. The poller finishes only after `lists` has
-  /// completed, too.
+  /// Each list replaces the one before it. A feed that stays in the list keeps its state; a new interval applies from
+  /// its next poll on. The result of a removed feed's request is saved but not delivered. The poller finishes only
+  /// after `lists` has completed, too.
   ///
-  /// - Parameter lists: delivers the list of all feeds each time it changes; its demand is unlimited.
+  /// - Parameter lists: delivers the list of all feeds each time it changes; it is subscribed to with unlimited demand.
   public func following(_ lists: some Publisher<[PolledAddress], Never>) -> FeedPoller {
     var copy = self
     copy.lists = lists.eraseToAnyPublisher()
     return copy
   }
 
-  /// The poller with subscriptions at the hubs that feeds name. A feed whose hub announces a change is polled soon;
-  /// while the lease of its subscription is valid, the feed is otherwise polled once a day.
+  /// A poller like this one, with subscriptions at the hubs that feeds name. A feed whose hub announces a change is
+  /// polled soon; while the lease of its subscription is valid, the feed is otherwise polled once a day.
   public func notified(by hubs: HubSubscriber) -> FeedPoller {
     var copy = self
     copy.hubs = hubs

@@ -8,7 +8,7 @@ package struct SavedFeed {
   package var trusted: AnyPublisher<FeedValidators, Never>
   /// The saved feed, whatever its age.
   package var retrieve: () -> AnyPublisher<CachedFeed, FeedStoreError>
-  /// The saved feed, to show if the server has none.
+  /// The saved feed, to be shown if the server has none.
   package var load: () -> AnyPublisher<CachedFeed, CacheMiss>
 
   /// The feed in a cache.
@@ -27,7 +27,7 @@ package struct SavedFeed {
   }
 }
 
-/// The copy to which the operators of a poll save: it holds the values to save with the poll's completion.
+/// The copy that the operators of a poll save to: it holds the values to save when the poll completes.
 final class PollCopy: LocalCopy {
   let now: @Sendable () -> Date
   private let saved: SavedFeed

@@ -2,12 +2,12 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// Collects a poller's operations for its store: those that arrive while a transaction runs or, with many polls, within
-/// ten milliseconds, are carried out in the next transaction.
+/// Collects a poller's operations on its store. Those that arrive while a transaction runs, or within ten milliseconds
+/// if there are many polls, are carried out in the next transaction.
 ///
-/// A transaction and the switch to the thread pool cost more than the writes of a poll.
+/// A transaction and the switch to the thread pool take longer than the writes of a poll.
 package final class PollDesk {
-  /// An operation for the store, until it is carried out or abandoned.
+  /// An operation on the store, until it is carried out or abandoned.
   private final class Job: Cancellable {
     let work: PollWork
     var done: ((Result<PollAnswer, FeedStoreError>) -> Void)?
@@ -33,7 +33,7 @@ package final class PollDesk {
   private var isBusy = false
   private var opens: StreamInstant?
   private var timer: (any Cancellable)?
-  /// True while enough polls run that others will soon have operations, too.
+  /// True while there are enough running polls that more operations will follow soon.
   var isCrowded = false
 
   package init(_ store: any PollStore, _ worker: SerialWorker, on scheduler: any LoopScheduler) {
@@ -57,8 +57,8 @@ package final class PollDesk {
     }
   }
 
-  /// Makes the worker record all waiting results after its current work, so that shutting down only needs to wait for
-  /// the worker.
+  /// Makes the worker record all waiting results after its current work, so that a shutdown needs to wait only for the
+  /// worker.
   func flush() {
     isCrowded = false
     timer.take()?.cancel()

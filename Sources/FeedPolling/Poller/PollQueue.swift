@@ -1,10 +1,10 @@
 import FeedStream
 
-/// Decides which feed is requested next: one request at a time for each host and a pause after it, a limit on all
-/// requests together, and turns for the hosts.
+/// Decides which feed is requested next: each host gets one request at a time, followed by a pause; the total number of
+/// requests is limited; and hosts take turns.
 ///
-/// This is a value that only decides; ``FeedPoller`` acts. Times are seconds of the wall clock. A host with ten
-/// thousand due feeds has one place in the queue, like any other.
+/// This value only decides; ``FeedPoller`` acts. Times are in seconds, by the wall clock. A host with ten thousand due
+/// feeds has one place in the queue, like any other host.
 struct PollQueue {
   enum Step: Equatable {
     /// Request this feed now.
@@ -23,7 +23,7 @@ struct PollQueue {
 
   private var hosts: [Host] = []
   private var hostOfFeed: [Int] = []
-  /// The due time of each waiting feed; an entry of ``waiting`` with another time is obsolete.
+  /// The due time of each waiting feed; an entry in ``waiting`` with a different time is obsolete.
   private var dues: [Double?] = []
   private var numbers: [String: Int] = [:]
   /// Feeds that are not due yet.
@@ -55,12 +55,12 @@ struct PollQueue {
     waiting.insert(feed, at: due)
   }
 
-  /// Makes a feed due at this time, if it waits for a later one.
+  /// Makes a feed due at this time, if it would otherwise be due later.
   mutating func hurry(_ feed: Int, at time: Double) {
     if let due = dues[feed], time < due { wait(feed, until: time) }
   }
 
-  /// Closes a host until a time, unless it is closed for longer.
+  /// Closes a host until a time, unless it is already closed for longer.
   mutating func close(_ name: String, until time: Double) {
     guard let host = numbers[name] else { return }
     hosts[host].opens = max(hosts[host].opens, time)
@@ -97,7 +97,7 @@ struct PollQueue {
   /// Records that the request for a feed has ended, or was not made after all.
   ///
   /// - Parameters:
-  ///   - due: the feed's next time; `nil` for never.
+  ///   - due: the feed's next due time; `nil` for never.
   ///   - opens: the time until which the feed's host stays closed.
   mutating func ended(_ feed: Int, due: Double?, hostOpens opens: Double) {
     let host = hostOfFeed[feed]

@@ -22,7 +22,7 @@ struct PollReport: Sendable {
   var wasConditional: Bool
   /// The minimum interval between two polls of the feed; `nil` to adapt.
   var interval: Duration?
-  /// The pause of the host after the request.
+  /// The host's pause after the request.
   var gap: Duration
   var now: Date
   /// The random numbers that spread the due time.

@@ -1,8 +1,8 @@
 import FeedStream
 import ImageFeed
 
-/// The results for a subscription to a ``FeedPoller``: they wait for demand, and a result that equals the last one of
-/// its feed is omitted.
+/// The results for a subscription to a ``FeedPoller``: they wait for demand, and a result that equals the feed's
+/// previous one is omitted.
 final class PolledResults {
   private var receive: ((PolledFeed) -> Subscribers.Demand)?
   private var demand = Subscribers.Demand.none
@@ -19,7 +19,7 @@ final class PolledResults {
   /// True when nothing is left to deliver.
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// True if more results are requested than are waiting and than the `running` polls will deliver together.
+  /// True if more results are requested than are waiting or will be delivered by the `running` polls.
   func isWanted(besides running: Int) -> Bool { demand > .max(running + waiting.count) }
 
   func request(_ demand: Subscribers.Demand) { self.demand += demand }

@@ -19,7 +19,7 @@ final class PollingClock {
     self.wall = wall
   }
 
-  /// Calls `action` at a time of the wall clock, or earlier.
+  /// Calls `action` at a time by the wall clock, or earlier.
   func wake(at time: Double, _ action: @escaping () -> Void) {
     let delay = min(max(time - wall().timeIntervalSince1970, 0.001), Self.longestSleep)
     let pause = StreamInstant.Stride.seconds(delay)
@@ -36,8 +36,8 @@ final class PollingClock {
 
   func cancel() { timer.take()?.cancel() }
 
-  /// The seconds by which the wall clock has advanced more than the elapsed time since the last call: the machine
-  /// slept, or the clock was set.
+  /// The number of seconds by which the wall clock has advanced beyond the elapsed time since the last call, because
+  /// the machine slept or the clock was set.
   func jump() -> Double {
     let present = (wall: wall(), instant: scheduler.now)
     defer { lastLook = present }

@@ -99,8 +99,8 @@ extension PollingRun {
     ended(index, record.feed.due, hostOpens: record.host.opens)
   }
 
-  /// Handles a hub's announcement of a change: the feed is polled now, but at the earliest a minute after its last
-  /// poll, and after a failure not before its due time.
+  /// Handles a hub's announcement of a change: the feed is polled now, but no earlier than a minute after its last
+  /// poll, and after a failure, not before it is due.
   func announced(_ address: URL) {
     guard isLive, isReady, let index = places[address], !members[index].isRemoved else { return }
     let health = members[index].health
@@ -135,7 +135,7 @@ extension PollingRun {
     failing += (health.failures > 0 ? 1 : 0) - (members[index].health.failures > 0 ? 1 : 0)
   }
 
-  /// Records that a request was closed before its end.
+  /// Records that a request was closed before it completed.
   func giveBack(_ index: Int) {
     var host = HostHealth(name: members[index].host)
     host.next = now + poller.gap(for: members[index].polled).seconds

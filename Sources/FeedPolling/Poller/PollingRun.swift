@@ -11,7 +11,7 @@ final class PollingRun: Subscription {
     /// True if the feed is no longer in the list.
     var isRemoved = false
     var health: FeedHealth
-    /// The validators of the saved feed, if that feed was delivered last and counts as the server's.
+    /// The validators of the saved feed, if that feed was delivered last and is considered the server's.
     var validators: FeedValidators?
     /// The poll that is running.
     var poll: (any Cancellable)?
@@ -19,13 +19,14 @@ final class PollingRun: Subscription {
     var isAnnounced = false
   }
 
-  /// The lateness, in seconds, above which a feed counts as missed; missed feeds are spread, at most one per second on
-  /// average.
+  /// The delay, in seconds, beyond which a feed counts as missed. Missed feeds are spread out, at most one per second
+  /// on average.
   static let grace = 60.0
   static let longestSpread = 600.0
-  /// The interval, in seconds, at which this run checks whether another process has the response to a running request.
+  /// The interval, in seconds, at which this run checks whether another process has received the response to a request
+  /// that it is making.
   static let glance = 0.25
-  /// The number of running polls at which operations for the store are collected for a moment.
+  /// The number of running polls at which operations on the store are collected for a moment.
   static let crowd = 8
 
   let poller: FeedPoller
@@ -48,7 +49,7 @@ final class PollingRun: Subscription {
   private var progress = PollingProgress()
   var lists: AnyCancellable?
   private var announcements: AnyCancellable?
-  /// The members by the URLs that hubs may announce.
+  /// The members, by the URLs that hubs may announce.
   var places: [URL: Int] = [:]
   /// The number of members that are no longer in the list.
   var removed = 0

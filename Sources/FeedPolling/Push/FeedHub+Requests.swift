@@ -2,7 +2,7 @@ import FeedHTTP
 import FeedStream
 import Foundation
 
-/// The requests of the hub to its subscribers.
+/// The hub's requests to its subscribers.
 extension FeedHub {
   /// A request to a URL that a stranger has chosen.
   private func request(_ url: URL, method: HTTPMethod = .get, maxBodyBytes: Int) -> HTTPRequest {

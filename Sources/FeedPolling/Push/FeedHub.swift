@@ -7,14 +7,14 @@ public import ImageFeed
 ///
 /// A server passes subscription requests to the hub (``take(_:)``), and the server's feeds name the hub. Call
 /// ``changed()`` after a change. Each subscription is verified at its callback before it takes effect, and ends with
-/// its lease. Callbacks in private networks are refused, since strangers choose them. Subscriptions are kept in a
-/// store, if there is one. Use it on its scheduler's thread.
+/// its lease. Callbacks in private networks are refused, because strangers choose callback URLs. Subscriptions are kept
+/// in a store, if there is one. Use it on its scheduler's thread.
 public final class FeedHub {
   /// Options; each has a default.
   public struct Options: Sendable {
     /// The range of granted leases; a requested lease outside of it is clamped. Five minutes to 30 days by default.
     public var leases = Duration.seconds(300)...(.seconds(30 * 86_400))
-    /// The lease of a subscriber that requests none. Ten days by default.
+    /// The lease for a subscriber that doesn't request a particular one. Ten days by default.
     public var usualLease = Duration.seconds(864_000)
     /// The maximum number of subscriptions. 1,000 by default.
     public var mostSubscriptions = 1_000
@@ -24,11 +24,11 @@ public final class FeedHub {
     public var maxRunning = 16
     /// The time for which changes are gathered before they are sent. Two seconds by default.
     public var quiet = Duration.seconds(2)
-    /// The pauses before a failed delivery is repeated. Six repetitions within about half an hour by default.
+    /// The pauses before a failed delivery is retried. Six retries within about half an hour by default.
     public var retries = RetryPolicy.exponential(from: .seconds(30), cap: .seconds(900), jitter: 0.5, limit: 6)
     /// The time limit for a request. Ten seconds by default.
     public var timeout = Duration.seconds(10)
-    /// Receives the error of a store that failed. Does nothing by default.
+    /// Receives the store's error when the store fails. Does nothing by default.
     package var report: (FeedStoreError) -> Void {
       get { reporting.report }
       set { reporting = Reporting(report: newValue) }
@@ -46,7 +46,7 @@ public final class FeedHub {
     /// The value of `Content-Type`.
     public var type: String
     public var body: Chunk
-    /// The mark by which changes are recognized: the content has changed if the mark has.
+    /// The mark by which changes are recognized: the content has changed if the mark differs.
     public var mark: String
 
     public init(type: String, body: Chunk, mark: String) { (self.type, self.body, self.mark) = (type, body, mark) }
@@ -133,7 +133,8 @@ public final class FeedHub {
 
   // MARK: For the server
 
-  /// Accepts a request to subscribe or to unsubscribe (section 5.1), and responds at once; the verification follows.
+  /// Accepts a request to subscribe or to unsubscribe (section 5.1), and responds immediately; the verification
+  /// follows.
   ///
   /// - Parameter field: returns a field of the form.
   public func take(_ field: (String) -> String?) -> HubReply {
@@ -199,7 +200,7 @@ public final class FeedHub {
 
   // MARK: Work
 
-  /// Starts the requests that are due, and waits for the next.
+  /// Starts the requests that are due, and waits for the next one.
   func pump() {
     timer.take()?.cancel()
     while running.count < options.maxRunning, !verifications.isEmpty { verify(verifications.removeFirst()) }
@@ -220,7 +221,7 @@ public final class FeedHub {
     }
   }
 
-  /// Retains a request until it completes, and then continues.
+  /// Retains a request until it completes, and then calls `done`.
   func run<P: Publisher>(_ work: P, _ done: @escaping (P.Output?) -> Void) where P.Failure == Never {
     number += 1
     let (own, place) = (number, StreamPlace())

@@ -4,13 +4,13 @@ import Foundation
 
 /// The signature of an announcement, `X-Hub-Signature: sha256=…` (W3C WebSub, section 8).
 enum HubSignature {
-  /// The hash functions that the recommendation names.
+  /// The hash functions that the W3C Recommendation lists.
   enum Method: String, CaseIterable {
     case sha1, sha256, sha384, sha512
   }
 
-  /// True if `field` is the signature of `body` with `secret`. The comparison takes the same time wherever the two
-  /// differ.
+  /// True if `field` is the signature of `body` with `secret`. The comparison takes the same time no matter where the
+  /// two differ.
   static func isValid(_ field: String, of body: Chunk, secret: String) -> Bool {
     guard let equals = field.firstIndex(of: "="), let method = Method(rawValue: field[..<equals].lowercased()),
       let given = bytes(field[field.index(after: equals)...])

@@ -2,28 +2,29 @@ public import FeedHTTP
 public import FeedStream
 public import Foundation
 
-/// Subscribes to feeds at the hubs that they name, so that the hubs announce changes (W3C WebSub).
+/// Subscribes to feeds at the hubs that they name, so that those hubs announce changes (W3C WebSub).
 ///
 /// Pass it to `FeedPoller.notified(by:)`.
 ///
-/// A server passes the requests below the callback URL to this object: to ``verify(_:_:)`` for GET, and to
-/// ``announce(_:_:signature:)`` for POST. An announcement triggers a poll; its body is used only to check its
+/// A server passes requests for URLs below the callback URL to this object: GET requests to ``verify(_:_:)``, and POST
+/// requests to ``announce(_:_:signature:)``. An announcement triggers a poll; its body is used only to check its
 /// signature. The feed's content always comes from its own server. A feed without a valid lease is polled like any
 /// other. Use it on its scheduler's thread.
 public final class HubSubscriber {
   /// Options; each has a default.
   public struct Options: Sendable {
-    /// The requested lease. Ten days by default; a hub may grant another one.
+    /// The requested lease. Ten days by default; a hub may grant a different one.
     public var lease = Duration.seconds(864_000)
     /// The shortest lease that is accepted. Five minutes by default.
     public var shortestLease = Duration.seconds(300)
     /// The longest lease that is accepted; a longer one is shortened. 90 days by default.
     public var longestLease = Duration.seconds(90 * 86_400)
-    /// The time between two requests to hubs. A second by default.
+    /// The time between two requests to hubs. One second by default.
     public var gap = Duration.seconds(1)
-    /// The time that a hub has to verify a subscription. An hour by default.
+    /// The time that a hub has to verify a subscription. One hour by default.
     public var patience = Duration.seconds(3600)
-    /// The pause after a failure, doubled by each further one, and the longest pause. Ten minutes and a day by default.
+    /// The pause after a failure, which is doubled after each further failure, and the longest pause. Ten minutes and
+    /// one day by default.
     public var pauses: ClosedRange<Duration> = .seconds(600)...(.seconds(86_400))
 
     public init() {}
@@ -69,14 +70,14 @@ public final class HubSubscriber {
 
   // MARK: For the poller
 
-  /// The subscription of a feed, to save with the feed's state; `nil` for none.
+  /// The subscription for a feed, to be saved with the feed's state; `nil` if there is none.
   func lease(of address: URL) -> PushLease? { entries[address]?.lease }
 
-  /// True while a hub announces the changes of a feed.
+  /// True while a hub announces changes to a feed.
   func isPushed(_ address: URL) -> Bool { entries[address]?.lease.isValid(at: now()) ?? false }
 
-  /// Restores a feed's subscription from its saved state: a valid lease continues; otherwise, one is requested at the
-  /// next poll.
+  /// Restores a feed's subscription from the feed's saved state: a valid lease continues; otherwise, a lease is
+  /// requested at the next poll.
   func resume(_ health: FeedHealth) {
     guard entries[health.address] == nil, let lease = health.push, lease.isValid(at: now()), lease.link == health.hub
     else {
@@ -121,7 +122,7 @@ public final class HubSubscriber {
   /// Responds to a hub that checks whether a subscription is wanted (section 5.3), or denies it (section 5.2).
   ///
   /// - Parameters:
-  ///   - path: the part of the request's path after the callback.
+  ///   - path: the part of the request's path that follows the callback's path.
   ///   - query: returns a field of the request's query.
   public func verify(_ path: String, _ query: (String) -> String?) -> HubReply {
     guard let address = addresses[path], var entry = entries[address],

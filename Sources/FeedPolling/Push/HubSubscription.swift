@@ -3,7 +3,7 @@ import ImageFeed
 
 /// A subscription to a feed at this program's hub.
 struct HubSubscription: Hashable, Codable, Sendable {
-  /// There is one subscription per callback and topic (W3C WebSub, section 5.1).
+  /// Identifies a subscription: there is one per callback and topic (W3C WebSub, section 5.1).
   struct Key: Hashable, Sendable {
     let topic: URL
     let callback: URL
@@ -11,7 +11,7 @@ struct HubSubscription: Hashable, Codable, Sendable {
 
   var topic: URL
   var callback: URL
-  /// The key of the signatures; `nil` for a subscriber that requested none.
+  /// The key of the signatures; `nil` for a subscriber that didn't request signatures.
   var secret: String?
   /// The end of the lease.
   var until: Date
@@ -19,7 +19,7 @@ struct HubSubscription: Hashable, Codable, Sendable {
   var key: Key { Key(topic: topic, callback: callback) }
 }
 
-/// A hub's saved state: its subscriptions, and for each topic the mark of the content that was sent last.
+/// A hub's saved state: its subscriptions, and for each topic, the mark of the content that was sent last.
 struct HubNote: StoredNote, Codable {
   var subscriptions: [HubSubscription]
   var marks: [URL: String]

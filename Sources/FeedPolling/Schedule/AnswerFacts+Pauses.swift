@@ -1,5 +1,5 @@
 extension AnswerFacts {
-  /// True when the server wants no requests for any of its feeds for a while: status 429 and 503 (RFC 6585, section 4;
+  /// True when the server doesn't want any requests for its feeds for a while: status 429 or 503 (RFC 6585, section 4;
   /// RFC 9110, section 15.6.4).
   public var pauses: Bool {
     switch outcome {
@@ -8,10 +8,10 @@ extension AnswerFacts {
     }
   }
 
-  /// The length of the requested pause: at most a day, and ten minutes if the server names none.
+  /// The length of the requested pause: at most a day, and ten minutes if the server doesn't say.
   public var pause: Duration { min(retryAfter ?? stated ?? Schedule.defaultPause, Schedule.longest) }
 
-  /// True if the server requests a pause without naming its length.
+  /// True if the server requests a pause without specifying its length.
   var saysNoPause: Bool { retryAfter == nil && stated == nil }
 
   /// The reason for the pause.
@@ -23,10 +23,10 @@ extension AnswerFacts {
 
   static let usedUp = "the server allows no more requests until then (RateLimit)"
 
-  /// The time until the server allows requests again, if it allows none and says how long.
+  /// The time until the server allows requests again, if it currently allows none and says for how long.
   var stated: Duration? { quota.flatMap { $0.isUsedUp ? $0.resetsAfter.map { .seconds($0) } : nil } }
 
-  /// True if the feed itself isn't at fault.
+  /// True if the server is at fault, not the feed itself.
   var isServerError: Bool {
     switch outcome {
     case .refused(let status): status >= 500

@@ -3,8 +3,8 @@ public import FeedHTTP
 public import Foundation
 public import ImageFeed
 
-/// The outcome of one request for a feed, as far as it matters for the next one: a value, so that a ``Schedule`` can be
-/// tested without a server.
+/// The parts of a request's outcome that matter for the feed's next request. They are a value, so that a ``Schedule``
+/// can be tested without a server.
 public struct AnswerFacts: Hashable, Sendable {
   /// The result of the request.
   public enum Outcome: Hashable, Sendable {
@@ -12,9 +12,9 @@ public struct AnswerFacts: Hashable, Sendable {
     case changed
     /// Status 304, or the same feed again.
     case unchanged
-    /// Another status.
+    /// A different status.
     case refused(Int)
-    /// A bot's challenge instead of a feed, with this status.
+    /// A challenge against bots instead of a feed, with this status.
     case challenged(Int)
     /// A response that isn't a feed.
     case notAFeed
@@ -26,13 +26,13 @@ public struct AnswerFacts: Hashable, Sendable {
   }
 
   public var outcome: Outcome
-  /// The time for which the response says it is fresh, minus its age; `nil` if it doesn't say.
+  /// The time for which the response is fresh according to its header, minus its age; `nil` if the header doesn't say.
   public var freshness: ResponseFreshness?
-  /// The time for which the server wants no requests; `nil` if it doesn't say.
+  /// The time for which the server doesn't want requests; `nil` if it doesn't say.
   public var retryAfter: Duration?
   /// The number of requests that the server still allows; `nil` if it doesn't say.
   public var quota: RequestQuota?
-  /// The hub that the response names; `nil` when it names none.
+  /// The hub that the response names, if any.
   public var hub: HubLink?
   /// The document's hints; `nil` when no document was read.
   public var hints: PollingHints?

@@ -4,18 +4,18 @@ import ImageFeed
 
 /// The state of polling a feed: everything that the next poll depends on, and facts for users.
 ///
-/// It is kept in a store, so that other processes and the next start know it, too.
+/// It is kept in a store, so that other processes, and this one after a restart, know it, too.
 public struct FeedHealth: Hashable, Sendable, Codable {
   /// The URL that was subscribed to.
   public var address: URL
-  /// The time when the feed is requested next; `nil` for never, and before the first time.
+  /// The time when the feed is requested next; `nil` for never, and before the first request.
   public var due: Date?
   /// The earliest time that the server or the document allows.
   public var notBefore: Date?
-  /// The interval for which ``due`` was computed, in seconds; `nil` for an interval that adapts.
+  /// The interval for which ``due`` was computed, in seconds; `nil` for an adaptive interval.
   public var interval: Double?
   public var rule: Schedule.Rule?
-  /// The reason for ``due``, to follow "because".
+  /// The reason for ``due``, worded to follow "because".
   public var reason = ""
   /// The time of the last request.
   public var asked: Date?
@@ -39,7 +39,7 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var isGone = false
   /// The hints in the last document.
   public var hints = PollingHints()
-  /// The target of permanent redirects, and the time since when it has been the target; see ``Move``.
+  /// The target of permanent redirects, and the time when it became the target; see ``Move``.
   public var move: Move?
   /// The number of requests so far.
   public var polls = 0
@@ -55,8 +55,8 @@ public struct FeedHealth: Hashable, Sendable, Codable {
     public var to: URL
     /// The time when the redirect was first seen.
     public var since: Date
-    /// True when the target has replaced the URL: after seven days with the same target and a feed each time, or, from
-    /// http to https of the same host, immediately.
+    /// True when the target has replaced the URL: after seven days with the same target and a feed each time, or
+    /// immediately, if the redirect is from http to https on the same host.
     public var isBelieved: Bool
 
     public init(to: URL, since: Date, isBelieved: Bool = false) {
@@ -71,7 +71,7 @@ public struct FeedHealth: Hashable, Sendable, Codable {
     public static let patience = 3
   }
 
-  /// Corrects the time of a request that is in the future because a wrong clock wrote it. The due time moves with it.
+  /// Corrects the time of a request if it is in the future because the clock was wrong. The due time moves with it.
   mutating func correctClock(now: Date) {
     guard let asked, asked > now + FeedCachePolicy.clockTolerance.seconds else { return }
     let jump = asked.timeIntervalSince(now)
@@ -87,7 +87,7 @@ public struct FeedHealth: Hashable, Sendable, Codable {
     if let move, move.isBelieved, failures < Move.patience { move.to } else { address }
   }
 
-  /// The earliest time of an unconditional request: a day after the last one, if the server sends validators. A server
+  /// The earliest time for an unconditional request: a day after the last one, if the server sends validators. A server
   /// that sends none must send the whole feed each time. A request may be sent up to a minute after it is recorded.
   var opensForAll: Date? {
     guard hadValidators == true, let askedForAll else { return nil }
@@ -141,7 +141,7 @@ extension FeedHealth {
     }
   }
 
-  /// Updates the hub. A response without a document leaves the hub that the last document named.
+  /// Updates the hub. A response without a document doesn't change the hub that the last document named.
   private mutating func noteHub(_ facts: AnswerFacts) {
     if let link = facts.hub {
       hub = link

@@ -5,25 +5,25 @@ import ImageFeed
 public struct HostHealth: Hashable, Sendable, Codable {
   /// The host, with its port if that isn't the scheme's default.
   public var name: String
-  /// The end of the pause that the host requested; in the past if the pause is over.
+  /// The end of the pause that the host requested; it is in the past if the pause is over.
   public var pausedUntil: Date?
-  /// The reason for the pause, to follow "because".
+  /// The reason for the pause, worded to follow "because".
   public var reason = ""
   /// The earliest time of the next request, to be polite to the host.
   public var next: Date?
-  /// The pace at which the host accepts requests; `nil` if none was learned and it states none.
+  /// The pace at which the host accepts requests; `nil` if no pace was learned and the host doesn't state one.
   public var pace: HostPace?
-  /// The process that is sending the host a request, and the time after which others may send one if that process has
-  /// ended.
+  /// The process that is sending the host a request, and the earliest time at which others may send one if that process
+  /// has ended.
   var holder: String?
   var opensIfLost: Date?
 
   public init(name: String) { self.name = name }
 
-  /// The earliest time of the next request, considering a pause.
+  /// The earliest time of the next request, taking a pause into account.
   var opens: Date { max(pausedUntil ?? .distantPast, next ?? .distantPast) }
 
-  /// Limits a pause to a day, because only a wrong clock can have written one that ends later.
+  /// Limits a pause to a day, because only a wrong clock can have caused one that ends later.
   mutating func correctClock(now: Date) {
     let latest = now + Schedule.longest.seconds
     if let end = pausedUntil, end > latest { pausedUntil = latest }

@@ -2,29 +2,29 @@ public import Foundation
 
 /// The pace at which a host accepts requests, learned from its refusals and its stated limits.
 ///
-/// It is kept only for hosts that have refused requests as too frequent or that state a limit. After a refusal, the
-/// time between requests grows: to the limit that `Retry-After` implies, or else by a factor of four, or of two from
-/// thirty seconds on (multiplicative decrease). Each request that is accepted at this pace adds one request per hour
+/// A pace is kept only for hosts that have refused requests as too frequent or that state a limit. After a refusal, the
+/// time between requests grows to what `Retry-After` implies, or if that is missing, by a factor of four (two from
+/// thirty seconds on; multiplicative decrease). Each request that is accepted at this pace adds one request per hour
 /// (additive increase), until the pace is close to one that was refused.
 public struct HostPace: Hashable, Sendable, Codable {
-  /// The maximum learned time between two requests, in seconds: an hour.
+  /// The maximum time between two requests that can be learned, in seconds: an hour.
   public static let longest = 3600.0
   /// The time between two requests beyond which a refusal doesn't reflect the pace, in seconds: two minutes, or twice
   /// ``gap``.
   static let crowded = 120.0
-  /// The same after repeated refusals, in seconds, because a pause of ten minutes may be too short.
+  /// The same time after repeated refusals, in seconds, because a pause of ten minutes may be too short.
   static let crowdedAfterRefusal = 1200.0
-  /// The time for which a refused pace isn't tried again: a day, and after its second refusal 400 days, in seconds.
+  /// The time for which a refused pace isn't tried again: a day, or 400 days after its second refusal, in seconds.
   static let memory = (first: 86_400.0, confirmed: 400 * 86_400.0)
 
-  /// The learned time from the end of a request to the next one, in seconds; `nil` if the usual time is accepted.
+  /// The learned time from the end of a request to the next one, in seconds; `nil` if the host accepts the usual time.
   public var gap: Double?
   /// The shortest time that was recently accepted.
   var held: Double?
   /// The time between requests that was refused last, and the time of that refusal.
   public var refusedGap: Double?
   public var refusedAt: Date?
-  /// True when about the same pace was refused twice.
+  /// True when roughly the same pace was refused twice.
   var isConfirmed = false
   /// The number of refusals.
   public var refusals = 0
@@ -37,7 +37,7 @@ public struct HostPace: Hashable, Sendable, Codable {
   public var quota: RequestQuota?
   public var quotaAt: Date?
 
-  /// True if the last request was refused because it came sooner than accepted ones: the next one may come at the
+  /// True if the last request was refused because it came sooner than the accepted ones; the next one may come at the
   /// accepted pace.
   var wasAttempt = false
 
@@ -57,8 +57,8 @@ public struct HostPace: Hashable, Sendable, Codable {
     case quotaAt = "qa"
   }
 
-  /// The seconds after a request for which the host gets no other request, according to the learned pace and the stated
-  /// limits.
+  /// The number of seconds after a request for which the host gets no further request, according to the learned pace
+  /// and the stated limits.
   public var rest: Double {
     let stated = quota.map { $0.isUsedUp ? 0 : $0.rest } ?? 0
     return min(max(gap ?? 0, stated), Self.longest)
@@ -70,9 +70,9 @@ public struct HostPace: Hashable, Sendable, Codable {
   ///   - saved: the previous pace; `nil` if none was learned.
   ///   - facts: the outcome.
   ///   - asked: the beginning of the request.
-  ///   - isRepeated: true when the feed's last request failed, too: a feed that always gets a challenge says nothing
-  ///     about its host's pace.
-  ///   - usual: the time between two requests without a learned pace, in seconds.
+  ///   - isRepeated: true when the feed's last request failed, too: a feed that is always answered with a challenge
+  ///     says nothing about its host's pace.
+  ///   - usual: the time between two requests if no pace was learned, in seconds.
   ///   - now: the moment of the response.
   /// - Returns: `nil` if there is nothing to remember.
   public static func after(
@@ -154,7 +154,7 @@ public struct HostPace: Hashable, Sendable, Codable {
   }
 }
 
-/// The stored form in a fleet: one line of text.
+/// The form in which a fleet stores it: one line of text.
 extension HostPace {
   public var text: String {
     let encoder = JSONEncoder()
@@ -181,7 +181,7 @@ extension HostPace {
 }
 
 extension AnswerFacts {
-  /// True if the server refuses a request because of its pace: status 429, or a new challenge.
+  /// True if the server refuses a request because of the pace: status 429, or a new challenge.
   func refusesPace(isRepeated: Bool) -> Bool {
     switch outcome {
     case .refused(429): true

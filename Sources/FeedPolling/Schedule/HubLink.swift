@@ -12,7 +12,7 @@ public struct HubLink: Hashable, Sendable, Codable {
     self.topic = topic
   }
 
-  /// Reads the `Link` fields of a response. `nil` when they don't name a hub.
+  /// Reads the `Link` fields of a response; `nil` when they don't name a hub.
   ///
   /// - Parameter url: the URL of the response, which is the topic if no link says `self`.
   public init?(_ headers: HTTPHeaders, at url: URL) {
@@ -24,7 +24,7 @@ public struct HubLink: Hashable, Sendable, Codable {
     self.init(hub: hub, topic: first("self") ?? url)
   }
 
-  /// The hub that a document names. `nil` when it names none.
+  /// The hub that a document names; `nil` when it doesn't name one.
   public init?(_ hints: PollingHints, at url: URL) {
     guard let hub = hints.hub.flatMap({ Self.web($0, from: url) }) else { return nil }
     self.init(hub: hub, topic: hints.topic.flatMap { Self.web($0, from: url) } ?? url)

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Distinguishes one process from all others, including those that had its number before, in notes that outlive it.
+/// Distinguishes one process from all others, even from earlier ones with the same process number, in notes that
+/// outlive it.
 enum ProcessMark {
   /// This process: its machine, its number, and its start time.
   static let own = mark(of: getpid()) ?? ""

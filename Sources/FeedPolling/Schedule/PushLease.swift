@@ -11,7 +11,7 @@ public struct PushLease: Hashable, Sendable, Codable {
   public var until: Date?
   /// The time of the last announcement.
   public var announced: Date?
-  /// The reason why there is no lease, to follow "because"; empty when there is none to name.
+  /// The reason why there is no lease, worded to follow "because"; empty when there is nothing to report.
   public var trouble = ""
 
   init(link: HubLink, path: String, secret: String) {

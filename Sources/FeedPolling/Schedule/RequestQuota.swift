@@ -5,7 +5,7 @@ public import Foundation
 public struct RequestQuota: Hashable, Sendable, Codable {
   /// The number of remaining requests.
   public var remaining: Double
-  /// The seconds until the quota resets; `nil` when the server doesn't say.
+  /// The number of seconds until the quota resets; `nil` when the server doesn't say.
   public var resetsAfter: Double?
   /// The number of requests in a window.
   public var limit: Double?
@@ -22,8 +22,8 @@ public struct RequestQuota: Hashable, Sendable, Codable {
   /// True when the server allows no further request for now, and says for how long.
   public var isUsedUp: Bool { remaining < 1 && resetsAfter.map { $0 > 0 } ?? false }
 
-  /// The seconds between two requests at which the quota lasts until it resets. Zero while more than a tenth of it is
-  /// left, so that users who subscribe to many feeds see them immediately.
+  /// The number of seconds between two requests at which the quota lasts until it resets. Zero while more than a tenth
+  /// of it is left, so that users who subscribe to many feeds see them immediately.
   public var rest: Double {
     guard let resetsAfter else { return 0 }
     if isUsedUp { return resetsAfter }
@@ -34,13 +34,13 @@ public struct RequestQuota: Hashable, Sendable, Codable {
 extension RequestQuota {
   /// Reads the fields of the IETF's draft (`RateLimit`, `RateLimit-Policy`, draft-ietf-httpapi-ratelimit-headers-10),
   /// or else those of its older versions (`RateLimit-Remaining`), or else `X-RateLimit-Remaining` and similar fields.
-  /// Of several quotas, the one with the longest ``rest`` is used, and among equals the one with the fewest remaining
-  /// requests.
+  /// If there are several quotas, the one with the longest ``rest`` is used; among equals, the one with the fewest
+  /// remaining requests.
   ///
   /// A reset is a number of seconds; a number above 1,000,000,000 is a date in seconds since 1970, and a number above
-  /// 1,000,000,000,000 is a date in milliseconds. Dates count from the response's `Date`.
+  /// 1,000,000,000,000 is a date in milliseconds. Dates are relative to the response's `Date`.
   ///
-  /// - Returns: `nil` without such fields, or if their values make no sense.
+  /// - Returns: `nil` if there are no such fields, or if their values make no sense.
   public init?(_ headers: HTTPHeaders, now: Date) {
     let quotas = Self.named(headers) ?? Self.numbered(headers, now: now)
     let tightest = quotas.min { ($1.rest, $0.remaining) < ($0.rest, $1.remaining) }

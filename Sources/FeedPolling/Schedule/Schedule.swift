@@ -3,10 +3,10 @@ import ImageFeed
 
 /// Decides when a feed is polled again: a pure function of the known state.
 ///
-/// After a feed has arrived, the next poll comes no sooner than the user's interval, the end of the response's
-/// freshness, and the time that the document allows; and no later than a day, or the user's interval if that is longer.
-/// After each further failure, the next poll comes later; after a server's request for a pause, it comes when the pause
-/// is over. Each time is spread by up to a tenth, so that feeds that started together spread out.
+/// After a feed has arrived, the next poll comes no earlier than the user's interval, the end of the response's
+/// freshness, and the time that the document allows. It comes no later than after a day, or the user's interval if that
+/// is longer. After each further failure, the next poll comes later; after a server's request for a pause, it comes
+/// when the pause is over. Each time is varied by up to a tenth, so that feeds that started together spread out.
 public struct Schedule: Hashable, Sendable {
   /// The interval that the user wants; `nil` adapts to how often the feed changes.
   public var interval: Duration?
@@ -16,17 +16,17 @@ public struct Schedule: Hashable, Sendable {
 
   public init(every interval: Duration?) { self.interval = interval }
 
-  /// The interval of a feed whose changes a hub announces: 22 hours. With the random tenth that is added, it is polled
-  /// within 25 hours if the announcements end.
+  /// The interval of a feed whose changes a hub announces: 22 hours. With the random tenth that is added, such a feed
+  /// is polled within 25 hours even if the announcements stop.
   public static let pushedInterval = Duration.seconds(22 * 3600)
 
-  /// The longest time by which a server or a document can delay a poll, and the longest back-off: a day.
+  /// The longest time by which a server or a document can delay a poll, and the maximum back-off: a day.
   public static let longest = Duration.seconds(86_400)
-  /// The pause for a server that requests one without naming a length: ten minutes.
+  /// The pause for a server that requests one without specifying its length: ten minutes.
   public static let defaultPause = Duration.seconds(600)
   /// The shortest interval when the feed's own changes determine it: an hour.
   public static let shortestAdaptive = Duration.seconds(3600)
-  /// The longest wait, beyond the interval, after a server's error or without a response: four hours.
+  /// The longest wait, beyond the interval, after a server error or a missing response: four hours.
   public static let longestAfterServerError = Duration.seconds(4 * 3600)
 
   /// The rule that decided when a feed is due.
@@ -43,7 +43,7 @@ public struct Schedule: Hashable, Sendable {
     case updatePeriod
     /// `skipHours` or `skipDays`.
     case skipped
-    /// The pause that the server requests (`Retry-After` or `RateLimit`), or ten minutes if it names none.
+    /// The pause that the server requests (`Retry-After` or `RateLimit`), or ten minutes if it doesn't specify one.
     case retryAfter
     /// Consecutive failures.
     case backOff
@@ -62,7 +62,7 @@ public struct Schedule: Hashable, Sendable {
     /// The earliest time that the server or the document allows, whatever the user's interval.
     public var notBefore: Date
     public var rule: Rule
-    /// The reason, to follow "because": a clause without a period.
+    /// The reason, worded to follow "because": a clause without a period.
     public var reason: String
 
     public init(_ date: Date?, notBefore: Date, _ rule: Rule, _ reason: String) {
@@ -77,7 +77,7 @@ public struct Schedule: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - health: the feed's state, including this response.
-  ///   - random: spreads the time; the same numbers give the same time.
+  ///   - random: varies the time; the same numbers give the same time.
   public func due(
     after facts: AnswerFacts, _ health: FeedHealth, now: Date, using random: inout some RandomNumberGenerator
   ) -> Due {
@@ -103,7 +103,7 @@ public struct Schedule: Hashable, Sendable {
   }
 
   /// The due time, by this schedule, of a feed that was requested before; the saved due time may come from a schedule
-  /// with another interval.
+  /// with a different interval.
   public func due(_ health: FeedHealth, using random: inout some RandomNumberGenerator) -> Date? {
     guard let asked = health.asked, !health.isGone else { return health.isGone ? nil : .distantPast }
     if health.interval == interval?.seconds { return health.due }
@@ -217,7 +217,7 @@ extension Duration {
     return Double(seconds) + Double(attoseconds) / 1e18
   }
 
-  /// `90 seconds`, `15 minutes`, `1 hour`; below ten seconds with one decimal, `0.4 seconds`.
+  /// `90 seconds`, `15 minutes`, `1 hour`; below ten seconds, with one decimal: `0.4 seconds`.
   var brief: String {
     let seconds = self.seconds
     for (size, name) in [(86_400.0, "day"), (3600, "hour"), (60, "minute")] where seconds >= size {

@@ -1,7 +1,7 @@
 import FeedFormats
 import Foundation
 
-/// The hours and days on which a feed says that nothing changes (RSS 2.0, `skipHours` and `skipDays`), in GMT.
+/// The hours and days at which, according to the feed, nothing changes (RSS 2.0, `skipHours` and `skipDays`), in GMT.
 struct SkippedTimes {
   /// Bit n is hour n.
   private var hours: UInt32 = 0

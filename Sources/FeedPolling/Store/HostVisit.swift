@@ -14,7 +14,7 @@ public struct HostVisit: Hashable, Sendable {
     (self.host, self.now, self.lease, self.gap) = (host, now, lease, gap)
   }
 
-  /// A store's decision for the saved state of the host, and the state to save if the visit is granted.
+  /// A store's decision, based on the saved state of the host, and the state to save if the visit is granted.
   func decide(_ saved: HostHealth?) -> (isGranted: Bool, host: HostHealth) {
     var host = saved ?? HostHealth(name: self.host)
     host.correctClock(now: now)

@@ -1,7 +1,7 @@
 package import Foundation
 package import ImageFeed
 
-/// The state of polling in the notes of a store, within one transaction: the same for every store that keeps notes.
+/// The state of polling in a store's notes, within one transaction. It is the same for every store that keeps notes.
 package struct PollBook {
   private let notes: any FeedNotes
 
@@ -75,7 +75,7 @@ package struct PollBook {
 extension NoteKey {
   fileprivate static func poll(of address: URL) -> NoteKey { NoteKey(.feed(1), address.absoluteString) }
   fileprivate static func host(_ name: String) -> NoteKey { NoteKey(.other(1), name) }
-  /// The decisions form a ring: the newest replaces the oldest.
+  /// Reads a decision. Decisions form a ring: the newest replaces the oldest.
   fileprivate static func decision(about address: URL, number: Int) -> NoteKey {
     NoteKey(.feed(2), address.absoluteString, place: number % PollDecision.kept)
   }

@@ -21,7 +21,7 @@ public protocol PollStore: Sendable {
 
 /// One operation of a ``PollStore``.
 ///
-/// It is indirect, as are its results, because a feed's state is large and is passed on often.
+/// This enumeration and that of its results are indirect, because a feed's state is large and is often passed on.
 public indirect enum PollWork: Sendable {
   /// Claims the right to send a request now, and records the request, so that no other process repeats it too soon,
   /// even if this one is killed.
@@ -31,15 +31,15 @@ public indirect enum PollWork: Sendable {
   case completion(PollCompletion)
   /// Claims the right to send a host a request other than for a feed.
   case visit(HostVisit)
-  /// Frees a host whose request was closed before its end, or was a visit.
+  /// Frees a host whose request was closed before it completed, or was a visit.
   case release(HostHealth)
 }
 
 /// The result of a ``PollWork``.
 public indirect enum PollAnswer: Hashable, Sendable {
   case verdict(PollVerdict)
-  /// The recorded notes; `nil` if an unread feed was to be renewed but another one has been saved meanwhile, so that
-  /// nothing is recorded.
+  /// The recorded notes; `nil` if nothing is recorded, because a feed was to be renewed without being read, but a
+  /// different one has been saved meanwhile.
   case completed(PollRecord?)
   /// The state of the host, if it is closed; `nil` if it may be visited now.
   case visit(closed: HostHealth?)
@@ -95,7 +95,7 @@ public struct PollLease: Hashable, Sendable {
   public var host: String
   /// The validators of the saved feed; empty if nothing is saved.
   public var saved: FeedValidators
-  /// The validators of the request; without any, the request is unconditional. `nil` if the store doesn't know.
+  /// The validators to send; if they are empty, the request is unconditional. `nil` if the store doesn't know them.
   public var since: FeedValidators?
   /// The time of the last unconditional request before this one.
   public var askedForAllBefore: Date?
@@ -115,7 +115,7 @@ public struct PollLease: Hashable, Sendable {
 
 /// The completion of a lease: the changes to save, and their consequences.
 public struct PollCompletion: Sendable {
-  /// The change of the saved feed.
+  /// The change to the saved feed.
   public enum Change: Hashable, Sendable {
     /// The server has sent this feed, which may be the same as the saved one.
     case replacement(CachedFeed)
@@ -157,7 +157,7 @@ extension PollCompletion {
 /// The notes to save after a request.
 public struct PollRecord: Hashable, Sendable {
   public var feed: FeedHealth
-  /// The name of the host and the earliest time of its next request, and the end of the pause if it requested one.
+  /// The name of the host, the earliest time of its next request, and the end of the pause, if it requested one.
   public var host: HostHealth
   public var decision: PollDecision
   /// The poll's outcome, which is not saved.
@@ -171,7 +171,7 @@ public struct PollRecord: Hashable, Sendable {
   }
 }
 
-/// One line of the decision log: the request, its result, and the next time.
+/// One line of the decision log: the request, its result, and the next due time.
 public struct PollDecision: Hashable, Sendable, Codable {
   public var time: Date
   /// The extent of the request: `all of it`, or `changes`.
@@ -181,7 +181,7 @@ public struct PollDecision: Hashable, Sendable, Codable {
   /// The time when the feed is due next; `nil` for never.
   public var due: Date?
   public var rule: Schedule.Rule
-  /// The reason, to follow "because".
+  /// The reason, worded to follow "because".
   public var reason: String
 
   public init(time: Date, request: String, outcome: String, due: Date?, rule: Schedule.Rule, reason: String) {
@@ -203,8 +203,8 @@ extension PollClaim {
   /// - Parameters:
   ///   - savedFeed: the feed's state in the store.
   ///   - savedHost: the host's state in the store.
-  ///   - validators: those of the saved feed.
-  /// - Returns: the verdict, and what to save with it when it is granted.
+  ///   - validators: the validators of the saved feed.
+  /// - Returns: the verdict, and the notes to save with it if the claim is granted.
   public func decide(
     _ savedFeed: FeedHealth?, _ savedHost: HostHealth?, _ validators: FeedValidators
   ) -> (verdict: PollVerdict, feed: FeedHealth, host: HostHealth) {
@@ -246,7 +246,7 @@ extension PollClaim {
 }
 
 extension HostHealth {
-  /// Merges the record of one request into the saved state; of two pauses, the later end counts.
+  /// Merges the record of one request into the saved state; if there are two pauses, the one that ends later counts.
   public func merged(into saved: HostHealth?) -> HostHealth {
     var merged = self
     if let end = saved?.pausedUntil, end > pausedUntil ?? .distantPast {

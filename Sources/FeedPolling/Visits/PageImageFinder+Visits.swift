@@ -2,7 +2,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// One visit of a page: claims the host, sends the request, records the result.
+/// One visit to a page: claims the host, sends the request, and records the result.
 extension PageImageFinder {
   func visit(_ index: Int) {
     let visit = HostVisit(
@@ -105,7 +105,7 @@ extension PageImageFinder {
     }
   }
 
-  /// Frees a host whose request was closed before its end.
+  /// Frees a host whose request was closed before it completed.
   func release(_ name: String) {
     var host = HostHealth(name: name)
     host.next = cache.now() + options.gap.seconds

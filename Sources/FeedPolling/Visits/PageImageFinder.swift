@@ -5,9 +5,9 @@ package import ImageFeed
 /// Finds images for items that have none, on the items' pages: one request per item, in the order of the feed.
 ///
 /// The finder is as polite as the poller: all processes that share the store send a host one request at a time, polls
-/// included, with a pause after it. If the host requests a pause (429, 503), they keep it. A page that was read is
-/// never requested again. A page that could not be read is requested again when its feed changes, or by the next
-/// process.
+/// included, with a pause after each. If the host requests a pause (429, 503), all of them observe it. A page that was
+/// read is never requested again. A page that could not be read is requested again when its feed changes, or by the
+/// next process.
 ///
 /// Use it on its scheduler's thread.
 package final class PageImageFinder {
@@ -15,13 +15,13 @@ package final class PageImageFinder {
   package struct Options {
     /// The number of requests that run at a time. 4 by default.
     package var maxRunning = 4
-    /// The time between the end of a request to a host and the next request to it. A second by default.
+    /// The time between the end of a request to a host and the next request to that host. One second by default.
     package var gap: Duration = .seconds(1)
     /// The time limit for a request. 10 seconds by default.
     package var timeout: Duration = .seconds(10)
-    /// The time after which found images are shown, even if more pages of the feed wait. 5 seconds by default.
+    /// The time after which found images are shown, even if more of the feed's pages are waiting. 5 seconds by default.
     package var patience: Duration = .seconds(5)
-    /// Receives the error of a store that failed. Does nothing by default.
+    /// Receives the store's error when the store fails. Does nothing by default.
     package var report: (FeedStoreError) -> Void = { _ in }
 
     package init() {}
@@ -36,7 +36,7 @@ package final class PageImageFinder {
     var host: String { page.url.pollingHost }
   }
 
-  /// A feed some of whose items have no image.
+  /// A feed with items that have no image.
   struct Feed {
     var source: LoadSource
     var isPrivate: Bool?
@@ -55,13 +55,13 @@ package final class PageImageFinder {
   var queue: PollQueue
   var pages: [Page] = []
   var feeds: [URL: Feed] = [:]
-  /// The items whose pages wait or are being read.
+  /// The items whose pages are waiting or being read.
   var waiting: [URL: Set<FeedImage.ID>] = [:]
   private var emitter: Create<PolledFeed, Never>.Emitter?
   private var isEnded = false
 
   /// - Parameters:
-  ///   - book: records the found images; pass the same one as the option `pageImages` of the feeds' loads.
+  ///   - book: records the found images; use the same book for the option `pageImages` with which the feeds are loaded.
   ///   - store: keeps the state of hosts.
   ///   - client: makes the requests; it must not send users' credentials.
   package init(
@@ -133,7 +133,7 @@ package final class PageImageFinder {
     }
   }
 
-  /// Called when nothing waits, so that the list of pages can be dropped.
+  /// Called when no page is waiting, so that the list of pages can be dropped.
   private func rest() {
     pages = []
     queue = PollQueue(limit: options.maxRunning)

@@ -11,14 +11,14 @@ public protocol FeedLibrary: AnyObject {
   /// **Demand:** requested on subscription. **Failure:** ``FleetError``. **Cancellation:** a later reply is dropped.
   func feeds(_ addresses: [URL], withImages: Bool) -> AnyPublisher<[FleetFeed?], FleetError>
 
-  /// The URLs of all feeds, a page at a time.
+  /// The URLs of all feeds, delivered a page at a time.
   ///
-  /// A feed that is added meanwhile may be left out; a feed that exists throughout is not.
+  /// A feed that is added during the listing may be left out; a feed that exists throughout is not.
   ///
   /// **Demand:** reads a page when there is demand. **Failure:** ``FleetError``. **Cancellation:** ends the listing.
   func addresses() -> AnyPublisher<[URL], FleetError>
 
-  /// The first feeds, in an order that is the same for every reader: by host, and within a host by URL.
+  /// The first feeds, in an order that is the same for every reader: by host, and by URL within each host.
   ///
   /// **Demand:** requested on subscription. **Failure:** ``FleetError``. **Cancellation:** a later reply is dropped.
   func first(_ count: Int) -> AnyPublisher<[URL], FleetError>

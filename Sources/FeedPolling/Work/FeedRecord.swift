@@ -13,7 +13,7 @@ public struct FeedRecord: Hashable, Sendable {
   public var isFromPrivateNetwork: Bool?
   /// The time when the saved feed was requested, if it isn't a whole number of microseconds.
   public var timestamp: Date?
-  /// The latest decisions except the last one, which is in ``health``, the oldest first: at most ``kept``.
+  /// The latest decisions, the oldest first: at most ``kept``. The very last one isn't among them, but in ``health``.
   public var decisions: [PollDecision] = []
 
   /// The number of decisions that a fleet keeps per feed: three. A file keeps 20.
@@ -27,7 +27,7 @@ public struct FeedRecord: Hashable, Sendable {
   }
 }
 
-/// The stored form: short names, and no defaults, because a fleet may have a million records.
+/// The stored form has short names and omits defaults, because a fleet may have a million records.
 extension FeedRecord {
   private struct Form: Codable {
     struct Decision: Codable {
@@ -103,7 +103,7 @@ extension FeedRecord {
     return (try? encoder.encode(form)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
   }
 
-  /// Numbers out of range are clamped, because the text comes from a server and may be damaged.
+  /// Reads the stored form. Numbers out of range are clamped, because the text comes from a server and may be damaged.
   ///
   /// - Returns: `nil` for text that isn't a record.
   public init?(_ text: String, of address: URL) {

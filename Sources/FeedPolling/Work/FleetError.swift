@@ -2,7 +2,7 @@ import ImageFeed
 
 /// The reason why an engine's operation failed.
 public enum FleetError: Error, Sendable {
-  /// The engine's own error, such as `RedisError`. `isTemporary` is true if the operation may succeed later without a
+  /// The engine's own error, such as `RedisError`. `isTemporary` is true if the operation may succeed later without any
   /// change.
   case engine(any Error, isTemporary: Bool)
   /// The store is empty: no feeds were added, or the store was emptied.
@@ -13,14 +13,14 @@ public enum FleetError: Error, Sendable {
   case newerSchema(String, Int)
   /// An older version of this program wrote the store, and this version can't read it.
   case olderSchema(String, Int)
-  /// The server deletes keys when its memory is full, by this policy, so it would lose feeds.
+  /// The server's eviction policy deletes keys when memory is full, so feeds would be lost.
   case evicting(String, policy: String)
   /// The stored data is malformed.
   case damaged(String, String)
 }
 
 extension FleetError {
-  /// True if the operation may succeed later without a change.
+  /// True if the operation may succeed later without any change.
   public var isTemporary: Bool {
     switch self {
     case .engine(_, let isTemporary): isTemporary
@@ -54,14 +54,14 @@ extension FleetError: CustomStringConvertible {
   }
 }
 
-/// Errors are equal if their messages are, because an engine's own error may not be comparable.
+/// Errors are equal if their messages are equal, because an engine's own error may not be comparable.
 extension FleetError: Hashable {
   public static func == (one: FleetError, other: FleetError) -> Bool { one.description == other.description }
   public func hash(into hasher: inout Hasher) { hasher.combine(description) }
 }
 
 extension FleetError {
-  /// The error of the feed store that an engine uses or is.
+  /// An error of the feed store that an engine uses, or that the engine itself is.
   package static func store(_ error: FeedStoreError) -> FleetError {
     .engine(error, isTemporary: error.cause == .busy)
   }

@@ -17,7 +17,7 @@ public struct FleetFeed: Sendable {
     self.document = document
   }
 
-  /// The images; `nil` when none are saved, or the saved ones are damaged.
+  /// The images; `nil` when no images are saved, or the saved ones are damaged.
   public var images: FeedImages? {
     document?.withUnsafeBytes { FeedImages(bytes: $0) }?.marked(isFromPrivateNetwork: record.isFromPrivateNetwork)
   }
@@ -32,7 +32,7 @@ public struct FleetFeed: Sendable {
 }
 
 extension FleetFeed {
-  /// The feed's entry in a store's list of contents; `nil` if nothing is saved.
+  /// The feed's entry in a store's table of contents; `nil` if nothing is saved.
   public var summary: CachedFeedSummary? {
     version.map {
       CachedFeedSummary(

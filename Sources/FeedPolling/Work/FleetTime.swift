@@ -1,10 +1,12 @@
 /// The time of a fleet: its engine's clock, but it never goes back, and does not jump while it is in use.
 ///
 /// Leases, gaps, pauses and due times are measured by this time. If the engine's clock is set, the engine stops for a
-/// while, or another engine with another clock takes over, the fleet's time continues by the elapsed time of its users'
-/// monotonic clocks. Then it follows the engine's clock again, a tenth faster or slower until both agree.
+/// while, or another engine with a different clock takes over, the fleet's time advances by the elapsed time on its
+/// users' monotonic clocks. After that, it follows the engine's clock again, running a tenth faster or slower until
+/// both agree.
 package struct FleetTime: Hashable, Sendable {
-  /// A fleet time that a user received, and the time since then by that user's own clock; both in milliseconds.
+  /// A fleet time that a user received, and the time that has passed since then by that user's own clock; both in
+  /// milliseconds.
   package struct Sight: Hashable, Sendable {
     package var told: Double
     package var since: Double
@@ -14,8 +16,8 @@ package struct FleetTime: Hashable, Sendable {
 
   /// The tolerated difference between two clocks, in milliseconds.
   package static let tolerance = 2000
-  /// The divisor of the speed: until it agrees with the engine's clock, the time runs faster or slower by one part in
-  /// this many.
+  /// The divisor of the speed: until the fleet's time agrees with the engine's clock, it runs faster or slower by one
+  /// part in this many.
   package static let pace = 10
 
   /// The fleet's time, in milliseconds since 1970.
@@ -28,7 +30,8 @@ package struct FleetTime: Hashable, Sendable {
   /// - Parameters:
   ///   - raw: the engine's clock now.
   ///   - sight: a user's sight; `nil` for a user that has received no time yet.
-  ///   - isIdle: true if no host is leased: then a fleet that was idle for long adopts the engine's clock.
+  ///   - isIdle: true if no host is leased. In that case, a fleet that was idle for a long time adopts the engine's
+  ///     clock.
   package mutating func advance(to raw: Double, _ sight: Sight?, isIdle: @autoclosure () throws -> Bool) rethrows {
     var passed = raw - self.raw
     let likely = sight.map { max(0, $0.told + $0.since - clock) }

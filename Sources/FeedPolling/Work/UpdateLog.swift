@@ -9,7 +9,7 @@ public protocol UpdateLog: AnyObject {
   /// Appends an update outside of ``WorkQueue/complete(_:)``.
   func append(_ update: FeedUpdate) -> AnyPublisher<UpdateCursor, FleetError>
 
-  /// The end of the log: a reader that takes a snapshot reads this first, and continues from here.
+  /// The end of the log: a reader that takes a snapshot reads this position first, and then continues from there.
   func end() -> AnyPublisher<UpdateCursor, FleetError>
 
   /// The latest updates, at most `count`, the oldest first.
@@ -17,14 +17,14 @@ public protocol UpdateLog: AnyObject {
 
   /// True when everything after a cursor is still there: it was not trimmed, and the cursor belongs to this log.
   ///
-  /// False after the log was trimmed past the cursor, and after a failover or a restart that rolled the log back; then
-  /// only a snapshot helps.
+  /// False if the log was trimmed past the cursor, or rolled back by a failover or a restart. In that case, only a
+  /// snapshot helps.
   func holds(_ cursor: UpdateCursor) -> AnyPublisher<Bool, FleetError>
 
   /// The updates after a cursor that the log ``holds(_:)``, including future ones; never finishes.
   ///
   /// **Demand:** reads when an update is requested. **Failure:** ``FleetError``; before you continue, check that the
-  /// log still has the position. **Cancellation:** ends reading. **Policy:** holds a few hundred updates.
+  /// log still has your position. **Cancellation:** ends reading. **Policy:** holds a few hundred updates.
   func updates(after cursor: UpdateCursor) -> AnyPublisher<LoggedUpdate, FleetError>
 }
 
@@ -38,7 +38,7 @@ public struct UpdateCursor: Hashable, Sendable, CustomStringConvertible {
 public struct FeedUpdate: Hashable, Sendable {
   public var address: URL
   public var version: FeedVersion
-  /// The identity of the poll that found it, if the worker traces polls (``PollTrace/parent``).
+  /// The identity of the poll that found this version, if the worker traces polls (``PollTrace/parent``).
   public var trace: String?
 
   public init(address: URL, version: FeedVersion, trace: String? = nil) {

@@ -4,21 +4,21 @@ import ImageFeed
 
 /// The polls that are due, for any number of workers on any number of machines: the port between workers and an engine.
 ///
-/// The unit of a lease is the **host**: politeness is per host, so no two workers poll one host at a time. A lease is a
-/// random nonce and an expiry by the engine's clock, after which any worker may take the host: a worker that dies needs
-/// no cleanup. Each call is atomic. A queue is used on one thread, as streams are; its publishers do their work when
-/// they are subscribed to.
+/// The unit of a lease is the **host**: politeness is per host, so no two workers poll the same host at a time. A lease
+/// is a random nonce and an expiry time by the engine's clock. After the expiry, any worker may take the host, so a
+/// worker that dies needs no cleanup. Each call is atomic. A queue is used on one thread, as streams are; its
+/// publishers do their work when they are subscribed to.
 public protocol WorkQueue: AnyObject {
   /// Grants due hosts, the longest due first, each with its earliest due feed.
   ///
-  /// **Demand:** requested on subscription; one grant, which may have no lease. **Failure:** ``FleetError``; if a reply
-  /// is lost, its granted hosts become free when their leases expire. **Cancellation:** the hosts of a later grant
-  /// become free in the same way.
+  /// **Demand:** requested on subscription; delivers one grant, which may have no lease. **Failure:** ``FleetError``;
+  /// if a reply is lost, its granted hosts become free when their leases expire. **Cancellation:** hosts that are
+  /// granted later become free in the same way.
   func claim(_ wish: WorkClaim) -> AnyPublisher<WorkGrant, FleetError>
 
   /// Extends the lease of a host.
   ///
-  /// - Returns: false if another worker has the host by now, so that the current work must be abandoned.
+  /// - Returns: false if another worker has taken the host, so that the current work must be abandoned.
   func extend(_ lease: WorkLease, by duration: Duration) -> AnyPublisher<Bool, FleetError>
 
   /// Completes a lease with its result, atomically: writes the feed over the version that the lease saw, or an older
@@ -29,15 +29,15 @@ public protocol WorkQueue: AnyObject {
 
   /// Leases another host, for a request that follows from a lease: a redirect, or a feed that a page names.
   ///
-  /// - Parameter duration: the maximum duration, unless ``endVisit(of:with:gap:)`` ends it.
+  /// - Parameter duration: the maximum duration of the visit, unless ``endVisit(of:with:gap:)`` ends it.
   func visit(
     _ host: String, with lease: WorkLease, by worker: String, for duration: Duration
   ) -> AnyPublisher<WorkVisit, FleetError>
 
-  /// Frees a visited host, which then rests as after any request.
+  /// Frees a visited host, which then rests, as after any request.
   func endVisit(of host: String, with lease: WorkLease, gap: Duration) -> AnyPublisher<Void, FleetError>
 
-  /// Adds feeds, each due after its delay by the engine's clock.
+  /// Adds feeds, each of which becomes due after its delay, by the engine's clock.
   ///
   /// - Returns: the number of feeds that were not there before.
   func add(_ feeds: [NewFeed]) -> AnyPublisher<Int, FleetError>
@@ -47,7 +47,8 @@ public protocol WorkQueue: AnyObject {
   /// - Returns: false if there was none.
   func remove(_ address: URL) -> AnyPublisher<Bool, FleetError>
 
-  /// Pauses a host for `duration` and for all workers; `nil` until ``resume(_:)``. A running request continues.
+  /// Pauses a host for all workers, for `duration`, or if that is `nil`, until ``resume(_:)``. A running request
+  /// continues.
   func pause(_ host: String, for duration: Duration?, because reason: String) -> AnyPublisher<Void, FleetError>
 
   /// Ends the pause of a host.
@@ -80,8 +81,8 @@ public struct WorkClaim: Hashable, Sendable {
     self.patience = patience
   }
 
-  /// Returns 64 random bits. A counter would be worse: a failover could set it back, so that a number is assigned
-  /// twice.
+  /// Returns 64 random bits. A counter would be worse, because a failover could set it back, so that a number would be
+  /// assigned twice.
   public static func randomNonce() -> String { String(UInt64.random(in: 0 ... .max), radix: 36) }
 }
 
@@ -94,8 +95,8 @@ public struct WorkGrant: Hashable, Sendable {
   public var next: Date?
   /// The damaged keys that the engine found. Their hosts are not requested for a minute; all others are.
   public var problems: [FleetError] = []
-  /// The time for which this worker may sleep, if there were fewer hosts than it requested; meanwhile, other workers
-  /// check. `nil` from an engine that doesn't support this, whose workers wake at ``next`` and after
+  /// The time for which this worker may sleep, if there were fewer hosts than it requested; other workers check
+  /// meanwhile. `nil` if the engine doesn't support this; its workers wake at ``next`` and after
   /// ``WorkClaim/patience``.
   public var wake: Duration?
 
@@ -136,7 +137,7 @@ public enum WorkVisit: Hashable, Sendable {
   case granted
   /// Another worker has the host, or the host rests after a request, for at most this long.
   case busy(for: Duration)
-  /// The host is paused; `nil` for a pause without an end.
+  /// The host is paused; `until` is `nil` for a pause without an end.
   case paused(until: Date?, reason: String)
 }
 
@@ -169,7 +170,7 @@ public struct WorkCompletion: Hashable, Sendable {
   public var due: Date?
   /// The host that is polled for the feed from now on.
   public var host: String
-  /// The pause of the host after this request, even if its feeds change meanwhile.
+  /// The host's pause after this request, even if the host's feeds change meanwhile.
   public var gap: Duration
   /// The end of the pause that the host requested.
   public var pausedUntil: Date?
@@ -202,7 +203,7 @@ public struct WorkCompletion: Hashable, Sendable {
 
 /// An engine's verdict on a ``WorkCompletion``.
 public enum WorkVerdict: Hashable, Sendable {
-  /// The completion was accepted; with the position of the update in the log, if the feed changed.
+  /// The completion was accepted; the value is the position of the update in the log, if the feed changed.
   case accepted(UpdateCursor?)
   /// A later version exists and is kept; the due time is set, and the host is free.
   case superseded

@@ -9,9 +9,9 @@ public import ImageFeed
 ///     let worker = FleetWorker(fleet, client: CurlHTTPClient(on: loop), on: loop)
 ///     let subscription = worker.sink { print($0.address, $0.outcome) }
 ///
-/// Each poll is the same as `FeedPoller`'s, with the same rules; the engine completes it in one step. While the engine
-/// is unreachable, running polls complete, and the worker keeps sending their results until another worker has their
-/// hosts. This worker gets no new hosts meanwhile: it retries its claim, after a longer pause each time.
+/// Each poll works like those of `FeedPoller`, with the same rules; the engine completes it in one step. While the
+/// engine is unreachable, running polls complete, and the worker keeps sending their results until another worker has
+/// their hosts. Meanwhile, this worker gets no new hosts: it retries its claim, after a longer pause each time.
 ///
 /// Delivers a report of each poll. **Demand:** a host is claimed only when a report is requested. **Failure:** none:
 /// failures are reported (``Options/report``). Finishes after ``finish()``, when all running polls have been completed.
@@ -30,19 +30,19 @@ public final class FleetWorker {
       set { wantedLease = newValue }
     }
     private var wantedLease = Duration.seconds(45)
-    /// The pause of a host after a request. A second by default.
+    /// A host's pause after a request. One second by default.
     public var gap: Duration = .seconds(1)
-    /// The minimum interval between two polls of a feed; `nil` to adapt to how often it changes. An hour by default.
+    /// The minimum interval between two polls of a feed; `nil` to adapt to how often it changes. One hour by default.
     public var interval: Duration? = PolledAddress.defaultInterval
-    /// The time within which idle workers notice added feeds; they take turns to check. A second by default.
+    /// The time within which idle workers notice added feeds; they take turns checking. One second by default.
     public var longestSleep: Duration = .seconds(1)
-    /// The pause after a failure of the engine, doubled by each further one, and the longest pause. Half a second and
-    /// ten seconds by default.
+    /// The pause after a failure of the engine, which is doubled after each further failure, and the longest pause.
+    /// Half a second and ten seconds by default.
     public var pauses: ClosedRange<Duration> = .milliseconds(500)...(.seconds(10))
     /// The options with which feeds are loaded.
     public var load = FeedLoader.Options()
-    /// A clock that can't be set, for measuring elapsed time; the time itself is the engine's. The machine's by
-    /// default.
+    /// A clock that can't be set, for measuring elapsed time; the time itself comes from the engine. The machine's
+    /// clock by default.
     public var uptime: @Sendable () -> Duration = { MachineTime.now }
     /// Determines how due times are spread; chosen by the system by default.
     public var seed = UInt64.random(in: 0 ... .max)
@@ -50,9 +50,9 @@ public final class FleetWorker {
     /// failures. The worker tries again after any failure, but gives up a poll's result after a few attempts if the
     /// failure isn't temporary. Does nothing by default.
     public var report: (FleetError?) -> Void = { _ in }
-    /// Receives this worker's state every five seconds; `nil` for no report.
+    /// Receives this worker's state every five seconds; `nil` to report nothing.
     public var beat: (([String: Int]) -> AnyPublisher<Void, FleetError>)?
-    /// Follows each poll, for tracing. Follows none by default.
+    /// Returns the trace that follows a poll. By default, polls aren't traced.
     public var trace: (WorkLease) -> PollTrace? = { _ in nil }
 
     public init() {}
@@ -90,7 +90,7 @@ public final class FleetWorker {
     self.options = options
   }
 
-  /// Claims nothing more, and finishes when all running polls are completed. Even if the engine is unreachable, the
+  /// Stops claiming hosts, and finishes when all running polls are completed. Even if the engine is unreachable, the
   /// worker finishes within the time limit of a load plus ten seconds.
   public func finish() { run?.drain() }
 

@@ -5,9 +5,9 @@ import ImageFeed
 
 /// The client of one poll, which sends requests only to hosts that the poll has leased in the fleet.
 ///
-/// The lease is for one host. A redirect, or a page that names a feed, may lead to another host, which the client
-/// leases first. While another worker has that host or the host rests, the client waits, at most until the request's
-/// time limit.
+/// The lease is for one host. If a redirect, or a page that names a feed, leads to a different host, the client first
+/// leases that host. While another worker has that host or the host rests, the client waits, but no longer than the
+/// request's time limit.
 final class GuardedClient: HTTPClient {
   private let client: any HTTPClient
   private let lease: WorkLease
@@ -99,7 +99,7 @@ final class GuardedClient: HTTPClient {
 
   // MARK: Hosts
 
-  /// Delivers a value when the host of a URL may be requested.
+  /// Delivers a value when a request may be sent to the host of a URL.
   private func enter(_ url: URL, until end: StreamInstant) -> AnyPublisher<Void, HTTPError> {
     let host = url.pollingHost
     guard host != lease.host, !visited.contains(host) else {

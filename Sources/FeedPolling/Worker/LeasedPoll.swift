@@ -9,7 +9,7 @@ final class LeasedPoll {
   let lease: WorkLease
   let client: GuardedClient
   private let lateness: Duration
-  /// The run of the worker, which releases this poll when the lease is over.
+  /// The worker's run, which releases this poll when the lease is over.
   private let run: WorkingRun
   private let seed: UInt64
   private var poll: FeedPoll?

@@ -1,6 +1,6 @@
 public import FeedHTTP
 
-/// The hooks that follow one poll of a ``FleetWorker``, from its lease to its end; for tracing.
+/// The hooks that follow one poll of a ``FleetWorker`` from its lease to its completion, for tracing.
 ///
 ///     options.trace = { lease in
 ///       let span = begin(lease)
@@ -13,11 +13,12 @@ public import FeedHTTP
 ///
 /// The update in the ``UpdateLog`` carries ``parent``, so a gateway continues the trace (``FeedUpdate/trace``).
 public struct PollTrace {
-  /// The identity of the poll, such as a W3C `traceparent`; `nil` for none. More than 256 bytes are left out.
+  /// The identity of the poll, such as a W3C `traceparent`; `nil` if there is none. If it is longer than 256 bytes, it
+  /// is left out.
   public var parent: String?
-  /// Makes the client of the poll's requests from the worker's.
+  /// Takes the worker's client, and returns the client for the poll's requests.
   public var client: (any HTTPClient) -> any HTTPClient
-  /// Called once, when the poll has ended; with `nil` if its lease was lost or the worker was cancelled.
+  /// Called once, when the poll has ended, with `nil` if its lease was lost or the worker was cancelled.
   public var end: (FleetWorker.Report?) -> Void
 
   public init(

@@ -160,7 +160,7 @@ final class WorkingRun: Subscription {
     one.begin()
   }
 
-  /// True while this worker has the host of a lease for this poll.
+  /// True while this worker holds a lease on the poll's host.
   func holds(_ one: LeasedPoll) -> Bool { held[one.lease.host] === one }
 
   func deliver(_ report: FleetWorker.Report) {

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The address of a Redis server, and the login, as in `redis://user:secret@host:6379/0`.
+/// The address of a Redis server, with the login, as in `redis://user:secret@host:6379/0`.
 ///
 /// - `redis://[[user]:password@]host[:port][/database]`, port 6379 and database 0 by default;
 /// - `rediss://…`, the same over TLS;
 /// - `unix://[[user]:password@]/path/of/the/socket[?db=1]`;
 /// - `redis+sentinel://[[user]:password@]host[:port][,host[:port]…]/name[/database]`: the primary that these Sentinels
-///   (port 26379 by default) know by that name. User and password are the primary's.
+///   (port 26379 by default) know by that name. The user and the password are those for the primary.
 ///
 /// `?db=`, `?username=` and `?password=` are alternatives to these parts. The description contains neither the user nor
 /// the password.
@@ -161,7 +161,7 @@ extension RedisAddress: CustomStringConvertible {
     }
   }
 
-  /// The URL with a password or another database in the right place, as an example.
+  /// The URL with a password or a different database in the right place, as an example.
   func example(password: Bool = false, database: Int? = nil) -> String {
     var example = self
     if let database { example.database = database }
@@ -170,7 +170,7 @@ extension RedisAddress: CustomStringConvertible {
   }
 }
 
-/// The reason why text isn't a ``RedisAddress``, to follow a colon.
+/// The reason why text isn't a ``RedisAddress``, worded to follow a colon.
 public struct RedisAddressError: Error, Hashable, Sendable, CustomStringConvertible {
   public let description: String
   init(_ description: String) { self.description = description }

@@ -9,9 +9,9 @@ public import FeedTLS
 ///       .sink { print($0) } receiveValue: { print($0.integer ?? 0) }
 ///
 /// The commands of one turn of the loop are sent in one write, and their replies arrive in order; many commands can be
-/// in flight. While there is no connection, commands wait for the next attempt to connect, and fail if it fails; the
-/// pauses between attempts (``Options/pauses``) grow with each failure. A command that was sent and has no reply is
-/// never sent again: only the caller knows whether it may be executed twice.
+/// in flight. While there is no connection, commands wait for the next attempt to connect, and fail if that attempt
+/// fails; the pauses between attempts (``Options/pauses``) grow with each failure. A command that was sent but got no
+/// reply is never sent again: only the caller knows whether it may be executed twice.
 ///
 /// If a node of a cluster says that another node has a key (`MOVED`), the client connects to that node and sends the
 /// command there. This is sufficient for a cluster if all keys have the same tag. While the slot is migrating (`ASK`,
@@ -23,8 +23,8 @@ public final class RedisClient {
   public struct Options: Sendable {
     /// The time limit for a reply, and for the entire login. Ten seconds by default.
     public var patience: Duration = .seconds(10)
-    /// The pause after the first failure to connect, doubled by each further one, and the longest pause; the actual
-    /// pause is a random part of that, at least half. 50 milliseconds and two seconds by default.
+    /// The pause after the first failure to connect, which is doubled after each further failure, and the longest
+    /// pause. The actual pause is a random part of that, but at least half. 50 milliseconds and two seconds by default.
     public var pauses: ClosedRange<Duration> = .milliseconds(50)...(.seconds(2))
     /// The maximum number of commands that wait for replies or for a connection. 100,000 by default.
     public var maxWaiting = 100_000
@@ -55,11 +55,11 @@ public final class RedisClient {
   private var state = State.idle
   private var waiting: [(command: RedisCommand, reply: RedisLink.Reply)] = []
   private var failures = 0
-  /// The node of a cluster that has the keys, once another node has named it.
+  /// The cluster node that has the keys, once another node has named it.
   private var node: RedisAddress?
   /// The number of consecutive redirects from one node to another.
   private var hops = 0
-  /// Connections to former nodes, until their last reply.
+  /// Connections to previous nodes, which are kept until their last reply.
   private var leaving: [RedisLink] = []
   /// The digests of the scripts that the server has received.
   var digests: [String: String] = [:]
@@ -68,7 +68,7 @@ public final class RedisClient {
   /// Receives the duration and the result of each command, for metrics. `nil` by default.
   public var onReply: ((CommandReport) -> Void)?
 
-  /// A command that was answered, or failed.
+  /// A command that got a reply or failed.
   public struct CommandReport: Sendable {
     /// The command's first word, such as `GET`.
     public var name: String
@@ -116,8 +116,8 @@ public final class RedisClient {
 
   /// Sends a command.
   ///
-  /// - Parameter reply: called once, with the reply, or with the refusal or failure; before this returns if nothing can
-  ///   be sent.
+  /// - Parameter reply: called once, with the reply, or with the refusal or failure. If nothing can be sent, it is
+  ///   called before this method returns.
   package func perform(_ command: RedisCommand, _ reply: @escaping (Result<RedisValue, RedisError>) -> Void) {
     guard let onReply else { return start(command, reply) }
     let began = scheduler.now

@@ -1,14 +1,14 @@
 public import FeedStream
 public import FeedTLS
 
-/// The reason why a command gave no reply, or was refused.
+/// The reason why a command got no reply or was refused.
 // Indirect, so that results stay as small as their values, because a result is passed on for each command.
 public indirect enum RedisError: Error, Hashable, Sendable {
   /// No connection can be made.
   case unreachable(RedisAddress, SystemError)
   /// The connection ended before the reply: the command may or may not have been executed.
   case closed(RedisAddress)
-  /// The server did not reply for that long: the command may or may not have been executed.
+  /// The server did not reply within that time: the command may or may not have been executed.
   case timedOut(RedisAddress, after: Duration)
   /// The server refused the command.
   case refused(RedisAddress, RedisRefusal)
@@ -25,7 +25,7 @@ public indirect enum RedisError: Error, Hashable, Sendable {
 }
 
 extension RedisError {
-  /// True if the command may succeed later without a change: try again after a pause.
+  /// True if the command may succeed later without any change: try again after a pause.
   public var isTemporary: Bool {
     switch self {
     case .unreachable, .closed, .timedOut, .tooManyWaiting: true

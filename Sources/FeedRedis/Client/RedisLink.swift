@@ -1,7 +1,7 @@
 import FeedStream
 
-/// One connection to a server: commands are sent in order, the commands of one turn in one write, and each reply
-/// belongs to the oldest command that has none yet.
+/// One connection to a server. Commands are sent in order, those of one turn in a single write, and each reply belongs
+/// to the oldest command that has none yet.
 final class RedisLink {
   typealias Reply = (Result<RedisValue, RedisError>) -> Void
 
@@ -31,7 +31,7 @@ final class RedisLink {
   var isClusterNode = false
   /// True to end the connection if the server has become a replica, because another server is now the primary.
   var endsAsReplica = false
-  /// Receives the reason when the connection has ended, before the waiting commands do.
+  /// Receives the reason when the connection has ended, before the waiting commands receive it.
   var onEnd: ((RedisError) -> Void)?
 
   /// - Parameter patience: the time that a reply may take.
@@ -50,7 +50,7 @@ final class RedisLink {
 
   var waitingCount: Int { waiting.count - firstWaiting }
 
-  /// Starts reading, which also detects that the server closes the connection.
+  /// Starts reading, which also detects when the server closes the connection.
   func start() {
     guard !isDead, !isReading else { return }
     isReading = true

@@ -1,8 +1,8 @@
 import FeedStream
 import FeedTLS
 
-/// One attempt to connect and to log in: `HELLO 3`, or `AUTH` if the server doesn't know `HELLO`, then `SELECT`. If the
-/// address names Sentinels, they are queried first.
+/// One attempt to connect and to log in: `HELLO 3`, or `AUTH` if the server doesn't know `HELLO`, and then `SELECT`. If
+/// the address names Sentinels, they are queried first.
 final class RedisLogin: Cancellable {
   private var address: RedisAddress
   private let options: RedisClient.Options
@@ -13,7 +13,7 @@ final class RedisLogin: Cancellable {
   private var lookup: SentinelLookup?
   private var isClusterNode = false
 
-  /// - Parameter done: called once, later, unless cancelled first.
+  /// - Parameter done: called once, after this returns, unless this is cancelled first.
   init(
     to address: RedisAddress, _ options: RedisClient.Options, on scheduler: any LoopScheduler,
     _ done: @escaping (Result<RedisLink, RedisError>) -> Void

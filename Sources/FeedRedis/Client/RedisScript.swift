@@ -2,7 +2,7 @@ public import FeedStream
 
 /// A Lua script that a server runs atomically.
 ///
-/// The server receives the text once per connection, and after that only the digest.
+/// The server receives the text once per connection, and only the digest after that.
 public struct RedisScript: Hashable, Sendable {
   /// The script's name in diagnostics.
   public let name: String
@@ -33,8 +33,8 @@ extension RedisClient {
     perform(script, [RedisArgument(keys.count)] + keys.map { RedisArgument($0) } + arguments, loads: 2, reply)
   }
 
-  /// - Parameter loads: the number of times that the text may still be sent: at first two, because a cluster node may
-  ///   redirect the command to another one.
+  /// - Parameter loads: the number of times that the text may still be sent: two at first, because a cluster node may
+  ///   redirect the command to another node.
   private func perform(
     _ script: RedisScript, _ tail: [RedisArgument], loads: Int, _ reply: @escaping RedisLink.Reply
   ) {

@@ -2,7 +2,7 @@ public import FeedStream
 
 /// One entry of a stream (`XADD`).
 public struct RedisEntry: Hashable, Sendable {
-  /// `1700000000000-0`: the server's milliseconds and a number.
+  /// The id, such as `1700000000000-0`: the server's time in milliseconds, and a number.
   public let id: String
   /// Names and values, alternating.
   public let fields: [RedisValue]
@@ -28,13 +28,13 @@ extension RedisClient {
   ///
   /// The publisher reads with `XREAD BLOCK` on its own connection, because a waiting read would block other commands.
   ///
-  /// **Demand:** a read is sent when an entry is requested and none is held; a slow reader costs the server nothing.
+  /// **Demand:** a read is sent when an entry is requested and none is held; a slow reader doesn't burden the server.
   /// **Failure:** ``RedisError``; before you subscribe again from where this stopped, check that the stream still has
   /// that position. **Cancellation:** closes the connection. **Policy:** holds `count` entries.
   ///
   /// - Parameters:
-  ///   - id: the id of the last entry that the reader has; `0-0` for all entries.
-  ///   - wait: the time for which the server holds a read without entries; five seconds by default.
+  ///   - id: the id of the last entry that you have; `0-0` for all entries.
+  ///   - wait: the time for which the server holds a read while there are no entries; five seconds by default.
   public func entries(
     of stream: String, after id: String, count: Int = 512, wait: Duration = .seconds(5)
   ) -> AnyPublisher<RedisEntry, RedisError> {

@@ -33,7 +33,7 @@ public struct RedisRefusal: Error, Hashable, Sendable {
     case notPermitted
     /// `NOSCRIPT`: the server doesn't know the script's digest.
     case unknownScript
-    /// `BUSY`: another client's script runs for too long.
+    /// `BUSY`: another client's script has been running for too long.
     case busy
     /// `MOVED`, `ASK`, `CROSSSLOT`, `CLUSTERDOWN`: another node has the key, the keys are in several slots, or the
     /// cluster is down.
@@ -42,7 +42,7 @@ public struct RedisRefusal: Error, Hashable, Sendable {
     case notWritable
     /// `MASTERDOWN`, `TRYAGAIN`, `UNBLOCKED`: the command may succeed soon.
     case unavailable
-    /// `WRONGTYPE`: the key has another type.
+    /// `WRONGTYPE`: the key has a different type.
     case wrongType
     /// The number of the database is too high.
     case wrongDatabase
@@ -103,7 +103,8 @@ extension RedisRefusal {
     self.message = message
   }
 
-  /// The cluster node that a `MOVED` reply names; `nil` for another refusal. An empty host means the node that replied.
+  /// The cluster node that a `MOVED` reply names; `nil` for any other refusal. An empty host means the node that
+  /// replied.
   var movedTo: (host: String, port: Int)? {
     guard code == "MOVED", let end = message.split(separator: " ").last, let colon = end.lastIndex(of: ":"),
       let port = Int(end[end.index(after: colon)...]), 1...65_535 ~= port

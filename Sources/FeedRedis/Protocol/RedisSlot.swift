@@ -1,7 +1,8 @@
 /// The slot of a cluster in which a key is stored.
 ///
-/// Only the text between the first `{` and the next `}` counts, so that keys with the same tag are together and one
-/// script can change them (https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/, "Hash tags").
+/// Only the text between the first `{` and the next `}` counts, so that keys with the same tag are stored together and
+/// one script can change all of them (https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/, "Hash
+/// tags").
 public struct RedisSlot: Hashable, Sendable {
   /// The number of slots that a cluster has.
   public static let count = 16_384

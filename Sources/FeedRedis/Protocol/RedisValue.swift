@@ -6,7 +6,7 @@ public enum RedisValue: Hashable, Sendable {
   case null
   /// A word of the protocol, such as `OK`.
   case status(String)
-  /// Bytes, which the server does not interpret. They may be a part of larger memory: see `Chunk.compacted()`.
+  /// Bytes, which the server does not interpret. They may be part of a larger block of memory: see `Chunk.compacted()`.
   case string(Chunk)
   case integer(Int64)
   case double(Double)
@@ -17,7 +17,7 @@ public enum RedisValue: Hashable, Sendable {
   /// Alternating keys and values.
   case map([RedisValue])
   case set([RedisValue])
-  /// A message that the server sends without a request.
+  /// A message that the server sends without being asked.
   case push([RedisValue])
   /// A refusal. As the reply to a command, it is a failure; inside an array, it is a value.
   indirect case error(RedisRefusal)

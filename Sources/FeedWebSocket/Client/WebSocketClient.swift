@@ -10,15 +10,15 @@ public struct WebSocketClient {
   /// The options that a client offers to a server, and its limits.
   public struct Options {
     public var limits = WebSocketLimits()
-    /// The compression of messages, if the server supports it; `nil` to offer none.
+    /// The compression of messages, if the server supports it; `nil` to offer no compression.
     public var compression: WebSocketCompression? = WebSocketCompression(keepsContext: true)
     /// The offered subprotocols, the preferred one first.
     public var subprotocols: [String] = []
-    /// Further fields of the request, such as `Authorization`, `Cookie` or `Origin`.
+    /// Additional fields of the request, such as `Authorization`, `Cookie` or `Origin`.
     public var headers: [(name: String, value: String)] = []
     /// The trusted roots for `wss://`; the system's by default.
     public var tls: TLSClient?
-    /// The time limit for each of lookup, connecting and TLS: ten seconds by default.
+    /// The time limit for each step (the lookup, connecting, and TLS): ten seconds by default.
     public var connectDeadline: StreamInstant.Stride = .seconds(10)
     /// The time limit for the server's handshake response, once connected: ten seconds by default.
     public var handshakeDeadline: StreamInstant.Stride = .seconds(10)
@@ -30,7 +30,7 @@ public struct WebSocketClient {
   private let scheduler: any LoopScheduler
 
   /// - Parameters:
-  ///   - options: the offers to a server, and the limits.
+  ///   - options: the options to offer to the server, and the limits.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   public init(_ options: Options = Options(), on scheduler: any LoopScheduler) {
     self.options = options
@@ -44,7 +44,7 @@ public struct WebSocketClient {
   /// and closes a socket that was not delivered.
   /// **Policy:** holds one socket.
   ///
-  /// - Parameter url: `ws://host[:port]/path?query`, or `wss:` for TLS.
+  /// - Parameter url: `ws://host[:port]/path?query`, or `wss://` for TLS.
   public func webSocket(_ url: String) -> AnyPublisher<WebSocket, WebSocketError> {
     Deferred { [self] () -> AnyPublisher<WebSocket, WebSocketError> in
       let place: WebSocketURL

@@ -57,10 +57,11 @@ final class DeflateContext {
   private let leastBytes: Int
   private var deflater: Deflater?
 
-  /// The compressors that no message uses.
+  /// The compressors that no message is using.
   private static let spare = Mutex<[Deflater.Kind: [Deflater]]>([:])
 
-  /// - Returns: `nil` if zlib doesn't support the window: it can't use 8 bits, so messages are then sent uncompressed.
+  /// - Returns: `nil` if zlib doesn't support the window: it can't use 8 bits, in which case messages are sent
+  ///   uncompressed.
   init?(_ terms: DeflateTerms, _ options: WebSocketCompression, isServer: Bool) {
     let bits = terms.windowBits(sentByServer: isServer)
     guard bits >= 9 else { return nil }

@@ -65,8 +65,8 @@ final class InflateContext {
   private let keepsWindow: Bool
   private var inflater: Inflater?
 
-  /// The decompressors that no message uses. A few suffice, because a message uses one only from its first byte to its
-  /// last.
+  /// The decompressors that no message is using. A few suffice, because a message uses one only from its first byte to
+  /// its last.
   private static let spare = Mutex<[Inflater]>([])
 
   init(keepsWindow: Bool) { self.keepsWindow = keepsWindow }

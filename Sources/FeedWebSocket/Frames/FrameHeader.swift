@@ -18,7 +18,7 @@ package struct FrameHeader: Equatable, Sendable {
   package var isFinal: Bool
   /// RSV1: the message is compressed (RFC 7692, 6).
   package var isCompressed: Bool
-  /// The mask, in the order of memory; `nil` for an unmasked frame.
+  /// The mask, in memory order; `nil` for an unmasked frame.
   package var mask: UInt32?
   package var count: Int
 

@@ -1,10 +1,10 @@
-/// Masks and unmasks bytes; both are the same operation (RFC 6455, 5.3).
+/// Masks and unmasks bytes, which is the same operation (RFC 6455, 5.3).
 enum Masking {
   /// Writes the bytes of `source` to `target`, masked.
   ///
   /// - Parameters:
   ///   - target: memory for at least as many bytes; may be `source` itself.
-  ///   - mask: four bytes, in the order of memory.
+  ///   - mask: four bytes, in memory order.
   ///   - offset: the position of the first byte in the frame's payload.
   static func apply(
     _ mask: UInt32, at offset: Int, from source: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer

@@ -1,4 +1,4 @@
-/// Checks UTF-8 as it arrives, however it is split, and finds an invalid byte immediately (Unicode, table 3-7).
+/// Checks UTF-8 as it arrives, no matter how it is split, and finds an invalid byte immediately (Unicode, table 3-7).
 package struct UTF8Checker: Sendable {
   /// The number of missing continuation bytes, and the valid range of the next one.
   private var needed: UInt8 = 0

@@ -3,35 +3,35 @@ public import FeedStream
 
 /// A server's requirements for a client that opens a socket, and its offers to that client.
 public struct WebSocketUpgrade: Sendable {
-  /// The pages that may open sockets. Browsers send a page's origin in the field `Origin`; other programs usually send
-  /// none, and may send a false one.
+  /// The pages that may open sockets. Browsers send a page's origin in the field `Origin`; other programs usually
+  /// don't, and may send a false one.
   public enum Origins: Hashable, Sendable {
-    /// Pages of the same host and port as the request's `Host`, and clients that send no `Origin`.
+    /// Pages from the same host and port as the request's `Host`, and clients that send no `Origin`.
     case sameHost
-    /// Pages of these origins, such as `https://example.org`, and clients that send no `Origin`.
+    /// Pages from these origins, such as `https://example.org`, and clients that send no `Origin`.
     case these(Set<String>)
     /// All pages: use this only if the socket does nothing that depends on a cookie.
     case any
   }
 
   public var limits = WebSocketLimits()
-  /// The compression of messages, if the client offers it; `nil` for none.
+  /// The compression of messages, if the client offers it; `nil` for no compression.
   public var compression: WebSocketCompression? = WebSocketCompression()
   /// The supported subprotocols, the preferred one first. A client that offers none of them gets a socket without a
   /// subprotocol.
   public var subprotocols: [String] = []
-  /// The pages that may open sockets: those of the same host by default. Others get 403.
+  /// The pages that may open sockets: by default, those from the same host. Others get 403.
   public var origins = Origins.sameHost
   /// The accepted values of `Host`, such as `example.org` or `example.org:8080`; `nil` for all. Others get 421.
   public var hosts: Set<String>?
-  /// Fields of the response 101, such as a cookie.
+  /// Additional fields of the response with status 101, such as a cookie.
   public var headers: HTTPServer.Headers = [:]
 
   public init() {}
 
   /// Checks a request.
   ///
-  /// - Returns: the agreed parameters and the response's fields, or the response that refuses.
+  /// - Returns: the agreed parameters and the response's fields, or the response that refuses the request.
   func check(_ request: HandshakeRequest) -> Result<(Agreement, HTTPServer.Headers), HandshakeRefusal> {
     guard request.isGet, request.isCurrentVersion else {
       return refuse(.badRequest, "open a WebSocket with GET over HTTP/1.1")
@@ -94,7 +94,8 @@ public struct WebSocketUpgrade: Sendable {
   }
 }
 
-/// The parts of a request that determine the handshake, separate so that the handshake can be fuzzed without a server.
+/// The parts of a request that determine the handshake. They are separate so that the handshake can be fuzzed without a
+/// server.
 struct HandshakeRequest {
   var isGet: Bool
   /// True for HTTP/1.1.
@@ -122,14 +123,14 @@ extension HTTPServer.Request {
   ///       request.upgradeToWebSocket { socket in socket.messages.write(to: socket) }
   ///     }
   ///
-  /// A request that isn't a handshake is refused with 400 or 426, a request from a page of another origin with 403, and
-  /// a request for another host with 421. When the server shuts down, it closes the socket with 1001.
+  /// A request that isn't a handshake is refused with 400 or 426, a request from a page with a different origin with
+  /// 403, and a request for a different host with 421. When the server shuts down, it closes the socket with 1001.
   ///
   /// - Parameters:
   ///   - options: the requirements for the client, and the offers to it.
   ///   - body: receives the socket once the response is written. The returned publisher is subscribed to, and cancelled
-  ///     when the socket is closed. If it fails with anything but a ``WebSocketError``, the socket is closed with 1011,
-  ///     and the error is reported to `StreamDiagnostics`.
+  ///     when the socket is closed. If it fails with anything other than a ``WebSocketError``, the socket is closed
+  ///     with 1011, and the error is reported to `StreamDiagnostics`.
   public func upgradeToWebSocket<P: Publisher>(
     _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> P
   ) -> HTTPServer.Response {

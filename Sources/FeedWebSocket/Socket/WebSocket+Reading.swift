@@ -52,7 +52,7 @@ extension WebSocket {
 
   // MARK: Reading
 
-  /// Delivers arrived messages on demand.
+  /// Delivers messages that have arrived, on demand.
   func pump() {
     guard !isPumping else { return }
     // The subscriber may release this socket.
@@ -92,7 +92,7 @@ extension WebSocket {
     }
   }
 
-  /// The number of waiting bytes of control frames at which reading pauses.
+  /// The number of waiting control-frame bytes at which reading pauses.
   static let mostControlBytes = 16 * 1024
   /// The maximum number of bytes to discard while waiting for the end of the connection.
   private static let mostDiscarded = 16 << 20

@@ -9,8 +9,8 @@ extension WebSocket {
     case mark((_ isWritten: Bool) -> Void)
   }
 
-  /// A stage that writes to this socket, and removes itself before it is released. A weak reference would slow down all
-  /// other references to the stage.
+  /// A stage that writes to this socket. It removes itself before it is released, because a weak reference to it would
+  /// slow down all other references.
   struct Writer {
     unowned(unsafe) let writer: any SocketWriter
     let identity: ObjectIdentifier
@@ -24,7 +24,7 @@ extension WebSocket {
   /// True while another message may be requested.
   var hasRoom: Bool { state == .open && queue.isEmpty && current == nil && outBytes < limits.bufferedBytes }
 
-  /// True if something waits that can be written now.
+  /// True if something that can be written now is waiting.
   private var hasMore: Bool { !out.isEmpty || current != nil || !queue.isEmpty || !controls.isEmpty }
 
   /// True once a close frame is among the written frames.
@@ -176,7 +176,7 @@ extension WebSocket {
     }
   }
 
-  /// Drops messages that have not begun to be sent, and informs their senders.
+  /// Drops messages whose sending has not begun, and informs their senders.
   func forget(_ items: [Item]) {
     if items.contains(where: { if case .message = $0 { true } else { false } }) { hasForgotten = true }
     for case .mark(let action) in items { action(false) }

@@ -81,7 +81,8 @@ public final class WebSocket {
   @exclusivity(unchecked) var batchBytes = 0
   @exclusivity(unchecked) var closeBegan: StreamInstant?
 
-  /// A self-reference from the first step of closing to the last, because nothing else may retain the socket then.
+  /// A self-reference from the first step of closing to the last, because nothing else may be retaining the socket at
+  /// that time.
   @exclusivity(unchecked) private var itself: WebSocket?
   /// The result of a server's handler, retained until the socket is closed.
   @exclusivity(unchecked) var kept: AnyCancellable?
@@ -127,14 +128,14 @@ public final class WebSocket {
     pump()
   }
 
-  /// Sends a close frame after the waiting messages, and closes the connection when the peer replies, or after the
-  /// limits' `closeDeadline`.
+  /// Sends a close frame after the waiting messages, and closes the connection when the peer replies or the limits'
+  /// `closeDeadline` has passed.
   ///
-  /// Messages that still arrive are discarded. Closing again does nothing.
+  /// Messages that arrive after that are discarded. Closing again does nothing.
   ///
   /// - Parameters:
-  ///   - code: the reason as a number.
-  ///   - reason: the reason in words, which the peer may log: at most 123 bytes of UTF-8; longer text is truncated.
+  ///   - code: the reason, as a number.
+  ///   - reason: the reason, in words, which the peer may log: at most 123 bytes of UTF-8; longer text is truncated.
   public func close(_ code: WebSocketCloseCode = .normal, reason: String = "") {
     guard state == .open else { return }
     state = .closing

@@ -5,17 +5,18 @@ extension Publisher where Output == WebSocketMessage {
   ///
   ///     ticks.map { WebSocketMessage.text("\($0)") }.write(to: socket)
   ///
-  /// Several publishers may write to one socket; their messages are sent in turns.
+  /// Several publishers may write to one socket; they take turns sending their messages.
   ///
-  /// **Demand:** begins on subscription, and requests one message at a time, only while fewer bytes than
-  /// ``WebSocketLimits/bufferedBytes`` wait to be written, so a peer that doesn't read takes no more memory.
-  /// **Failure:** upstream's failure, after its messages are written; the socket is then closed with 1011, unless the
-  /// failure is the socket's own. ``WebSocketError`` if the socket is closed first. **Cancellation:** cancels upstream;
-  /// encoded messages are still written. **Policy:** holds one message, and the bytes that wait to be written.
+  /// **Demand:** begins on subscription, and requests one message at a time, only while fewer than
+  /// ``WebSocketLimits/bufferedBytes`` bytes wait to be written, so a peer that doesn't read takes up no more memory.
+  /// **Failure:** upstream's failure, once upstream's messages are written; the socket is then closed with 1011, unless
+  /// the failure is the socket's own. ``WebSocketError`` if the socket is closed first. **Cancellation:** cancels
+  /// upstream; encoded messages are still written. **Policy:** holds one message, and the bytes that wait to be
+  /// written.
   ///
   /// - Parameters:
   ///   - socket: the socket to write to.
-  ///   - ending: the treatment of the socket when upstream has finished; it stays open by default.
+  ///   - ending: determines whether the socket is closed when upstream has finished; it stays open by default.
   public func write(
     to socket: WebSocket, atEnd ending: WebSocketWriteEnding = .leavesOpen
   ) -> Publishers.WriteMessages<Self> {

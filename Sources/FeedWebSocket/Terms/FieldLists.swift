@@ -99,7 +99,7 @@ enum ExtensionList {
       return token
     }
 
-    /// A quoted value must be a token without its quotes (RFC 6455, 9.1).
+    /// Reads a token, or a quoted value, which must be a token without its quotes (RFC 6455, 9.1).
     mutating func tokenOrQuoted() throws(FieldSyntaxError) -> String {
       guard rest.first == UInt8(ascii: "\"") else { return try token() }
       rest.removeFirst()

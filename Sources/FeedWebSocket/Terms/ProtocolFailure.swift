@@ -4,9 +4,9 @@ package enum ProtocolFailure: Error, Hashable, Sendable {
   case reservedOpcode(UInt8)
   case fragmentedControl
   case longControl
-  /// A client must mask its frames.
+  /// A client sent a frame without a mask.
   case unmasked
-  /// A server must not mask its frames.
+  /// A server sent a frame with a mask.
   case masked
   /// A length that takes more bytes than it needs, or has its highest bit set.
   case longLength

@@ -11,7 +11,7 @@ public struct WebSocketCloseCode: Hashable, Sendable, CustomStringConvertible {
 
   init(received number: Int) { self.number = number }
 
-  /// The purpose of the connection is fulfilled.
+  /// The connection has served its purpose.
   public static let normal = WebSocketCloseCode(1000)
   /// A server is shutting down, or a browser is leaving a page.
   public static let goingAway = WebSocketCloseCode(1001)
@@ -49,7 +49,7 @@ public struct WebSocketCloseCode: Hashable, Sendable, CustomStringConvertible {
 
 /// The content of a close frame.
 public struct WebSocketClose: Hashable, Sendable, CustomStringConvertible {
-  /// The code; `nil` if the peer gives none.
+  /// The code; `nil` if the peer gives no code.
   public let code: WebSocketCloseCode?
   /// The reason: at most 123 bytes of UTF-8.
   public let reason: String

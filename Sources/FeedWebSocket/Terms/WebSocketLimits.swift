@@ -9,17 +9,17 @@ public struct WebSocketLimits: Hashable, Sendable {
   /// The number of bytes that may wait to be written, in addition to part of one message; no message is requested from
   /// a publisher until fewer wait.
   public var bufferedBytes = 64 * 1024
-  /// The time without a byte from the peer after which it gets a ping.
+  /// The time without any bytes from the peer after which the peer gets a ping.
   public var pingInterval: StreamInstant.Stride = .seconds(30)
-  /// The time without a byte after a ping after which the connection is closed. Time does not count while messages from
-  /// the peer wait for demand, or while a write waits for the peer.
+  /// The maximum time from a ping to the next bytes from the peer. After that, the connection is closed. Time doesn't
+  /// count while the peer's messages wait for demand, or while a write waits for the peer.
   public var pongDeadline: StreamInstant.Stride = .seconds(20)
-  /// The time that a write may take, in addition to the time that its bytes take at ``bytesPerSecond``; then the
+  /// The time that a write may take, in addition to the time that its bytes take at ``bytesPerSecond``. After that, the
   /// connection is closed.
   public var writeGrace: StreamInstant.Stride = .seconds(30)
   /// The minimum rate at which the peer must read, in bytes per second.
   public var bytesPerSecond = 240
-  /// The time that the peer has to close the connection after a close frame; then the socket closes it.
+  /// The time that the peer has to close the connection after a close frame. After that, the socket closes it.
   public var closeDeadline: StreamInstant.Stride = .seconds(10)
 
   public init() {}

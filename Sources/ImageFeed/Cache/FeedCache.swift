@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// The saved feeds, on a loop: the store's calls run off the loop, one at a time, in order.
+/// Gives a loop access to the saved feeds. Calls to the store run off the loop, one at a time, in order.
 ///
 /// Use one cache for each store: the cache serializes the store's side effects. The cache lives on its scheduler's
 /// thread, as streams do.
@@ -13,9 +13,9 @@ public final class FeedCache {
 
   /// - Parameters:
   ///   - store: keeps the feeds.
-  ///   - scheduler: delivers results; its thread pool runs the store's calls.
+  ///   - scheduler: delivers results; its thread pool runs calls to the store.
   ///   - policy: the age at which a load may delete a feed; seven days by default. A load with a smaller maximum age
-  ///     doesn't show a feed past that age, but doesn't delete it either.
+  ///     treats older feeds as expired, but doesn't delete them.
   ///   - now: the wall clock, for the feeds' timestamps and ages.
   public init(
     store: any FeedStore, on scheduler: any LoopScheduler, policy: FeedCachePolicy = FeedCachePolicy(),
@@ -27,7 +27,7 @@ public final class FeedCache {
     worker = SerialWorker(on: scheduler)
   }
 
-  /// Calls `body` on the scheduler after all earlier calls of the store, such as saves, have completed.
+  /// Calls `body` on the scheduler after all earlier calls to the store, such as saves, have completed.
   public func whenIdle(_ body: @escaping () -> Void) {
     worker.perform({}, completion: { (_: Result<Void, Never>) in body() })
   }
@@ -48,7 +48,7 @@ public struct LocalFeed {
 public enum CacheCleaning: Hashable, Sendable {
   /// None, so that loading has no side effects.
   case nothing
-  /// A feed that has expired both by the load's `maxAge` and by the policy of its cache.
+  /// A feed that has expired under both the load's `maxAge` and its cache's policy.
   case expired
   /// An expired feed, or one that can't be retrieved.
   case invalid

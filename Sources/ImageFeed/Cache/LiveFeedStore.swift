@@ -5,7 +5,7 @@ import Synchronization
 /// A store that reports its changes, including those by other processes that share it.
 public protocol LiveFeedStore: FeedStore {
   /// Calls `changed` on `scheduler` when the watch has begun, and after each change by any process; some calls may be
-  /// spurious. A failure is the last call.
+  /// spurious. A failure is reported in the last call.
   ///
   /// - Returns: a cancellable that ends the watch.
   func watch(
@@ -14,15 +14,15 @@ public protocol LiveFeedStore: FeedStore {
 }
 
 extension LiveFeedStore {
-  /// The saved feed of a URL and its changes, including changes by other processes.
+  /// The saved feed of a URL and each change to it, including changes by other processes.
   ///
   ///     store.changes(of: url, on: loop).sink { print($0) } receiveValue: { print($0.added.count, "new") }
   ///
-  /// The first value is the saved feed, if there is one, with all images as added. Each later value has the current
-  /// feed, and the images that were added, removed, moved, or edited. A renewal without new images is not a change. The
-  /// publisher makes no request and never finishes. **Demand:** the store is read when a change is requested; several
-  /// saves in between are delivered as one change. **Failure:** the store's error. **Cancellation:** ends the watch
-  /// immediately. **Policy:** holds the latest feed.
+  /// The first value is the saved feed, if there is one, with all of its images marked as added. Each later value has
+  /// the current feed, and the images that were added, removed, moved, or edited. A renewal without new images is not a
+  /// change. The publisher makes no request and never finishes. **Demand:** the store is read when a change is
+  /// requested; all saves since the previous read are delivered as one change. **Failure:** the store's error.
+  /// **Cancellation:** ends the watch immediately. **Policy:** holds the latest feed.
   ///
   /// - Parameters:
   ///   - address: the feed's URL.
@@ -34,8 +34,8 @@ extension LiveFeedStore {
     return AnyPublisher(FeedChanges(store: self, addresses: [address.absoluteURL], scheduler: scheduler, value: value))
   }
 
-  /// Delivers the changes of many feeds through one file watch. On each change, compares all timestamps and reads only
-  /// the feeds that differ. A feed that can't be read is delivered as a failure, and the others continue.
+  /// Delivers changes to many feeds through one file watch. On each change, compares all timestamps and reads only the
+  /// feeds that differ. A feed that can't be read is delivered as a failure, and the others continue.
   package func changes(
     of addresses: [URL], on scheduler: any LoopScheduler
   ) -> AnyPublisher<(address: URL, change: Result<FeedChange, FeedStoreError>), FeedStoreError> {

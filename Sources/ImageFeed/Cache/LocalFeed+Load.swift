@@ -5,7 +5,7 @@ extension LocalFeed {
   /// The saved feed, whatever its age.
   ///
   /// Finishes without a value if nothing is saved. Has no side effects. **Demand:** the feed is held until requested.
-  /// **Failure:** the retrieval's error. **Cancellation:** a retrieval that has not begun does not begin.
+  /// **Failure:** the retrieval's error. **Cancellation:** prevents a retrieval that has not begun.
   public func retrieve() -> AnyPublisher<CachedFeed, FeedStoreError> {
     let (address, store) = (address, cache.store)
     return cache.worker.publisher { () throws(FeedStoreError) in try store.retrieve(for: address) }
@@ -17,7 +17,7 @@ extension LocalFeed {
   ///
   /// **Demand:** the feed is held until requested. **Failure:** a ``CacheMiss`` if nothing is saved, if the saved feed
   /// is `maxAge` old or older (see ``FeedCachePolicy``), or if it can't be read; the miss says why, and what happened
-  /// to an expired feed. **Cancellation:** a retrieval that has not begun does not begin.
+  /// to an expired feed. **Cancellation:** prevents a retrieval that has not begun.
   ///
   /// - Parameters:
   ///   - maxAge: the age at which a feed has expired; `nil` for any age.

@@ -5,8 +5,8 @@ extension LocalFeed {
   /// Replaces the saved feed with `images`, stamped with the current time.
   ///
   /// Delivers the result. Deleting the old feed and inserting the new one are one transaction: after a deletion error
-  /// or an insertion error, which are distinct, the old feed is intact. **Cancellation:** a save that has not begun
-  /// does not begin; the result of one that has begun is not delivered.
+  /// or an insertion error, which are distinct, the old feed is intact. **Cancellation:** prevents a save that has not
+  /// begun; the result of one that has begun is not delivered.
   ///
   /// - Parameter asked: the time when `images` were requested, if not now. A feed is not replaced by one that was
   ///   requested earlier but arrived later.

@@ -15,8 +15,8 @@ public enum CacheValidation: Hashable, Sendable {
 extension LocalFeed {
   /// Deletes the saved feed if it has expired or can't be retrieved; otherwise, changes nothing.
   ///
-  /// Delivers the result. **Failure:** the deletion's error. **Cancellation:** a validation that has not begun does not
-  /// begin.
+  /// Delivers the result. **Failure:** the deletion's error. **Cancellation:** prevents a validation that has not
+  /// begun.
   ///
   /// - Parameter maxAge: the age at which a feed has expired; `nil` for any age.
   public func validate(

@@ -3,7 +3,7 @@ package import Foundation
 /// Keeps the images found on items' pages, in a feed's store: each page is read once, and its image then becomes an
 /// image of the feed.
 ///
-/// Every call **blocks**, as a store's calls do.
+/// Every call **blocks**, as calls to a store do.
 package struct PageImageBook: Sendable {
   private let store: any NoteStore
 

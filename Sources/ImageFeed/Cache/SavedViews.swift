@@ -48,7 +48,7 @@ private final class SavedView: Sendable {
     self.store = store
   }
 
-  /// The change since the last call; `nil` for none.
+  /// The change since the last call; `nil` if nothing has changed.
   func change() throws(FeedStoreError) -> FeedChange? {
     let old = seen.withLock { $0 }
     let summary = try store.summary(for: address)

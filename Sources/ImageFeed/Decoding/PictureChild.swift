@@ -129,8 +129,8 @@ final class PictureChild {
     leaveIfEnded()
   }
 
-  /// Fails the image with the error for the exit status, after all output was read: a reply that was written before the
-  /// exit counts.
+  /// Fails the image with the error for the exit status, after all of its output has been read, because a reply that
+  /// was written before the exit counts.
   private func leaveIfEnded() {
     guard hasEndedWriting, let status else { return }
     lose(PictureError(status, isFirst: answered == 0))

@@ -40,7 +40,7 @@ public final class PictureDecoder {
   private let options: Options
   private let scheduler: any LoopScheduler
   private var waiting = FIFO<PictureJob>()
-  /// The bytes of waiting images that were not cancelled.
+  /// The number of waiting images that were not cancelled; ``waitingBytes`` is their size.
   private var waitingCount = 0
   private var waitingBytes = 0
   private var children: [PictureChild] = []
@@ -72,11 +72,12 @@ public final class PictureDecoder {
   /// The process ids.
   package var childNumbers: [Int32] { children.map(\.number) }
 
-  /// The image, scaled down to fit into `size`, never up, with its proportions kept.
+  /// The image, scaled down (never up) to fit into `size`, with its proportions kept.
   ///
   /// **Demand:** begins when the image is requested. **Failure:** ``PictureError``. **Cancellation:** drops a waiting
   /// image, and the result of an image that is being decoded. **Policy:** an image for which there is no room in the
-  /// queue fails with ``PictureError/busy``: limit the number of requests, for example with `flatMap(maxPublishers:)`.
+  /// queue fails with ``PictureError/busy``. To prevent this, limit the number of requests, for example with
+  /// `flatMap(maxPublishers:)`.
   ///
   /// - Parameters:
   ///   - bytes: the encoded image, at most 32 MiB, 40 megapixels and 16,384 pixels per side.
@@ -149,7 +150,7 @@ public final class PictureDecoder {
     serve()
   }
 
-  /// Cancels the request. A process that is decoding the image continues: starting another would take longer.
+  /// Cancels the request. A process that is decoding the image continues, because starting another would take longer.
   private func leave(_ job: PictureJob) {
     if !job.isRunning, let request = job.request {
       waitingCount -= 1

@@ -17,7 +17,7 @@ public enum PictureError: Error, Hashable, Sendable {
   case corrupt(String)
   /// Decoding needs more memory than a child may have.
   case outOfMemory
-  /// The exit status of a child that ended while it decoded the image; `nil` when it was ended because its reply was
+  /// The exit status of a child that ended while it decoded the image; `nil` when it was killed because its reply was
   /// invalid.
   case crashed(ExitStatus?)
   /// The image took more processor time than the limit, or more time than ``PictureDecoder/Options/deadline``.
@@ -29,7 +29,7 @@ public enum PictureError: Error, Hashable, Sendable {
   /// The decoder was closed.
   case closed
 
-  /// True when the image was not examined, so a retry may succeed; after ``closed``, only with another decoder.
+  /// True when the image was not examined, so a retry may succeed; after ``closed``, only with a different decoder.
   public var isTemporary: Bool {
     switch self {
     case .busy, .unavailable, .closed: true

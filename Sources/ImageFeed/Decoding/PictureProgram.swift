@@ -3,10 +3,9 @@ import Foundation
 extension PictureDecoder {
   /// The path of `picture-decoder`: next to the running program, or in a folder `libexec` near it.
   ///
-  /// For `/usr/bin/feed`, `/usr/bin/picture-decoder`, `/usr/libexec/picture-decoder` and
-  /// `/usr/libexec/feed/picture-decoder`, the first of them that is executable; symbolic links to the program are
-  /// resolved first. `nil` if there is none. `PATH` is not searched: the decoder of untrusted images comes with the
-  /// program.
+  /// For `/usr/bin/feed`, it is the first of `/usr/bin/picture-decoder`, `/usr/libexec/picture-decoder` and
+  /// `/usr/libexec/feed/picture-decoder` that is executable. Symbolic links to the program are resolved first. `nil` if
+  /// there is none. `PATH` is not searched: the decoder of untrusted images comes with the program.
   public static func findProgram() -> String? {
     guard let program = runningProgram else { return nil }
     return findProgram(for: program)

@@ -43,7 +43,7 @@ extension PictureAnswer {
 }
 
 extension PictureError {
-  /// The error for a child that ended in this way while it had an image.
+  /// The error for a child that ended with this status while it had an image to decode.
   ///
   /// - Parameter isFirst: true if the child had not sent a reply before.
   init(_ status: ExitStatus, isFirst: Bool) {

@@ -66,7 +66,7 @@ enum PictureWire {
     magic + values.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
   }
 
-  /// The numbers of a head.
+  /// The numbers in a head.
   static func read(_ head: Chunk) throws(PictureNonsense) -> [Int] {
     guard head.starts(with: magic) else { throw PictureNonsense() }
     return stride(from: 4, to: head.count, by: 4).map { start in

@@ -54,8 +54,8 @@ public final class SizedImageLoader {
   /// The original is delivered if `width` is more than the ladder's largest width, and if there is no decoder. If
   /// browsers show its format, it is also delivered when the resized image would not have fewer pixels and fewer bytes,
   /// when the decoder doesn't support the format, and when the decoder is busy, can't start, or is closed. A resized
-  /// image is a JPEG, or a PNG if a pixel is transparent; an animation becomes a still image. A resized image counts as
-  /// the latest as long as its original does, and is made again when the original has changed.
+  /// image is a JPEG, or a PNG if a pixel is transparent; an animation becomes a still image. A resized image is
+  /// considered current as long as its original is, and is made again when the original has changed.
   ///
   /// **Demand, cancellation:** as in ``ImageLoader/data(for:of:isPrivate:)``. **Failure:** ``SizedImageError``; an
   /// image that can't be decoded isn't tried again during the lifetime of this loader, unless its bytes change.
@@ -85,7 +85,7 @@ public final class SizedImageLoader {
   /// The known facts about these images, from earlier decoding: see ``ImageCache/facts(for:)``.
   public func facts(for urls: [URL]) -> AnyPublisher<[URL: ImageFacts], FeedStoreError> { cache.facts(for: urls) }
 
-  /// The pixels of an image, scaled down to fit into `size`, never up.
+  /// The pixels of an image, scaled down (never up) to fit into `size`.
   ///
   /// **Demand, cancellation, failure:** as in ``data(for:of:isPrivate:width:)``. Finishes when the original is saved.
   public func pixels(

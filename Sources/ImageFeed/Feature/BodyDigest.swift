@@ -49,7 +49,7 @@ public struct BodyDigest: Hashable, Sendable {
       }
     }
 
-    /// Multiplies to 128 bits and folds them: each bit of the word reaches each bit of the state.
+    /// Multiplies to 128 bits and folds them, so that each bit of the word affects every bit of the state.
     private mutating func mix(_ word: UInt64) {
       let product = (state ^ word).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
       state = (product.high ^ product.low) &+ 0x9E37_79B9_7F4A_7C15

@@ -13,7 +13,7 @@ public enum CacheMiss: Error, Hashable, Sendable {
   /// The saved feed cannot be read.
   case failed(FeedStoreError)
 
-  /// The treatment of an expired feed.
+  /// The fate of an expired feed.
   public enum Fate: Hashable, Sendable {
     /// It was deleted, as ``CacheCleaning`` requires.
     case deleted
@@ -34,7 +34,7 @@ public enum CacheMiss: Error, Hashable, Sendable {
 }
 
 extension CacheMiss: CustomStringConvertible, LocalizedError {
-  /// One sentence, and more after a failure.
+  /// One sentence, or several after a failure.
   public var description: String {
     switch self {
     case .notAsked: "The cache was not read."

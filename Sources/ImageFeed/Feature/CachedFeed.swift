@@ -4,7 +4,7 @@ public import Foundation
 public typealias CachedFeed = Saved<FeedImages>
 
 extension Saved where Value == FeedImages {
-  /// The images in the server's order. A feed with no images is a feed, not a missing one.
+  /// The images in the server's order. A feed with no images is valid; it doesn't count as missing.
   public var images: FeedImages { value }
 
   /// Creates a saved feed from images and their timestamp.

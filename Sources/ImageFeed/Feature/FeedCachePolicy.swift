@@ -11,7 +11,7 @@ public struct FeedCachePolicy: Hashable, Sendable {
   /// The maximum time by which a timestamp may be in the future: five minutes. Beyond that, the clock was wrong.
   public static let clockTolerance = Duration.seconds(300)
 
-  /// A policy with a maximum age, or none.
+  /// Creates a policy with a maximum age, or without one.
   public init(maxAge: Duration? = Self.defaultMaxAge) {
     self.maxAge = maxAge
   }
@@ -30,7 +30,7 @@ public struct FeedCachePolicy: Hashable, Sendable {
   /// The time since `timestamp`, to the microsecond; negative when it is in the future.
   ///
   /// The result is rounded, because adding seven days to a `Date` and subtracting them again may be off by some
-  /// nanoseconds. Extremely distant dates count as thousands of years.
+  /// nanoseconds. For extremely distant dates, the result is capped at thousands of years.
   public static func age(of timestamp: Date, now: Date) -> Duration {
     let seconds = now.timeIntervalSince(timestamp)
     guard seconds.isFinite else { return seconds == .infinity ? .seconds(200_000_000_000) : .seconds(-200_000_000_000) }

@@ -26,7 +26,8 @@ public struct FeedChange: Hashable, Sendable {
     }
   }
 
-  /// The change from one list of images to the next. If a feed has an id several times, only the first place counts.
+  /// The change from one list of images to the next. If an id occurs several times in a feed, only its first position
+  /// counts.
   public init(from old: FeedImages, to feed: CachedFeed?) {
     self.feed = feed
     let new = feed?.images ?? []

@@ -14,7 +14,7 @@ extension FeedImage {
       self.number = number
     }
 
-    /// The id of an item with the name `name` in its document: `name` itself if it is a UUID, otherwise a UUID made
+    /// The id of an item that is named `name` in its document: `name` itself if it is a UUID, otherwise a UUID made
     /// from the name and the URL of the feed (RFC 9562, version 5, in the namespace of URLs). The same name and URL
     /// always have the same id.
     public init(name: String, in feed: URL) {
@@ -31,8 +31,8 @@ extension FeedImage.ID: CustomStringConvertible {
   /// The length of a UUID, a hyphen, and a number of ten digits.
   private static let longestText = 47
 
-  /// Writes the text, of at most 47 bytes. This is faster than `uuidString`, which formats digit by digit with
-  /// `printf`.
+  /// Writes the text, which is at most 47 bytes long. This is faster than `uuidString`, which formats digit by digit
+  /// with `printf`.
   ///
   /// - Returns: its length.
   package func write(to start: UnsafeMutablePointer<UInt8>) -> Int {

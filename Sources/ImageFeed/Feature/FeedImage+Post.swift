@@ -13,7 +13,7 @@ extension FeedImage {
     public var images: [Image]
     /// The URL of the item's page: absolute, http or https. The URL is parsed on each access.
     public var link: URL? { linkText.flatMap { URL(string: $0) } }
-    /// ``link``'s text, without parsing.
+    /// The text of ``link``, unparsed.
     package let linkText: String?
 
     /// One of several images.
@@ -65,7 +65,7 @@ extension FeedImage {
     }
   }
 
-  /// The images of the item: those of ``Post/images``, or else this one.
+  /// The images of the item: those in ``Post/images``, or this one if there are none.
   public var images: [Post.Image] {
     post.images.isEmpty ? [Post.Image(url: addressText, alt: post.alt)] : post.images
   }

@@ -12,14 +12,14 @@ public struct FeedImage: Hashable, Sendable, Identifiable {
   ///
   /// It is parsed on each access: keep it in a variable if you use it more than once.
   public var url: URL { address.url }
-  /// The time when the item was published, or else last changed, according to its server, to the second.
+  /// The time when the item was published (or last changed, if that is all that its server says), to the second.
   public var published: Date? { publishedSeconds.map { Date(timeIntervalSince1970: Double($0)) } }
   /// The item that the image belongs to: its title, its text, the URL of its page, and its other images.
   public let post: Post
   let address: WebAddress
   /// ``published``, in seconds since 1970.
   package let publishedSeconds: Int64?
-  /// ``url``'s text, without parsing.
+  /// The text of ``url``, unparsed.
   package var addressText: String { address.text }
 
   /// Describes an image.

@@ -3,9 +3,9 @@ import Foundation
 extension FeedImages {
   /// The images as bytes that another machine can read: for stores without tables.
   ///
-  /// A version, the digest of the images, the images, the number of items without an image, if any, and the title. A
-  /// document of images without posts has the same form as before posts existed, so earlier readers can read it.
-  /// Numbers are little-endian.
+  /// The bytes are a version, the digest of the images, the images, the number of items without an image, if any, and
+  /// the title. A document of images without posts has the same form as before posts existed, so earlier readers can
+  /// read it. Numbers are little-endian.
   package var bytes: [UInt8] {
     var body: [UInt8] = []
     body.reserveCapacity(storage.texts.count + count * 40 + 4)

@@ -10,13 +10,13 @@ extension FeedImages {
     package static let most = 100
   }
 
-  /// The images with those found on the pages of items, each at its item's position.
+  /// These images and those found on items' pages, each at its item's position.
   ///
   /// Filling twice has the same result as filling once.
   ///
   /// - Parameters:
   ///   - items: the document's items without an image, in its order.
-  ///   - found: the images that their pages have.
+  ///   - found: the images found on the items' pages.
   func filled(_ items: [Imageless], with found: [FeedImage.ID: WebAddress]) -> FeedImages {
     let filling = items.filter { found[$0.item.id] != nil }
     guard !filling.isEmpty else { return withoutImageless }

@@ -37,14 +37,14 @@ public struct FeedImages: Sendable {
   /// The number of items without an image in the document. It is saved but not compared.
   public var omittedItems: Int { storage.omittedItems }
 
-  /// The document's hints on how often to poll; `nil` if its format has no such hints. It is neither compared nor
+  /// The document's hints about how often to poll; `nil` if its format has no such hints. It is neither compared nor
   /// saved.
   public var polling: PollingHints? { storage.polling }
 
   /// The feed's own title, on one line; `nil` when it has none. It is untrusted text, and not compared.
   public var title: String? { storage.title }
 
-  /// The URL of the next page; `nil` if the document names none. It is neither compared nor saved.
+  /// The URL of the next page; `nil` if the document doesn't give one. It is neither compared nor saved.
   public var next: URL? { storage.next }
 
   /// True if the document came from a private network, false if it did not; `nil` if this is unknown. Only a feed from
@@ -54,7 +54,7 @@ public struct FeedImages: Sendable {
   /// Items without an image whose pages may have one. They are neither compared nor saved with the images.
   package var imageless: [Imageless] { storage.imageless }
 
-  /// The same images, with another ``isFromPrivateNetwork``. O(1).
+  /// The same images, with a different ``isFromPrivateNetwork``. O(1).
   package func marked(isFromPrivateNetwork mark: Bool?) -> FeedImages {
     guard mark != storage.isFromPrivateNetwork else { return self }
     return FeedImages(storage: Storage(storage, isFromPrivateNetwork: mark, imageless: imageless))
@@ -105,7 +105,7 @@ public struct FeedImages: Sendable {
     }
   }
 
-  /// One image without its texts. It has no references, so an array of records is released without visiting its
+  /// One image without its texts. It has no references, so an array of records can be released without visiting its
   /// elements.
   struct Record {
     let id: FeedImage.ID
@@ -209,7 +209,7 @@ extension FeedImages {
     }
   }
 
-  /// Calls `body` with each image, without making strings.
+  /// Calls `body` with each image, without creating strings.
   package func forEachTexts(_ body: (Texts) -> Void) {
     for position in indices { withTexts(at: position, body) }
   }
@@ -230,7 +230,7 @@ extension FeedImages {
     var isFromPrivateNetwork: Bool?
     private var imageless: [Imageless] = []
 
-    /// - Parameter textBytes: the bytes of all texts, if that is known.
+    /// - Parameter textBytes: the number of bytes in all texts, if known.
     init(count: Int, textBytes: Int = 0) {
       records.reserveCapacity(count)
       texts.reserveCapacity(textBytes)

@@ -11,19 +11,19 @@ public protocol FeedStore: Sendable {
 
   /// Replaces the feed of `address` with `feed` (replaced, not merged), unless a newer one is saved.
   ///
-  /// Deleting the old feed and inserting the new one are one transaction: after a deletion error or an insertion error
+  /// Deleting the old feed and inserting the new one are one transaction: after a deletion error or an insertion error,
   /// the old feed is intact.
   ///
-  /// - Parameter now: the current time. A saved timestamp that is more than ``FeedCachePolicy/clockTolerance`` after it
+  /// - Parameter now: the current time. A saved timestamp that is later by more than ``FeedCachePolicy/clockTolerance``
   ///   can't be trusted, so such a feed is always replaced.
   func replace(for address: URL, with feed: CachedFeed, now: Date) throws(FeedStoreError) -> FeedReplacement
 
   /// The saved feed of `address`, without its images; `nil` if there is none. Changes nothing.
   func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary?
 
-  /// Records that the saved feed of `address` was current later than its timestamp, without changing its images.
+  /// Records that the saved feed of `address` was still current at a later time, without changing its images.
   ///
-  /// Does nothing if another feed was saved meanwhile, that is, if the saved feed has other validators than
+  /// Does nothing if a different feed was saved meanwhile, that is, if the saved feed's validators differ from
   /// ``FeedRenewal/since``.
   ///
   /// - Parameter now: as for ``replace(for:with:now:)``.
@@ -77,7 +77,7 @@ extension FeedStore {
       now: now)
   }
 
-  /// Deletes the feed of `address` in any state; does nothing if there is none.
+  /// Deletes the feed of `address`, whatever its state; does nothing if there is none.
   @discardableResult public func delete(for address: URL) throws(FeedStoreError) -> Bool {
     try delete(for: address, if: .always)
   }
@@ -93,8 +93,8 @@ public enum FeedReplacement: Hashable, Sendable {
   case superseded(by: Date)
 }
 
-/// The condition of a deletion. It is evaluated in the deletion's transaction, because another process may have saved
-/// another feed since the caller read the feed.
+/// The condition of a deletion. It is evaluated in the deletion's transaction, because another process may have saved a
+/// different feed since the caller read this one.
 public enum FeedDeletionCondition: Hashable, Sendable {
   /// Always.
   case always

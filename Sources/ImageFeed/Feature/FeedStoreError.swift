@@ -32,7 +32,7 @@ public enum FeedStoreError: Error, Hashable, Sendable {
 
   /// The cause of a failure.
   public enum Cause: Hashable, Sendable {
-    /// No space is left, or a limit on file size is reached.
+    /// No space is left, or a limit on file size has been reached.
     case diskFull
     /// The file or its folder may not be read or written.
     case notPermitted
@@ -44,7 +44,7 @@ public enum FeedStoreError: Error, Hashable, Sendable {
     case newerSchema(Int)
     /// An older version wrote it, in a schema that this one does not read.
     case olderSchema(Int)
-    /// The file is not a cache of this program: another program's database, or not a database.
+    /// The file is not a cache of this program, but another program's database, or not a database at all.
     case foreign
     /// The operating system failed to read or write; the text is the database's message.
     case inputOutput(String)
@@ -87,7 +87,7 @@ extension FeedStoreError: CustomStringConvertible, LocalizedError {
 }
 
 extension FeedStoreError.Cause: CustomStringConvertible {
-  /// The cause, and the remedy if there is one, to follow a colon.
+  /// The cause, and the remedy if there is one, worded to follow a colon.
   public var description: String {
     switch self {
     case .diskFull:
@@ -111,7 +111,7 @@ extension FeedStoreError.Cause: CustomStringConvertible {
 }
 
 extension FeedStoreError.Cause {
-  /// The same for a store on a server.
+  /// The same text, for a store on a server.
   fileprivate var onServer: String {
     switch self {
     case .diskFull: "its memory is full. Raise its limit, or delete keys that aren't needed."

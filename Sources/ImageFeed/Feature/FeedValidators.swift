@@ -8,7 +8,7 @@ public struct FeedValidators: Hashable, Sendable {
   public var etag: String?
   /// The value of the field `Last-Modified`.
   public var lastModified: String?
-  /// The URL of the response with these fields, if it isn't the feed's own, because a web page led to it.
+  /// The URL of the response with these fields, if it isn't the feed's own URL because a web page led to it.
   public var source: URL?
   /// The digest of the body's bytes, to recognize the same bytes when they are sent again.
   public var digest: BodyDigest?
@@ -29,18 +29,18 @@ public struct FeedValidators: Hashable, Sendable {
   /// True if there is neither an `ETag` nor a `Last-Modified`.
   public var isEmpty: Bool { etag == nil && lastModified == nil }
 
-  /// The time for which a server's statement that nothing has changed is trusted: eight days. Some servers say so
+  /// The time for which a server's statement that nothing has changed is trusted: eight days. Some servers repeat it
   /// forever.
   public static let longestTrust = Duration.seconds(8 * 86_400)
 
   /// These validators, unless it is time to request the whole feed again: after ``longestTrust``, or if the time of the
-  /// last unconditional request is unknown or in the future. In that case, empty validators.
+  /// last unconditional request is unknown or in the future. In that case, the result is empty.
   public func trusted(at now: Date) -> FeedValidators {
     guard let wholeAsked else { return FeedValidators() }
     return FeedCachePolicy(maxAge: Self.longestTrust).isValid(wholeAsked, now: now) ? self : FeedValidators()
   }
 
-  /// True for the same two HTTP fields, from the same URL.
+  /// True if both have the same two HTTP fields, from the same URL.
   func matches(_ other: FeedValidators) -> Bool {
     etag == other.etag && lastModified == other.lastModified && source == other.source
   }
@@ -48,7 +48,7 @@ public struct FeedValidators: Hashable, Sendable {
   /// These validators, updated from a response that says that nothing has changed.
   ///
   /// A response without a body (status 304) keeps the validators that it doesn't name; a response with the same bytes
-  /// as before replaces all.
+  /// as before replaces all of them.
   package func updated(by news: FeedValidators) -> FeedValidators {
     guard news.digest == nil else { return news }
     var updated = self

@@ -4,7 +4,7 @@ import PlainText
 
 /// An error in a response that arrived.
 public enum InvalidData: Error, Hashable, Sendable {
-  /// The status was not 200.
+  /// The status isn't 200.
   case status(Int)
   /// The server sent a challenge for browsers with this status.
   case challenge(Int)
@@ -28,8 +28,8 @@ public enum InvalidData: Error, Hashable, Sendable {
   case notAFeed
   /// The body exceeds a limit; `of` is the name of the thing that is counted.
   case tooMuch(of: String, limit: Int)
-  /// The body is JSON with another structure: the place (`items[3].id`; empty for the whole) and the expected
-  /// structure.
+  /// The body is JSON with the wrong structure: the place (`items[3].id`; empty for the whole document) and the
+  /// expected structure.
   case wrongShape(at: String, String)
   /// The image URL of the item at this index is not an absolute http or https URL.
   case imageAddress(item: Int, String)
@@ -73,7 +73,7 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
     }
   }
 
-  /// The same error for a file instead of a server's response.
+  /// The same description, for a file instead of a server's response.
   package func description(ofFile path: String) -> String {
     let file = path.printable(limit: 200)
     switch self {

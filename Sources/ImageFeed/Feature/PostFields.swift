@@ -1,8 +1,8 @@
 /// The fields of a ``FeedImage/Post`` as bytes: the number of bytes that follow, in four bytes, and then each field's
 /// kind, length and text in UTF-8.
 ///
-/// Nothing is written for a post without fields, so an image without one takes no additional room. Numbers
-/// are little-endian. An unknown kind is skipped, because later releases may have more.
+/// Nothing is written for a post without fields, so an image without a post takes no additional room. Numbers are
+/// little-endian. An unknown kind is skipped, because later releases may have more.
 package struct PostFields: Sequence {
   package enum Kind: UInt8 {
     /// The title equals the image's description, so it isn't written twice.

@@ -3,8 +3,8 @@ import Foundation
 
 /// The URL of an image, which becomes a `URL` only when it is read.
 ///
-/// Foundation's parser takes longer than everything else in reading an image, and a `URL` takes several times the
-/// memory of its text. Most images are compared, saved and read again, but their URL is never used.
+/// Foundation's parser takes longer than everything else involved in reading an image, and a `URL` takes several times
+/// the memory of its text. Most images are compared, saved and read again without their URL ever being used.
 enum WebAddress: Hashable, Sendable {
   /// A text that is certainly a URL: see ``isPlain(_:)``. Plain text is never `other`, so that equal URLs are equal
   /// here.
@@ -27,7 +27,7 @@ enum WebAddress: Hashable, Sendable {
     }
   }
 
-  /// `text` as a URL; it was accepted before.
+  /// `text` as a URL; the text has been accepted before.
   init(_ text: String, isPlain: Bool) {
     // The text was a URL before, so it can be parsed again.
     self = isPlain ? .plain(text) : .other(URL(string: text)!)
@@ -50,7 +50,7 @@ enum WebAddress: Hashable, Sendable {
     }
   }
 
-  /// True for a text that is certainly a URL: no two parsers can differ about it.
+  /// True for a text that is certainly a URL: no two parsers can disagree about it.
   static func isPlain(_ text: String) -> Bool { isPlainWebAddress(text) }
 
   static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool { text.isPlainWebAddress }

@@ -9,7 +9,7 @@ public import FeedStream
 ///
 /// The functions of a format run on the thread pool.
 public protocol FeedFormat: Sendable {
-  /// True when a document looks like one of this format.
+  /// True when a document seems to be in this format.
   ///
   /// Examine the bytes of the body, because types and names are often wrong. While a document arrives, this is called
   /// with its first kilobytes (16 or more), and a document that no format recognizes isn't read to its end; for a

@@ -6,7 +6,7 @@ public struct WebDocument: Hashable, Sendable {
   public var body: Data
   /// The value of `Content-Type`, unchanged.
   public var type: String?
-  /// Its URL after redirects, the base of its relative URLs.
+  /// The document's URL after redirects, which is the base of its relative URLs.
   public var url: URL
   /// The validators by which the server recognizes whether the document has changed.
   public var validators: FeedValidators

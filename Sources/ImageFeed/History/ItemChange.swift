@@ -1,14 +1,14 @@
-/// The change of a feed's items from one document to the next.
+/// The changes in a feed's items from one document to the next.
 ///
-/// An item is recognized by its id, which is derived from its guid, or else its link, or else its image. An item under
-/// another id is the same if it has the same link, or, without links, the same image. This requires that no other item
-/// of either document has that link or image, because some feeds use one for all of their items.
+/// An item is recognized by its id, which is derived from its guid, or else its link, or else its image. An item with a
+/// different id is the same item if it has the same link, or, if neither has a link, the same image. This requires that
+/// no other item of either document has that link or image, because some feeds use one for all of their items.
 struct ItemChange {
   /// The positions in the old document of items that the new one doesn't list, each id once.
   private(set) var left: [Int] = []
   /// The positions in the new document of items that the old one didn't list, each id once.
   private(set) var arrived: [Int] = []
-  /// The items whose id has changed.
+  /// The items whose ids have changed.
   private(set) var renamed: [(new: Int, old: Int)] = []
   /// The positions of ids in the old document.
   private let before: [FeedImage.ID: Int]
@@ -29,7 +29,7 @@ struct ItemChange {
     Dictionary(images.indices.map { (images.id(at: $0), $0) }) { first, _ in first }
   }
 
-  /// Finds items that have left and arrived under another id, by a feature that no other item has.
+  /// Finds items that have left and arrived under a different id, by a feature that no other item has.
   private mutating func match(_ old: FeedImages, _ new: FeedImages, by mark: (FeedImages, Int) -> UInt64?) {
     guard !left.isEmpty, !arrived.isEmpty else { return }
     let (olds, news) = (Self.unique(old, mark), Self.unique(new, mark))
@@ -45,7 +45,7 @@ struct ItemChange {
     left.removeAll(where: found.contains)
   }
 
-  /// The position of the item with a feature; `nil` for a feature that several have.
+  /// The position of the item with a feature; `nil` for a feature that several items have.
   private static func unique(_ images: FeedImages, _ mark: (FeedImages, Int) -> UInt64?) -> [UInt64: Int?] {
     var places: [UInt64: Int?] = [:]
     for index in images.indices {

@@ -61,8 +61,8 @@ public struct SeenPage: Hashable, Sendable {
 
 /// A query of the history.
 public struct SeenQuery: Hashable, Sendable {
-  /// The words. Each must be in the title, the text, the alternative text or the location; a word that ends with `*`
-  /// matches words that begin with it. Empty for any item.
+  /// The words. Each must occur in the title, the text, the alternative text or the location; a word that ends with `*`
+  /// matches words that begin with it. An empty string matches any item.
   public var words: String
   /// True if the last word is still being typed, and matches words that begin with it.
   public var isTyping: Bool
@@ -92,9 +92,9 @@ public struct SeenQuery: Hashable, Sendable {
 
 /// The progress of the word index.
 public struct IndexProgress: Hashable, Sendable {
-  /// The number of items of feeds whose index is up to date.
+  /// The number of items in feeds whose index is up to date.
   public var indexed: Int
-  /// The number of items of all feeds.
+  /// The number of items in all feeds.
   public var total: Int
 
   public init(indexed: Int = 0, total: Int = 0) {

@@ -2,14 +2,16 @@ public import FeedStream
 public import Foundation
 
 extension Publisher where Output == HTTPResponse, Failure == HTTPError {
-  /// Maps each response to an image, by its status and its first bytes, or fails with the reason why there is none.
+  /// Maps each response to an image, based on its status and its first bytes, or fails with the reason why there is
+  /// none.
   ///
   /// **Demand:** passes through. **Failure:** ``RemoteImageError``: the reason why no response arrived,
-  /// ``RemoteImageError/unchanged(_:)`` for status 304, and a response that isn't an image as invalid data.
+  /// ``RemoteImageError/unchanged(_:)`` for status 304, or ``RemoteImageError/invalidData(_:)`` for a response that
+  /// isn't an image.
   /// **Cancellation:** passes through.
   ///
   /// - Parameters:
-  ///   - lifetime: the time for which an image counts as the latest, if its server doesn't set one.
+  ///   - lifetime: how long an image is considered current if its server doesn't say.
   ///   - now: the wall clock, for a response without a `Date`.
   public func asImage(
     lifetime: Duration, now: @escaping () -> Date = { Date() }
@@ -39,7 +41,7 @@ extension HTTPResponse {
 }
 
 extension HTTPHeaders {
-  /// The maximum time for which an image counts as the latest, whatever its server says: 365 days.
+  /// The maximum time for which an image is considered current, whatever its server says: 365 days.
   private static let longestLifetime = Duration.seconds(31_536_000)
 
   /// The time for which the response says that it is fresh; `nil` if it doesn't say. Zero for `no-cache` and

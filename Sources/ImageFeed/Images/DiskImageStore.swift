@@ -5,9 +5,9 @@ import Synchronization
 /// Keeps images in a folder, one file each, with an index in SQLite, which several processes may share.
 ///
 /// Creating the store doesn't touch the disk; the first save creates the folder. The files and the index together never
-/// take more than `limit` bytes: if an image doesn't fit, the least recently used ones are deleted first, until at most
-/// 70 % of the limit is in use. An index that is lost or damaged is rebuilt from the files; a file that is lost, cut
-/// off or damaged counts as an image that was never saved.
+/// take up more than `limit` bytes: if an image doesn't fit, the least recently used ones are deleted first, until at
+/// most 70 % of the limit is in use. An index that is lost or damaged is rebuilt from the files; a file that is lost,
+/// cut off or damaged counts as an image that was never saved.
 ///
 /// Images that the store's owner keeps, such as those of starred items, are never deleted to make room, and don't count
 /// toward the limit.
@@ -19,15 +19,15 @@ public final class DiskImageStore: ImageStore {
   private let index: Mutex<ImageIndex>
   private let kept: KeptImages
 
-  /// Creates a store in a folder, which need not exist.
+  /// Creates a store in a folder, which need not exist yet.
   ///
   /// - Parameters:
   ///   - folder: absolute, or relative to the current directory at the time of this call. Only the store may use the
   ///     folder.
   ///   - limit: the maximum number of bytes on disk. 150 MB by default.
-  ///   - busyTimeout: the time for which a call waits for other processes before it fails as busy.
+  ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
   ///   - kept: the URLs of images that stay beyond the limit, such as ``HistoryStore/starredImages()``; none by
-  ///     default. Called within calls of the store, on their thread, when the limit is reached; it may block. While
+  ///     default. Called within calls to the store, on their thread, when the limit is reached; it may block. While
   ///     this call fails, nothing is deleted, and no image that needs room is saved.
   public init(
     folder: String, limit: Int = 150_000_000, busyTimeout: Duration = .seconds(10),
@@ -124,7 +124,7 @@ public final class DiskImageStore: ImageStore {
     try perform(.insertion) { try $0.note(facts, for: url) }
   }
 
-  /// The number and the total bytes of the stored images that the owner keeps; without a limit.
+  /// The number and the total bytes of the stored images that the owner keeps. The result's `limit` is `nil`.
   public func keptUsage() throws(FeedStoreError) -> ImageStoreUsage {
     let kept = try kept()
     return try perform(.retrieval) { try $0.usage(of: kept) }
@@ -134,7 +134,7 @@ public final class DiskImageStore: ImageStore {
 
   private func contents(of url: URL) -> Data { FileManager.default.contents(atPath: path(of: url)) ?? Data() }
 
-  /// The file is written under another name first, so that readers see either the old file or the new one.
+  /// Writes the file under a different name first, so that readers see either the old file or the new one.
   private func replaceFile(of url: URL, with bytes: Data) throws {
     let path = path(of: url)
     let temporary = "\(path).\(UUID().uuidString).new"

@@ -12,14 +12,14 @@ package struct ImageBudget: Sendable {
   private var spent: [URL: Int] = [:]
   private var all = 0
 
-  /// - Parameter store: the limit of the store. The budget is 70 % of it, the size to which the store trims itself, so
-  ///   that images that were never opened don't evict others.
+  /// - Parameter store: the limit of the store. The budget is 70 % of that limit, the size to which the store trims
+  ///   itself, so that images that were never opened don't evict others.
   package init(perFeed: Int = 30_000_000, of store: Int) {
     self.perFeed = perFeed
     total = Int(Double(store) * ImageIndex.share)
   }
 
-  /// True when another image of a feed may be loaded.
+  /// True when one more image of a feed may be loaded.
   package func allows(_ feed: URL) -> Bool { all < total && spent[feed, default: 0] < perFeed }
 
   /// Counts an image that was loaded.

@@ -4,8 +4,8 @@ public import Foundation
 extension ImageCache {
   /// The known facts about these images, from earlier decoding.
   ///
-  /// **Demand:** reads when a value is requested. **Failure:** ``FeedStoreError``. **Cancellation:** a read that has
-  /// not begun never begins.
+  /// **Demand:** reads when a value is requested. **Failure:** ``FeedStoreError``. **Cancellation:** prevents a read
+  /// that has not begun.
   public func facts(for urls: [URL]) -> AnyPublisher<[URL: ImageFacts], FeedStoreError> {
     let store = store
     return worker.publisher { () throws(FeedStoreError) in try store.facts(for: urls) }.eraseToAnyPublisher()

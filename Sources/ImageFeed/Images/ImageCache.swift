@@ -1,8 +1,8 @@
 public import FeedStream
 public import Foundation
 
-/// The saved images, on a loop: the most recently used in memory, all of them in a store whose calls run on the thread
-/// pool, one at a time.
+/// Gives a loop access to the saved images. The most recently used are in memory; all of them are in a store, and calls
+/// to it run on the thread pool, one at a time.
 ///
 /// Lives on its scheduler's thread, as streams do.
 public final class ImageCache {
@@ -13,7 +13,7 @@ public final class ImageCache {
 
   /// - Parameters:
   ///   - store: keeps the images.
-  ///   - scheduler: delivers the results; its thread pool runs the store's calls.
+  ///   - scheduler: delivers the results; its thread pool runs calls to the store.
   ///   - memoryLimit: the maximum number of image bytes kept in memory; one image may take up to a tenth of it. 64 MiB
   ///     by default.
   ///   - now: the wall clock.
@@ -30,7 +30,7 @@ public final class ImageCache {
   /// The saved image of one URL.
   public func image(at url: URL) -> LocalImage { LocalImage(url: url, cache: self) }
 
-  /// Calls `body` on the scheduler after all earlier calls of the store have completed.
+  /// Calls `body` on the scheduler after all earlier calls to the store have completed.
   public func whenIdle(_ body: @escaping () -> Void) {
     worker.perform({}, completion: { (_: Result<Void, Never>) in body() })
   }
@@ -44,7 +44,7 @@ public struct LocalImage {
   /// The saved image, in memory or on disk, unless its lifetime has passed.
   ///
   /// **Demand:** the image is held until requested. **Failure:** ``CacheMiss`` when nothing is saved, when its lifetime
-  /// has passed, or when it cannot be read. **Cancellation:** a retrieval that has not begun never begins.
+  /// has passed, or when it cannot be read. **Cancellation:** prevents a retrieval that has not begun.
   ///
   /// - Parameter ageless: true to deliver an image even if its lifetime has passed.
   public func load(ageless: Bool = false) -> some Publisher<Saved<FetchedImage>, CacheMiss> {

@@ -48,7 +48,7 @@ extension ImageData {
     return true
   }
 
-  /// Searches backward, because the marker usually is at the end.
+  /// Searches backward, because the marker is usually at the end.
   private static func holdsEnd(_ scans: UnsafeRawBufferPointer) -> Bool {
     var index = scans.count - 1
     while index > 0 {

@@ -79,7 +79,7 @@ extension ImageData.Kind {
 
 /// The reason why a response isn't an image.
 public enum InvalidImage: Error, Hashable, Sendable {
-  /// The status was not 200.
+  /// The status isn't 200.
   case status(Int)
   case empty
   case webPage
@@ -106,7 +106,7 @@ extension InvalidImage: CustomStringConvertible, LocalizedError {
   public var errorDescription: String? { description }
 }
 
-/// An image from its server, and the time for which it counts as the latest.
+/// An image from its server, and the time for which it is considered current.
 public struct FetchedImage: Hashable, Sendable {
   public var data: ImageData
   /// The time after its request for which no new request is needed.

@@ -4,7 +4,7 @@ public import Foundation
 public enum RemoteImageError: Error, Hashable, Sendable {
   /// No whole response arrived.
   case connectivity(HTTPError)
-  /// A response arrived, and was not an image.
+  /// A response arrived, but it isn't an image.
   case invalidData(InvalidImage)
   /// The server said that the saved image is still the latest (status 304).
   case unchanged(FeedValidators)
@@ -32,7 +32,7 @@ extension RemoteImageError: CustomStringConvertible, LocalizedError {
 public struct ImageError: Error, Hashable, Sendable {
   /// The reason why the server's image is unavailable.
   public var remote: RemoteImageError
-  /// The cache's failure; `nil` if it merely had no image.
+  /// The cache's failure; `nil` if the cache simply had no image.
   public var cache: FeedStoreError?
 
   public init(remote: RemoteImageError, cache: FeedStoreError? = nil) {

@@ -10,7 +10,7 @@ struct ImageFile {
   /// The maximum length of the header, that is, of the lines before the bytes.
   private static let longestHeader = 64 << 10
 
-  /// The name of the file for an image, with two characters as its folder.
+  /// The name of the file for an image, in a folder whose name has two characters.
   static func name(for url: URL) -> String {
     let digest = SHA1.digest(of: Array(url.absoluteString.utf8)).map { String(format: "%02x", $0) }.joined()
     return "\(digest.prefix(2))/\(digest.dropFirst(2))"
@@ -40,7 +40,7 @@ struct ImageFile {
     self.image = image
   }
 
-  /// The range of these bytes in an open image file; `nil` if it has others. Blocks.
+  /// The range of these bytes in an open image file; `nil` if the file has different bytes. Blocks.
   static func range(of bytes: Data, in descriptor: Int32) -> Range<Int64>? {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -62,8 +62,7 @@ struct ImageFile {
     return start..<end
   }
 
-  /// Reads a file; `nil` if it isn't an image file, or isn't complete, because a machine that stopped may leave a
-  /// partial one.
+  /// Reads a file; `nil` if it isn't an image file or isn't complete. A machine that stops may leave a partial file.
   init?(_ bytes: Data) {
     let head = bytes.prefix(Self.longestHeader)
     guard let end = head.firstRange(of: Data("\n\n".utf8)),

@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
 
-/// Rebuilding a lost index from the files.
+/// Rebuilds a lost index from the files.
 extension ImageIndex {
-  /// Adds files without a row, the newest first as far as there is room, and removes unusable files. Kept images are
-  /// added in any case; if it can't be determined which are kept, all images are added.
+  /// Adds files without a row, the newest first, until there is no more room, and removes unusable files. Kept images
+  /// are always added; if it can't be determined which images are kept, all are added.
   static func adoptFiles(
     of folder: String, limit: Int, kept: DiskImageStore.KeptImages, into db: Database
   ) throws {

@@ -15,9 +15,9 @@ struct ImageIndex {
     let used: Date
   }
 
-  /// The part of the limit to which the store is trimmed when room is made.
+  /// The fraction of the limit to which the store is trimmed when room is made.
   static let share = 0.7
-  /// The minimum time between two recorded uses, because a write for each shown image would be too much.
+  /// The minimum time between two recorded uses, because writing for each shown image would be too slow.
   static let useResolution: TimeInterval = 60
   /// The minimum size of the index, with its log, in bytes.
   static let ownBytes = 256 << 10

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// Loads images' data: from memory, from the disk, or else from their servers.
+/// Loads the data of images from memory, from the disk, or else from their servers.
 ///
 ///     let loader = ImageLoader(client: client, cache: ImageCache(store: DiskImageStore(folder: "images"), on: loop))
 ///     let subscription = loader.data(for: url).sink(receiveCompletion: { print($0) }, receiveValue: { print($0.data.kind) })
@@ -17,7 +17,7 @@ public final class ImageLoader {
     /// The time for which an image is shown without another request, if its server doesn't set one. Seven days by
     /// default.
     public var lifetime: Duration = .seconds(604_800)
-    /// The time for which no further request is made after a server sent no image. One minute by default.
+    /// The time for which an image isn't requested again after its server responded without one. One minute by default.
     public var errorLifetime: Duration = .seconds(60)
 
     public init() {}
@@ -47,14 +47,14 @@ public final class ImageLoader {
     self.report = report
   }
 
-  /// The image at a URL: the saved one, or else the server's, which is saved.
+  /// The image at a URL: the saved one, or else the server's, which is then saved.
   ///
   /// A request for an image that is already being loaded shares that load. An image whose lifetime has passed is
   /// requested again with its validators, and is still shown if its server can't be reached or sends no image. An image
-  /// that is cut off is shown, but not saved. A server that had no image gets no further request for a while
-  /// (``Options/errorLifetime``). **Demand:** the image is held until requested. **Failure:** ``ImageError`` if there
-  /// is nothing to show; then nothing is saved. **Cancellation:** closes the request if no other subscriber waits for
-  /// it; a save that was requested is completed.
+  /// that is cut off is shown, but not saved. If a server responded without an image, that image isn't requested again
+  /// for a while (``Options/errorLifetime``). **Demand:** the image is held until requested. **Failure:**
+  /// ``ImageError`` if there is nothing to show; nothing is saved in that case. **Cancellation:** closes the request if
+  /// no other subscriber waits for it; a save that was requested is completed.
   ///
   /// - Parameters:
   ///   - url: the image's URL.
@@ -76,11 +76,11 @@ public final class ImageLoader {
     .eraseToAnyPublisher()
   }
 
-  /// Loads the image at a URL as ``data(for:of:isPrivate:)`` does, and saves it even when it was only in memory.
+  /// Loads the image at a URL as ``data(for:of:isPrivate:)`` does, and saves it even if it was only in memory.
   ///
-  /// Use this for an image to keep, after its store knows that it is kept: see
+  /// Use this for an image that is to be kept, once its store knows this: see
   /// ``DiskImageStore/init(folder:limit:busyTimeout:keeping:)``. **Demand, failure, cancellation:** as in
-  /// ``data(for:of:isPrivate:)``. An error of the save is reported, as for every save.
+  /// ``data(for:of:isPrivate:)``. A failed save is reported, as always.
   public func keep(_ url: URL, of feed: URL? = nil, isPrivate: Bool? = nil) -> AnyPublisher<LoadedImage, ImageError> {
     let (local, report) = (cache.image(at: url), report)
     let saving = Deferred { local.retrieve().flatMap(maxPublishers: .max(1)) { local.saving($0) } }

@@ -8,7 +8,7 @@ public protocol ImageStore: Sendable {
   /// The image saved for `url`, whatever its age; `nil` if there is none. The image counts as used at `now`.
   func retrieve(for url: URL, now: Date) throws(FeedStoreError) -> Saved<FetchedImage>?
 
-  /// Saves an image, replacing a former one, and makes room for it by deleting the least recently used ones.
+  /// Saves an image, replacing any previous one, and makes room for it by deleting the least recently used ones.
   ///
   /// - Returns: false if the image is too large to keep.
   @discardableResult
@@ -31,19 +31,19 @@ public protocol ImageStore: Sendable {
 }
 
 extension ImageStore {
-  /// By default, returns nothing, for a store that keeps no facts.
+  /// Returns nothing by default, for stores that don't keep facts.
   public func facts(for urls: [URL]) throws(FeedStoreError) -> [URL: ImageFacts] { [:] }
 
-  /// By default, does nothing, for a store that keeps no facts; they are determined again.
+  /// Does nothing by default, for stores that don't keep facts; the facts are then determined again.
   public func note(_ facts: ImageFacts, for url: URL) throws(FeedStoreError) {}
 }
 
-/// The size of a store of images.
+/// The size of an image store.
 public struct ImageStoreUsage: Hashable, Sendable {
   public var count: Int
   /// The bytes on disk, including names and times.
   public var bytes: Int
-  /// The maximum number of bytes; `nil` without a limit.
+  /// The maximum number of bytes; `nil` if there is no limit.
   public var limit: Int?
 
   public init(count: Int, bytes: Int, limit: Int? = nil) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The most recently used images, up to a number of bytes. Lives on one thread, as streams do.
+/// The most recently used images, up to a maximum number of bytes. Lives on one thread, as streams do.
 struct MemoryImages {
   private struct Entry {
     var image: Saved<FetchedImage>
@@ -8,8 +8,8 @@ struct MemoryImages {
     var newer: URL?
   }
 
-  /// The maximum number of bytes of all images together; a single one may take up to a tenth, so that a large one
-  /// doesn't evict all others.
+  /// The maximum number of bytes of all images together; a single one may take up to a tenth of that, so that a large
+  /// one doesn't evict all others.
   let limit: Int
   private(set) var bytes = 0
   private var entries: [URL: Entry] = [:]

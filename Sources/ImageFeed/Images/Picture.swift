@@ -28,7 +28,7 @@ public struct Picture: Hashable, Sendable {
 
   /// The format of ``bytes``.
   public enum Content: Hashable, Sendable {
-    /// Four bytes per pixel, row by row from the top: red, green, blue and opacity, not premultiplied.
+    /// Four bytes per pixel, row by row from the top: red, green, blue and alpha, not premultiplied.
     case rgba
     case jpeg, png
 

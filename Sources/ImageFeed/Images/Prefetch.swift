@@ -15,8 +15,9 @@ public struct ShownImage: Sendable {
 extension Sequence<FeedImage> {
   /// The data of each image, in this order, loaded ahead of the requests.
   ///
-  /// Loading begins with the first request; from then on `width` images are loading or ready. A screen requests as many
-  /// as it shows, and the next ones are ready when it scrolls. An image that can't be loaded is a value, too.
+  /// Loading begins with the first request; from then on, `width` images are loading or ready. A screen requests as
+  /// many images as it shows, and the next ones are ready when it scrolls. An image that can't be loaded is also
+  /// delivered as a value.
   /// **Demand:** each requested value is one image, in the feed's order. **Failure:** none. **Cancellation:** closes
   /// the requests that no other subscriber waits for. **Policy:** holds up to `width` images.
   ///
@@ -38,8 +39,8 @@ extension Sequence<FeedImage> {
 extension Sequence {
   /// The values that `load` delivers for each element, in this order, loaded before they are requested.
   ///
-  /// **Demand:** begins with the first request; from then on `width` loads run or wait to be requested. **Failure:**
-  /// none.
+  /// **Demand:** begins with the first request; from then on, `width` loads are running or waiting to be requested.
+  /// **Failure:** none.
   /// **Cancellation:** cancels the running loads. **Policy:** holds up to `width` values.
   ///
   /// - Parameters:

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// The images of several feeds as one list, newest first, each with its feed.
+/// The images of several feeds in one list, newest first, each with its feed.
 ///
-/// An image without a date follows the image before it in its feed; before the first date of its feed, it gets that
-/// date. A feed without any dates comes after all feeds with dates, in the given order. If dates are equal, the order
-/// of the feeds and of their images is kept.
+/// An image without a date follows the image before it in its feed; if no earlier image has a date, it gets the feed's
+/// first date. A feed without any dates comes after all feeds with dates, in the given order. If dates are equal, the
+/// order of the feeds and of their images is kept.
 ///
 /// Create it off the loop if feeds are long: sorting takes about 0.2 µs per image.
 public struct FeedTimeline: Sendable {

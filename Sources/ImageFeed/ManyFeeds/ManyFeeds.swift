@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// The result of a load of one of several feeds.
+/// The result of loading one of several feeds.
 public struct FeedReport: Sendable {
   /// The feed's URL, as it was requested.
   public var address: URL
@@ -44,7 +44,8 @@ public struct ManyFeeds {
   /// Loads each feed once, in the given order, several at a time, and reports each as soon as it arrives.
   ///
   /// Finishes when all are loaded and saved. **Demand:** a report is held until requested. **Failure:** none: a feed
-  /// that cannot be shown is a report. **Cancellation:** closes running requests; requested saves are completed.
+  /// that cannot be shown is delivered as a report. **Cancellation:** closes running requests; requested saves are
+  /// completed.
   ///
   /// - Parameter mode: the source of each feed. ``ReadMode/staleWhileRevalidate`` reports a feed up to twice.
   public func load(_ mode: ReadMode = .networkFirst) -> AnyPublisher<FeedReport, Never> {
@@ -56,8 +57,8 @@ public struct ManyFeeds {
   /// Loads each feed immediately and then at its intervals, and reports what has changed
   /// (``FeedLoader/updates(every:)``).
   ///
-  /// Each feed has its own interval: a slow or unreachable one delays no other. Never finishes, unless there are no
-  /// feeds.
+  /// Each feed has its own interval: a slow or unreachable one doesn't delay the others. Never finishes, unless the
+  /// list of feeds is empty.
   /// **Demand:** a report is held until requested. **Failure:** none. **Cancellation:** immediate.
   ///
   /// - Parameter interval: returns the interval for loading the feed of a URL.

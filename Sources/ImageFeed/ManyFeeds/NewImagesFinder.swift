@@ -7,7 +7,7 @@ public struct NewImages: Sendable {
   public var report: FeedReport
   /// The positions of these images in the feed.
   public var positions: [Int]
-  /// True for the first report of a feed none of whose images was shown before, so that all of them are new.
+  /// True for the first report of a feed if none of its images were shown before, so that all of them are new.
   public var isFirst: Bool
 }
 
@@ -41,9 +41,9 @@ public final class NewImagesFinder {
 
   /// - Parameters:
   ///   - store: keeps the record.
-  ///   - cache: its worker calls the store, so that ``FeedCache/whenIdle(_:)`` waits for the marks.
-  ///   - report: receives the error of a call of the store. If a record can't be read, nothing counts as new. If a mark
-  ///     can't be written, its images are new again for the next finder.
+  ///   - cache: its worker runs the calls to the store, so that ``FeedCache/whenIdle(_:)`` waits for the marks.
+  ///   - report: receives the error of a failed call to the store. If a record can't be read, nothing counts as new. If
+  ///     a mark can't be written, its images are new again for the next finder.
   public init(store: any ShownImagesStore, cache: FeedCache, reportingTo report: @escaping (FeedStoreError) -> Void) {
     self.store = store
     self.cache = cache

@@ -11,7 +11,7 @@ public struct ArrivingDocument {
   public var validators: FeedValidators
   /// If this is a later page of a feed, the feed's URL: see ``WebDocument/feed``.
   public var feed: URL?
-  /// True if it comes from a private network, false if it does not; `nil` if that is unknown.
+  /// True if the document comes from a private network, false if it does not; `nil` if that is unknown.
   package var isFromPrivateNetwork: Bool?
   /// The body, decompressed: see `StreamingResponse.body`.
   public var body: AnyPublisher<Chunk, RemoteFeedError>

@@ -2,12 +2,12 @@ public import FeedStream
 import Foundation
 
 extension Publisher where Output == StreamingResponse, Failure == HTTPError {
-  /// Maps each response, by its status, to a document whose bytes are still arriving, or fails with the reason why
-  /// there is none.
+  /// Maps each response, based on its status, to a document whose bytes are still arriving, or fails with the reason
+  /// why there is none.
   ///
   /// Status 200 is a changed document. **Demand:** passes through. **Failure:** ``RemoteFeedError``: the reason why no
-  /// response arrived, ``RemoteFeedError/unchanged(_:)`` for status 304, and any other status as invalid data. The body
-  /// of such a response is not read, except for the first 16 KiB of one that may be a challenge
+  /// response arrived, ``RemoteFeedError/unchanged(_:)`` for status 304, or ``RemoteFeedError/invalidData(_:)`` for any
+  /// other status. The body of such a response is not read, except for the first 16 KiB of one that may be a challenge
   /// (``InvalidData/challenge(_:)``). **Cancellation:** passes through.
   public func asDocument() -> some Publisher<ArrivingDocument, RemoteFeedError> {
     mapError(RemoteFeedError.connectivity)
@@ -16,10 +16,11 @@ extension Publisher where Output == StreamingResponse, Failure == HTTPError {
 }
 
 extension Publisher where Output == HTTPResponse, Failure == HTTPError {
-  /// Maps each response, by its status, to a document, or fails with the reason why there is none.
+  /// Maps each response, based on its status, to a document, or fails with the reason why there is none.
   ///
   /// Status 200 is a changed document. **Demand:** passes through. **Failure:** ``RemoteFeedError``: the reason why no
-  /// response arrived, ``RemoteFeedError/unchanged(_:)`` for status 304, and any other status as invalid data.
+  /// response arrived, ``RemoteFeedError/unchanged(_:)`` for status 304, or ``RemoteFeedError/invalidData(_:)`` for any
+  /// other status.
   /// **Cancellation:** passes through.
   public func asDocument() -> some Publisher<WebDocument, RemoteFeedError> {
     mapError(RemoteFeedError.connectivity)

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// A store for the latest value, to which ``FeedStream/Publisher/caching(to:since:reportingTo:)`` writes.
+/// The store for the latest value that ``FeedStream/Publisher/caching(to:since:reportingTo:)`` writes to.
 public protocol LocalCopy<Value> {
   associatedtype Value
 
@@ -53,7 +53,7 @@ extension RemoteFeedError: FetchFailure {
 }
 
 extension Publisher where Failure: FetchFailure {
-  /// Saves each value that passes, as a side effect.
+  /// Saves each value that passes through, as a side effect.
   ///
   /// The value is passed on first, and the completion waits for the save, so that a program that runs one pipeline does
   /// not exit before its cache is written. A requested save is completed even if the stream is cancelled. When the
@@ -64,8 +64,8 @@ extension Publisher where Failure: FetchFailure {
   /// - Parameters:
   ///   - copy: the store for the values. A value's timestamp is the time of the subscription, when the request was
   ///     sent.
-  ///   - known: the validators sent to the server; without any, the request was unconditional. "Unchanged" refers only
-  ///     to a value that was saved with the same validators.
+  ///   - known: the validators sent to the server; if there are none, the request was unconditional. "Unchanged" refers
+  ///     only to a value that was saved with the same validators.
   ///   - report: receives the error of a failed save.
   public func caching<Copy: LocalCopy>(
     to copy: Copy, since known: FeedValidators = FeedValidators(),
@@ -106,7 +106,7 @@ private struct Saving<Value> {
 }
 
 extension LocalCopy {
-  /// The saved value, if it is the one that the server calls unchanged.
+  /// The saved value, if it is the one that the server says is unchanged.
   fileprivate func renewal<E: FetchFailure>(
     after error: E, asked: Date, since known: FeedValidators
   ) -> AnyPublisher<Saving<Value>, E> {

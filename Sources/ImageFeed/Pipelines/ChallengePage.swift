@@ -1,10 +1,10 @@
 import Foundation
 
-/// Recognizes the page that a server sends instead of a feed because it asks visitors to prove that they are human.
+/// Recognizes the page that a server sends instead of a feed to make visitors prove that they are human.
 ///
 /// Such a page is reported, and its challenge is never solved.
 enum ChallengePage {
-  /// The number of bytes in which a challenge can be recognized.
+  /// The number of bytes within which a challenge can be recognized.
   static let prefix = 16 << 10
 
   /// The statuses of challenges that only their page distinguishes from other refusals.
@@ -21,7 +21,7 @@ enum ChallengePage {
     "/.well-known/ddos-guard/", "/_Incapsula_Resource?", "captcha-delivery.com/",
   ].map { Data($0.utf8) }
 
-  /// True for the fields by which Cloudflare and AWS WAF announce a challenge; both document them.
+  /// True if there are fields with which Cloudflare and AWS WAF announce a challenge; both document them.
   static func isAnnounced(in headers: HTTPHeaders) -> Bool {
     if headers["cf-mitigated"]?.lowercased() == "challenge" { return true }
     return headers["x-amzn-waf-action"].map { ["challenge", "captcha"].contains($0.lowercased()) } ?? false

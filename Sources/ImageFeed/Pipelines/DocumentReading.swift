@@ -59,7 +59,7 @@ final class DocumentReading: @unchecked Sendable {
   private let known: BodyDigest?
   private var digest = BodyDigest.Builder()
   private var stage = Stage.beginning
-  /// The kept part of the document.
+  /// The part of the document that is kept.
   private var document: WebDocument
 
   /// - Parameter known: the digest of a body that needn't be mapped again.
@@ -122,7 +122,7 @@ final class DocumentReading: @unchecked Sendable {
     stage = try chosen(isWhole: isWhole)
   }
 
-  /// Chooses the format by the document's content.
+  /// Chooses the format based on the document's content.
   private func chosen(isWhole: Bool) throws(InvalidData) -> Stage {
     guard !isWhole else { return .whole }
     guard let format = formats.first(where: { $0.recognizes(document) }) else { throw .notAFeed }

@@ -5,10 +5,10 @@ public import Foundation
 public enum FallbackPolicy: Hashable, Sendable {
   /// Every failure to get the server's feed.
   case any
-  /// No response arrived, or only a part of a feed. A response that isn't a feed doesn't count.
+  /// No response arrived, or only part of a feed did. A response that isn't a feed doesn't count.
   case connectivity
 
-  /// True if the cache is used after a load that failed with `error`.
+  /// True if the cache is used after a load fails with `error`.
   public func applies(to error: RemoteFeedError) -> Bool {
     switch (self, error) {
     case (.any, _), (.connectivity, .connectivity), (.connectivity, .unchanged), (.connectivity, .notDue),
@@ -22,8 +22,9 @@ public enum FallbackPolicy: Hashable, Sendable {
 extension Publisher where Failure == RemoteFeedError {
   /// Replaces a failure of this publisher with a saved value.
   ///
-  /// Each value has its origin. A saved feed with no images is a feed; no saved feed is an error. **Demand:** passes
-  /// through. **Failure:** this publisher's failure, and the reason why the cache had no value either (``FeedError``).
+  /// Each value has its origin. A saved feed with no images is a value; a missing saved feed is an error. **Demand:**
+  /// passes through. **Failure:** this publisher's failure, and the reason why the cache had no value either
+  /// (``FeedError``).
   /// **Cancellation:** cancels the running publisher.
   ///
   /// - Parameters:

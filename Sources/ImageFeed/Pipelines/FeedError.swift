@@ -5,12 +5,12 @@ import PlainText
 public enum RemoteFeedError: Error, Hashable, Sendable {
   /// No complete response arrived.
   case connectivity(HTTPError)
-  /// A response arrived, and was not a feed.
+  /// A response arrived, but it isn't a feed.
   case invalidData(InvalidData)
   /// The server's previous response is still the latest (status 304).
   case unchanged(FeedValidators)
-  /// No request was made: the next one is due at `until` (`nil` for never). The text is the reason, and follows
-  /// "because".
+  /// No request was made, because the next one is not due until `until` (`nil` for never). The text is the reason,
+  /// worded to follow "because".
   case notDue(until: Date?, String)
   /// No request was allowed: see ``ReadMode``.
   case notAsked
@@ -26,7 +26,7 @@ extension RemoteFeedError {
     return error.isPassing
   }
 
-  /// True if no request was made: nothing is known of the server's feed.
+  /// True if no request was made: nothing is known about the server's feed.
   public var isWithoutRequest: Bool {
     switch self {
     case .notDue, .notAsked: true

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// The history of feeds, as publishers that use a ``HistoryStore``.
+/// Gives access to the history of feeds, through publishers that read a ``HistoryStore``.
 ///
 /// A publisher does nothing until it is subscribed to. Lives on its cache's scheduler, as streams do.
 public struct FeedHistory {
@@ -10,7 +10,7 @@ public struct FeedHistory {
 
   /// - Parameters:
   ///   - store: the store to read.
-  ///   - cache: its worker calls the store, after earlier saves.
+  ///   - cache: its worker runs the calls to the store, after earlier saves.
   public init(store: any HistoryStore & ShownImagesStore, cache: FeedCache) {
     self.store = store
     self.cache = cache
@@ -41,7 +41,7 @@ public struct FeedHistory {
 
   /// The new and the starred items of a feed that is being shown.
   public struct Visit: Hashable, Sendable {
-    /// The items that were not shown before; none on the first visit.
+    /// The items that were not shown before; empty on the first visit.
     public var new: Set<FeedImage.ID>
     public var stars: Set<FeedImage.ID>
 
@@ -71,7 +71,7 @@ public struct FeedHistory {
   ///
   /// Updates the index first, if something has changed since the last query: see ``index()``.
   ///
-  /// **Demand, failure, cancellation:** those of ``pages(of:size:)``.
+  /// **Demand, failure, cancellation:** as in ``pages(of:size:)``.
   ///
   /// - Parameter onIndexing: receives the progress of the index, while it is not complete. Does nothing by default.
   public func results(

@@ -23,7 +23,7 @@ public struct FeedLoader {
     public var timeout: Duration = .seconds(30)
     /// The retries when no complete response arrives (``RemoteFeedError/isWorthRetrying``). None by default.
     public var retry = RetryPolicy.immediate(limit: 0)
-    /// The largest body that is accepted, in bytes, counted after decompression. 32 MiB by default.
+    /// The size of the largest body that is accepted, in bytes, after decompression. 32 MiB by default.
     public var maxBodyBytes = 32 << 20
     /// The accepted formats; the first that recognizes a body reads it. Essential Feed JSON, RSS, Atom and JSON Feed by
     /// default.
@@ -63,13 +63,13 @@ public struct FeedLoader {
     self.options = options
   }
 
-  /// The feed: the latest from the server, or else the saved one if it has not expired, or else the part that arrived
-  /// of one that is cut off (``LoadSource/part(reason:)``), which is not saved.
+  /// The feed: the latest from the server; or else the saved one, if it has not expired; or else, if the server's feed
+  /// is cut off, the part that arrived (``LoadSource/part(reason:)``), which is not saved.
   ///
-  /// Each subscription makes one request, a second one if the first leads to a web page that names a feed, and the
-  /// retries of ``Options/retry``. The request includes the saved feed's validators, so that the server needn't send an
-  /// unchanged feed again; every eight days, and when the validators can't be used, the request is unconditional. On
-  /// success the saved feed is replaced or renewed; the completion waits for that save. If the saved feed is read and
+  /// Each subscription makes one request, a second one if the first leads to a web page that names a feed, and retries
+  /// according to ``Options/retry``. The request includes the saved feed's validators, so that the server needn't send
+  /// an unchanged feed again; every eight days, and when the validators can't be used, the request is unconditional. On
+  /// success, the saved feed is replaced or renewed; the completion waits for that save. If the saved feed is read and
   /// has expired or is damaged, it is deleted. **Demand:** the feed is held until requested. **Failure:** ``FeedError``
   /// if there is nothing to show. **Cancellation:** closes the request immediately; a requested save is completed.
   public func load() -> AnyPublisher<Feed, FeedError> {
@@ -97,7 +97,7 @@ public struct FeedLoader {
   /// The images of one document, requested unconditionally.
   ///
   /// - Parameters:
-  ///   - isPrivate: true if the page that names the URL came from a private network; `nil` if that is unknown.
+  ///   - isPrivate: true if the page that links to the URL came from a private network; `nil` if that is unknown.
   ///   - change: changes the document before it is read.
   func images(
     at address: URL, namedBy isPrivate: Bool? = nil, _ change: @escaping (inout ArrivingDocument) -> Void

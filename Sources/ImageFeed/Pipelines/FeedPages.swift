@@ -6,7 +6,7 @@ extension FeedLoader {
   ///
   /// The first is the feed of ``load()``, always requested unconditionally. Each later page has only images that no
   /// earlier page had. JSON Feed's `next_url`, Atom's `rel=next` (RFC 5005), and the `limit` and `after_id` of
-  /// Essential Feed JSON name the next page. Finishes after a page that names no next page or one whose URL was already
+  /// Essential Feed JSON name the next page. Finishes after a page that names no next page or one that was already
   /// requested, or at a page without a new image, which is not delivered. Before a page is delivered, the images of all
   /// pages so far are saved as one feed. A feed from the cache is one page. A page that is cut off is the last, and is
   /// not saved (``LoadSource/part(reason:)``); a saved feed is shown instead of the first.
@@ -25,7 +25,7 @@ extension FeedLoader {
       .eraseToAnyPublisher()
   }
 
-  /// The new images of a page, which are saved with those before them.
+  /// The new images of a page, which are saved with those of earlier pages.
   private func feed(
     onPage address: URL, of trail: PageTrail, _ worker: SerialWorker
   ) -> AnyPublisher<Feed, FeedError> {

@@ -19,7 +19,7 @@ package struct FeedRequests {
   private let scheduler: any LoopScheduler
   private let options: FeedLoader.Options
   package weak var observer: (any FeedExchangeObserver)?
-  /// Receives the images on the thread pool, right after they were read.
+  /// Receives the images on the thread pool, right after they are read.
   package var onRead: (@Sendable (FeedImages) -> Void)?
 
   /// - Parameters:
@@ -39,7 +39,7 @@ package struct FeedRequests {
   /// The images at a URL.
   ///
   /// - Parameters:
-  ///   - known: the validators to send; without any, the request is unconditional.
+  ///   - known: the validators to send; if there are none, the request is unconditional.
   ///   - response: the response, if the request has already been sent.
   package func images(
     at url: URL, since known: FeedValidators, from response: Result<StreamingResponse, HTTPError>? = nil
@@ -57,7 +57,7 @@ package struct FeedRequests {
   /// The images of one document, requested unconditionally.
   ///
   /// - Parameters:
-  ///   - isPrivate: true if the page that names the URL came from a private network; `nil` if that is unknown.
+  ///   - isPrivate: true if the page that links to the URL came from a private network; `nil` if that is unknown.
   ///   - change: changes the document before it is read.
   func images(
     at address: URL, namedBy isPrivate: Bool?, _ change: @escaping (inout ArrivingDocument) -> Void
@@ -74,7 +74,7 @@ package struct FeedRequests {
       .mapFeed(options.formats, within: options.limits, on: scheduler)
   }
 
-  /// The request with validators; `nil` if they belong to another URL.
+  /// The request with validators; `nil` if they belong to a different URL.
   package func conditionalRequest(since known: FeedValidators) -> HTTPRequest? {
     let request = request(at: url, since: known)
     return request.headers.isEmpty ? nil : request

@@ -9,8 +9,8 @@ extension FeedLoader {
   /// Only one load runs at a time: a tick during a load is skipped, and after a long load the next tick is a whole
   /// interval away, so there is never a burst. A result that is the same as the previous one (the same images from the
   /// same origin, or the same error) is not delivered. Never finishes. **Demand:** passes through; without demand,
-  /// nothing is loaded. **Failure:** none: a failed load is a value, and the next load follows. **Cancellation:**
-  /// immediate.
+  /// nothing is loaded. **Failure:** none: a failed load is delivered as a value, and the next load follows.
+  /// **Cancellation:** immediate.
   public func updates(every interval: Duration) -> AnyPublisher<FeedResult, Never> {
     Deferred {
       Interval(every: interval, scheduler: scheduler)
@@ -24,7 +24,7 @@ extension FeedLoader {
 }
 
 extension Publisher {
-  /// Delivers each value as a success and the failure as a last value; cannot fail.
+  /// Delivers each value as a success, and the failure as the last value; cannot fail.
   package func asResult() -> some Publisher<Result<Output, Failure>, Never> {
     map { .success($0) }
       .catch { Just(.failure($0)) }
@@ -32,8 +32,8 @@ extension Publisher {
 }
 
 extension FeedResult {
-  /// True if a user would see no difference: the age of a saved feed does not count, nor the difference between an
-  /// expired feed, which is deleted, and the empty cache that the next load finds.
+  /// True if a user would see no difference. The age of a saved feed does not count, and neither does the difference
+  /// between an expired feed, which is deleted, and the empty cache that the next load finds.
   fileprivate func showsTheSame(as other: FeedResult) -> Bool {
     switch (self, other) {
     case (.success(let a), .success(let b)):

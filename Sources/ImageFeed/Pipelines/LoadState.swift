@@ -8,7 +8,7 @@ public enum LoadState<Value> {
   case showing(Loaded<Value>)
   /// An older value, while a request is running.
   case refreshing(Loaded<Value>)
-  /// The load failed, and there is an older value to show or none.
+  /// The load failed; `showing` is an older value, or `nil` if there is none.
   case failed(FeedError, showing: Loaded<Value>?)
 
   /// The value to show.
@@ -43,12 +43,13 @@ extension FeedLoader {
   ///     states      (loading)-(refreshing old)-(showing new)-(refreshing new)-(failed, showing new)
   ///
   /// The states begin with ``LoadState/loading`` and a load in the mode ``ReadMode/staleWhileRevalidate``; each value
-  /// of `refreshes` begins another load, from the server only. A value that arrives while a load or its save is running
-  /// is ignored. Finishes when `refreshes` has finished and no load is running. **Demand:** a state is held until requested.
-  /// **Failure:** none: a failed load is a state, with the feed that was shown before. **Cancellation:** closes the
-  /// request immediately; a save that was requested is completed.
+  /// of `refreshes` begins a new load, from the server only. A value that arrives while a load or its save is running
+  /// is ignored. Finishes when `refreshes` has finished and no load is running. **Demand:** a state is held until
+  /// requested.
+  /// **Failure:** none: a failed load is delivered as a state, with the feed that was shown before. **Cancellation:**
+  /// closes the request immediately; a save that was requested is completed.
   ///
-  /// - Parameter refreshes: each value triggers a new request, for example after a tap on a button; no values by
+  /// - Parameter refreshes: each value triggers a new request, for example after a tap on a button. There are none by
   ///   default.
   public func states(
     refreshedBy refreshes: AnyPublisher<Void, Never> = Empty().eraseToAnyPublisher()

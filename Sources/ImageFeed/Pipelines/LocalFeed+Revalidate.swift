@@ -1,14 +1,14 @@
 public import FeedStream
 
 extension LocalFeed {
-  /// Makes `fetch` request only a feed that is newer than the saved one.
+  /// Makes `fetch` request the feed only if it is newer than the saved one.
   ///
   /// If the server says that nothing has changed, but the saved feed can't be used, the whole feed is requested.
   /// **Demand:** passes through. **Failure:** the failure of `fetch`; a cache that can't be read counts as empty.
   /// **Cancellation:** cancels the running publisher.
   ///
-  /// - Parameter fetch: receives the validators of the saved feed. None when nothing is saved, when the cache cannot be
-  ///   read, and after eight days (``FeedValidators/longestTrust``): then the whole feed is needed.
+  /// - Parameter fetch: receives the validators of the saved feed. There are none when nothing is saved, when the cache
+  ///   cannot be read, and after eight days (``FeedValidators/longestTrust``), because the whole feed is needed then.
   public func revalidated<P: Publisher>(
     by fetch: @escaping (FeedValidators) -> P
   ) -> some Publisher<P.Output, RemoteFeedError> where P.Failure == RemoteFeedError {
@@ -25,8 +25,8 @@ extension LocalFeed {
   }
 }
 
-/// Makes `fetch` request changes since `known`, and then the whole feed if the server says that nothing has changed but
-/// the saved feed can't be used.
+/// Makes `fetch` request changes since `known`. If the server says that nothing has changed, but the saved feed can't
+/// be used, `fetch` then requests the whole feed.
 package func requestingAgain<P: Publisher>(
   since known: FeedValidators, by fetch: @escaping (FeedValidators) -> P
 ) -> some Publisher<P.Output, RemoteFeedError> where P.Failure == RemoteFeedError {

@@ -19,19 +19,19 @@ extension Fetched: Hashable where Value: Hashable {}
 extension Publisher where Output == ArrivingDocument, Failure == RemoteFeedError {
   /// Maps each document to feed images while it arrives, off the loop, or fails with the error in it.
   ///
-  /// The document is read in pieces (16 KiB, then more, up to 256 KiB): a document that isn't a feed, or is too large,
-  /// ends its transfer with the first piece that reveals this. A format without a reader reads the document when it is
-  /// complete. A web page is searched for the feeds that it names, in its first megabyte.
+  /// The document is read in pieces (16 KiB at first, and up to 256 KiB later). If it isn't a feed, or is too large,
+  /// its transfer ends with the first piece that reveals this. A format without a reader reads the document when it is
+  /// complete. The first megabyte of a web page is searched for the feeds that it names.
   ///
-  /// **Demand:** one document at a time, and one piece of its body when the last one has been read. **Failure:**
-  /// ``RemoteFeedError``; for a web page ``InvalidData/pageOfFeed(_:)``, ``InvalidData/severalFeeds(_:)`` or
+  /// **Demand:** one document at a time, and one piece of its body after the previous one has been read. **Failure:**
+  /// ``RemoteFeedError``; for a web page, ``InvalidData/pageOfFeed(_:)``, ``InvalidData/severalFeeds(_:)`` or
   /// ``InvalidData/webPage``. **Cancellation:** closes the transfer; decoding that has begun continues, and its result
   /// is dropped.
   ///
   /// - Parameters:
   ///   - formats: the accepted formats; the first that recognizes a document reads it.
   ///   - limits: the limits of a document.
-  ///   - known: the digest of a body that needn't be mapped again: the same body fails with
+  ///   - known: the digest of a body that needn't be mapped again; if the body is the same, the publisher fails with
   ///     ``RemoteFeedError/unchanged(_:)``.
   ///   - scheduler: its thread pool decodes, because a large feed would block the loop.
   public func mapFeed(
@@ -41,7 +41,7 @@ extension Publisher where Output == ArrivingDocument, Failure == RemoteFeedError
     mapFeed(formats, within: limits, unless: known, on: scheduler) { $0.withoutImageless }
   }
 
-  /// - Parameter complete: changes the images on the thread pool, right after they were read.
+  /// - Parameter complete: changes the images on the thread pool, right after they are read.
   func mapFeed(
     _ formats: [any FeedFormat], within limits: FeedLimits, unless known: BodyDigest?, on scheduler: any LoopScheduler,
     completing complete: @escaping @Sendable (FeedImages) -> FeedImages
@@ -70,7 +70,7 @@ extension Publisher where Output == WebDocument, Failure == RemoteFeedError {
   /// - Parameters:
   ///   - formats: the accepted formats; the first that recognizes a document reads it.
   ///   - limits: the limits of a document.
-  ///   - known: the digest of a body that needn't be mapped again: the same body fails with
+  ///   - known: the digest of a body that needn't be mapped again; if the body is the same, the publisher fails with
   ///     ``RemoteFeedError/unchanged(_:)``.
   ///   - scheduler: its thread pool decodes, because a large feed would block the loop.
   public func mapFeed(

@@ -4,7 +4,7 @@ import PlainText
 
 /// The choice between the server's feed and the saved one, and whether a load makes a request.
 public enum ReadMode: Hashable, Sendable {
-  /// The server's feed, or the saved one if the server's is unavailable, as in ``FeedLoader/load()``.
+  /// The server's feed, or the saved one if the server's feed is unavailable, as in ``FeedLoader/load()``.
   case networkFirst
   /// The saved feed, and then the server's if its images differ.
   case staleWhileRevalidate
@@ -14,17 +14,17 @@ public enum ReadMode: Hashable, Sendable {
   case cacheOnly
   /// The server's feed. The saved one is not shown, but the server needn't send it again if it has not changed.
   case networkOnly
-  /// The saved feed if it is younger than this; otherwise a request is made. Limits how often all programs that share a
-  /// cache request a feed from its server.
+  /// The saved feed if it is younger than this; otherwise, a request is made. Limits how often all programs that share
+  /// a cache request a feed from its server.
   case minimumInterval(Duration)
 }
 
 extension FeedLoader {
   /// The feed, from the server or the cache, according to `mode`.
   ///
-  /// A whole feed from the server is saved, in every mode; a part of a feed is shown if no saved feed can be shown. A
-  /// saved feed is shown until ``Options/maxAge``, with the time of its request and the reason why it is not the
-  /// server's: the request's failure or, if no request was made, ``RemoteFeedError/notAsked``, or
+  /// In every mode, a whole feed from the server is saved; part of a feed is shown if no saved feed can be shown. A
+  /// saved feed is shown until ``Options/maxAge``, with the time of its request and the reason why it is shown instead
+  /// of the server's: the request's failure, or, if no request was made, ``RemoteFeedError/notAsked``, or
   /// ``RemoteFeedError/notDue(until:_:)`` for ``ReadMode/minimumInterval(_:)``. In a mode that begins with the cache,
   /// the first read deletes nothing. **Demand:** a feed is held until requested. **Failure:** ``FeedError`` if there is
   /// nothing to show; ``ReadMode/staleWhileRevalidate`` also fails if the server's feed is unavailable after the saved
@@ -59,7 +59,7 @@ extension FeedLoader {
     }
   }
 
-  /// The saved feed, if there is one that may be shown, and then the server's, even if it is the same.
+  /// The saved feed, if there is one that may be shown, and then the server's, even if they are the same.
   var savedThenLatest: AnyPublisher<Feed, FeedError> {
     load(.cacheOnly).asResult()
       .setFailureType(to: FeedError.self)

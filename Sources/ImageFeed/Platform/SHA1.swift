@@ -1,4 +1,4 @@
-/// SHA-1 (RFC 3174): for names, which don't depend on its security, and, with a key, for authentication codes.
+/// SHA-1 (RFC 3174): for names, which don't depend on the hash's security, and, with a key, for authentication codes.
 package enum SHA1 {
   /// The authentication code of a message, which can't be computed without the key: HMAC (RFC 2104).
   package static func code(of message: [UInt8], key: [UInt8]) -> [UInt8] {

@@ -8,7 +8,7 @@ public struct SubscribedFeed: Hashable, Sendable {
   public var address: URL
   /// The subscriber's name for it.
   public var title: String?
-  /// The folders that it is in, the outermost first.
+  /// The folders that contain it, the outermost first.
   public var folders: [String]
   /// The polling interval, if it isn't the default.
   public var interval: Duration?
@@ -38,8 +38,8 @@ public struct SubscribedFeed: Hashable, Sendable {
 }
 
 /// In a list, properties without an OPML attribute have their own namespace:
-/// `xmlns:feed="urn:feedstream:subscription"`, `feed:interval="15m"`, `feed:credentials="work"`,
-/// `feed:header="Name: value"` (several on their own lines), `feed:user="name:password"`, `feed:netrc="yes"`.
+/// `xmlns:feed="urn:feedstream:subscription"`, `feed:interval="15m"`, `feed:credentials="work"`, `feed:header="Name:
+/// value"` (several fields on separate lines), `feed:user="name:password"`, `feed:netrc="yes"`.
 extension OPML {
   static let vocabulary = "urn:feedstream:subscription"
 
@@ -82,7 +82,7 @@ extension OPML {
     return true
   }
 
-  /// Adds the feeds of another list that are missing here, in the same folders.
+  /// Adds the feeds of another list that this one lacks, in the same folders.
   ///
   /// - Returns: the number of added feeds.
   public mutating func add(_ list: OPML) -> Int {
@@ -100,7 +100,7 @@ extension OPML {
     return added
   }
 
-  /// Moves the feed of a URL into a folder, whose path begins with the outermost folder, and removes folders that
+  /// Moves the feed of a URL into a folder, given by its path from the outermost folder, and removes folders that
   /// become empty.
   ///
   /// - Returns: false if there is no such feed, or it is already in that folder.

@@ -3,13 +3,12 @@ public import FeedStream
 import Foundation
 
 extension SubscriptionFile {
-  /// The list, each time it has changed: by this program, another one, or an editor.
+  /// The list, each time it has been changed by this program, by another one, or in an editor.
   ///
   /// The file's folder is watched, and checked every second, and the list is read a tenth of a second after its last
   /// change.
-  /// **Demand:** the latest list is held until it is requested. **Failure:** none; a
-  /// list that cannot be read is a failed result, and a file that was removed is `nil`. **Cancellation:** ends the
-  /// watch.
+  /// **Demand:** the latest list is held until it is requested. **Failure:** none; a list that cannot be read is
+  /// delivered as a failed result, and a file that was removed as `nil`. **Cancellation:** ends the watch.
   ///
   /// - Parameters:
   ///   - known: the list that the caller has read; the list is delivered first only if the file differs.

@@ -20,10 +20,10 @@ public struct SubscriptionFile: Sendable {
     self.init(path: URL(fileURLWithPath: path).deletingPathExtension().path + ".opml")
   }
 
-  /// The path of the file itself, when ``path`` is a symbolic link.
+  /// The path of the file itself, even when ``path`` is a symbolic link.
   var resolvedPath: String { file.resolved }
 
-  /// The list; `nil` when there is no file.
+  /// Reads the list; `nil` when there is no file.
   public func read() throws(SubscriptionFileError) -> OPML? {
     let bytes: Data
     do {

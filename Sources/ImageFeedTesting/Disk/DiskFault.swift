@@ -3,7 +3,7 @@ public import FeedStream
 public import Foundation
 public import ImageFeed
 
-/// A point in a call of a ``VirtualDisk`` at which a fault can occur.
+/// A point in a call to a ``VirtualDisk`` at which a fault can occur.
 public enum DiskStep: Hashable, Sendable, CaseIterable {
   /// Before anything is read: every call that needs the saved feed begins here.
   case read
@@ -19,7 +19,7 @@ public enum DiskStep: Hashable, Sendable, CaseIterable {
 
 /// A fault of the disk.
 public enum DiskFault: Hashable, Sendable {
-  /// The call fails and has changed nothing. After the commit, nothing can fail anymore, and this is ignored.
+  /// The call fails and changes nothing. After the commit, nothing can fail anymore, and this fault is ignored.
   case fail(FeedStoreError.Cause)
   /// The machine stops: uncommitted changes are lost, and the call never returns a result.
   case crash

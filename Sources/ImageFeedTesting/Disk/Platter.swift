@@ -56,7 +56,7 @@ struct Platter {
     working?[address]?.isDamaged = true
   }
 
-  /// The time of a saved feed that is newer than `feed`. A feed that cannot be read does not count.
+  /// The timestamp of a saved feed that is newer than `feed`. A feed that cannot be read does not count.
   func superseding(_ feed: CachedFeed, at address: URL, now: Date) -> Date? {
     guard let saved = durable[address], !saved.isDamaged else { return nil }
     let isSuperseded = FeedCachePolicy.isSuperseded(feed.timestamp, by: saved.feed.timestamp, now: now)
@@ -82,7 +82,7 @@ struct Platter {
     working = nil
   }
 
-  /// Makes a change in a transaction: either all of it becomes durable, or nothing.
+  /// Makes a change in a transaction: either all of it becomes durable, or none.
   mutating func transaction<T>(
     _ error: FeedStoreError.Step, at address: URL?, _ change: (inout Platter) throws -> T
   ) throws -> T {

@@ -14,11 +14,11 @@ import Synchronization
 ///     // Code that may crash it; then:
 ///     if disk.isDown { disk = disk.restarted() }      // and recreate everything that lived in the old process
 ///
-/// A change is made in a transaction: it becomes durable as a whole, at the commit, or not at all. When the machine
-/// stops, by a fault or by ``crash()``, uncommitted changes are lost, and this disk can't be used anymore: its calls
-/// fail and change nothing. ``restarted()`` is the disk as the next process finds it.
+/// A change is made in a transaction: it becomes durable as a whole, at the commit, or not at all. When a fault or
+/// ``crash()`` stops the machine, uncommitted changes are lost, and this disk can't be used anymore: its calls fail and
+/// change nothing. ``restarted()`` is the disk as the next process finds it.
 ///
-/// Calls take no virtual time themselves; on the loop a call takes `VirtualTimeScheduler.offloadLatency`. Any thread
+/// Calls take no virtual time themselves; on the loop, a call takes `VirtualTimeScheduler.offloadLatency`. Any thread
 /// may call the disk.
 public final class VirtualDisk: FeedStore {
   /// The location that this disk's errors name.
@@ -26,7 +26,7 @@ public final class VirtualDisk: FeedStore {
 
   private let time: VirtualTimeScheduler
   private let state: Mutex<State>
-  /// Shared with the disk that ``restarted()`` returns, so that changes of that disk reach the watches of this one,
+  /// Shared with the disk that ``restarted()`` returns, so that changes to that disk reach the watches of this one,
   /// too.
   private let bell: StoreBell
 
@@ -39,7 +39,7 @@ public final class VirtualDisk: FeedStore {
   }
 
   /// - Parameters:
-  ///   - time: the virtual time for the log.
+  ///   - time: the virtual time that the log records.
   ///   - seed: determines the random faults.
   public init(on time: VirtualTimeScheduler, seed: UInt64 = 0) {
     self.time = time
@@ -81,8 +81,8 @@ public final class VirtualDisk: FeedStore {
 
   /// The disk as the next process finds it: the committed feeds, with the same faults, capacity, log and observer.
   ///
-  /// Stops the machine if it has not stopped. There is never more than one process: two could only interleave whole
-  /// calls, because a call never sees another's transaction.
+  /// Stops the machine if it has not stopped. There is never more than one process: two processes could only interleave
+  /// whole calls, because a call never sees the transaction of another call.
   public func restarted() -> VirtualDisk {
     var next = state.withLock { state in
       defer { state.log = [] }
@@ -108,7 +108,7 @@ public final class VirtualDisk: FeedStore {
     state.withLock { $0.platter.durable[address.absoluteURL]?.isDamaged ?? false }
   }
 
-  /// Every call so far, in the order served; see ``keepsLog``.
+  /// Every call so far, in the order in which they were served; see ``keepsLog``.
   public var log: [DiskEvent] { state.withLock { $0.log } }
 
   /// True when calls are kept in ``log``, as by default.

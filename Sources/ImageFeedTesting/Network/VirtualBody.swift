@@ -47,7 +47,7 @@ final class VirtualBody: PullSource {
     transfer.open(self)
   }
 
-  /// Runs when the body has no subscriber anymore, or never had one.
+  /// Runs when the body no longer has a subscriber, or never had one.
   deinit { transfer.stop(.cancelled) }
 
   func cancelled(_: PullSubscription<Chunk, HTTPError>) {

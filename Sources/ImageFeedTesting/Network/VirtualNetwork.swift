@@ -15,7 +15,7 @@ public import ImageFeed
 /// A host without a script is not found. The seed and the earlier requests determine the random numbers of a script.
 /// The network lives on its scheduler's thread, as streams do.
 public final class VirtualNetwork {
-  /// Every request since the log was last cleared, in the order sent, with its virtual times.
+  /// Every request since the log was last cleared, in the order in which they were sent, with virtual times.
   @exclusivity(unchecked) public private(set) var log: [VirtualExchange] = []
   /// Called with each request when it is sent, and again when it has completed, before its subscriber gets the result.
   public var observer: (VirtualExchange) -> Void = { _ in }

@@ -18,12 +18,12 @@ public struct VirtualReply: Sendable {
   /// The time from the request to its completion; if the body arrives in pieces, to the head.
   public var latency: StreamInstant.Stride
   public var ending: Ending
-  /// The way in which the body arrives.
+  /// The pace at which the body arrives.
   public var pace = Pace()
 
   /// A body that arrives in pieces, one after another.
   public struct Pace: Sendable, Hashable {
-    /// The bytes of a piece; 16 KiB by default.
+    /// The number of bytes per piece; 16 KiB by default.
     public var bytes = 16 << 10
     /// The time from one piece to the next; the first arrives with the head. Zero by default.
     public var interval: StreamInstant.Stride = 0
@@ -94,12 +94,12 @@ public struct VirtualRequest: Sendable {
 /// The generator is the network's own, so that the same seed and the same requests give the same responses.
 public typealias VirtualOrigin = (_ request: VirtualRequest, _ random: inout SeededGenerator) -> VirtualReply
 
-/// A time in which an origin, or every origin, cannot be reached.
+/// A period during which an origin, or every origin, cannot be reached.
 ///
 /// Requests sent during the outage fail after ``VirtualNetwork/failureLatency``; requests in progress are cut off when
 /// the outage begins.
 public struct Outage: Hashable, Sendable {
-  /// The times from the first instant up to the second, which is excluded.
+  /// The period from the lower bound up to, but not including, the upper bound.
   public var times: Range<StreamInstant>
   /// The host that cannot be reached; `nil` for every host.
   public var host: String?

@@ -21,7 +21,7 @@ final class VirtualTransfer {
   let host: String
   /// True when the body is delivered while it arrives.
   let isStreaming: Bool
-  /// The way in which the body arrives.
+  /// The pace at which the body arrives.
   var pace = VirtualReply.Pace()
 
   /// The request's body, when it has arrived.
@@ -73,7 +73,7 @@ final class VirtualTransfer {
   /// Called when the request is sent, with its number.
   func begin(_ number: Int) { self.number = number }
 
-  /// Schedules this completion of the request, unless another comes first.
+  /// Schedules this completion of the request, unless a different one comes first.
   func end(with ending: VirtualExchange.Ending, after latency: StreamInstant.Stride) {
     self.ending = ending
     wait(until: network.time.now.advanced(by: latency))

@@ -7,7 +7,7 @@ package enum ScriptedDecoding {
   case answer(PictureAnswer, after: Duration = .zero)
   /// Writes these bytes, which needn't be a valid reply.
   case raw(Chunk)
-  /// Ends in this way, without a reply.
+  /// Ends with this exit status, without a reply.
   case end(ExitStatus)
   case hang
 }

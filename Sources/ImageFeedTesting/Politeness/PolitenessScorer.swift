@@ -1,8 +1,8 @@
-/// Judges every request as a server's operator would.
+/// Judges every request as a server operator would.
 ///
-/// The scorer watches from the server's side, in virtual time or behind a socket, and keeps its own record of requests,
-/// responses and requested pauses. The rules are those that servers' operators publish (Rachel Kroll's "feed reader
-/// score project" among them): see ``Rule``. Times are in seconds, from any single clock.
+/// The scorer watches from the server's side, in virtual time or on a real socket, and keeps its own record of
+/// requests, responses and requested pauses. The rules are those that server operators publish (Rachel Kroll's "feed
+/// reader score project" among them): see ``Rule``. Times are in seconds, from any single clock.
 public final class PolitenessScorer {
   /// The rules that a polite client follows.
   public enum Rule: String, Hashable, Sendable, CaseIterable {
@@ -12,7 +12,8 @@ public final class PolitenessScorer {
     case hourly
     /// A feed that has validators is requested unconditionally at most once a day.
     case wholeDaily
-    /// No request arrives during a pause that the server requested; of a longer pause, only the first day counts.
+    /// No request arrives during a pause that the server requested; if the pause is longer than a day, only the first
+    /// day counts.
     case retryAfter
     /// A host has at most one request at a time.
     case oneAtATime
@@ -52,12 +53,12 @@ public final class PolitenessScorer {
     var isConditional: Bool { etag != nil || lastModified != nil }
   }
 
-  /// A server's response, as far as the rules need it.
+  /// The parts of a server's response that matter to the rules.
   public struct Answer: Hashable, Sendable {
     public var status: Int
     public var etag: String?
     public var lastModified: String?
-    /// The time for which the server wants no requests, in seconds.
+    /// The number of seconds for which the server wants no requests.
     public var pause: Double?
     public var bytes: Int
 
@@ -98,8 +99,7 @@ public final class PolitenessScorer {
   public var interval = 3600.0
   /// The maximum time that a request takes to reach a server, in seconds; zero in virtual time.
   ///
-  /// A client that was killed knows when it sent its last request, but the server counts from the arrival of that
-  /// request.
+  /// A client that was killed knows when it sent its last request, but the server counts from that request's arrival.
   public var travelTime = 0.0
   /// The state before the last request for a URL.
   private var before: [String: (page: Page?, host: Host?)] = [:]

@@ -35,8 +35,8 @@ package struct TerminalAbilities: Hashable, Sendable {
     }
   }
 
-  /// The best way to show images; without colors, dots. A graphic mode isn't a color of text, so it is used even with
-  /// `NO_COLOR`.
+  /// The best way to show images; dots if there are no colors. A graphics mode doesn't color text, so it is used even
+  /// with `NO_COLOR`.
   package var mode: PictureMode {
     if kitty { return .kitty }
     if sixel { return .sixel(colors: min(sixelColors ?? 256, 256), on: background ?? RGB(0, 0, 0)) }

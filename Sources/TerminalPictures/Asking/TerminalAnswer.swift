@@ -17,7 +17,7 @@ package enum TerminalAnswer: Hashable, Sendable {
 }
 
 extension TerminalAnswer {
-  /// - Parameter sequence: a sequence that arrived in place of a key.
+  /// - Parameter sequence: a sequence that arrived where a key could have.
   /// - Returns: `nil` for anything that isn't a reply.
   package init?(_ sequence: Chunk) {
     guard let text = String(validating: sequence, as: UTF8.self), text.hasPrefix("\u{1B}") else { return nil }

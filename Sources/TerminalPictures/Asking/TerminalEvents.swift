@@ -8,17 +8,17 @@ package enum TerminalEvent: Hashable, Sendable {
 }
 
 extension Terminal {
-  /// The pressed keys, and the terminal's replies, which aren't keys.
+  /// The keys that are pressed, and the terminal's replies, which aren't keys.
   ///
   /// The query is sent when the terminal is in raw mode, so that no reply appears on the screen. Keys pressed meanwhile
-  /// are delivered in their order. A reply after the deadline is also delivered, and isn't a key either.
+  /// are delivered in order. A reply after the deadline is also delivered as a reply, not as a key.
   ///
-  /// **Demand:** as in ``keys``. **Failure:** ``keys``'. **Cancellation:** stops reading and leaves raw mode.
+  /// **Demand:** as in ``keys``. **Failure:** as in ``keys``. **Cancellation:** stops reading and leaves raw mode.
   /// **Policy:** holds the events of one key.
   ///
   /// - Parameters:
-  ///   - question: the query; without one, the known abilities are delivered immediately.
-  ///   - known: the abilities known in advance.
+  ///   - question: the query; if there is none, the known abilities are delivered immediately.
+  ///   - known: the abilities that are known in advance.
   ///   - deadline: the time to wait for the last reply.
   ///   - send: sends bytes to the terminal.
   package func events(

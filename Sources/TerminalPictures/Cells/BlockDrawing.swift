@@ -1,6 +1,6 @@
 /// One character of a screen.
 package struct Cell: Hashable, Sendable {
-  /// Empty in cells that a preceding wide character covers.
+  /// The character; empty in cells that a preceding wide character covers.
   package var text: String
   package var ink: Ink
   /// The number of the image drawn over it, if it isn't made of text; 0 for none.
@@ -12,12 +12,13 @@ package struct Cell: Hashable, Sendable {
   }
 }
 
-/// An image of characters: each is a block in one color on another color, with the smallest error.
+/// An image made of characters: each is a block in one color on a background of another color, chosen so that the error
+/// is smallest.
 enum BlockDrawing {
   /// The number of pixels of the image per character, across and down.
   static let parts = 8
 
-  /// The bits of the filled quarters: 1 top left, 2 top right, 4 bottom left, 8 bottom right.
+  /// The blocks, indexed by the bits of the filled quarters: 1 top left, 2 top right, 4 bottom left, 8 bottom right.
   static let quarters = [" ", "▘", "▝", "▀", "▖", "▌", "▞", "▛", "▗", "▚", "▐", "▜", "▄", "▙", "▟", "█"]
   /// The blocks by the number of filled eighths, from below and from the left.
   static let low = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"]
@@ -38,8 +39,8 @@ enum BlockDrawing {
     }
   }
 
-  /// - Parameter least: the minimum number of visible pixels in a quarter, of 16, for which a partly transparent
-  ///   character shows the quarter.
+  /// - Parameter least: the minimum number of visible pixels, out of 16, with which a quarter of a partly transparent
+  ///   character is shown.
   private static func cell(_ sums: BlockSums, least: Int) -> Cell {
     guard sums.all.count == parts * parts else { return partialCell(sums, least) }
     // Try halves first, so that they win ties. The last quarter is always in the background.
@@ -60,7 +61,7 @@ enum BlockDrawing {
     return Cell(best, Ink(front.count == 0 ? .standard : .rgb(front.mean), on: .rgb(back.mean)))
   }
 
-  /// A character that is partly transparent: the terminal's background shows, in quarters at the finest.
+  /// A character that is partly transparent: the terminal's background shows through, in whole quarters.
   private static func partialCell(_ sums: BlockSums, _ least: Int) -> Cell {
     let mask = (0..<4).reduce(0) { sums.quarters[$1].count >= least ? $0 | 1 << $1 : $0 }
     return mask == 0 ? Cell() : Cell(quarters[mask], Ink(.rgb(sums.quarters(mask).mean)))
@@ -77,7 +78,7 @@ private struct BlockSum {
     return RGB(UInt8(middle.x), UInt8(middle.y), UInt8(middle.z))
   }
 
-  /// A measure of the colors' similarity: the greater it is, the smaller is the error of their mean.
+  /// A measure of the colors' similarity: the greater it is, the smaller the error of their mean.
   var score: Int { count == 0 ? 0 : (sum &* sum).wrappedSum() / count }
 
   static func += (one: inout BlockSum, other: BlockSum) {
@@ -115,7 +116,7 @@ private struct BlockSums {
 enum DotDrawing {
   /// - Parameters:
   ///   - picture: two pixels across and four down for each character.
-  ///   - isLight: true on a light screen, where a dot darkens.
+  ///   - isLight: true on a light screen, where dots are dark.
   static func cells(of picture: Bitmap, columns: Int, rows: Int, onLight isLight: Bool) -> [Cell] {
     var palette = Palette([RGB(0, 0, 0), RGB(255, 255, 255)])
     var gray: [UInt8] = []

@@ -1,6 +1,6 @@
 /// The number of colors that a terminal shows.
 package enum ColorDepth: Int, Hashable, Sendable, Comparable {
-  /// None, or none by request (no-color.org).
+  /// None, possibly because the user wants none (no-color.org).
   case none = 0
   /// The terminal's own 16 colors.
   case sixteen

@@ -2,7 +2,7 @@
 package enum PictureMode: Hashable, Sendable {
   /// kitty's graphics protocol.
   case kitty
-  /// Sixels with that many colors, on a background: partly transparent pixels are mixed with it.
+  /// Sixels with that many colors; partly transparent pixels are mixed with the background color.
   case sixel(colors: Int, on: RGB = RGB(0, 0, 0))
   /// Blocks in that many colors.
   case blocks(ColorDepth)

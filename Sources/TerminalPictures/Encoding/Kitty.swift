@@ -2,7 +2,7 @@
 package struct Kitty: Hashable, Sendable {
   /// The image's data, in parts of at most 4,096 characters, as the protocol requires.
   let parts: [[UInt8]]
-  /// Its format, and its size in pixels.
+  /// The image's format, and its size in pixels.
   let keys: String
 
   package init(_ picture: Bitmap) {
@@ -21,18 +21,19 @@ package struct Kitty: Hashable, Sendable {
   /// The approximate number of bytes of ``sending(_:)``.
   package var size: Int { parts.reduce(0) { $0 + $1.count + 16 } }
 
-  /// Shows the image at the cursor, in `columns` by `rows` characters; the cursor stays.
+  /// Shows the image at the cursor, in `columns` by `rows` characters; the cursor doesn't move.
   package func shown(columns: Int, rows: Int) -> [UInt8] { sending("a=T,\(keys),c=\(columns),r=\(rows),C=1,q=2") }
 
   /// Sends the image to the terminal, which keeps it under a number.
   package func kept(as number: Int) -> [UInt8] { sending("a=t,i=\(number),\(keys),q=2") }
 
-  /// Shows, at the cursor, an image that the terminal keeps; the cursor stays. An image may be shown at several places.
+  /// Shows, at the cursor, an image that the terminal keeps; the cursor doesn't move. An image may be shown in several
+  /// places.
   package static func placed(_ number: Int, at place: Int, columns: Int, rows: Int) -> [UInt8] {
     command("a=p,i=\(number),p=\(place),c=\(columns),r=\(rows),C=1,q=2")
   }
 
-  /// Removes an image from one place of the screen; the terminal keeps it.
+  /// Removes an image from one place on the screen; the terminal keeps it.
   package static func removed(_ number: Int, at place: Int) -> [UInt8] {
     command("a=d,d=i,i=\(number),p=\(place),q=2")
   }

@@ -37,7 +37,7 @@ package enum Sixel {
     return bytes + "\u{1B}\\".utf8
   }
 
-  /// Appends sixels: repeated sixels as a count, and none of the empty sixels at the end.
+  /// Appends sixels: repeated sixels are written as a count, and empty sixels at the end are left out.
   private static func append(_ row: ArraySlice<UInt8>, to bytes: inout [UInt8]) {
     guard let last = row.lastIndex(where: { $0 != 0 }) else { return }
     var place = row.startIndex

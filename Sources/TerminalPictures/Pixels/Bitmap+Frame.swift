@@ -1,5 +1,6 @@
 extension Bitmap {
-  /// The middle of the image in a frame: excess is cut off on both sides, and missing parts are background.
+  /// The middle of the image in a frame: excess is cut off on both sides, and missing parts are filled with the
+  /// background.
   package func framed(width frameWidth: Int, height frameHeight: Int, on background: RGB) -> Bitmap {
     var pixels = [UInt8](repeating: 255, count: frameWidth * frameHeight * 4)
     let (left, top) = ((frameWidth - width) / 2, (frameHeight - height) / 2)
@@ -24,7 +25,7 @@ extension Bitmap {
   }
 
   /// The part of an image that is as large as a box, around a point that is `x` and `y` from its middle; along a side
-  /// that isn't longer than the box's, the whole image.
+  /// that isn't longer than the box's, it is the whole image.
   package func part(width boxWidth: Int, height boxHeight: Int, x: Int, y: Int) -> Bitmap {
     let (newWidth, newHeight) = (min(boxWidth, width), min(boxHeight, height))
     let left = min(max((width - newWidth) / 2 + x, 0), width - newWidth)

@@ -1,10 +1,10 @@
-/// Pixels of an image, row by row: four bytes each, red, green, blue and opacity, not premultiplied.
+/// The pixels of an image, row by row: four bytes each, red, green, blue and alpha, not premultiplied.
 package struct Bitmap: Hashable, Sendable {
   package let width: Int
   package let height: Int
   package let rgba: [UInt8]
 
-  /// - Precondition: the number of bytes fits the size, and there is at least one pixel.
+  /// - Precondition: the number of bytes matches the size, and there is at least one pixel.
   package init(width: Int, height: Int, rgba: [UInt8]) {
     precondition(width > 0 && height > 0, "Bitmap: \(width) × \(height) is not an image; give it at least one pixel")
     precondition(rgba.count == width * height * 4, "Bitmap: \(rgba.count) bytes; use width * height * 4")
@@ -16,7 +16,7 @@ package struct Bitmap: Hashable, Sendable {
   /// True if no pixel is transparent.
   package var isOpaque: Bool { stride(from: 3, to: rgba.count, by: 4).allSatisfy { rgba[$0] == 255 } }
 
-  /// The color at a position, without its opacity.
+  /// The color at a position, without its alpha.
   package func color(_ x: Int, _ y: Int) -> RGB {
     let place = (y * width + x) * 4
     return RGB(rgba[place], rgba[place + 1], rgba[place + 2])
@@ -42,7 +42,7 @@ package struct Bitmap: Hashable, Sendable {
   package func isSolid(_ x: Int, _ y: Int) -> Bool { rgba[(y * width + x) * 4 + 3] >= 128 }
 }
 
-/// A color of 24 bits.
+/// A 24-bit color.
 package struct RGB: Hashable, Sendable {
   package var red: UInt8
   package var green: UInt8
@@ -64,7 +64,7 @@ package struct RGB: Hashable, Sendable {
 }
 
 extension Bitmap {
-  /// The image with another number of pixels, each the mean of the area that it represents.
+  /// The image with a different number of pixels, each of which is the mean of the area that it represents.
   package func scaled(toWidth newWidth: Int, height newHeight: Int) -> Bitmap {
     if newWidth == width, newHeight == height { return self }
     let across = Self.shares(of: width, among: newWidth)

@@ -1,8 +1,8 @@
-/// A few colors that represent all colors of an image, found by dividing the colors where they differ most, until there
-/// are enough groups (median cut, with variance for the choice).
+/// A few colors that represent all colors of an image, found by dividing the colors where they differ most until there
+/// are enough groups (median cut, where the variance determines which group is divided).
 struct Palette {
   let colors: [RGB]
-  /// The index of the nearest color for each of 32,768 colors, found on request; -1 before.
+  /// The index of the nearest color for each of 32,768 colors, found on demand; -1 until then.
   private var nearest = [Int16](repeating: -1, count: 32_768)
 
   init(_ colors: [RGB]) { self.colors = colors }
@@ -12,7 +12,7 @@ struct Palette {
     self.init(Self.cut(Self.histogram(of: picture), into: min(max(count, 2), 256)))
   }
 
-  /// The index of the color that is nearest to `color`, of which only the five leading bits of each component count.
+  /// The index of the color that is nearest to `color`, where only the five leading bits of each component count.
   mutating func index(of color: RGB) -> Int {
     let key = Int(color.red >> 3) << 10 | Int(color.green >> 3) << 5 | Int(color.blue >> 3)
     if nearest[key] >= 0 { return Int(nearest[key]) }
@@ -28,7 +28,7 @@ struct Palette {
 
   // MARK: - Finding them
 
-  /// The number of pixels of each color of 15 bits, and the sums of their colors.
+  /// The number of pixels of one 15-bit color, and the sums of their colors.
   private struct Bucket {
     var count = 0
     var sum = SIMD3<Int>.zero

@@ -8,7 +8,7 @@ package struct CellSize: Hashable, Sendable {
     self.height = height
   }
 
-  /// The default if a terminal does not report it: twice as high as wide.
+  /// The default if a terminal does not report the size: twice as high as wide.
   package static let usual = CellSize(width: 8, height: 16)
 }
 

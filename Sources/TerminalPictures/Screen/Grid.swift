@@ -1,6 +1,6 @@
 import PlainText
 
-/// Characters in rows and columns, and images drawn over them: the content of a screen or a part of one.
+/// Characters in rows and columns, and images drawn over them: the content of a screen, or of part of one.
 package struct Grid: Hashable, Sendable {
   /// An image that isn't text, and its position.
   package struct Placed: Hashable, Sendable {
@@ -28,10 +28,10 @@ package struct Grid: Hashable, Sendable {
     cells += Array(repeating: Cell(), count: columns * count)
   }
 
-  /// Writes text, with control characters made visible, shortened to its room with "…".
+  /// Writes text, with control characters made visible, shortened with "…" to fit the room.
   ///
-  /// - Parameter room: the number of columns that it may take; up to the edge by default.
-  /// - Returns: the number of columns that it took.
+  /// - Parameter room: the number of columns that the text may take up; all columns up to the edge by default.
+  /// - Returns: the number of columns that it took up.
   @discardableResult
   package mutating func write(
     _ text: String, _ ink: Ink = .plain, row: Int, column: Int, room: Int = .max

@@ -1,6 +1,6 @@
 extension Grid {
   /// The grid as lines of a terminal that scrolls, each with a line break. Images are drawn last, when the lines have
-  /// made room for them; then the cursor is below the last line.
+  /// made room for them. Afterward, the cursor is below the last line.
   package func lines(_ depth: ColorDepth) -> [UInt8] {
     var bytes: [UInt8] = []
     for row in 0..<rows {

@@ -22,7 +22,7 @@ package struct ScreenWriter {
   package static let entering =
     "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[0m\u{1B}[2J" + String(decoding: TerminalMouse.reporting, as: UTF8.self)
 
-  /// Restores the screen. This also works if the screen was taken over only partly.
+  /// Restores the screen, even if it was taken over only partly.
   ///
   /// - Parameter mode: the way in which images were shown.
   package static func leaving(_ mode: PictureMode?) -> String {
@@ -32,7 +32,7 @@ package struct ScreenWriter {
     return "\u{1B}\\" + pictures + mouse + "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
   }
 
-  /// Drops the known content of the screen, because other code has written to it.
+  /// Forgets the content of the screen, because other code has written to it.
   package mutating func reset() { shown = nil }
 
   /// The bytes that make the screen show `next`; empty if it already does.

@@ -1,8 +1,8 @@
 import PlainText
 
 extension String {
-  /// The text, with control characters made visible, in lines of at most `columns` columns, broken at spaces, and in
-  /// words that are longer than a line.
+  /// The text, with control characters made visible, in lines of at most `columns` columns, broken at spaces, and
+  /// within words that are longer than a line.
   ///
   /// - Parameters:
   ///   - columns: the maximum width of a line; at least 2, so that wide characters have room.
@@ -44,7 +44,7 @@ extension String {
 }
 
 extension Grid {
-  /// Writes lines below one another, and leaves out those without room.
+  /// Writes lines one below another, and leaves out those that don't fit.
   ///
   /// - Returns: the number of lines, including those left out.
   @discardableResult
@@ -67,7 +67,7 @@ extension Grid {
     }
   }
 
-  /// Draws a frame with a text in its middle: where an image would be.
+  /// Draws a frame with a text in its middle, in place of an image.
   package mutating func placeholder(
     _ text: String, _ ink: Ink, row: Int, column: Int, columns: Int, rows: Int
   ) {

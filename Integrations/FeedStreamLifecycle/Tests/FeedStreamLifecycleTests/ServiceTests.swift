@@ -13,7 +13,7 @@ import Testing
 @Suite struct ServiceTests {
   private struct Refused: Error {}
 
-  /// Runs `service` until it ends and, at the same time, `body`, which may trigger a graceful shutdown.
+  /// Runs `service` until it ends, and at the same time runs `body`, which may trigger a graceful shutdown.
   private static func run(
     _ service: some Service, while body: @escaping @Sendable (GracefulShutdownTestTrigger) async throws -> Void
   ) async throws {

@@ -5,7 +5,7 @@ import NIOPosix
 import Synchronization
 import Testing
 
-/// Tests what the articles recommend for a `NIOAsyncChannel`: its inbound side as a publisher.
+/// Tests what the articles recommend for a `NIOAsyncChannel`: using its inbound side as a publisher.
 @Suite struct AsyncChannelTests {
   typealias Channel = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 

@@ -38,7 +38,7 @@ func requests() -> AnyPublisher<Int, Never> {
     .eraseToAnyPublisher()
 }
 
-/// The answers to `count` requests of prepared bytes.
+/// The responses to `count` requests made of prepared bytes.
 func answers() -> AnyPublisher<Int, Never> {
   let id = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
   let request = Chunk("GET /orders HTTP/1.1\r\nHost: 127.0.0.1\r\ntraceparent: \(id)\r\n\r\n")

@@ -64,7 +64,7 @@ import Tracing
     server.close()
   }
 
-  /// Stands for a tracer that propagates its own spans in `traceparent`.
+  /// Stands in for a tracer that propagates its own spans in `traceparent`.
   private struct SpanPropagator: Instrument {
     func extract<Carrier, Extract: Extractor>(
       _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract

@@ -13,7 +13,7 @@ import Tracing
   /// Runs two servers and sends a request to the outer one, which requests a URL from the inner one.
   ///
   /// - Parameter inner: the response of the inner server to a request.
-  /// - Returns: the response of the outer one.
+  /// - Returns: the response of the outer server.
   private static func relay(
     _ fields: [HTTPRequest.Header] = [], tracer: InMemoryTracer, _ instrument: any Instrument,
     inner respond: @escaping (HTTPServer.Request) -> HTTPServer.Response
@@ -124,7 +124,7 @@ import Tracing
     server.close()
   }
 
-  /// A task-local value of a program's own.
+  /// A task-local value that belongs to the program itself.
   private enum Visitor {
     @TaskLocal static var name = "nobody"
   }

@@ -124,7 +124,7 @@ struct HTTPCacheTables {
     String(decoding: try JSONEncoder().encode(selectors), as: UTF8.self)
   }
 
-  /// Deletes the least recently used responses until the rest is within the limit.
+  /// Deletes the least recently used responses until the rest fit within the limit.
   private func evict() throws {
     let total = try Int.fetchOne(db.cachedStatement(sql: "SELECT sum(bytes) FROM response")) ?? 0
     guard total > capacity else { return }

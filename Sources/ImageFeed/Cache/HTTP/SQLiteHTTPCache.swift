@@ -7,8 +7,8 @@ public import Foundation
 ///     let client = CurlHTTPClient(on: loop).cached(in: SQLiteHTTPCache(path: "http.db", on: loop))
 ///
 /// Creating this object doesn't touch the file. The file is opened on first use; the first stored response creates it,
-/// readable by this user alone. Beyond ``capacity`` bytes, the least recently used responses are deleted. Calls wait
-/// for other processes, on the thread pool.
+/// readable only by this user. Beyond ``capacity`` bytes, the least recently used responses are deleted. While another
+/// process uses the file, calls wait on the thread pool.
 ///
 /// The cache needs its own file: a file with other content, such as saved feeds, is refused and never changed. A
 /// damaged file is renamed to `<file>.corrupt-<time>`, and a new one is created.
@@ -24,13 +24,13 @@ public final class SQLiteHTTPCache: HTTPCacheStore {
   private let worker: SerialWorker
   private let now: @Sendable () -> Date
 
-  /// Creates a store on a file, which need not exist.
+  /// Creates a store for a file, which need not exist yet.
   ///
   /// - Parameters:
   ///   - path: absolute, or relative to the current directory at the time of this call.
   ///   - scheduler: delivers the results; its thread pool runs the calls.
   ///   - capacity: the maximum number of bytes kept; 50 MB by default.
-  ///   - busyTimeout: the time for which a call waits for other processes before it fails as busy.
+  ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
   ///   - now: the wall clock, for the time of each response's last use.
   ///   - onSetAside: receives the new path of a damaged file that was renamed, on a thread of the scheduler's pool.
   public init(

@@ -10,7 +10,8 @@ package enum NoteFields {
 
   /// Writes the fields that have a value.
   ///
-  /// The writer uses its own memory, because an array would check for room at each byte, and a poll has fifty fields.
+  /// The writer uses its own memory, because an array would check for room before each byte, and a poll has fifty
+  /// fields.
   package struct Writer: ~Copyable {
     private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 512, alignment: 1)
     private var count = 1

@@ -4,8 +4,8 @@ import Foundation
 struct PageImageNote: StoredNote {
   /// The items without an image, in the order of the document.
   var items: [FeedImages.Imageless] = []
-  /// The items whose pages were read, the latest last, each with the URL of the page's image; empty if the page has
-  /// none.
+  /// The items whose pages were read, the latest last, each with the URL of the page's image, which is empty if the
+  /// page has none.
   private(set) var answers: [(id: FeedImage.ID, address: String)] = []
 
   /// The maximum number of items that are recorded per feed, besides those of its latest document: 1,000.
@@ -13,7 +13,7 @@ struct PageImageNote: StoredNote {
 
   init() {}
 
-  /// The found images, by their items.
+  /// The found images, by item.
   var found: [FeedImage.ID: WebAddress] {
     Dictionary(answers.compactMap { answer in WebAddress(answer.address).map { (answer.id, $0) } }) { _, last in last }
   }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The file of a cache and the two files that SQLite keeps next to it: identifies, renames and removes them.
 struct CacheFile: Sendable {
-  /// Absolute, so that it survives a change of directory and SQLite never reads it as a `file:` URI.
+  /// An absolute path, so that it survives a change of directory and SQLite never reads it as a `file:` URI.
   let path: String
 
   init(path: String) {
@@ -12,13 +12,14 @@ struct CacheFile: Sendable {
   /// The write-ahead log and its shared index.
   static let companions = ["-shm", "-wal"]
 
-  /// Distinguishes a file from another one that takes its path later.
+  /// Distinguishes a file from a different one that takes its path later.
   struct Identity: Hashable {
     let device: UInt64
     let inode: UInt64
     let size: Int64
     let changed: Date
-    /// True for a file, false for a folder, a pipe or a device: opening one of those may block, or seem to work.
+    /// True for a regular file; false for a folder, a pipe or a device, because opening one of those may block, or seem
+    /// to work.
     let isRegular: Bool
 
     /// True when both identify the same file, even if it was written to in between.
@@ -31,14 +32,15 @@ struct CacheFile: Sendable {
   /// True when a write-ahead log that is not empty is next to the file.
   var hasLog: Bool { (Self.identity(of: resolved + "-wal")?.size ?? 0) > 0 }
 
-  /// Creates the folders that lead to the file, for this user alone, as the XDG base directory specification requires.
+  /// Creates the folders that lead to the file, accessible only to this user, as the XDG base directory specification
+  /// requires.
   func createFolder() throws {
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }
 
-  /// Creates an empty file, for this user alone: the URLs in it may hold secrets. SQLite gives the companions the same
-  /// mode.
+  /// Creates an empty file that only this user can access, because the URLs in it may contain secrets. SQLite gives the
+  /// companions the same mode.
   func create() throws {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
@@ -74,7 +76,7 @@ struct CacheFile: Sendable {
   }
 
   /// Renames the file and its companions to `<path>.corrupt-<when it last changed>…`, unless `identity` is no longer at
-  /// the path: then another process has already renamed it.
+  /// the path, in which case another process has already renamed it.
   ///
   /// - Returns: the new path, or `nil` if there was nothing to do.
   func setAside(_ identity: Identity, patience: Duration) throws -> String? {
@@ -88,8 +90,8 @@ struct CacheFile: Sendable {
     }
   }
 
-  /// Removes the file and its companions, unless `identity` is no longer at the path: then another process has already
-  /// done so.
+  /// Removes the file and its companions, unless `identity` is no longer at the path, in which case another process has
+  /// already done so.
   func remove(_ identity: Identity, patience: Duration) throws {
     try withFolderLock(exclusively: true, patience: patience) {
       guard let present = self.identity, present.isSameFile(as: identity) else { return }
@@ -100,8 +102,8 @@ struct CacheFile: Sendable {
     }
   }
 
-  /// Removes companions that remain without their file: otherwise a shared index that another process still holds for
-  /// the old file would serve the new one. Call this under the exclusive folder lock, if there is no file.
+  /// Removes companions whose file is gone: otherwise, a shared index that another process still holds for the old file
+  /// would be used for the new one. Call this only if there is no file, and while holding the exclusive folder lock.
   func removeStrayCompanions() {
     for companion in Self.companions { unlink(resolved + companion) }
   }

@@ -4,13 +4,14 @@ import GRDB
 /// One open connection to a cache file: it opens the file and checks it before use.
 ///
 /// **Journal:** a write-ahead log, so that readers and a writer in different processes do not wait for each other and a
-/// save costs no `fsync`. With `synchronous = NORMAL`, a crash of the process loses nothing. A crash of the machine may
-/// lose the latest saves, but never a part of one.
+/// save needs no `fsync`. With `synchronous = NORMAL`, a crash of the process loses nothing. A crash of the machine may
+/// lose the latest saves, but never part of one.
 struct FeedDatabase: Sendable {
   private let connection: DatabaseConnection
   private let journal = NoteJournal()
 
-  /// Connects to the file at the path. Call it under the folder lock, so that no other process renames the file.
+  /// Connects to the file at the path. Call this while holding the folder lock, so that no other process renames the
+  /// file.
   init(_ file: CacheFile, busyTimeout: Duration) throws {
     connection = try Self.explaining {
       try DatabaseConnection(path: file.path, Self.configuration(busyTimeout: busyTimeout))
@@ -77,8 +78,8 @@ struct FeedDatabase: Sendable {
   }
 
   /// Like GRDB's `inTransaction`, but with statements that are prepared once: preparing them takes a fifth of a small
-  /// retrieval's time. A `body` must pass on the errors of the statements that write, after which SQLite may have
-  /// rolled back.
+  /// retrieval's time. `body` must rethrow the errors of statements that write, because SQLite may have rolled back
+  /// after such an error.
   ///
   /// - Parameter body: not called if there are no tables.
   private func transaction<R>(_ begin: String, _ db: Database, _ body: (FeedTables) throws -> R) throws -> R? {
@@ -99,7 +100,7 @@ struct FeedDatabase: Sendable {
     }
   }
 
-  /// Reads the changes by other connections since the last transaction.
+  /// Reads the changes that other connections have made since the last transaction.
   ///
   /// - Returns: false when nothing was ever saved in the file.
   private func followOthers(_ db: Database) throws -> Bool {
@@ -112,8 +113,8 @@ struct FeedDatabase: Sendable {
     return true
   }
 
-  /// Creates the schema in an empty file. Call it under the exclusive folder lock: no other process then changes the
-  /// journal.
+  /// Creates the schema in an empty file. Call this while holding the exclusive folder lock, so that no other process
+  /// changes the journal.
   func initialize(patience: Duration) throws {
     try perform { db in
       // A power cut can't lose any data yet, and a file that it leaves empty is initialized again.
@@ -145,8 +146,8 @@ struct FeedDatabase: Sendable {
     }
   }
 
-  /// Keeps the system's reason for a failure. SQLite forgets it when a commit or an opening fails, but `errno` still
-  /// has it: everything in between runs on this thread, and successful calls don't change `errno`.
+  /// Keeps the system's reason for a failure. SQLite forgets it when it fails to commit or to open the file, but
+  /// `errno` still has it: everything in between runs on this thread, and successful calls don't change `errno`.
   private static func explaining<R>(_ body: () throws -> R) throws -> R {
     errno = 0
     do {

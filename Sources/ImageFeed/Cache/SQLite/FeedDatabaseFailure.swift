@@ -1,14 +1,15 @@
 import Foundation
 import GRDB
 
-/// A failed database call, classified by the remedy.
+/// A failed database call, classified by its remedy.
 package struct FeedDatabaseFailure: Error {
   package let cause: FeedStoreError.Cause
   /// True if a reader may succeed by opening the file without writing next to it.
   let mayBeReadFrozen: Bool
   /// True when the file at the path is no longer the one that was opened.
   let hasMoved: Bool
-  /// True when the process or the machine had no descriptor left: a later call may succeed, after others are closed.
+  /// True when the process or the machine had no file descriptors left: a later call may succeed, after others are
+  /// closed.
   let isExhaustion: Bool
   /// True if exhaustion is possible: SQLite doesn't keep the reason why it could not create a file.
   let mayBeExhaustion: Bool

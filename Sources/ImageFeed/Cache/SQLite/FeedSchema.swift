@@ -3,7 +3,7 @@ import GRDB
 /// The tables of a cache file.
 ///
 /// A file's header identifies its program (`application_id`) and the version of its tables (`user_version`). No earlier
-/// version was released, so a file with another version is refused; the first release that changes the tables must
+/// version was released, so a file with a different version is refused; the first release that changes the tables must
 /// include migrations.
 enum FeedSchema {
   /// `FEED` in ASCII.
@@ -80,7 +80,8 @@ enum FeedSchema {
   /// Checks which program wrote the file.
   ///
   /// - Returns: false when nothing was ever saved in it.
-  /// - Throws: when the file is another program's, another version's, or has this program's number but no version.
+  /// - Throws: when the file belongs to another program or to a different version, or has this program's number but no
+  ///   version.
   static func check(_ db: Database) throws -> Bool {
     let application = try db.integer("PRAGMA application_id")
     let version = try db.integer("PRAGMA user_version")

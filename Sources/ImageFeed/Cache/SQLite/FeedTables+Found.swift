@@ -80,8 +80,8 @@ private struct SeenReader {
   private let firstSeen: FirstSeen
   /// The beginning of each pack.
   private var starts: [Int] = [0]
-  /// The pack that was read last, and its bytes. Each pack takes the place of the last one: a new array for each, of up
-  /// to 64 KiB, made the system give memory back and forth.
+  /// The pack that was read last, and its bytes. Each pack overwrites the previous one: when each had a new array of up
+  /// to 64 KiB, memory was returned to the system and requested again all the time.
   private var pack: (part: Int, count: Int)?
   private var bytes: [UInt8] = []
 

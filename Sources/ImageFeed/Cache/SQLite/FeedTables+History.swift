@@ -98,7 +98,8 @@ extension FeedTables {
     try write(history, title: feed.title, isPrivate: feed.isFromPrivateNetwork)
   }
 
-  /// Adds items to the history, the last of the document first, because the history is trimmed in order of addition.
+  /// Adds items to the history, starting with the last one in the document, because the history is trimmed in order of
+  /// addition.
   private func keep(
     _ places: [Int], of old: OldDocument, in history: inout HistoryRow, _ policy: HistoryPolicy
   ) throws {

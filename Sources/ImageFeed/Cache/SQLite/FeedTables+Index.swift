@@ -5,9 +5,9 @@ import GRDBSQLite
 /// The word index of all saved and former items, in SQLite's FTS5.
 ///
 /// Saves don't update the index: a feed's `history.revision` counts its changes, and the next query indexes the
-/// differences. So polls cost the same as without an index, and the index is created only when it is first needed. The
-/// id of a row is the time by which it is sorted, in seconds since 1970 times 2^20: the newest items are found first
-/// without sorting.
+/// differences. So polls take no longer than without an index, and the index is created only when it is first needed.
+/// The id of a row is the time by which it is sorted, in seconds since 1970, times 2^20, so the newest items are found
+/// first without sorting.
 extension FeedTables {
   private static let createIndex = """
     CREATE TABLE IF NOT EXISTS found (
@@ -114,7 +114,7 @@ extension FeedTables {
     return entries.count
   }
 
-  /// The feed's current items, and then the former ones. Of several items with the same id, only the first is included.
+  /// The feed's current items, and then the former ones. If several items have the same id, only the first is included.
   private func entries(of history: HistoryRow, _ address: URL) throws -> [Entry] {
     var entries: [Entry] = []
     var seen: Set<FeedImage.ID> = []

@@ -4,8 +4,8 @@ import GRDBSQLite
 
 /// The statements about notes; they run inside a transaction, as those of ``FeedTables`` do.
 ///
-/// Notes are kept as bytes (``NoteFields``): they grow with every release, are read and written whole, and are never
-/// searched.
+/// Notes are kept as bytes (``NoteFields``), because they gain fields with every release, are read and written as a
+/// whole, and are never searched.
 extension FeedTables {
   /// - Parameter remembers: true to cache the note for later reads, as writing transactions do.
   func note<Note: StoredNote>(_ key: NoteKey, as type: Note.Type, remembers: Bool) throws -> Note? {
@@ -85,7 +85,7 @@ private final class NotesInFile: FeedNotes {
   private let tables: FeedTables
   private let policy: HistoryPolicy
   private let isWriting: Bool
-  /// The step to which a failure belongs.
+  /// The step to which failures are attributed.
   var step = FeedStoreError.Step.insertion
 
   init(_ tables: FeedTables, _ policy: HistoryPolicy, isWriting: Bool) {

@@ -178,7 +178,7 @@ extension FeedImages.Builder {
     return builder.finish().first
   }
 
-  /// One of the images in a pack, without making the others.
+  /// One of the images in a pack; the others aren't created.
   static func image(at place: Int, inPack pack: UnsafeRawBufferPointer, of count: Int) -> FeedImage? {
     var builder = FeedImages.Builder(count: 1)
     guard builder.append(pack: pack, of: count, only: place) else { return nil }

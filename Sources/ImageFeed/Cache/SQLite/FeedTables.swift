@@ -4,8 +4,8 @@ import GRDBSQLite
 
 /// The statements of the store. They run inside a transaction of ``FeedDatabase``.
 ///
-/// Images are bound and read through SQLite's own functions: a GRDB row or argument list takes longer than the work
-/// itself.
+/// Images are bound and read through SQLite's own functions, because creating a GRDB row or argument list would take
+/// longer than the work itself.
 struct FeedTables {
   let db: Database
   /// The notes that the tables do not have yet.
@@ -160,7 +160,7 @@ struct FeedTables {
 
   /// Replaces a saved feed, unless a newer one is saved. If the images are the same, the feed is only renewed.
   ///
-  /// - Parameter step: the step to which a failure belongs.
+  /// - Parameter step: the step to which failures are attributed.
   func replace(
     _ address: URL, with feed: CachedFeed, keeping policy: HistoryPolicy, now: Date, _ step: inout FeedStoreError.Step
   ) throws -> FeedReplacement {
@@ -254,8 +254,8 @@ struct FeedTables {
 }
 
 extension Row {
-  /// The value of a column; throws when it is damaged. GRDB's own subscripts end the process when a value has another
-  /// type. A strict table prevents that, unless a bit of the file has flipped.
+  /// The value of a column; throws when it is damaged. GRDB's own subscripts end the process when a value has the wrong
+  /// type. A strict table prevents that, unless a bit in the file has flipped.
   func value<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value {
     let stored: DatabaseValue = self[column]
     guard let value = Value.fromDatabaseValue(stored) else {

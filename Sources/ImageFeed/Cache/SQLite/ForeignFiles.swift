@@ -14,7 +14,7 @@ package enum ForeignFiles {
     }
   }
 
-  /// True when a file at the path has content that is not a cache of this kind. False for a missing or an empty file.
+  /// True when the file at the path has content but isn't a cache of this kind. False for a missing or an empty file.
   ///
   /// Reads at most the header, and the log next to it.
   package static func isForeign(_ path: String, to kind: Kind) -> Bool {

@@ -25,7 +25,7 @@ enum ImagePack {
 }
 
 extension FeedImages {
-  /// Calls `body` with each pack, and its number of images, until it returns `false`.
+  /// Calls `body` with each pack, and its number of images, until `body` returns `false`.
   func forEachPack(_ body: (_ count: Int, _ bytes: UnsafeRawBufferPointer) throws -> Bool) rethrows {
     var (heads, pack): ([ImagePack.Head], [UInt8]) = ([], [])
     var position = startIndex

@@ -37,8 +37,8 @@ final class NoteJournal: @unchecked Sendable {
   // Unchecked, here and below: each poll accesses these a dozen times, and only one transaction runs at a time.
   @exclusivity(unchecked) private(set) var notes: [NoteKey: Note] = [:]
   @exclusivity(unchecked) private(set) var feeds: [String: Row] = [:]
-  /// The numbers of the table's first and last row; `nil` when it is empty. After each fold, the numbers begin again at
-  /// a random one, so the same first row means that nothing was folded.
+  /// The numbers of the table's first and last row; `nil` when it is empty. After each fold, the numbers restart at a
+  /// random one, so the same first row means that nothing was folded.
   var rows: (first: Int64, last: Int64)?
   /// The number of bytes in the table's rows.
   private(set) var size = 0
@@ -72,7 +72,7 @@ final class NoteJournal: @unchecked Sendable {
     feeds.compactMap { address, feed in feed.renewal.map { (address, $0) } }.sorted { $0.address < $1.address }
   }
 
-  /// Forgets everything, because the file has another state, or the transaction was rolled back.
+  /// Forgets everything, because the state of the file has changed, or the transaction was rolled back.
   func forget() {
     state = nil
     clear()
@@ -105,7 +105,7 @@ final class NoteJournal: @unchecked Sendable {
     feeds = feeds.filter { $0.value.renewal != nil }
   }
 
-  /// True when the entries of this transaction are too many for the journal.
+  /// True when this transaction has too many entries for the journal.
   var isFull: Bool { size + entries.count > Self.limit }
 
   /// Called when the entries of this transaction have been written as a row.

@@ -20,11 +20,11 @@ public final class SQLiteFeedStore: FeedStore {
   private let onSetAside: @Sendable (String) -> Void
   private let database: Mutex<SharedDatabase>
 
-  /// Creates a store on a file, which need not exist.
+  /// Creates a store for a file, which need not exist yet.
   ///
   /// - Parameters:
   ///   - path: absolute, or relative to the current directory at the time of this call.
-  ///   - busyTimeout: the time for which a call waits for other processes before it fails as busy.
+  ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
   ///   - policy: the limits of the history; 1,000 items and 365 days per feed by default. A smaller
   ///     limit takes effect with the next change of a feed.
   ///   - onSetAside: receives the new path of a damaged file that was renamed, on the thread of the call that renamed
@@ -123,7 +123,7 @@ public final class SQLiteFeedStore: FeedStore {
   }
 
   /// - Parameters:
-  ///   - first: the step to which a failure belongs until `body` changes it.
+  ///   - first: the step to which failures are attributed until `body` changes it.
   ///   - noting: true if `body` only changes notes and renews feeds.
   /// - Returns: `nil` if there is no file, or nothing was ever saved in it.
   func write<R: Sendable>(

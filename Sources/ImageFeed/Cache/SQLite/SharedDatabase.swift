@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// The feeds in a cache file that other processes share.
+/// The feeds in a cache file that is shared with other processes.
 struct SharedDatabase: Sendable {
   private let shared: SharedFile<FeedDatabase>
 

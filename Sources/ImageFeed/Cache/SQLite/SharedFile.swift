@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 
 /// The connection to a SQLite file that several processes share. Opens the file when needed, opens it again when
-/// another file has taken its path, waits for descriptors, and recovers from damage.
+/// another file has taken its path, waits for file descriptors, and recovers from damage.
 ///
 /// The owner is responsible for the contents of the file, and for using it on one thread at a time.
 final class SharedFile<Connection: Sendable>: Sendable {
@@ -21,16 +21,16 @@ final class SharedFile<Connection: Sendable>: Sendable {
   private let opensExclusively: Bool
   private let open: @Sendable (CacheFile) throws -> Connection
   private let current = Mutex<(connection: Connection, identity: CacheFile.Identity)?>(nil)
-  /// The identity of a file that was checked when it was opened; later damage to its header doesn't make the file count
-  /// as another program's.
+  /// The identity of a file that was checked when it was opened; it keeps the file from being mistaken for another
+  /// program's if its header is damaged later.
   private let ours = Mutex<CacheFile.Identity?>(nil)
 
   /// - Parameters:
   ///   - applicationID: the number in SQLite's header of files of this kind. A file with another number is refused
   ///     without being opened.
-  ///   - busyTimeout: the time for which a call waits for other processes, and for descriptors.
+  ///   - busyTimeout: how long a call waits for other processes, and for file descriptors.
   ///   - opensExclusively: true if `open` changes the file, so that no other process may open it meanwhile.
-  ///   - open: connects to the file, which exists, and is empty if it is new. Called under the folder lock.
+  ///   - open: connects to the file, which exists, and is empty if it is new. Called while the folder lock is held.
   init(
     _ file: CacheFile, applicationID: Int, busyTimeout: Duration, opensExclusively: Bool,
     open: @escaping @Sendable (CacheFile) throws -> Connection
@@ -79,7 +79,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
     return opened?.0
   }
 
-  /// Runs `body`, and runs it again after failures that a new connection or a new file may solve.
+  /// Runs `body`, and runs it again after failures that a new connection or a new file may resolve.
   ///
   /// - Parameter body: may run more than once; its earlier changes were rolled back.
   func recovering<R>(by remedy: Remedy, _ body: () throws -> R) throws(FeedDatabaseFailure) -> R {
@@ -128,7 +128,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
     }
   }
 
-  /// Repeats `body` while the process has no descriptor left for it, up to the busy timeout.
+  /// Repeats `body` while the process has no file descriptors left for it, up to the busy timeout.
   ///
   /// Descriptors are mostly used by connections to servers, which are short-lived.
   func waitingForDescriptors<R>(_ body: () throws(FeedDatabaseFailure) -> R) throws(FeedDatabaseFailure) -> R {

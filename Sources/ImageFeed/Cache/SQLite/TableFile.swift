@@ -53,7 +53,7 @@ package final class TableFile: Sendable {
 
   /// - Parameters:
   ///   - path: absolute, or relative to the current directory at the time of this call.
-  ///   - busyTimeout: the time for which a call waits for other processes before it fails as busy.
+  ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
   ///   - onSetAside: receives the new path of a damaged file.
   package init(
     path: String, _ kind: Kind, busyTimeout: Duration, onSetAside: @escaping @Sendable (String) -> Void
