@@ -66,7 +66,7 @@ import Testing
       try Data(repeating: UInt8(ascii: "a"), count: 3 << 20).write(to: URL(filePath: list))
       let long = try await FeedBinary.run(["subscriptions", "import", list, "--store", server.text])
       #expect(
-        long.status == 1 && long.errors.contains("the input is not a list of URLs, one per line"), "\(long.errors)")
+        long.status == 1 && long.errors.contains("the input is not a list with one URL per line"), "\(long.errors)")
     }
   }
 

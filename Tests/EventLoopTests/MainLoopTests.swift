@@ -116,7 +116,7 @@ import Testing
         }
       }
     }
-    #expect(message(of: ending).contains("main queue runs"))
+    #expect(message(of: ending).contains("the main queue"))
   }
 }
 

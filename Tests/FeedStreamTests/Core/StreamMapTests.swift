@@ -1,3 +1,4 @@
+import Dispatch
 import FeedStream
 import FeedStreamTesting
 import TestSupport
@@ -395,6 +396,33 @@ import Testing
       #expect(StreamDiagnostics.snapshot().nodes.filter(\.isEnd).count == 1)
       for sink in [before, within, after] { sink.cancel() }
       #expect(StreamDiagnostics.snapshot().nodes == [])
+    }
+  }
+
+  @Test func `a chain of thousands of operators is shown in full`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let numbers = PassthroughSubject<Int, Never>()
+      var chain = numbers.eraseToAnyPublisher()
+      for _ in 0..<2_000 { chain = chain.map { $0 + 1 }.eraseToAnyPublisher() }
+      let sink = chain.sink { _ in }
+      let map = StreamDiagnostics.snapshot()
+      #expect(map.nodes.count == 2_002 && !map.isCut)
+      sink.cancel()
+    }
+  }
+
+  @Test func `a time operator with a queue is one node`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let loop = EventLoop()
+      let numbers = PassthroughSubject<Int, Never>()
+      let sink = numbers.debounce(for: .seconds(60), scheduler: DispatchQueue.global()).sink { _ in }
+      numbers.send(1)
+      let nodes = StreamDiagnostics.snapshot().nodes.filter { $0.name == "Debounce" }
+      #expect(nodes.count == 1 && nodes[0].received == 1 && nodes[0].waitsForTime)
+      sink.cancel()
+      withExtendedLifetime(loop) {}
     }
   }
 

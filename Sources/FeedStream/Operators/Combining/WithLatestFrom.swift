@@ -21,7 +21,7 @@ extension Publisher {
 
   /// Combines each value with the newest value of another publisher, using `transform`.
   ///
-  /// **Demand, failure, cancellation, policy:** as in the overload of `withLatestFrom(_:)` in which both can fail.
+  /// **Demand, failure, cancellation, policy:** as in `withLatestFrom(_:)` when both can fail.
   @inlinable public func withLatestFrom<P: Publisher, T>(
     _ other: P, _ transform: @escaping (Output, P.Output) -> T
   ) -> Publishers.WithLatestFrom<Self, P, T> where P.Failure == Failure {

@@ -22,7 +22,7 @@ extension Publisher {
   /// Makes a publisher that cannot fail from each value and delivers the publishers' values, one publisher after the
   /// other.
   ///
-  /// **Demand, failure, cancellation, policy:** as in the overload of `concatMap(_:)` in which both can fail.
+  /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` when both can fail.
   @_disfavoredOverload @inlinable public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.ConcatMap<Publishers.SetFailureType<P, Failure>, Self> where P.Failure == Never {
@@ -33,7 +33,7 @@ extension Publisher {
 extension Publisher where Failure == Never {
   /// `concatMap` for a stream that cannot fail and publishers that can.
   ///
-  /// **Demand, failure, cancellation, policy:** as in the overload of `concatMap(_:)` in which both can fail.
+  /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` when both can fail.
   @_disfavoredOverload @inlinable public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.ConcatMap<P, Publishers.SetFailureType<Self, P.Failure>> {
@@ -42,7 +42,7 @@ extension Publisher where Failure == Never {
 
   /// `concatMap` where nothing can fail.
   ///
-  /// **Demand, failure, cancellation, policy:** as in the overload of `concatMap(_:)` in which both can fail.
+  /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` when both can fail.
   @_disfavoredOverload @inlinable public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.ConcatMap<P, Self> where P.Failure == Never {

@@ -29,8 +29,7 @@ extension Publisher {
 
   /// Makes a publisher that cannot fail from each value and delivers the values of all of them.
   ///
-  /// **Demand, failure, cancellation, policy:** as in the overload of `flatMap(maxPublishers:_:)` in which both can
-  /// fail.
+  /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` when both can fail.
   @_disfavoredOverload @inlinable public func flatMap<P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
   ) -> Publishers.FlatMap<Publishers.SetFailureType<P, Failure>, Self> where P.Failure == Never {
@@ -41,8 +40,7 @@ extension Publisher {
 extension Publisher where Failure == Never {
   /// `flatMap` for a stream that cannot fail and publishers that can.
   ///
-  /// **Demand, failure, cancellation, policy:** as in the overload of `flatMap(maxPublishers:_:)` in which both can
-  /// fail.
+  /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` when both can fail.
   @_disfavoredOverload @inlinable public func flatMap<P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
   ) -> Publishers.FlatMap<P, Publishers.SetFailureType<Self, P.Failure>> {
@@ -51,8 +49,7 @@ extension Publisher where Failure == Never {
 
   /// `flatMap` where nothing can fail.
   ///
-  /// **Demand, failure, cancellation, policy:** as in the overload of `flatMap(maxPublishers:_:)` in which both can
-  /// fail.
+  /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` when both can fail.
   @_disfavoredOverload @inlinable public func flatMap<P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
   ) -> Publishers.FlatMap<P, Self> where P.Failure == Never {

@@ -20,7 +20,7 @@ extension Publisher where Output: Publisher, Output.Failure == Failure {
 extension Publisher where Output: Publisher, Failure == Never {
   /// `switchToLatest` for a stream that cannot fail and publishers that can.
   ///
-  /// **Demand, failure, cancellation, policy:** as in the overload of `switchToLatest()` in which both can fail.
+  /// **Demand, failure, cancellation, policy:** as in `switchToLatest()` when both can fail.
   @inlinable
   public func switchToLatest() -> Publishers.SwitchToLatest<Output, Publishers.SetFailureType<Self, Output.Failure>> {
     Publishers.SwitchToLatest(upstream: setFailureType(to: Output.Failure.self))
@@ -30,7 +30,7 @@ extension Publisher where Output: Publisher, Failure == Never {
 extension Publisher where Output: Publisher, Failure == Never, Output.Failure == Never {
   /// `switchToLatest` where nothing can fail.
   ///
-  /// **Demand, failure, cancellation, policy:** as in the overload of `switchToLatest()` in which both can fail.
+  /// **Demand, failure, cancellation, policy:** as in `switchToLatest()` when both can fail.
   @inlinable public func switchToLatest() -> Publishers.SwitchToLatest<Output, Self> {
     Publishers.SwitchToLatest(upstream: self)
   }
@@ -39,7 +39,7 @@ extension Publisher where Output: Publisher, Failure == Never, Output.Failure ==
 extension Publisher where Output: Publisher, Output.Failure == Never {
   /// `switchToLatest` for publishers that cannot fail.
   ///
-  /// **Demand, failure, cancellation, policy:** as in the overload of `switchToLatest()` in which both can fail.
+  /// **Demand, failure, cancellation, policy:** as in `switchToLatest()` when both can fail.
   @inlinable public func switchToLatest()
     -> Publishers.SwitchToLatest<
       Publishers.SetFailureType<Output, Failure>, Publishers.Map<Self, Publishers.SetFailureType<Output, Failure>>
@@ -70,7 +70,7 @@ extension Publisher {
 
   /// Makes a publisher that cannot fail from each value and delivers the values of the newest publisher.
   ///
-  /// **Demand, failure, cancellation, policy:** as in the overload of `flatMapLatest(_:)` in which both can fail.
+  /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` when both can fail.
   @_disfavoredOverload @inlinable public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P
   )
@@ -85,7 +85,7 @@ extension Publisher {
 extension Publisher where Failure == Never {
   /// Makes a publisher that may fail from each value and delivers the values of the newest publisher.
   ///
-  /// **Demand, failure, cancellation, policy:** as in the overload of `flatMapLatest(_:)` in which both can fail.
+  /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` when both can fail.
   @_disfavoredOverload @inlinable public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.SwitchToLatest<P, Publishers.SetFailureType<Publishers.Map<Self, P>, P.Failure>> {
@@ -94,7 +94,7 @@ extension Publisher where Failure == Never {
 
   /// Makes a publisher that cannot fail from each value and delivers the values of the newest publisher.
   ///
-  /// **Demand, failure, cancellation, policy:** as in the overload of `flatMapLatest(_:)` in which both can fail.
+  /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` when both can fail.
   @_disfavoredOverload @inlinable public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.SwitchToLatest<P, Publishers.Map<Self, P>> where P.Failure == Never {

@@ -85,12 +85,15 @@ struct MapReader {
       if !nodes[node].upstreams.contains(source) { nodes[node].upstreams.append(source) }
       return
     }
-    guard let source = add(facts.name, member) else { return }
+    // A time operator with a queue has two stages, here and on the queue: both are one node.
+    let isOneNode = object is MapBridge && facts.name == nodes[node].name
+    guard let source = isOneNode ? node : add(facts.name, member) else { return }
+    if isOneNode { known[ObjectIdentifier(member)] = node }
     nodes[source].place = facts.place
     nodes[source].demand = facts.demand
-    nodes[source].held = facts.held
+    nodes[source].held += facts.held
     nodes[source].capacity = facts.capacity
-    nodes[source].waitsForTime = facts.waitsForTime
+    nodes[source].waitsForTime = nodes[source].waitsForTime || facts.waitsForTime
     nodes[source].isOver = facts.isOver
     nodes[source].note = facts.note
     nodes[source].hints.partners = facts.partners
@@ -98,7 +101,12 @@ struct MapReader {
     nodes[source].hints.reason = facts.reason
     nodes[source].hints.reasonAbove = facts.reasonAbove
     nodes[source].hints.onlyMoves = facts.onlyMoves
-    join(source, to: node, facts)
+    if isOneNode {
+      nodes[node].delivered = facts.delivered?.count
+      if let tally = facts.delivered { note(tally, in: node) }
+    } else {
+      join(source, to: node, facts)
+    }
     for upstream in facts.upstreams { visit(upstream, above: source, member) }
     if facts.joins { nodes[source].received = nil }
   }
@@ -111,7 +119,7 @@ struct MapReader {
       note(tally, in: source)
     }
     // Bounded, in case a subscriber is its own downstream.
-    for _ in 0..<1_000 {
+    for _ in 0..<2 * limit {
       // Stop at an object: it is the node below, or leads to that node.
       guard let present = link, !(type(of: present) is AnyClass), let member = present as? any Traceable else { break }
       if let erased = member as? any ErasedLink {
