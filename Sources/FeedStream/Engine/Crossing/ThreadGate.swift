@@ -91,7 +91,8 @@ import Synchronization
       guard let lane, !isShared.load(ordering: .relaxed) else { return }
       guard following == .always || !isHomed else { return }
       // The thread that subscribes may be inside: the queue's work then waits until it leaves.
-      let isInside = thread.load(ordering: .relaxed) == currentThread() && depth.load(ordering: .relaxed) > 0
+      let isHere = thread.load(ordering: .relaxed) == currentThread() || self.lane?.isHere ?? false
+      let isInside = isHere && depth.load(ordering: .relaxed) > 0
       move(to: lane)
       guard isInside else { return }
       lane.keep()
