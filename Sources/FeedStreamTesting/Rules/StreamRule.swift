@@ -51,7 +51,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
         + "cancellations arrive during a delivery."
     case .nothingLostInSilence:
       "A value that was produced and requested is delivered, however late the request; an operator that drops values "
-        + "says so."
+        + "documents this."
     case .everythingReleased:
       "After the completion, or cancellation, the operator releases its upstream and its subscriber and schedules "
         + "nothing more."
@@ -74,7 +74,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
     case .cancelIsFinal:
       "Most operators with state ignore events that a publisher delivers despite cancel(); the others pass them on."
     case .orderIsKept, .nothingLostInSilence, .everythingReleased, .flatStack:
-      "A defect in the operator; the conformance kit finds it."
+      "The operator has a defect; the conformance kit finds it."
     }
   }
 
