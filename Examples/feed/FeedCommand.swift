@@ -9,21 +9,21 @@ import PlainText
 struct FeedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "feed",
-    abstract: "Show image feeds from their servers or, if that fails, from the cache.",
+    abstract: "Show image feeds from their servers or, if the servers fail, from the cache.",
     discussion: """
       feed https://example.com/blog                 one feed, or the feed of a web page
       feed load https://a.example https://b.example several, as one list
       feed load https://example.com/blog --pages 5  more than its first page
       feed browse https://example.com/blog          browse its images in the terminal
       feed subscriptions import my.opml             add feeds to your list
-      feed watch --every 15m --new                  show new images of the list
+      feed watch --every 15m --new                  show new images in the list
       feed watch --every 15m --exec ./notify        run a command on each new image
       feed search lighthouse                        find items seen before
       feed inspect https://example.com/feed.xml     find out why there is no image
 
-      Exit status: 0 for success, 1 for an error or if there was nothing to show, 64 for an invalid command line, 130 if \
-      interrupted (Ctrl-C), 141 if standard output was closed, 143 if terminated. On a second signal, the command exits \
-      without waiting for saves to complete.
+      Exit status: 0 for success, 1 for an error or if there was nothing to show, 64 for an invalid command line, 130 \
+      if interrupted (Ctrl-C), 141 if standard output was closed, 143 if terminated. On a second signal, the command \
+      exits without waiting for saves to complete.
       """,
     version: "feed 0.1.0",
     subcommands: [

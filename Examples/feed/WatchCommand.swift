@@ -11,10 +11,10 @@ struct WatchCommand: ParsableCommand {
     abstract: "Reload feeds regularly, and show changes.",
     discussion: """
       Shows a feed when its images change, and when it starts or stops coming from the cache; new images are marked. \
-      An image is new until a command has shown it; on a feed's first load, all are new, and none is marked. Errors \
-      are reported on standard error when they change, and watch continues until Ctrl-C. If a server requests longer \
-      intervals, watch obeys. "feed explain" shows when a feed is due and why. With --follow, makes no requests: feeds \
-      are shown as soon as other processes save them in the same cache.
+      An image is new until a command has shown it; on a feed's first load, all images are new, but none is marked. \
+      Errors are reported on standard error when they change, and watch continues until Ctrl-C. If a server requests \
+      longer intervals, watch uses those. "feed explain" shows when a feed is due and why. With --follow, makes no \
+      requests: feeds are shown as soon as other processes save them in the same cache.
       """)
 
   @OptionGroup var load: LoadOptions
@@ -46,7 +46,7 @@ struct WatchCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Run this command for each new image, with JSON on standard input and FEED_… and ITEM_… in the environment. Without "
-        + "--new, nothing is shown.", valueName: "cmd"))
+        + "--new, no images are shown.", valueName: "cmd"))
   var exec: String?
 
   @Flag(help: "Run the --exec command with /bin/sh.")

@@ -9,9 +9,9 @@ import TerminalPictures
 struct BrowseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "browse",
-    abstract: "Browse the images of feeds, using the whole terminal.",
+    abstract: "Browse the images in feeds, using the whole terminal.",
     discussion: """
-      Move with the arrows, enlarge with Enter, open the post in a browser with O, star with *, search with /, \
+      Move with the arrow keys, enlarge with Enter, open the post in a browser with O, star with *, search with /, \
       reload with r; ? shows all keys, q quits. Feeds are reloaded at the interval set by --every, and updated when \
       another process saves them. Near the end of the list, more pages are loaded; a feed's former items (--keep) \
       follow its last page. Items that are new since your last visit, and those that arrive while you browse, are \

@@ -14,7 +14,7 @@ struct CacheImages: ParsableCommand {
 /// `feed cache images show`: shows the number and size of saved images, or the details of one.
 struct CacheImagesShow: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show the number and total size of saved images, or the details of one.")
+    commandName: "show", abstract: "Show the number and total size of saved images, or the details of one image.")
 
   @OptionGroup var options: CacheImagesOptions
 

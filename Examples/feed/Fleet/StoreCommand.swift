@@ -15,10 +15,11 @@ struct StoreCommand: ParsableCommand {
 /// `feed store copy`: copies feeds, their due times and the list of subscriptions from a file to a fleet.
 struct StoreCopy: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "copy", abstract: "Copy the feeds and due times of a cache file, and your subscriptions, to a fleet.",
+    commandName: "copy",
+    abstract: "Copy your subscriptions, and the feeds and due times from a cache file, to a fleet.",
     discussion: """
-      Keeps due times, so moving to a fleet triggers no extra requests. The file isn't changed. Feeds that are newer in \
-      the fleet aren't overwritten, so you can repeat the command.
+      Keeps due times, so moving to a fleet triggers no extra requests. The file isn't changed. Feeds that are newer \
+      in the fleet aren't overwritten, so you can repeat the command.
       """)
 
   @Argument(help: ArgumentHelp("The cache file, such as feeds.db.", valueName: "file"), completion: .file())

@@ -34,7 +34,8 @@ struct FleetOptions: ParsableArguments {
     help: ArgumentHelp(
       "The fleet's Redis or Valkey server: redis://[user:password@]host[:port][/database], rediss://… for TLS, "
         + "redis+sentinel://[user:password@]host[:port][,…]/name[/database], or unix:///path/of/the/socket. "
-        + "If the URL has no password, FEED_STORE_PASSWORD in the environment sets it.", valueName: "url"),
+        + "If the URL has no password, the one in the environment variable FEED_STORE_PASSWORD is used.",
+      valueName: "url"),
     transform: StoreArgument.init(parsing:))
   var store: StoreArgument
 

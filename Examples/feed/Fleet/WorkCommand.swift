@@ -14,11 +14,12 @@ struct WorkCommand: ParsableCommand {
     commandName: "work",
     abstract: "Poll the feeds of a fleet, alongside other workers.",
     discussion: """
-      Takes due hosts from the store, polls their feeds, and saves the results in the store. In the whole fleet, at most one \
-      request per host runs at a time. Prints one line per changed feed. Start any number of workers, on any number of \
-      machines. If one dies, others take over its hosts when the leases expire (--lease). While the store is unreachable, \
-      the worker waits and loses nothing, and reports the error on standard error. Ctrl-C finishes running requests, then \
-      exits. To add feeds, use "feed subscriptions import"; to see the fleet's state, "feed fleet status".
+      Takes due hosts from the store, polls their feeds, and saves the results in the store. Across the fleet, at most \
+      one request per host runs at a time. Prints one line per changed feed. Start any number of workers, on any \
+      number of machines. If a worker dies, others take over its hosts when the leases expire (--lease). While the \
+      store is unreachable, the worker waits and loses nothing, and reports the error on standard error. Ctrl-C \
+      finishes running requests, then exits. To add feeds, use "feed subscriptions import"; to see the fleet's state, \
+      "feed fleet status".
       """)
 
   @OptionGroup var fleet: FleetOptions
@@ -34,7 +35,7 @@ struct WorkCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Minimum time between requests for a feed, such as 15m; \"auto\" adapts to how often it changes. (default: 1h)",
+      "Minimum time between requests for a feed, such as 15m; \"auto\" adapts to how often the feed changes. (default: 1h)",
       valueName: "duration"), transform: WatchInterval.init(parsing:))
   var every: WatchInterval?
 
@@ -57,7 +58,7 @@ struct WorkCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The list with the feeds' credentials (feed:user, feed:header, feed:netrc). (default: your subscriptions)",
+      "The OPML file with the feeds' credentials (feed:user, feed:header, feed:netrc). (default: your subscriptions)",
       valueName: "file"), completion: .file())
   var opml: String?
 

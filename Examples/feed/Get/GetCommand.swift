@@ -11,9 +11,9 @@ struct GetCommand: ParsableCommand {
     commandName: "get",
     abstract: "Fetch a URL and write the body unchanged.",
     discussion: """
-      With --cache, responses are stored and reused as RFC 9111 and RFC 5861 allow a private cache; without it, nothing is \
-      stored. Redirects are followed. The body is written byte for byte as the server sends it: compressed only if a \
-      --header requests that. Any response counts as success, even 404 or 500.
+      With --cache, responses are stored and reused as RFC 9111 and RFC 5861 specify for a private cache; without \
+      --cache, nothing is stored. Redirects are followed. The body is written byte for byte as the server sends it: \
+      compressed only if a --header requests compression. Any response counts as success, even 404 or 500.
       """)
 
   @Argument(help: ArgumentHelp("The URL (http or https).", valueName: "url"), transform: FeedAddress.parse)

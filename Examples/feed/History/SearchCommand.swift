@@ -8,11 +8,11 @@ import PlainText
 struct SearchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "search",
-    abstract: "Search the current and former items of feeds.",
+    abstract: "Search the current and former items in saved feeds.",
     discussion: """
-      Finds items in which every word occurs in the title, text, alternative text or location, newest first. sun* matches \
-      all words that begin with sun. Without words, shows every item that matches the options. Makes no requests. \
-      The exit status is 1 if nothing was found.
+      Finds items that contain every word in the title, text, alternative text or location, and shows the newest \
+      first. sun* matches all words that begin with sun. Without words, shows every item that matches the options. \
+      Makes no requests. The exit status is 1 if nothing was found.
       """)
 
   @Argument(help: ArgumentHelp("The words to find.", valueName: "words"))

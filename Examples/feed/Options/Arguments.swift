@@ -115,7 +115,8 @@ enum ReadChoice: EnumerableFlag {
     switch choice {
     case .offline: "Show the saved feed without making a request."
     case .refresh: "Show only the server's feed, never the saved one."
-    case .preferCache: "Show the saved feed; load from the server only if there is none or it has expired."
+    case .preferCache:
+      "Show the saved feed; load from the server only if no feed is saved, or the saved feed has expired."
     }
   }
 }

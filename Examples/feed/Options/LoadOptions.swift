@@ -9,7 +9,9 @@ struct LoadOptions: ParsableArguments {
     transform: FeedAddress.parse)
   var addresses: [URL] = []
 
-  @Option(help: ArgumentHelp("An OPML file of feeds, in addition to the URLs.", valueName: "file"), completion: .file())
+  @Option(
+    help: ArgumentHelp("An OPML file that lists feeds, in addition to the URLs.", valueName: "file"),
+    completion: .file())
   var opml: String?
 
   @Option(

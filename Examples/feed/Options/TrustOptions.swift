@@ -15,7 +15,7 @@ struct TrustOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "A URL where server operators can contact you, sent in User-Agent. (default: $FEED_CONTACT, or none)",
+      "A URL where server operators can contact you; sent in the User-Agent field. (default: $FEED_CONTACT, or none)",
       valueName: "url"))
   var contact: String?
 

@@ -14,17 +14,18 @@ struct ServeCommand: ParsableCommand {
     commandName: "serve",
     abstract: "Serve feeds as a web page that updates itself.",
     discussion: """
-      Writes the page's URL to standard output. To stop the server, press Ctrl-C or send SIGTERM; running responses \
-      have up to a second to complete. The server also serves /feed.json (JSON Feed), /feed.atom, /events (Server-Sent \
-      Events), /health, /metrics (Prometheus), /slideshow?every=30s and /frame.png?w=800&h=480&palette=gray4 for \
-      e-paper displays. By default, only programs on this machine can reach it; with a different --host, clients need \
-      the token in the printed URL.
+      Writes the page's URL to standard output. To stop the server, press Ctrl-C or send SIGTERM; responses in \
+      progress have up to a second to complete. The server also serves /feed.json (JSON Feed), /feed.atom, /events \
+      (Server-Sent Events), /health, /metrics (Prometheus), /slideshow?every=30s and \
+      /frame.png?w=800&h=480&palette=gray4 for e-paper displays. By default, only programs on this machine can reach \
+      the server; with a different --host, clients need the token in the printed URL.
 
-      With --store, the server is a gateway, which shows the feeds that a fleet's workers poll: the first 1,000, or those \
-      whose URLs you give. You can run any number of gateways; a client can switch to another gateway and continue \
-      where it left off. A gateway has no history, search or stars, which need a cache file.
+      With --store, the server is a gateway, which shows the feeds that a fleet's workers poll: the first 1,000, or \
+      those whose URLs you pass. You can run any number of gateways; a client can switch to another gateway and \
+      continue where it left off. A gateway has no history, search or stars, which need a cache file.
 
-      When started by systemd socket activation, it listens on systemd's socket and ignores --host and --port.
+      If systemd starts the server by socket activation, the server listens on systemd's socket and ignores --host and \
+      --port.
 
       Examples:
         feed serve https://example.com/feed.json
@@ -38,7 +39,9 @@ struct ServeCommand: ParsableCommand {
     transform: FeedAddress.parse)
   var addresses: [URL] = []
 
-  @Option(help: ArgumentHelp("An OPML file of feeds, in addition to the URLs.", valueName: "file"), completion: .file())
+  @Option(
+    help: ArgumentHelp("An OPML file that lists feeds, in addition to the URLs.", valueName: "file"),
+    completion: .file())
   var opml: String?
 
   @Option(
@@ -96,7 +99,7 @@ struct ServeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Show the feeds of the fleet on this server, such as redis://host, instead of polling them.",
+      "Show the feeds of the fleet on this server, such as redis://host, instead of polling feeds.",
       valueName: "url"), transform: StoreArgument.init(parsing:))
   var store: StoreArgument?
 

@@ -13,7 +13,7 @@ struct SubscriptionsAdd: ParsableCommand {
       Each feed is loaded and saved first. For a web page, adds the feed that it links to; comment feeds are skipped, \
       and if several remain, you choose (without a terminal, they are only listed). A URL without a feed is refused \
       unless you use --force. A feed that is already in the list isn't loaded; its title, folder, interval and \
-      credentials are updated if you give them. With --store, nothing is loaded.
+      credentials are updated if you specify them. With --store, nothing is loaded.
       """)
 
   @Argument(

@@ -10,9 +10,9 @@ struct SubscriptionsCommand: ParsableCommand {
     commandName: "subscriptions",
     abstract: "Manage your list of feeds, which commands use by default.",
     discussion: """
-      The list is an OPML file that you may edit: subscriptions.opml in $XDG_CONFIG_HOME/feedstream or ~/.config/feedstream. \
-      Choose another file with --opml, or a fleet's list, which "feed work" polls, with --store. A running serve or watch \
-      command notices changes.
+      The list is an OPML file that you may edit: subscriptions.opml in $XDG_CONFIG_HOME/feedstream or \
+      ~/.config/feedstream. To use a different file, pass --opml; to use the list of a fleet, which "feed work" polls, \
+      pass --store. A running serve or watch command notices changes.
       """,
     subcommands: [
       SubscriptionsList.self, SubscriptionsAdd.self, SubscriptionsRename.self, SubscriptionsMove.self,
@@ -25,7 +25,8 @@ struct SubscriptionsCommand: ParsableCommand {
 struct SubscriptionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The list's file. (default: feedstream/subscriptions.opml in $XDG_CONFIG_HOME or ~/.config)", valueName: "file"),
+      "The OPML file that contains your feed list. (default: feedstream/subscriptions.opml in $XDG_CONFIG_HOME or "
+        + "~/.config)", valueName: "file"),
     completion: .file())
   var opml: String?
 

@@ -37,7 +37,7 @@ struct SubscriptionsRename: ParsableCommand {
 /// `feed subscriptions move`: moves feeds to a different folder.
 struct SubscriptionsMove: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "move", abstract: "Move feeds to another folder, or out of all folders.")
+    commandName: "move", abstract: "Move feeds to a different folder, or out of all folders.")
 
   @Argument(help: ArgumentHelp("The feeds' URLs, titles or numbers.", valueName: "feed"))
   var feeds: [String]
@@ -69,7 +69,7 @@ struct SubscriptionsMove: ParsableCommand {
 struct SubscriptionsRemove: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove feeds from the list; their saved data is kept.",
-    discussion: "Numbers refer to the list as it was before the command. With --store, give URLs.")
+    discussion: "Numbers refer to the list as it was before the command. With --store, use URLs.")
 
   @Argument(help: ArgumentHelp("The feeds' URLs, titles or numbers.", valueName: "feed"))
   var feeds: [String]

@@ -51,7 +51,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
         + "cancellations arrive during a delivery."
     case .nothingLostInSilence:
       "A value that was produced and requested is delivered, however late the request; an operator that drops values "
-        + "says so."
+        + "documents this."
     case .everythingReleased:
       "After the completion, or cancellation, the operator releases its upstream and its subscriber and schedules "
         + "nothing more."
@@ -65,7 +65,8 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
     case .oneThread:
       "Debug builds trap; release builds trap only where a subject, a loop or another scheduler is used. In the Swift 6 language mode, sending a stream to another thread does not compile."
     case .oneSubscription:
-      "The second subscription is cancelled; a value before the first is ignored, passes, or traps."
+      "The second subscription is cancelled; a value that arrives before the first subscription is ignored, is passed "
+        + "on, or causes a trap."
     case .demandAddsUp: "A request for zero values traps, naming the operator."
     case .neverMoreThanAsked:
       "Some operators that count demand trap; the others pass the value on, hold it, or drop and report it."
@@ -73,7 +74,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
     case .cancelIsFinal:
       "Most operators with state ignore events that a publisher delivers despite cancel(); the others pass them on."
     case .orderIsKept, .nothingLostInSilence, .everythingReleased, .flatStack:
-      "A defect in the operator; the conformance kit finds it."
+      "The operator has a defect; the conformance kit finds it."
     }
   }
 
