@@ -18,7 +18,7 @@ enum MistakenPlace {
       + "list."
   }
 
-  /// Advice for a text that names a file instead of a URL; `nil` when there is none.
+  /// Advice for text that names a file instead of a URL; `nil` for any other text.
   static func advice(onFile text: String) -> String? {
     let path = URL(string: text).flatMap { $0.isFileURL ? $0.path : nil } ?? text
     guard let bytes = bytes(ofFile: path) else { return nil }

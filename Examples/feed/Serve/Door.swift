@@ -6,7 +6,7 @@ import ImageFeed
 /// Decides which requests are accepted.
 ///
 /// A page from another site can make its own host name point to this machine (DNS rebinding) and then read the data
-/// served here, because the browser takes both for the same site. Such a request has that name in `Host`, so only IP
+/// served here, because the browser treats both as the same site. Such a request has that name in `Host`, so only IP
 /// addresses, `localhost` and allowed names are accepted. If other machines can reach the server, requests also need a
 /// token.
 struct Door: Sendable {

@@ -6,7 +6,7 @@ import PlainText
 struct GalleryCard {
   let entry: Gallery.Entry
   let gallery: Gallery
-  /// The names of the feeds in URLs.
+  /// The names by which URLs refer to the feeds.
   let feedNames: [String]
   let now: Date
   /// True for the cards at the top, whose images aren't loaded lazily.

@@ -71,8 +71,8 @@ public struct FleetStatus: Hashable, Sendable {
   public var totals: [String: Int]
   /// The number of polls up to each lateness, and the total lateness of all polls, both in seconds.
   public var latePolls: (upTo: [(seconds: Int, polls: Int)], sum: Double) { Self.latePolls(totals) }
-  /// The time by which the engine's clock is ahead of the fleet's time, which follows it. More than a few seconds means
-  /// that the clock was set.
+  /// The time by which the engine's clock is ahead of the fleet's time, which follows it. A difference of more than a
+  /// few seconds means that the clock was set.
   public var clockAhead: Duration
   /// The time that the engine took to reply.
   public var latency: Duration

@@ -1,7 +1,7 @@
 extension FeedItem {
   /// The maximum number of characters of ``plainText``: 1,000.
   public static let longestText = 1_000
-  /// The maximum number of characters that are taken from a text in place of a title: 100.
+  /// The maximum number of characters that are taken from a text when it replaces a title: 100.
   public static let longestCaption = 100
 
   /// The title without markup; `nil` when it has no visible character.

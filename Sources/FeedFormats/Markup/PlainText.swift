@@ -100,7 +100,7 @@ private struct Round {
   }
 }
 
-/// Appends a space for a block element, which separates words; other elements don't.
+/// Appends a space for a block element, because block elements separate words; other elements don't.
 private func appendBreak(after name: Bytes, to result: inout [UInt8]) {
   let name = name.prefix { $0.isLetter || $0.isDigit }
   let inline: [StaticString] = [

@@ -95,7 +95,7 @@ extension SyndicationBuilder {
 
   // MARK: The text, read in several ways
 
-  /// The human-readable text; `nil` if it is empty, because another element may have one.
+  /// The human-readable text; `nil` if it is empty, because a different element may contain one.
   private var textForPeople: FeedText? {
     if text.contains(UInt8(ascii: "\r")) { return FeedText(withLineFeeds.trimmed, isMarkup: kind != .plain) }
     if kind == .base64, let decoded = text.withBytes(base64) {

@@ -28,7 +28,7 @@ enum Entities {
 
   /// Appends `bytes` with their entities resolved; an ampersand that doesn't begin an entity is kept.
   ///
-  /// - Returns: false if there was such an ampersand.
+  /// - Returns: false if such an ampersand was kept.
   @discardableResult
   static func append(_ bytes: Bytes, to text: inout [UInt8]) -> Bool {
     var index = 0

@@ -13,7 +13,7 @@ package import ImageFeed
 package final class PageImageFinder {
   /// Options; each has a default.
   package struct Options {
-    /// The number of requests that run at a time. 4 by default.
+    /// The maximum number of concurrent requests. 4 by default.
     package var maxRunning = 4
     /// The time between the end of a request to a host and the next request to that host. One second by default.
     package var gap: Duration = .seconds(1)
@@ -61,7 +61,7 @@ package final class PageImageFinder {
   private var isEnded = false
 
   /// - Parameters:
-  ///   - book: records the found images; use the same book for the option `pageImages` with which the feeds are loaded.
+  ///   - book: records the found images; pass the same book as the `pageImages` option when you load the feeds.
   ///   - store: keeps the state of hosts.
   ///   - client: makes the requests; it must not send users' credentials.
   package init(

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Keeps the images found on items' pages, in a feed's store: each page is read once, and its image then becomes an
+/// Keeps the images found on items' pages, in the feed's store. Each page is read once, and its image then becomes an
 /// image of the feed.
 ///
 /// Every call **blocks**, as calls to a store do.

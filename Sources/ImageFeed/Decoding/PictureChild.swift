@@ -43,7 +43,7 @@ final class PictureChild {
   private var reading: AnyCancellable?
   private var writing: AnyCancellable?
   private var exiting: AnyCancellable?
-  /// The timer for the deadline of its image, or for its idle time.
+  /// The timer for the image's deadline, or for the process's idle time.
   private var alarm: (any Cancellable)?
   private var hasEndedWriting = false
   private var status: ExitStatus?

@@ -53,7 +53,7 @@ extension Set<FeedImage.ID> {
 
 /// Records which images of each feed have been shown, next to the feeds themselves.
 ///
-/// Calls block, as those of ``FeedStore`` do.
+/// Calls block, like those of ``FeedStore``.
 public protocol ShownImagesStore: FeedStore {
   /// The record of a feed's shown images, or `nil`. Changes nothing.
   func shownImages(for address: URL) throws(FeedStoreError) -> ShownImages?

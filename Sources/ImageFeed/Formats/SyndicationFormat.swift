@@ -6,8 +6,8 @@ public import Foundation
 /// everything else that `FeedParser` reads.
 ///
 /// Each item with an image is an image of the feed: the first of its images in the order of
-/// `FeedImageCandidate.Source`. Items without one are counted (``FeedImages/omittedItems``). An image is identified by
-/// its item's guid or Atom id, else by its item's link, else by its own URL.
+/// `FeedImageCandidate.Source`. Items without an image are counted (``FeedImages/omittedItems``). An image is
+/// identified by its item's guid or Atom id, else by its item's link, else by its own URL.
 public struct SyndicationFormat: FeedFormat {
   public init() {}
 

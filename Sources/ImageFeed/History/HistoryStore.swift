@@ -3,7 +3,7 @@ public import Foundation
 /// Keeps the history of feeds, and stars, next to the saved feeds.
 ///
 /// An item that is dropped from its feed's document moves to the history in the same transaction; if it is listed
-/// again, it returns to the feed. Calls block, as those of ``FeedStore`` do.
+/// again, it returns to the feed. Calls block, like those of ``FeedStore``.
 public protocol HistoryStore: FeedStore {
   /// A feed's former items, newest first by publication date, or else by when they were first seen. Changes nothing.
   ///

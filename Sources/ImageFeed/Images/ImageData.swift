@@ -6,7 +6,7 @@ public struct ImageData: Hashable, Sendable {
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     case jpeg, png, gif, webp, avif, heif, jpegXL, bmp, tiff, icon
 
-    /// The type of the file, as in the header field `Content-Type`.
+    /// The image's media type, as in the `Content-Type` header field.
     public var type: String {
       switch self {
       case .jpegXL: "image/jxl"

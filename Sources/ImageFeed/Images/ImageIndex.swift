@@ -17,7 +17,7 @@ struct ImageIndex {
 
   /// The fraction of the limit to which the store is trimmed when room is made.
   static let share = 0.7
-  /// The minimum time between two recorded uses, because writing for each shown image would be too slow.
+  /// The minimum time between two recorded uses, because recording every use would be too slow.
   static let useResolution: TimeInterval = 60
   /// The minimum size of the index, with its log, in bytes.
   static let ownBytes = 256 << 10

@@ -13,7 +13,7 @@ public struct ShownImage: Sendable {
 }
 
 extension Sequence<FeedImage> {
-  /// The data of each image, in this order, loaded ahead of the requests.
+  /// The data of each image, in the order of these images, loaded before it is requested.
   ///
   /// Loading begins with the first request; from then on, `width` images are loading or ready. A screen requests as
   /// many images as it shows, and the next ones are ready when it scrolls. An image that can't be loaded is also
@@ -37,7 +37,7 @@ extension Sequence<FeedImage> {
 }
 
 extension Sequence {
-  /// The values that `load` delivers for each element, in this order, loaded before they are requested.
+  /// The values that `load` delivers for the elements, in the elements' order, loaded before they are requested.
   ///
   /// **Demand:** begins with the first request; from then on, `width` loads are running or waiting to be requested.
   /// **Failure:** none.

@@ -91,7 +91,7 @@ public struct FeedHistory {
     return indexing.append(pages).eraseToAnyPublisher()
   }
 
-  /// The number of items that are indexed at a time, while other work of the cache's worker waits.
+  /// The number of items in one part of an index update; the worker's other work waits until the part is indexed.
   static let indexedAtOnce = 2_000
 
   /// Updates the word index, part by part, and delivers its progress: at first, and after each part.

@@ -100,7 +100,7 @@ extension OPML {
     return added
   }
 
-  /// Moves the feed of a URL into a folder, given by its path from the outermost folder, and removes folders that
+  /// Moves the feed with a URL into a folder, given by its path from the outermost folder, and removes folders that
   /// become empty.
   ///
   /// - Returns: false if there is no such feed, or it is already in that folder.
@@ -124,7 +124,7 @@ extension OPML {
     return copy
   }
 
-  /// Removes the feed of a URL, and folders that become empty.
+  /// Removes the feed with a URL, and folders that become empty.
   ///
   /// - Returns: false if there was none.
   @discardableResult public mutating func remove(_ address: URL) -> Bool {

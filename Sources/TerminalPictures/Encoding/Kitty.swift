@@ -44,7 +44,7 @@ package struct Kitty: Hashable, Sendable {
   /// Removes all images from the screen and from the terminal's memory.
   package static var allForgotten: [UInt8] { command("a=d,d=A,q=2") }
 
-  /// Queries whether the terminal supports the protocol, with an image of one pixel that it doesn't show.
+  /// Queries whether the terminal supports the protocol, with a one-pixel image that the terminal doesn't show.
   package static var question: [UInt8] { command("i=\(questionNumber),s=1,v=1,a=q,t=d,f=24;AAAA") }
   package static let questionNumber = 31
 
