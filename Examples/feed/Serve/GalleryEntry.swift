@@ -19,8 +19,8 @@ extension Gallery {
     let picture: URL
     /// The other images of the item, in order.
     let others: [Image]
-    /// The time when it was published, or else first seen; `nil` for an undated item that was there from the beginning,
-    /// because its age is unknown.
+    /// The time when the item was published, or else first seen; `nil` for an undated item that was there from the
+    /// beginning, because its age is unknown.
     let date: Date?
     /// The sort key: an undated item that was there from the beginning comes last.
     let rank: Date

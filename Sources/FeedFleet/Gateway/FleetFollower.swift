@@ -78,7 +78,7 @@ public struct FleetList: Sendable {
 
 /// The feeds of a gateway at one moment.
 public struct FleetSnapshot: Sendable {
-  /// The feeds, in a fixed order; `nil` for a feed that nothing is known about yet.
+  /// The feeds, in a fixed order; `nil` for a feed about which nothing is known yet.
   public var feeds: [(address: URL, feed: FleetFeed?)]
   /// The latest updates up to the snapshot, the oldest first, because a client of another gateway may have seen them.
   public var history: [LoggedUpdate]

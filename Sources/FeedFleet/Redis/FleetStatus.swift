@@ -40,11 +40,11 @@ public struct FleetStatus: Hashable, Sendable {
   public var hosts: Int
   /// The number of hosts that may be polled now but aren't.
   public var dueHosts: Int
-  /// The number of feeds that are due and not requested; at least that many if ``isCut``. Feeds of paused hosts don't
-  /// count.
+  /// The number of feeds that are due and not requested; there may be more if ``isCut`` is true. Feeds of paused hosts
+  /// don't count.
   public var dueFeeds: Int
-  /// The number of those feeds that are waiting for other feeds on the same host, because the host is being requested
-  /// or is resting.
+  /// The number of those feeds that are waiting for other feeds on the same host, because a request to the host is
+  /// running or the host is resting.
   public var queuedFeeds: Int
   /// The due time of the feed that has waited longest.
   public var oldestDue: Date?

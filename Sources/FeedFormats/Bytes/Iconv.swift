@@ -8,8 +8,8 @@
 
 /// glibc's converter from a legacy encoding to UTF-8, chunk by chunk.
 ///
-/// - Note: `@unchecked Sendable`: one decoder owns a converter. Using copies of a decoder on two threads would give
-///   wrong characters, but `TextDecoder` is not copied.
+/// - Note: `@unchecked Sendable`: each converter belongs to a single decoder. Using copies of a decoder on two threads
+///   would give wrong characters, but `TextDecoder` is not copied.
 final class Iconv: @unchecked Sendable {
   private let converter: iconv_t
   private var carried: [UInt8] = []

@@ -22,8 +22,8 @@ extension FeedItem {
     return (describesImage ? summary ?? firstSentence : media ?? summary ?? firstSentence) ?? media
   }
 
-  /// The alternative text of the chosen image, on one line, or `media:description` if there is none and that describes
-  /// the image.
+  /// The alternative text of the chosen image, on one line, or else `media:description`, if that field describes the
+  /// image.
   public var plainAlt: String? {
     let other = images.first { $0.address == image?.address && $0.alt != nil }
     let media = describesImage ? mediaDescription?.plainBeginning : nil

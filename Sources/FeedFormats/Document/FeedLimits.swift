@@ -2,7 +2,7 @@
 public struct FeedLimits: Hashable, Sendable {
   /// The maximum size of a document: 32 MiB. ``FeedFormatError/documentTooLong(limit:)``.
   public var documentBytes = 32 << 20
-  /// The maximum number of bytes before the beginning of a feed, which are dropped: 64 KiB.
+  /// The maximum amount of data before the beginning of a feed, which is dropped: 64 KiB.
   /// ``FeedFormatError/notAFeed``.
   public var recognitionBytes = 64 << 10
   /// The deepest nesting of XML elements: 256. ``FeedFormatError/tooDeep(limit:)``. JSON may be nested 512 deep, which
@@ -57,6 +57,6 @@ public enum FeedFormatError: Error, Hashable, Sendable {
   /// The document is JSON with the wrong structure. The values are the place of the mistake (`items[3].id`; empty for
   /// the whole document) and the expected structure.
   case wrongShape(at: String, String)
-  /// The image URL of the item at this index of Essential Feed JSON isn't an absolute http or https URL.
+  /// In Essential Feed JSON, the image URL of the item at this index isn't an absolute http or https URL.
   case imageAddress(item: Int, String)
 }

@@ -64,7 +64,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
   }
 }
 
-/// The values of all bytes as hexadecimal digits; 0x80 for a byte that isn't one.
+/// The values of all bytes as hexadecimal digits; 0x80 for a byte that isn't a digit.
 private let hexadecimalValues = HexadecimalValues()
 
 /// - Note: `@unchecked Sendable`: the memory is written once, before its first use, and never released.

@@ -100,7 +100,7 @@ private struct PageHead {
 }
 
 extension Bytes {
-  /// The position of the first opening tag with a name.
+  /// The position of the first opening tag with the given name.
   fileprivate func firstRange(ofElement name: StaticString) -> Int? {
     var index = 0
     while let start = firstIndex(of: UInt8(ascii: "<"), from: index, to: count) {

@@ -97,7 +97,7 @@ public final class FeedHub {
   ///   - store: keeps the subscriptions; `nil` to forget them when the process ends.
   ///   - now: the wall clock.
   ///   - isTopic: returns true for the URL of a feed whose changes are announced.
-  ///   - content: returns the content of such a feed.
+  ///   - content: returns the content of the feed at such a URL.
   package init(
     at url: URL, client: any HTTPClient, store: (any NoteStore)? = nil, on scheduler: any LoopScheduler,
     options: Options = Options(), now: @escaping () -> Date = { Date() }, isTopic: @escaping (URL) -> Bool,
@@ -117,7 +117,7 @@ public final class FeedHub {
   ///   - store: the cache file.
   ///   - now: the wall clock.
   ///   - isTopic: returns true for the URL of a feed whose changes are announced.
-  ///   - content: returns the content of such a feed.
+  ///   - content: returns the content of the feed at such a URL.
   public convenience init(
     at url: URL, client: any HTTPClient, keptIn store: SQLiteFeedStore, on scheduler: any LoopScheduler,
     options: Options = Options(), now: @escaping () -> Date = { Date() }, isTopic: @escaping (URL) -> Bool,

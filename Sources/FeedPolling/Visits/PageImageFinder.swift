@@ -19,7 +19,8 @@ package final class PageImageFinder {
     package var gap: Duration = .seconds(1)
     /// The time limit for a request. 10 seconds by default.
     package var timeout: Duration = .seconds(10)
-    /// The time after which found images are shown, even if more of the feed's pages are waiting. 5 seconds by default.
+    /// The time after which found images are shown, even if other pages of the feed's items are waiting. 5 seconds by
+    /// default.
     package var patience: Duration = .seconds(5)
     /// Receives the store's error when the store fails. Does nothing by default.
     package var report: (FeedStoreError) -> Void = { _ in }

@@ -158,6 +158,6 @@ extension Int? {
 }
 
 extension Double? {
-  /// Seconds, limited to a hundred years.
+  /// The number of seconds, limited to a hundred years.
   fileprivate var bounded: Double? { map { $0.isFinite ? Swift.min(Swift.max($0, 0), 3_155_760_000) : 0 } }
 }

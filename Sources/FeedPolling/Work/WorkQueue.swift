@@ -44,7 +44,7 @@ public protocol WorkQueue: AnyObject {
 
   /// Removes a feed and its saved data.
   ///
-  /// - Returns: false if there was none.
+  /// - Returns: false if there was no such feed.
   func remove(_ address: URL) -> AnyPublisher<Bool, FleetError>
 
   /// Pauses a host for all workers, either for `duration` or, if `duration` is `nil`, until ``resume(_:)``. A running
@@ -93,7 +93,8 @@ public struct WorkGrant: Hashable, Sendable {
   public var now: Date
   /// The time when the next host is due; `nil` when there is none.
   public var next: Date?
-  /// The damaged keys that the engine found. Their hosts are not requested for a minute; all others are.
+  /// The damaged keys that the engine found. The hosts of these keys get no requests for a minute; other hosts are not
+  /// affected.
   public var problems: [FleetError] = []
   /// The time for which this worker may sleep, if there were fewer hosts than it requested; other workers check
   /// meanwhile. `nil` if the engine doesn't support this; its workers wake at ``next`` and after

@@ -41,7 +41,7 @@ package struct PageImageBook: Sendable {
     return (note?.open ?? []).map { Page(id: $0.item.id, url: $0.item.url) }
   }
 
-  /// Records the image of an item's page; `nil` for a page without one.
+  /// Records the image of an item's page; pass `nil` for a page without an image.
   package func note(_ image: String?, of id: FeedImage.ID, in address: URL) throws(FeedStoreError) {
     try store.changeNotes(replacing: false) { notes in
       var note = try notes.note(.pageImages(of: address), as: PageImageNote.self) ?? PageImageNote()

@@ -5,7 +5,7 @@ import Foundation
 final class PictureJob {
   /// The request, until it has been completed or cancelled.
   private(set) var request: PictureRequest?
-  /// True once a process has started to decode it.
+  /// True once a process has started to decode the image.
   var isRunning = false
   private var deliver: ((Result<Picture, PictureError>) -> Void)?
 

@@ -111,7 +111,7 @@ public struct CachedFeedSummary: Hashable, Sendable {
   public let address: URL
   /// The time when the feed was requested.
   public let timestamp: Date
-  /// The number of its images.
+  /// The number of the feed's images.
   public let imageCount: Int
   /// The validators by which the server can tell whether the feed has changed; empty in a table of contents.
   public let validators: FeedValidators

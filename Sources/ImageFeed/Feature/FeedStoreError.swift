@@ -20,7 +20,7 @@ public enum FeedStoreError: Error, Hashable, Sendable {
     case insertion
   }
 
-  /// The error of a step.
+  /// The error for a step.
   public init(_ step: Step, _ cause: Cause, place: String) {
     self =
       switch step {

@@ -14,7 +14,7 @@ public enum InvalidData: Error, Hashable, Sendable {
   case webPage
   /// The body is a web page that names one feed.
   case pageOfFeed(FeedLink)
-  /// The body is a web page that names several feeds: their URLs.
+  /// The body is a web page that names several feeds; the value contains their URLs.
   case severalFeeds([String])
   /// The body is a list of feeds (OPML).
   case listOfFeeds

@@ -8,7 +8,7 @@ public struct ShownImages: Hashable, Sendable {
   /// The maximum number of remembered images that the feed no longer lists.
   public static let kept = 10_000
 
-  /// The ids, the latest last.
+  /// The ids, the most recently added last.
   private(set) var ids: [FeedImage.ID]
 
   public init() { ids = [] }

@@ -15,8 +15,8 @@ public protocol HistoryStore: FeedStore {
   /// The items that match a query, newest first. The first query after a change updates the word index.
   func seen(_ query: SeenQuery) throws(FeedStoreError) -> SeenPage
 
-  /// The items with a name: the text of an id, or the URL of a post or an image. Current items come before former ones.
-  /// Changes nothing.
+  /// The items with the given name: the text of an id, or the URL of a post or an image. Current items come before
+  /// former ones. Changes nothing.
   func items(named name: String) throws(FeedStoreError) -> [SeenImage]
 
   /// The ids of a feed's starred items. Changes nothing.

@@ -22,7 +22,7 @@ extension Sequence<FeedImage> {
   /// the requests that no other subscriber waits for. **Policy:** holds up to `width` images.
   ///
   /// - Parameters:
-  ///   - width: the number of images to load ahead.
+  ///   - width: the number of images to load in advance.
   ///   - loader: loads the images.
   ///   - feed: the feed that names them: see ``ImageLoader/data(for:of:isPrivate:)``.
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
@@ -44,7 +44,7 @@ extension Sequence {
   /// **Cancellation:** cancels the running loads. **Policy:** holds up to `width` values.
   ///
   /// - Parameters:
-  ///   - width: the number of loads to begin ahead.
+  ///   - width: the number of loads to begin in advance.
   ///   - load: delivers one value.
   /// - Precondition: `width` is more than zero.
   package func ahead<P: Publisher>(

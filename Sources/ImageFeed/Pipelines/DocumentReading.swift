@@ -146,7 +146,7 @@ final class DocumentReading: @unchecked Sendable {
     return try reader.finish()
   }
 
-  /// Releases the document here, on the pool, because that takes time.
+  /// Releases the document here, on the pool, because releasing it takes time.
   private func release() {
     stage = .whole
     document.body = Data()

@@ -39,7 +39,7 @@ public struct FeedHistory {
     }
   }
 
-  /// The new and the starred items of a feed that is being shown.
+  /// The new items and the starred items of a feed that is being shown.
   public struct Visit: Hashable, Sendable {
     /// The items that were not shown before; empty on the first visit.
     public var new: Set<FeedImage.ID>
@@ -114,7 +114,7 @@ public struct FeedHistory {
     return Deferred { part(after: nil) }.eraseToAnyPublisher()
   }
 
-  /// The items with a name: see ``HistoryStore/items(named:)``.
+  /// The items with the given name: see ``HistoryStore/items(named:)``.
   public func items(named name: String) -> AnyPublisher<[SeenImage], FeedStoreError> {
     let store = store
     return cache.worker.publisher { () throws(FeedStoreError) in try store.items(named: name) }

@@ -66,7 +66,7 @@ private final class PageTrail: @unchecked Sendable {
   var next: URL?
   /// True if the page that names the next one came from a private network; `nil` if that is unknown.
   private(set) var isPrivate: Bool?
-  /// The images of the last page that no earlier page had.
+  /// The new images of the last page: those that no earlier page had.
   private(set) var newest: FeedImages = []
   private var all: FeedImages = []
   private var validators = FeedValidators()

@@ -18,7 +18,7 @@ package struct Kitty: Hashable, Sendable {
     parts = stride(from: 0, to: text.count, by: 4096).map { Array(text[$0..<min($0 + 4096, text.count)]) }
   }
 
-  /// The approximate number of bytes of ``sending(_:)``.
+  /// The approximate number of bytes that ``sending(_:)`` returns.
   package var size: Int { parts.reduce(0) { $0 + $1.count + 16 } }
 
   /// Shows the image at the cursor, in `columns` by `rows` characters; the cursor doesn't move.

@@ -25,7 +25,7 @@ package struct NoteKey: Hashable, Sendable {
 /// The notes and feeds of a store within one transaction. Notes are additional data that a store keeps with its feeds
 /// for other modules.
 package protocol FeedNotes {
-  /// The note with a key; `nil` if there is none or if it can't be read.
+  /// The note with the given key; `nil` if there is none or if it can't be read.
   func note<Note: StoredNote>(_ key: NoteKey, as type: Note.Type) throws -> Note?
   /// - Parameter isKept: true if the note will soon be read again.
   func set<Note: StoredNote>(_ note: Note, at key: NoteKey, isKept: Bool) throws

@@ -24,7 +24,7 @@ struct PageImageNote: StoredNote {
     return items.filter { !known.contains($0.item.id) }
   }
 
-  /// Records the image of an item's page; `nil` for a page without one.
+  /// Records the image of an item's page; pass `nil` for a page without an image.
   mutating func take(_ address: String?, for id: FeedImage.ID) {
     answers.removeAll { $0.id == id }
     answers.append((id, address ?? ""))

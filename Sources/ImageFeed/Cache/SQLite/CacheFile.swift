@@ -12,7 +12,7 @@ struct CacheFile: Sendable {
   /// The write-ahead log and its shared index.
   static let companions = ["-shm", "-wal"]
 
-  /// Distinguishes a file from a different one that takes its path later.
+  /// Distinguishes a file from a different file that takes its path later.
   struct Identity: Hashable {
     let device: UInt64
     let inode: UInt64

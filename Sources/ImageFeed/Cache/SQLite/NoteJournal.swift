@@ -204,7 +204,7 @@ extension NoteKey {
 }
 
 extension NoteKey.Kind {
-  /// The number of a kind in a file: from 1 for feeds, from 128 for others.
+  /// The number that stands for a kind in a file: from 1 for feeds, from 128 for others.
   var number: UInt8 {
     switch self {
     case .feed(let number): number

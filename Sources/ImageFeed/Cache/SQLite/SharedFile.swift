@@ -130,7 +130,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
 
   /// Repeats `body` while the process has no free file descriptors, but not beyond the busy timeout.
   ///
-  /// Descriptors are mostly used by connections to servers, which are short-lived.
+  /// Most descriptors are used by connections to servers, and those connections are short-lived.
   func waitingForDescriptors<R>(_ body: () throws(FeedDatabaseFailure) -> R) throws(FeedDatabaseFailure) -> R {
     let deadline = ContinuousClock.now + busyTimeout
     var guesses = 3

@@ -7,7 +7,7 @@ import Synchronization
 package final class TableFile: Sendable {
   /// A kind of table file: its name, its schema and its tables.
   package struct Kind: Sendable {
-    /// The label of its connections in GRDB's diagnostics.
+    /// The label of the file's connections in GRDB's diagnostics.
     let label: String
     /// Identifies the program in the file's header.
     let applicationID: Int
