@@ -45,7 +45,7 @@ enum MistakenPlace {
     }
   }
 
-  /// The bytes of a file, if it is a regular file, because reading a pipe might never end.
+  /// The bytes of a file; `nil` if it isn't a regular file, because reading a pipe might never end.
   private static func bytes(ofFile path: String) -> [UInt8]? {
     var status = stat()
     guard !path.isEmpty, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,

@@ -83,7 +83,7 @@ struct Door: Sendable {
     return String(decoding: written.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// True if a request needs no token, or has the cookie of a client that has sent it.
+  /// True if a request needs no token, or has the cookie of a client that has sent the token.
   func knows(_ request: HTTPServer.Request) -> Bool {
     guard token != nil else { return true }
     return request.headers.values("Cookie").joined(separator: ";").split(separator: ";").contains { offer in

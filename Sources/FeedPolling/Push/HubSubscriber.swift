@@ -95,7 +95,7 @@ public final class HubSubscriber {
     add(Entry(lease: lease, next: now()), of: health.address)
   }
 
-  /// Drops a feed's subscription. Its hub learns of this at its next announcement (status 410).
+  /// Drops a feed's subscription. The feed's hub learns of this at the hub's next announcement (status 410).
   func remove(_ address: URL) {
     guard let entry = entries.removeValue(forKey: address) else { return }
     addresses[entry.lease.path] = nil

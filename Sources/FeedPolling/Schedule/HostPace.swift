@@ -155,7 +155,7 @@ public struct HostPace: Hashable, Sendable, Codable {
   }
 }
 
-/// The form in which a fleet stores it: one line of text.
+/// The form in which a fleet stores the pace: one line of text.
 extension HostPace {
   public var text: String {
     let encoder = JSONEncoder()

@@ -35,7 +35,7 @@ package struct PageImageBook: Sendable {
     return images.filled(items, with: note.found)
   }
 
-  /// The pages of a feed's items that have not been read yet, in the order of its document.
+  /// The pages of a feed's items that have not been read yet, in the order of the feed's document.
   package func openPages(of address: URL) throws(FeedStoreError) -> [Page] {
     let note = try store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) } ?? nil
     return (note?.open ?? []).map { Page(id: $0.item.id, url: $0.item.url) }

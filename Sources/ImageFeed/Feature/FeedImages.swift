@@ -109,9 +109,9 @@ public struct FeedImages: Sendable {
   /// elements.
   struct Record {
     let id: FeedImage.ID
-    /// The lengths of its texts; -1 for a missing text.
+    /// The lengths of the image's texts; -1 for a missing text.
     let description: Int32
-    /// The offset of its texts.
+    /// The offset of the image's texts.
     let start: Int
     let location: Int32
     let address: Int32

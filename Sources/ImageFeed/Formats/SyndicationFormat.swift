@@ -71,7 +71,7 @@ extension WebDocument {
 }
 
 extension FeedImages {
-  /// The images of the items that have one.
+  /// The image of each item that has one.
   init(_ document: FeedDocument, at url: URL) {
     var builder = Builder(count: document.items.count)
     builder.next = document.next.flatMap { URL(string: $0) }
@@ -107,7 +107,7 @@ extension FeedImage.Post {
 }
 
 extension FeedDocument {
-  /// The images of the items that have one.
+  /// The image of each item that has one.
   ///
   /// - Throws: ``InvalidData/cutOff(_:)`` when the end is missing.
   fileprivate func wholeImages(at url: URL) throws(InvalidData) -> FeedImages {

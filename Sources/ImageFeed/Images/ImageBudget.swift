@@ -12,7 +12,7 @@ package struct ImageBudget: Sendable {
   private var spent: [URL: Int] = [:]
   private var all = 0
 
-  /// - Parameter store: the limit of the store. The budget is 70 % of that limit, the size to which the store trims
+  /// - Parameter store: the limit of the store. The budget is 70% of that limit, the size to which the store trims
   ///   itself, so that images that were never opened don't evict others.
   package init(perFeed: Int = 30_000_000, of store: Int) {
     self.perFeed = perFeed

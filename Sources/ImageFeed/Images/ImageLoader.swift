@@ -17,7 +17,8 @@ public final class ImageLoader {
     /// The time for which an image is shown without another request, if its server doesn't set one. Seven days by
     /// default.
     public var lifetime: Duration = .seconds(604_800)
-    /// The time for which an image isn't requested again after its server responded without one. One minute by default.
+    /// The time for which an image isn't requested again after its server responded without an image. One minute by
+    /// default.
     public var errorLifetime: Duration = .seconds(60)
 
     public init() {}

@@ -25,7 +25,7 @@ struct FeedTables {
     mutating func renew(_ renewal: Renewal) { (timestamp, validators) = (renewal.timestamp, renewal.validators) }
   }
 
-  /// The change to a feed's row when its server says that nothing has changed.
+  /// The change to a feed's row when the feed's server says that nothing has changed.
   struct Renewal {
     var timestamp: Date
     var validators: FeedValidators
