@@ -1,6 +1,6 @@
 import FeedStream
 
-/// A chat: each line of a client goes to all clients. A client that reads too slowly misses lines instead of delaying
+/// A chat: each line from a client goes to all clients. A client that reads too slowly misses lines instead of delaying
 /// the others.
 func chat(_ arguments: [String], on loop: EventLoop) throws -> AnyCancellable {
   let listener = try Listener(at: .internet("127.0.0.1", port: Int(arguments[0])!), on: loop)

@@ -182,7 +182,8 @@ public final class PoliteSimulation {
     shown[polled.address] = feed.images
   }
 
-  /// True for servers that never fail in between; for others, the same feed after an error counts as a change.
+  /// True for servers that never fail between successful responses; for other servers, the same feed after an error
+  /// counts as a change.
   private func isSettled(_ address: URL) -> Bool {
     ["tagged", "dated", "restless", "fresh", "expiring", "scheduled", "plain"].contains {
       address.host() == "\($0).example"

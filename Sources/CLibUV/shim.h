@@ -51,7 +51,7 @@ static inline int clibuv_thread_get_name(char *name, size_t size) {
 /// Makes the loop measure the time that it waits (`uv_metrics_idle_time`). Returns 0, or an error.
 static inline int clibuv_measure_waiting(uv_loop_t *loop) { return uv_loop_configure(loop, UV_METRICS_IDLE_TIME); }
 
-/// Lets sockets of other loops, and of this user's other processes, listen at the same port if those sockets also allow
+/// Lets sockets of other loops, and of this user's other processes, listen on the same port if those sockets also allow
 /// it. Returns 0, or a negative error.
 static inline int clibuv_share_port(const uv_handle_t *handle) {
   uv_os_fd_t descriptor;
@@ -198,7 +198,7 @@ typedef struct {
 
 static inline bool clibuv_is_taken(clibuv_stack *stack) { return __atomic_load_n(&stack->is_taken, __ATOMIC_ACQUIRE) != 0; }
 
-/// The kernel's number of the calling thread.
+/// The kernel's number for the calling thread.
 static inline int clibuv_thread_number(void) { return (int)syscall(SYS_gettid); }
 
 static inline _Unwind_Reason_Code clibuv_add_frame(struct _Unwind_Context *context, void *pointer) {
@@ -225,8 +225,8 @@ static inline void clibuv_take_stack(int number, siginfo_t *info, void *context)
   errno = error;
 }
 
-/// Requests the stack of a thread of this process, into memory that must stay allocated, as must the number of the
-/// turn. Returns false if the program handles `SIGURG` itself, or the thread has ended.
+/// Requests the stack of a thread in this process. The memory for the stack, and the turn number that it points to,
+/// must stay allocated. Returns false if the program handles `SIGURG` itself, or the thread has ended.
 static inline bool clibuv_request_stack(int thread, clibuv_stack *stack) {
   struct sigaction present;
   if (sigaction(SIGURG, NULL, &present) != 0) return false;

@@ -1,7 +1,7 @@
 import CSimdJSON
 
 /// Requests large pages for memory that has not been touched, if there is much of it. Without them, page faults take a
-/// fifth of the time of loading 100,000 images.
+/// fifth of the time needed to load 100,000 images.
 package func preferLargePages(for memory: UnsafeMutableRawBufferPointer) {
   guard memory.count >= 4 << 20 else { return }
   csimdjson_prefer_large_pages(memory.baseAddress, memory.count)

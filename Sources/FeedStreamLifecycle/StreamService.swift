@@ -117,7 +117,7 @@
       }
     }
 
-    /// Ends the service when this ticket is released, because by then no other code can.
+    /// Ends the service when this ticket is released, because no other code can end it after that.
     private final class Ticket: Sendable {
       let outcome: Outcome
       init(_ outcome: Outcome) { self.outcome = outcome }

@@ -8,7 +8,7 @@
   ///     options.report = CacheMetrics().record
   ///     let client = CurlHTTPClient(on: loop).cached(in: MemoryHTTPCache(), options)
   ///
-  /// The attribute ``MetricNames/Attribute/cacheEvent`` is the name of the decision
+  /// The ``MetricNames/Attribute/cacheEvent`` attribute is the name of the decision
   /// (``FeedHTTP/HTTPCacheEvent/Kind-swift.enum``): `fresh` and `stale` are responses without a request to the server,
   /// `missed` and `bypassed` are requests, and `validating` is a conditional request, followed by `validated` if the
   /// stored response is still valid. Lives on the client's thread.

@@ -25,7 +25,7 @@
     }
 
     /// - Parameters:
-    ///   - outcome: a `PollOutcome`; its raw value is the attribute ``MetricNames/Attribute/pollOutcome``.
+    ///   - outcome: a `PollOutcome`; its raw value is the value of the ``MetricNames/Attribute/pollOutcome`` attribute.
     ///   - lateness: the time between the due time and the poll; `nil` if it is unknown.
     public func record<Outcome: RawRepresentable<String>>(_ outcome: Outcome, lateness: Duration? = nil) {
       counts.count(outcome.rawValue)

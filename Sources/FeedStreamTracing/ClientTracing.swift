@@ -5,7 +5,7 @@
   public import Tracing
 
   extension HTTPClient {
-    /// Creates a span for each request, and sends the span's identity to the server: in the field `traceparent`, if the
+    /// Creates a span for each request, and sends the span's identity to the server: in the `traceparent` field, if the
     /// tracer or propagator uses W3C Trace Context.
     ///
     ///     let client = CurlHTTPClient(on: loop).traced()

@@ -8,7 +8,7 @@
     ///     LoggingSystem.bootstrap(StreamLogHandler.standardError, metadataProvider: .traceContext())
     ///
     /// The IDs are those that a request of ``FeedHTTP/HTTPClient/traced(in:tracer:instrument:)`` would send in the
-    /// field `traceparent`: with a tracer that propagates W3C Trace Context, those of the current span; with
+    /// `traceparent` field: with a tracer that propagates W3C Trace Context, those of the current span; with
     /// ``TraceContextPropagator``, those of the request that is being served, whose sender made the span. Lines outside
     /// of a trace have neither. In closures that a timer, a queue or a connection calls, there is a context only below
     /// ``FeedStream/Publisher/inContext(_:)``.
@@ -25,7 +25,7 @@
     }
   }
 
-  /// Keeps the field `traceparent`, and leaves out all others.
+  /// Keeps the `traceparent` field, and leaves out all others.
   private struct ParentField: Injector {
     func inject(_ value: String, forKey key: String, into carrier: inout String?) {
       if key.lowercased() == "traceparent" { carrier = value }

@@ -1,4 +1,4 @@
-/// The identity of a request within a trace: the content of the field `traceparent` (W3C Trace Context, section 3.2).
+/// The identity of a request within a trace: the content of the `traceparent` field (W3C Trace Context, section 3.2).
 public struct TraceParent: Hashable, Sendable, CustomStringConvertible {
   /// The field's value in version 00.
   public let description: String

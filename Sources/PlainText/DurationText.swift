@@ -56,7 +56,7 @@ extension Duration {
     ("ms", "millisecond", 1),
   ]
 
-  /// The number of milliseconds. It saturates, because texts needn't distinguish more than 292 million years.
+  /// The number of milliseconds. It saturates, because text needn't distinguish durations above 292 million years.
   private var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)

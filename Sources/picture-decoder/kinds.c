@@ -59,7 +59,7 @@ static bool is_avif(picture_bytes bytes) {
   return false;
 }
 
-/// The name of a text that isn't a pixel image; null if the bytes aren't such a text.
+/// The name of a text format that isn't a pixel image; null if the bytes aren't in such a format.
 static const char *text(picture_bytes bytes) {
   size_t start = BEGINS(0, "\xEF\xBB\xBF") ? 3 : 0;
   while (start < bytes.length && strchr(" \t\r\n", bytes.bytes[start]) != NULL && bytes.bytes[start] != 0) start++;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The maximum number of pixels of an image (40 megapixels), and of a side (16,384).
+/// The maximum number of pixels in an image (40 megapixels), and along one side (16,384).
 #define PICTURE_MOST_PIXELS 40000000u
 #define PICTURE_LONGEST_SIDE 16384u
 /// The maximum number of bytes of an encoded image: 32 MiB.

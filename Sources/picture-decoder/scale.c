@@ -110,7 +110,7 @@ static bool is_opaque(const uint8_t *row, uint32_t width) {
   return all == 255;
 }
 
-/// Adds a row to the sums, or sets them to it. `part` is the share of the row.
+/// Adds a row to the sums, or sets the sums to the row. `part` is the share of the row.
 WIDE static void add_opaque(float *restrict sums, const uint8_t *restrict row, size_t count, float part, bool begins) {
   if (begins) {
     for (size_t i = 0; i < count; i++) sums[i] = part * row[i];

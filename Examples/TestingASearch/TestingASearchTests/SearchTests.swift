@@ -43,8 +43,8 @@ import Testing
     }
   }
 
-  /// The test kit: for an operator that others use. Those others may request values one by one, cancel at any point,
-  /// and more.
+  /// The test kit: for an operator that other people use. Their code may request values one by one, cancel at any
+  /// point, and more.
   @Test func `a search keeps the rules of a stream`() {
     StreamRules.verify("searchResults", traits: .dependsOnDemand) { upstream, time in
       upstream.search(on: time)

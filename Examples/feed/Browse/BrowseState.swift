@@ -19,10 +19,10 @@ struct BrowseState {
   struct Source {
     var address: URL
     var name: String
-    /// The folders that contain it, the outermost first.
+    /// The folders that contain the feed, the outermost first.
     var folders: [String] = []
     var feed: Feed?
-    /// The time when it was loaded.
+    /// The time when the feed was loaded.
     var loadedAt: Date?
     /// The reason why there is no feed, or no next page.
     var failure: String?

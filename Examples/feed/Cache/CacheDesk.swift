@@ -94,8 +94,8 @@ extension CacheDesk {
 
   /// Renames a damaged file, and reports whether there was one.
   ///
-  /// Uses a deletion whose condition is that the feed can't be read: if another program has repaired the file
-  /// meanwhile, there is nothing to delete, and no saved feed is lost.
+  /// Uses a deletion whose condition is that the feed can't be read: if another program has repaired the file in the
+  /// meantime, there is nothing to delete, and no saved feed is lost.
   private var deleteIfDamaged: AnyPublisher<Bool, FeedStoreError> {
     worker.publisher { [store] () throws(FeedStoreError) -> Bool in
       do throws(FeedStoreError) {

@@ -55,7 +55,7 @@ final class WorkLoops: Cancellable {
     }
   }
 
-  /// The reports of all workers, as they are requested; finishes when the last worker has left.
+  /// The reports of all workers, as they are requested; finishes when the last worker has finished.
   var reports: AnyPublisher<FleetWorker.Report, Never> {
     arriving.buffer(size: 64, prefetch: .keepFull, whenFull: .dropNewest).eraseToAnyPublisher()
   }

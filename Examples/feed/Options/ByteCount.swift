@@ -12,7 +12,7 @@ struct ByteCount {
 
   init(_ bytes: Int) { self.bytes = bytes }
 
-  /// - Throws: `ValidationError` for a text that isn't a size, or a size under a megabyte or over a terabyte.
+  /// - Throws: `ValidationError` for text that isn't a size, or a size under a megabyte or over a terabyte.
   init(parsing text: String) throws {
     let lower = text.lowercased()
     let unit = Self.units.first { lower.hasSuffix($0.name) }

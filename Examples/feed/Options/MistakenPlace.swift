@@ -18,7 +18,7 @@ enum MistakenPlace {
       + "list."
   }
 
-  /// Advice for a text that names a file instead of a URL; `nil` when there is none.
+  /// Advice for text that names a file instead of a URL; `nil` for any other text.
   static func advice(onFile text: String) -> String? {
     let path = URL(string: text).flatMap { $0.isFileURL ? $0.path : nil } ?? text
     guard let bytes = bytes(ofFile: path) else { return nil }
@@ -45,7 +45,7 @@ enum MistakenPlace {
     }
   }
 
-  /// The bytes of a file, if it is a regular file, because reading a pipe might never end.
+  /// The bytes of a file; `nil` if it isn't a regular file, because reading a pipe might never end.
   private static func bytes(ofFile path: String) -> [UInt8]? {
     var status = stat()
     guard !path.isEmpty, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,

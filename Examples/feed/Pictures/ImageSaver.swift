@@ -5,7 +5,7 @@ import PlainText
 
 /// Saves the images of loaded feeds, for offline use.
 final class ImageSaver {
-  /// The number of images that are loaded at a time.
+  /// The number of images that are loaded at the same time.
   private static let width = 8
 
   private struct Wish: Hashable {

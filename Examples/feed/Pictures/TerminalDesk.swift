@@ -9,7 +9,8 @@ enum TerminalDesk {
 
   /// The terminal's abilities, from its reply, or from the environment if it can't be queried.
   ///
-  /// Keys that are typed meanwhile are given back to the terminal, if the system allows that, and Ctrl-C works.
+  /// Keys that are typed in the meantime are put back into the terminal's input, if the system allows that, and Ctrl-C
+  /// works.
   static func abilities(on session: Session, _ environment: [String: String]) -> AnyPublisher<TerminalAbilities, Never>
   {
     let known = TerminalAbilities(environment: environment)

@@ -95,7 +95,7 @@ struct PictureBox: Hashable {
 
   /// The zoom of an image, and its visible part.
   struct Near: Hashable {
-    /// The maximum number of steps, which magnifies eightfold.
+    /// The maximum number of steps, which enlarge the image eightfold.
     private static let most = 3
     /// The number of steps; each doubles the size.
     private(set) var steps = 0

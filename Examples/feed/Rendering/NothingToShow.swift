@@ -64,7 +64,7 @@ extension NothingToShow {
     }
   }
 
-  /// The advice that follows.
+  /// The advice that follows the explanation.
   var hint: String {
     if case .invalidData(.severalFeeds(let addresses)) = error.remote {
       return "choose one:\n" + addresses.prefix(10).map { "  feed load \($0.printable)" }.joined(separator: "\n")

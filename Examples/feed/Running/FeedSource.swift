@@ -91,7 +91,8 @@ struct FeedSource {
   ///
   /// - Parameters:
   ///   - interval: the polling interval of a feed; `nil` to adapt to how often it changes.
-  ///   - count: the number of results to deliver, because a further request would be cut off.
+  ///   - count: the number of results to show; no more requests than this run at the same time, because the others
+  ///     would be cut off.
   ///   - lists: new lists of the feeds to poll; `nil` if the list never changes.
   ///   - pages: loads the images that are found on items' pages; `nil` if pages aren't searched.
   ///   - onProgress: receives the poller's progress.

@@ -3,9 +3,9 @@ import Foundation
 
 /// Standard output, which may be slow or closed; it never blocks the loop.
 ///
-/// If the other side does not read (a pager, a stopped terminal), this must not delay Ctrl-C and saves. Unread text is
-/// kept here, and the writer is called back when all of it has been written. If standard output is a file, long texts
-/// are written off the loop.
+/// If the reader (a pager, a stopped terminal) stops reading, Ctrl-C and saves must not be delayed. Unwritten text is
+/// therefore kept here, and the writer is called back when all of it has been written. If standard output is a file,
+/// long texts are written off the loop.
 final class Output {
   /// The reason why nothing can be written anymore.
   enum End: Equatable {

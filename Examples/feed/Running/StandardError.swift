@@ -32,7 +32,7 @@ final class StandardError: Sendable {
     send(LogLine(.info, message, source: "FeedStream", map: map).text)
   }
 
-  /// Writes a text; in JSON, as a message with the level `notice`.
+  /// Writes text; in JSON, as a message at the `notice` level.
   func write(_ text: String) {
     if format == .json { report(.notice, text) } else { send(text) }
   }

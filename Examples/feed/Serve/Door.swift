@@ -6,7 +6,7 @@ import ImageFeed
 /// Decides which requests are accepted.
 ///
 /// A page from another site can make its own host name point to this machine (DNS rebinding) and then read the data
-/// served here, because the browser takes both for the same site. Such a request has that name in `Host`, so only IP
+/// served here, because the browser treats both as the same site. Such a request has that name in `Host`, so only IP
 /// addresses, `localhost` and allowed names are accepted. If other machines can reach the server, requests also need a
 /// token.
 struct Door: Sendable {
@@ -83,7 +83,7 @@ struct Door: Sendable {
     return String(decoding: written.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// True if a request needs no token, or has the cookie of a client that has sent it.
+  /// True if a request needs no token, or has the cookie of a client that has sent the token.
   func knows(_ request: HTTPServer.Request) -> Bool {
     guard token != nil else { return true }
     return request.headers.values("Cookie").joined(separator: ";").split(separator: ";").contains { offer in

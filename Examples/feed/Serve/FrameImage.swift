@@ -12,7 +12,7 @@ struct FrameImage: Equatable {
   let height: Int
   let palette: [RGB]
 
-  /// The reason why there is no such frame.
+  /// The reason why the frame can't be made.
   struct Problem: Error { let reason: String }
 
   /// - Parameters:

@@ -115,7 +115,7 @@ final class Gallery {
     if let images, images != sources[index].images { show(images, of: index, at: date) }
   }
 
-  /// Sets the origin of all feeds, or if it is `nil`, restores each feed's own origin.
+  /// Sets the origin of all feeds; if the origin is `nil`, restores each feed's own origin.
   func put(_ origin: Origin?) {
     for index in sources.indices {
       sources[index].origin = origin ?? sources[index].usual

@@ -8,7 +8,7 @@ import ImageFeed
 /// Loads a few images at a time, the latest first, within a budget. Each is loaded once; a failed one is tried again
 /// only when it is requested.
 final class GalleryAhead {
-  /// The number of images that are loaded at a time.
+  /// The number of images that are loaded at the same time.
   private static let width = 3
   /// The width that tiles need.
   private static let tile = 400

@@ -6,7 +6,7 @@ import PlainText
 struct GalleryCard {
   let entry: Gallery.Entry
   let gallery: Gallery
-  /// The names of the feeds in URLs.
+  /// The names by which URLs refer to the feeds.
   let feedNames: [String]
   let now: Date
   /// True for the cards at the top, whose images aren't loaded lazily.
@@ -81,7 +81,7 @@ struct GalleryCard {
     facts?.isAnimated == true ? "/image/\(key)" : "/image/\(key)?w=1600"
   }
 
-  /// The other images, as links. The script steps through them, but they also work without it.
+  /// The other images, as links. The script steps through them, but the links also work without the script.
   private var set: String {
     guard !entry.others.isEmpty else { return "" }
     let links = entry.others.enumerated().map { number, image in

@@ -4,9 +4,9 @@ import ImageFeed
 extension Gallery {
   /// One item on the page.
   struct Entry {
-    /// The name of its image in URLs of this page.
+    /// The name by which this page's URLs refer to the item's image.
     let key: String
-    /// The name of its place on the page: an image may occur in several feeds, or twice in one.
+    /// The name of the item's place on the page: an image may occur in several feeds, or twice in one.
     let card: String
     let id: String
     let imageID: FeedImage.ID
@@ -19,8 +19,8 @@ extension Gallery {
     let picture: URL
     /// The other images of the item, in order.
     let others: [Image]
-    /// The time when it was published, or else first seen; `nil` for an undated item that was there from the beginning,
-    /// because its age is unknown.
+    /// The time when the item was published, or else first seen; `nil` for an undated item that was there from the
+    /// beginning, because its age is unknown.
     let date: Date?
     /// The sort key: an undated item that was there from the beginning comes last.
     let rank: Date
@@ -29,7 +29,7 @@ extension Gallery {
 
     /// One of several images of an item.
     struct Image {
-      /// The name of the image in URLs of this page.
+      /// The name by which this page's URLs refer to the image.
       let key: String
       let url: URL
       let alt: String?
@@ -60,13 +60,13 @@ extension Gallery {
     self.facts[key(url)] = facts
   }
 
-  /// The images of these entries that nothing is known about here.
+  /// The images of these entries about which no facts are known yet.
   func unknown(_ entries: some Sequence<Entry>) -> [URL] {
     entries.flatMap(\.images).filter { facts[$0.key] == nil }.map(\.url)
   }
 }
 
-/// The names of feeds in URLs.
+/// The names by which URLs refer to feeds.
 extension Gallery {
   /// One name per feed, in order: `harbour-walks`, and `harbour-walks-2` if another feed has that name.
   var feedNames: [String] {

@@ -46,7 +46,7 @@ final class GalleryHistory {
       .eraseToAnyPublisher()
   }
 
-  /// The maximum number of pages of a search that are examined for new items; each has up to 1,000 items.
+  /// The maximum number of pages of a search that are examined for new items; each page has up to 1,000 items.
   private static let mostPages = 10
 
   /// The entries of one page, and the position of the next page.

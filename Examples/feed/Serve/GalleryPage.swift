@@ -25,7 +25,7 @@ enum GalleryPage {
     /// - Parameters:
     ///   - start: the number of the first image, from 0.
     ///   - last: the last card of the page before this one. If it still exists, this page begins after it, no matter
-    ///     how many items were added or removed meanwhile.
+    ///     how many items were added or removed in the meantime.
     ///   - hasPast: true if the feeds' former items can be shown after the current ones.
     init(latestOf gallery: Gallery, from start: Int, after last: String? = nil, hasPast: Bool = false) {
       let all = gallery.entries

@@ -68,10 +68,11 @@ struct GalleryQuery: Equatable {
 }
 
 extension Gallery.Source {
-  /// The name of its folder, preceded by the names of the folders that contain it; `nil` if it isn't in a folder.
+  /// The name of the feed's folder, preceded by the names of the folders that contain it; `nil` if the feed isn't in a
+  /// folder.
   var folder: String? { folders.isEmpty ? nil : folders.joined(separator: GalleryQuery.separator) }
 
-  /// True if it is in the folder or in one of its subfolders, ignoring case.
+  /// True if the feed is in the folder or in one of its subfolders, ignoring case.
   func isIn(_ folder: String) -> Bool {
     guard let own = self.folder?.lowercased() else { return false }
     let folder = folder.lowercased()

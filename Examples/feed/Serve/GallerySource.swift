@@ -8,9 +8,9 @@ extension Gallery {
   struct Name {
     let address: URL
     let title: String?
-    /// The minimum interval between requests, if its list has one.
+    /// The minimum interval between requests, if the feed's list specifies one.
     var interval: Duration?
-    /// The folders that contain it, the outermost first.
+    /// The folders that contain the feed, the outermost first.
     var folders: [String] = []
   }
 
@@ -30,7 +30,7 @@ extension Gallery {
     let address: URL
     /// The name in a list, or else the feed's own, or else its host.
     var name: String
-    /// The folders that contain it, the outermost first.
+    /// The folders that contain the feed, the outermost first.
     var folders: [String]
     var isNamed: Bool
     /// True once the feed has been shown: images that arrive later are new.
@@ -43,9 +43,9 @@ extension Gallery {
     var failures = 0
     /// The origin of a feed that another process polls, as long as that process can be reached.
     var usual = Origin.server
-    /// The time when its current failure began, as far as this run knows; `nil` while it isn't failing.
+    /// The time when the feed's current failure began, as far as this run knows; `nil` while the feed isn't failing.
     var failingSince: Date?
-    /// True if its server responds, but not with the feed.
+    /// True if the feed's server responds, but not with the feed.
     var answers = false
 
     init(_ name: Name) {

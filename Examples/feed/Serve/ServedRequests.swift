@@ -22,7 +22,7 @@ final class ServedRequests: Sendable {
   private let histograms = Mutex<[Key: Histogram]>([:])
   private let log: Logger
 
-  /// - Parameter log: receives a line for each request, at the level `debug`.
+  /// - Parameter log: receives a line for each request, at the `debug` level.
   init(log: Logger) { self.log = log }
 
   /// Counts and logs the requests of `routes`, each with its id if they are logged.

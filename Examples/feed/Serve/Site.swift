@@ -54,7 +54,7 @@ struct Site {
     return "http://\(host)/" + (door.token.map { "?token=\($0)" } ?? "")
   }
 
-  /// A fleet's metrics, or only that its store is unreachable.
+  /// A fleet's metrics, or only the fact that the fleet's store is unreachable.
   private static func figures(of fleet: RedisFleet?, _ gallery: Gallery) -> AnyPublisher<String, Never> {
     guard let fleet else { return Just("").eraseToAnyPublisher() }
     func up(_ isUp: Bool) -> String {

@@ -5,7 +5,7 @@ import PlainText
 
 /// A feed in the list, as the user refers to it: by its URL, its title, or its number in `feed subscriptions list`.
 enum FeedReference {
-  /// The feed that the text refers to; `nil` if it isn't in the list.
+  /// The feed that the argument refers to; `nil` if the feed isn't in the list.
   ///
   /// - Throws: `ValidationError` if several feeds have the title.
   static func find(_ text: String, in feeds: [SubscribedFeed]) throws -> SubscribedFeed? {
@@ -23,7 +23,7 @@ enum FeedReference {
     return feeds[number - 1]
   }
 
-  /// The feeds that the texts refer to, and the texts that match no feed.
+  /// The feeds that the arguments refer to, and the arguments that match no feed.
   static func find(_ texts: [String], in feeds: [SubscribedFeed]) throws -> (found: [SubscribedFeed], missing: [String])
   {
     var (found, missing): ([SubscribedFeed], [String]) = ([], [])
@@ -33,7 +33,7 @@ enum FeedReference {
     return (found, missing)
   }
 
-  /// Reports the texts that match no feed, and exits with status 1.
+  /// Reports the arguments that match no feed, and exits with status 1.
   static func report(missing: [String]) throws {
     for text in missing { StandardError.shared.write("feed: \(text.withoutPasswordOfURL) is not in the list\n") }
     if !missing.isEmpty { throw ExitCode.failure }

@@ -14,7 +14,7 @@ struct FollowedList {
   /// The path of the folder whose feeds are selected, the outermost folder first; empty for any folder.
   let folder: [String]
 
-  /// The selected feeds for this content of the list, each once.
+  /// The selected feeds when the list has this content, each once.
   func feeds(of list: OPML) -> [SubscribedFeed] {
     FeedSelection.unique(given + list.subscriptions.filter { isChosen($0.folders) })
   }

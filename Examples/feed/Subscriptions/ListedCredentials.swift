@@ -32,7 +32,7 @@ struct ListedHTTPClient: HTTPClient {
     self.clients = clients
   }
 
-  /// The client for a request; if the request is for a page or an image, its origin is the feed.
+  /// The client for a request. A request for a page or an image has its feed as the origin.
   private func client(for request: HTTPRequest) -> any HTTPClient {
     clients[request.origin ?? request.url] ?? client
   }

@@ -22,7 +22,7 @@ enum FleetScripts {
   static let schema = 1
   /// The pause, in milliseconds, of a host whose keys another program has overwritten.
   static let heldOff = 60_000
-  /// Means never: this number is later than any time, and a score holds it exactly.
+  /// The value for "never": this number is later than any time, and a score can represent it exactly.
   static let never = 9_000_000_000_000_000
 
   // With this first line, a script runs as a whole, or is refused: on a replica, or when memory is full (Redis 7).

@@ -40,11 +40,11 @@ public struct FleetStatus: Hashable, Sendable {
   public var hosts: Int
   /// The number of hosts that may be polled now but aren't.
   public var dueHosts: Int
-  /// The number of feeds that are due and not requested; at least that many if ``isCut``. Feeds of paused hosts don't
-  /// count.
+  /// The number of feeds that are due and not requested; there may be more if ``isCut`` is true. Feeds of paused hosts
+  /// don't count.
   public var dueFeeds: Int
-  /// The number of those feeds that are waiting for other feeds on the same host, because the host is being requested
-  /// or is resting.
+  /// The number of those feeds that are waiting for other feeds on the same host, because a request to the host is
+  /// running or the host is resting.
   public var queuedFeeds: Int
   /// The due time of the feed that has waited longest.
   public var oldestDue: Date?
@@ -71,8 +71,8 @@ public struct FleetStatus: Hashable, Sendable {
   public var totals: [String: Int]
   /// The number of polls up to each lateness, and the total lateness of all polls, both in seconds.
   public var latePolls: (upTo: [(seconds: Int, polls: Int)], sum: Double) { Self.latePolls(totals) }
-  /// The time by which the engine's clock is ahead of the fleet's time, which follows it. More than a few seconds means
-  /// that the clock was set.
+  /// The time by which the engine's clock is ahead of the fleet's time, which follows it. A difference of more than a
+  /// few seconds means that the clock was set.
   public var clockAhead: Duration
   /// The time that the engine took to reply.
   public var latency: Duration

@@ -43,7 +43,7 @@ extension RedisFleet: FeedLibrary {
       .eraseToAnyPublisher()
   }
 
-  /// True if a polled feed is on this host.
+  /// True if the fleet polls a feed on this host.
   package func hasFeeds(on host: String) -> AnyPublisher<Bool, FleetError> {
     send(RedisCommand("EXISTS", RedisArgument(key("h:\(host)")))).reading(in: self) { $0.integer.map { $0 == 1 } }
   }
@@ -158,7 +158,7 @@ extension RedisFleet: FeedLibrary {
   }
 }
 
-/// The first of any number of names, without keeping all of them.
+/// Finds the first of any number of names, in alphabetical order, without keeping all of them.
 struct FirstNames {
   private(set) var sorted: [String] = []
   private let count: Int

@@ -10,10 +10,11 @@ import Foundation
 ///     let fleet = RedisFleet(client, creates: true)
 ///     let cached = CurlHTTPClient(on: loop).cached(in: RedisHTTPCache(fleet))
 ///
-/// Its size is limited: beyond ``capacity``, the least recently used responses are deleted. Each change is atomic on
-/// the server; a change starts over if another client has changed the same key. Use it on its fleet's thread.
+/// The cache's size is limited: when it exceeds ``capacity``, the least recently used responses are deleted. Each
+/// change is atomic on the server; a change starts over if another client has changed the same key. Use it on its
+/// fleet's thread.
 public final class RedisHTTPCache: HTTPCacheStore {
-  /// 50 MB.
+  /// The default capacity: 50 MB.
   public static let defaultCapacity = 50_000_000
 
   /// The maximum number of bytes kept, as `HTTPStoredResponse.byteCount` counts them.

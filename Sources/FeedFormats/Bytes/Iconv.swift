@@ -8,13 +8,13 @@
 
 /// glibc's converter from a legacy encoding to UTF-8, chunk by chunk.
 ///
-/// - Note: `@unchecked Sendable`: one decoder owns a converter. Using copies of a decoder on two threads would give
-///   wrong characters, but `TextDecoder` is not copied.
+/// - Note: `@unchecked Sendable`: each converter belongs to a single decoder. Using copies of a decoder on two threads
+///   would give wrong characters, but `TextDecoder` is not copied.
 final class Iconv: @unchecked Sendable {
   private let converter: iconv_t
   private var carried: [UInt8] = []
 
-  /// `nil` for a name that glibc does not know.
+  /// Creates a converter; returns `nil` if glibc does not know the encoding's name.
   init?(_ encoding: String) {
     guard let converter = iconv_open("UTF-8", encoding), converter != iconv_t(bitPattern: -1) else { return nil }
     self.converter = converter
@@ -24,7 +24,7 @@ final class Iconv: @unchecked Sendable {
 
   /// Converts `bytes` to UTF-8 and appends them. Each invalid byte becomes U+FFFD.
   ///
-  /// - Returns: false if there was such a byte.
+  /// - Returns: false if there was an invalid byte.
   func append(_ bytes: Bytes, isLast: Bool, to text: inout [UInt8]) -> Bool {
     var isClean = true
     var input = carried

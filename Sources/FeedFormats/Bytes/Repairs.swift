@@ -1,4 +1,4 @@
-/// The repairs of a document.
+/// The repairs that a document needed.
 struct Repairs: OptionSet, Sendable {
   let rawValue: UInt32
 

@@ -11,7 +11,8 @@ struct TextDecoder {
   private enum State {
     case head
     case utf8
-    /// Bytes from the first one that is not ASCII wait until they are invalid UTF-8, or until there are many.
+    /// The bytes from the first non-ASCII one on are held back until they turn out to be invalid UTF-8, or until there
+    /// are many of them.
     case undecided(name: String)
     case mixed(isDeclared: Bool)
     case converting(Iconv)
@@ -19,7 +20,7 @@ struct TextDecoder {
 
   /// The number of bytes read before the encoding is chosen.
   static let headBytes = 1024
-  /// The length from which a text in a legacy encoding is never valid UTF-8 by chance.
+  /// The length at which text in a legacy encoding can no longer be valid UTF-8 by chance.
   private static let undecidedBytes = 64 << 10
 
   private(set) var encoding = "UTF-8"
@@ -27,7 +28,7 @@ struct TextDecoder {
   private let charset: String?
   private var state = State.head
   private var waiting: [UInt8] = []
-  /// The number of non-ASCII UTF-8 characters so far, and of bytes that aren't UTF-8.
+  /// The numbers of non-ASCII UTF-8 characters and of bytes that aren't UTF-8 so far.
   private var characters = 0
   private var strays = 0
 

@@ -38,7 +38,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return index
   }
 
-  /// The number of non-ASCII UTF-8 characters, and of bytes that aren't UTF-8.
+  /// The numbers of non-ASCII UTF-8 characters and of bytes that aren't UTF-8.
   var countsOfCharacters: (characters: Int, strays: Int) {
     var (index, characters, strays) = (0, 0, 0)
     while index < count {

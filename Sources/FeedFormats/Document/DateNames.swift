@@ -41,7 +41,7 @@ enum DateNames {
     }
   }()
 
-  /// 0 for `am`, 12 for `p.m.`.
+  /// The hours that the half of the day adds: 0 for `am`, 12 for `p.m.`.
   static func halfOfDay(_ word: Bytes) -> Int? {
     switch word.count {
     case 2 where word.equalsIgnoringCase("am"), 4 where word.equalsIgnoringCase("a.m."): 0

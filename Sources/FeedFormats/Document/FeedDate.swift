@@ -47,7 +47,7 @@ struct DateParts {
   var hour = 0
   var minute = 0
   var second = 0
-  /// 0 or 12 when the half of the day is known.
+  /// The hours that the half of the day adds, 0 or 12; `nil` if the half is unknown.
   var half: Int?
   /// Seconds east of Greenwich, from a numeric offset.
   var offset: Int?
@@ -74,8 +74,8 @@ struct DateParts {
 
   /// The number of days from 1970 to a date.
   ///
-  /// On the machine described in `Benchmarks/RESULTS.md`, `timegm` takes 72 ns and this takes 9 ns; each item of a feed
-  /// has a date or two. In this calculation, years begin in March, so that leap days come last.
+  /// On the machine described in `Benchmarks/RESULTS.md`, `timegm` takes 72 ns and this calculation takes 9 ns; each
+  /// item of a feed has a date or two. In this calculation, years begin in March, so that leap days come last.
   private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let era = year / 400

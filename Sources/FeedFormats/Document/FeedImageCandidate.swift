@@ -1,6 +1,6 @@
 /// An image that an item names, and its place in the document.
 public struct FeedImageCandidate: Hashable, Sendable {
-  /// The places of an image, in the order in which one is chosen. The raw value is the name in the document.
+  /// The places where an item can name an image, in order of preference. The raw value is the name in the document.
   public enum Source: String, Hashable, Sendable, CaseIterable {
     case mediaContent = "media:content"
     /// RSS's `enclosure`, Atom's `link rel=enclosure`, JSON Feed's attachments.
@@ -22,10 +22,10 @@ public struct FeedImageCandidate: Hashable, Sendable {
   public var height: Int?
   /// The media type, according to the document.
   public var type: String?
-  /// `isDefault` of Media RSS.
+  /// The `isDefault` attribute of Media RSS.
   public var isDefault: Bool
-  /// The alternative text: `alt` or `title` of HTML's `<img>`; the `title` of a JSON Feed attachment; or, if an item
-  /// has several images, the `media:description` of each.
+  /// The alternative text: the `alt` or `title` attribute of HTML's `<img>`; the `title` of a JSON Feed attachment; or,
+  /// if an item has several images, the `media:description` of each image.
   public var alt: String?
   /// The number, within the item, of the `media:group` that contains the image. All contents of a group represent one
   /// image.

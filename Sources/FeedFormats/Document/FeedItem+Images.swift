@@ -51,12 +51,12 @@ extension FeedImageCandidate {
 struct ImageName {
   let text: String
 
-  /// The names of sizes in a query.
+  /// The names of query parameters that request a size or a format.
   private static let sizes: Set<Substring> = [
     "w", "h", "width", "height", "size", "sz", "resize", "fit", "crop", "dpr", "quality", "auto", "fm", "format", "ssl",
     "strip", "zoom", "itok",
   ]
-  /// The names of signatures in such queries.
+  /// The names of query parameters that contain a signature.
   private static let signatures: Set<Substring> = ["s", "sig", "signature"]
 
   init(_ address: String) {

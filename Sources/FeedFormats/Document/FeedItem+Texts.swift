@@ -1,7 +1,7 @@
 extension FeedItem {
   /// The maximum number of characters of ``plainText``: 1,000.
   public static let longestText = 1_000
-  /// The maximum number of characters that are taken from a text in place of a title: 100.
+  /// The maximum number of characters that are taken from a text when it replaces a title: 100.
   public static let longestCaption = 100
 
   /// The title without markup; `nil` when it has no visible character.
@@ -22,8 +22,8 @@ extension FeedItem {
     return (describesImage ? summary ?? firstSentence : media ?? summary ?? firstSentence) ?? media
   }
 
-  /// The alternative text of the chosen image, on one line, or `media:description` if there is none and that describes
-  /// the image.
+  /// The alternative text of the chosen image, on one line, or else `media:description`, if that field describes the
+  /// image.
   public var plainAlt: String? {
     let other = images.first { $0.address == image?.address && $0.alt != nil }
     let media = describesImage ? mediaDescription?.plainBeginning : nil

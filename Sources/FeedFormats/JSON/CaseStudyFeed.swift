@@ -67,7 +67,7 @@ public enum CaseStudyFeed {
     Images(try CaseStudyOracle.images(in: body, maxValues: maxValues))
   }
 
-  /// `nil` for a document that is invalid or not certainly valid.
+  /// The images in `tape`; `nil` if the document is invalid or not certainly valid.
   ///
   /// - Parameter count: the document's length in bytes: its strings take up at most five thirds of that.
   static func images(in tape: JSONTape, ofBytes count: Int) -> Images? {

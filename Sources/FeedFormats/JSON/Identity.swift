@@ -14,7 +14,7 @@ struct Identity: Hashable, Sendable {
     }
   }
 
-  /// 32 hexadecimal digits of either case, with hyphens after the 8th, 12th, 16th and 20th.
+  /// Parses 32 hexadecimal digits of either case, with hyphens after the 8th, 12th, 16th and 20th.
   @inline(__always)
   init?(_ text: Bytes) {
     let hyphen = UInt8(ascii: "-")
@@ -31,7 +31,7 @@ struct Identity: Hashable, Sendable {
     withUnsafeBytes(of: (first.bigEndian, second.bigEndian)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
   }
 
-  /// The UUID in capital digits, as in `uuidString`, which takes ten times as long.
+  /// The UUID in uppercase digits, as in `uuidString`, which takes ten times as long.
   var text: String {
     var number = (first, second)
     return String(unsafeUninitializedCapacity: 36) { text in
@@ -64,7 +64,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
   }
 }
 
-/// The values of all bytes as hexadecimal digits; 0x80 for a byte that isn't one.
+/// The values of all bytes as hexadecimal digits; 0x80 for a byte that isn't a digit.
 private let hexadecimalValues = HexadecimalValues()
 
 /// - Note: `@unchecked Sendable`: the memory is written once, before its first use, and never released.

@@ -15,7 +15,7 @@ enum JSONDocument {
       of: CaseStudyFeed.Images(try CaseStudyOracle.images(in: bytes, maxValues: limits.values)), encoding: encoding)
   }
 
-  /// `nil` for a document that is not certainly valid.
+  /// Parses a document; returns `nil` if it is not certainly valid.
   private static func parse(
     _ bytes: [UInt8], address: String?, limits: FeedLimits
   ) throws(FeedFormatError) -> FeedDocument? {

@@ -1,4 +1,4 @@
-/// Reads JSON Feed 1 and 1.1 (jsonfeed.org): skips a value of the wrong type, and an item that is not an object.
+/// Reads JSON Feed 1 and 1.1 (jsonfeed.org): skips values of the wrong type, and items that are not objects.
 struct JSONFeedReader: JSONReading {
   private let address: String?
   let limits: FeedLimits

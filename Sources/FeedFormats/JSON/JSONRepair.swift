@@ -6,7 +6,7 @@ struct JSONRepair {
   private var isInString = false
   /// The open brackets.
   private var open: [UInt8] = []
-  /// The position of a comma that no value has followed yet.
+  /// The position of a comma that is not yet followed by a value.
   private var comma: Int?
   /// The end of the last complete object in one of the document's arrays.
   private var lastItemEnd: Int?
@@ -67,7 +67,7 @@ struct JSONRepair {
     comma = nil
   }
 
-  /// Replaces half a surrogate pair with U+FFFD; false if there was one.
+  /// Replaces half a surrogate pair with U+FFFD; returns false if there was one.
   private mutating func repairEscape(at start: Int) -> Bool {
     guard let unit = unit(at: start), unit & 0xF800 == 0xD800 else { return true }
     if unit < 0xDC00, let second = self.unit(at: start + 6), second & 0xFC00 == 0xDC00 { return true }

@@ -1,7 +1,7 @@
 /// Reads RSS in JSON: the elements of RSS 2.0 as the members of an object (`{"rss": {"channel": {"item": [{…}]}}}`).
 ///
-/// An element with attributes is an object with a member for each attribute; the element's text, if any, is the member
-/// `#value`. Source: <https://github.com/scripting/Scripting-News/blob/master/rss-in-json/README.md>.
+/// An element with attributes is an object with a member for each attribute; the element's text, if any, is the
+/// `#value` member. Source: <https://github.com/scripting/Scripting-News/blob/master/rss-in-json/README.md>.
 struct RSSInJSONReader: JSONReading {
   let limits: FeedLimits
   var repairs: Repairs = []

@@ -8,11 +8,11 @@ import CSimdJSON
   import Darwin
 #endif
 
-/// A string that becomes a `String` only when it is read. Until then, it is part of the memory that all strings of its
+/// A string that becomes a `String` only when it is read. Until then, it is part of the memory that all strings in its
 /// document share.
 ///
 /// Creating the strings of 100,000 images takes three times as long as parsing them, and most strings are only
-/// compared, saved and written as bytes. One string keeps the memory of all strings of its document alive.
+/// compared, saved and written as bytes. A single string keeps the memory of all strings in its document alive.
 public struct SharedText: Hashable, Sendable {
   let buffer: TextBuffer
   let start: UInt32

@@ -8,7 +8,7 @@ struct HTMLImages {
     var address: [UInt8]
     var width: Int?
     var height: Int?
-    /// `alt`, or else `title`, on one line.
+    /// The `alt` attribute, or else the `title` attribute, on one line.
     var alt: String?
   }
 
@@ -88,8 +88,8 @@ struct HTMLImages {
     return value.integer
   }
 
-  /// The URL of the widest image in all of the tag's sets. If a page loads images late, `srcset` may name only a small
-  /// one.
+  /// The URL of the widest image in the tag's `srcset`, `data-srcset` and `data-lazy-srcset` attributes. If a page
+  /// loads images lazily, `srcset` itself may name only a small image.
   private var widest: (address: [UInt8], width: Int?)? {
     var best: (address: [UInt8], size: Double, width: Int?)?
     for name in ["srcset", "data-srcset", "data-lazy-srcset"] as [StaticString] {
@@ -114,7 +114,7 @@ struct HTMLImages {
     }
   }
 
-  /// The URL of a `srcset` with the greatest width or density (HTML Standard, section 4.8.4.3.10).
+  /// The URL in a `srcset` that has the greatest width or density (HTML Standard, section 4.8.4.3.10).
   private static func widest(_ set: Bytes) -> (address: [UInt8], size: Double, width: Int?)? {
     var best: (address: [UInt8], size: Double, width: Int?)?
     var index = 0

@@ -7,9 +7,9 @@ public enum PageImage {
   /// largest of its `<img>` elements.
   ///
   /// If there is an `<article>` (or otherwise a `<main>`), only the `<img>` elements after its start tag count. The
-  /// attributes `width` and `height` give the size; an `<img>` that is narrower than 100 pixels or less than 66 pixels
-  /// high isn't used. If none has a size, the first one after that start tag is used. Logos and avatars, which are
-  /// recognized by their URLs, and SVG images are never used.
+  /// `width` and `height` attributes specify the size; an `<img>` that is narrower than 100 pixels or less than 66
+  /// pixels high isn't used. If none has a size, the first one after that start tag is used. Logos and avatars, which
+  /// are recognized by their URLs, and SVG images are never used.
   ///
   /// - Parameters:
   ///   - html: the page, of which the first ``mostBytes`` are read; it may be cut off anywhere.
@@ -100,7 +100,7 @@ private struct PageHead {
 }
 
 extension Bytes {
-  /// The position of the first opening tag with a name.
+  /// The position of the first opening tag with the given name.
   fileprivate func firstRange(ofElement name: StaticString) -> Int? {
     var index = 0
     while let start = firstIndex(of: UInt8(ascii: "<"), from: index, to: count) {

@@ -100,7 +100,7 @@ private struct Round {
   }
 }
 
-/// Appends a space for a block element, which separates words; other elements don't.
+/// Appends a space for a block element, because block elements separate words; other elements don't.
 private func appendBreak(after name: Bytes, to result: inout [UInt8]) {
   let name = name.prefix { $0.isLetter || $0.isDigit }
   let inline: [StaticString] = [
@@ -110,7 +110,7 @@ private func appendBreak(after name: Bytes, to result: inout [UInt8]) {
   if !inline.contains(where: { Bytes(rebasing: name).equalsIgnoringCase($0) }) { result.append(UInt8(ascii: " ")) }
 }
 
-/// Breaks up text that would still be a tag or an entity.
+/// Breaks up text that could still be read as a tag or an entity.
 private func withoutTags(_ text: Bytes) -> [UInt8] {
   var result: [UInt8] = []
   result.reserveCapacity(text.count)

@@ -4,7 +4,7 @@
 ///     for feed in list.feeds { print(feed.folders, feed.outline.name, feed.address) }
 ///
 /// Reading is lenient: unquoted attributes, bare `&`, unclosed outlines, wrong encodings and missing heads are read as
-/// intended. Attributes without a property here are kept in their order, and written again.
+/// intended. Attributes that don't have a property of their own are kept in order, and written again.
 public struct OPML: Hashable, Sendable {
   /// One line of the list: a folder, or a feed.
   public struct Outline: Hashable, Sendable {

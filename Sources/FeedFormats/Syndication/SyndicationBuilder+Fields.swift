@@ -95,7 +95,7 @@ extension SyndicationBuilder {
 
   // MARK: The text, read in several ways
 
-  /// The human-readable text; `nil` if it is empty, because another element may have one.
+  /// The human-readable text; `nil` if it is empty, because a different element may contain one.
   private var textForPeople: FeedText? {
     if text.contains(UInt8(ascii: "\r")) { return FeedText(withLineFeeds.trimmed, isMarkup: kind != .plain) }
     if kind == .base64, let decoded = text.withBytes(base64) {
@@ -149,8 +149,8 @@ extension [UInt8] {
   fileprivate var trimmed: String { withBytes { $0.trimmed.string } }
 }
 
-/// Latitude and longitude as written, with one space between them. Only the first two numbers count, which are the
-/// first point if the text is a line. `nil` if the text contains anything except numbers.
+/// Latitude and longitude as written, with one space between them. Only the first two numbers count; if the text
+/// describes a line, they are its first point. `nil` if the text contains anything except numbers.
 func coordinates(_ bytes: Bytes) -> String? {
   // Split only the beginning: a line may have thousands of numbers.
   let numbers = bytes.split(maxSplits: 3) { $0.isSpace || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }

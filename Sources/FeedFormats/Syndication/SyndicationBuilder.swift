@@ -6,7 +6,7 @@
 struct SyndicationBuilder: XMLSink {
   /// The meaning of an open element.
   enum Context: UInt8 {
-    /// Before, or around, a feed.
+    /// An element before or around a feed.
     case outside
     case root, channel, item
     /// `media:group` and `media:content`.

@@ -28,7 +28,7 @@ enum Entities {
 
   /// Appends `bytes` with their entities resolved; an ampersand that doesn't begin an entity is kept.
   ///
-  /// - Returns: false if there was such an ampersand.
+  /// - Returns: false if such an ampersand was kept.
   @discardableResult
   static func append(_ bytes: Bytes, to text: inout [UInt8]) -> Bool {
     var index = 0
@@ -49,7 +49,7 @@ enum Entities {
     return isClean
   }
 
-  /// The character with a number; U+FFFD if there is none. Numbers in windows-1252 are mapped as in HTML.
+  /// The character with the given number; U+FFFD if there is none. Numbers in windows-1252 are mapped as in HTML.
   private static func number(_ digits: Bytes) -> Unicode.Scalar? {
     let isHexadecimal = digits.count > 1 && digits[0] | 0x20 == UInt8(ascii: "x")
     var value: UInt32 = 0

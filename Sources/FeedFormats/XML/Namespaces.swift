@@ -22,7 +22,7 @@ enum Namespace: UInt8 {
     self = .other
   }
 
-  /// The namespace that a prefix usually stands for, for documents without a declaration.
+  /// The namespace that a prefix usually stands for, used in documents without a declaration.
   init?(usualPrefix hash: UInt64) {
     guard let namespace = Self.prefixes[hash] else { return nil }
     self = namespace
@@ -102,7 +102,7 @@ struct Namespaces {
     return .core
   }
 
-  /// The namespace of a prefix, and true when it is declared.
+  /// The namespace of a prefix, and true if the prefix is declared.
   func of(_ prefix: Bytes) -> (Namespace, isDeclared: Bool) {
     let hash = prefix.nameHash
     for binding in bindings.reversed() where binding.prefix == hash { return (binding.namespace, true) }

@@ -87,8 +87,8 @@ extension XMLScanner {
     return end
   }
 
-  /// The next `]]>` or `<![CDATA[`. The text is searched in parts of doubling size, because the other of the two may be
-  /// far away, and is searched for again each time.
+  /// The next `]]>` or `<![CDATA[`. The text is searched in parts of doubling size, because one of the two markers may
+  /// be far away, and is searched for again each time.
   private static func nextMark(_ bytes: Bytes, from start: Int) -> (index: Int, isEnd: Bool)? {
     var (start, length) = (start, 256)
     while start < bytes.count {

@@ -27,7 +27,7 @@ struct XMLScanner {
   var pending: [UInt8] = []
   let limits: FeedLimits
   var state = State.text
-  /// The minimum number of bytes with which an incomplete part is tried again.
+  /// The minimum number of bytes that must be available before an incomplete part is read again.
   var enough = 0
   /// The position up to which a CDATA section has been searched for its end.
   var searched = 0

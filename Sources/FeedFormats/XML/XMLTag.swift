@@ -50,9 +50,9 @@ struct XMLAttribute {
 
 /// The reason why a tag could not be read.
 enum TagProblem {
-  /// The bytes end inside it.
+  /// The bytes end inside the tag.
   case unfinished
-  /// There is a `<` in it, so what seemed to be a tag is text.
+  /// The tag contains a `<`, so what seemed to be a tag is text.
   case text
   case tooManyAttributes
   case nameTooLong

@@ -10,9 +10,9 @@ public import ImageFeed
 ///     let subscription = poller.sink { print($0.address, $0.result) }
 ///
 /// Each subscription polls separately. A feed that is due is requested conditionally; ``Schedule`` decides when it is
-/// due next, and the store records that for other processes and for the next run. A host gets one request at a time,
-/// with a second between requests; when the host requests a pause, all of its feeds wait. `docs/Polling.md` has the
-/// rules.
+/// due next, and the store records the due time for other processes and for the next run. A host gets one request at a
+/// time, with a second between requests; when the host requests a pause, all of its feeds wait. `docs/Polling.md`
+/// describes the rules.
 ///
 /// At the beginning, the saved copy of each feed that is not due yet is delivered. After that, a feed is delivered when
 /// it changes, when it starts or stops coming from the cache, and when its error changes. Finishes when no feed is left
@@ -53,7 +53,7 @@ public struct FeedPoller {
   let options: Options
   /// The lists that replace `feeds`; `nil` if there are none.
   private(set) var lists: AnyPublisher<[PolledAddress], Never>?
-  /// The subscriber to announcements of changes, if any.
+  /// The subscriber to hubs' announcements of changes, if there is one.
   private(set) var hubs: HubSubscriber?
 
   /// The minimum time between two polls of a feed whose hub announces changes: a minute.
@@ -105,7 +105,7 @@ public struct PolledAddress {
   /// The client for the feed's requests, instead of the poller's.
   public var client: (any HTTPClient)?
 
-  /// An hour.
+  /// The default interval: an hour.
   public static let defaultInterval = Duration.seconds(3600)
 
   public init(
@@ -173,7 +173,7 @@ extension FeedPoller {
 
   func gap(for feed: PolledAddress) -> Duration { Swift.min(options.gap, feed.interval ?? options.gap) }
 
-  /// The value of a success; reports a failure and returns `nil`.
+  /// The value, if the result is a success; otherwise, reports the failure and returns `nil`.
   func unwrap<Value>(_ result: Result<Value, FeedStoreError>) -> Value? {
     switch result {
     case .success(let value): return value

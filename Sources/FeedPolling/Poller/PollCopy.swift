@@ -18,7 +18,7 @@ package struct SavedFeed {
     load = { local.load(maxAge: maxAge, deleting: .invalid) }
   }
 
-  /// A feed that isn't shown, whose saved state the lease describes, so no store is read.
+  /// A feed that isn't shown and whose saved state is in the lease, so that no store needs to be read.
   package init(_ lease: PollLease, timestamp: Date?) {
     trusted = Just(lease.since ?? FeedValidators()).eraseToAnyPublisher()
     let saved = timestamp.map { CachedFeed(images: FeedImages([]), timestamp: $0, validators: lease.saved) }

@@ -57,7 +57,7 @@ package final class PollDesk {
     }
   }
 
-  /// Makes the worker record all waiting results after its current work, so that a shutdown needs to wait only for the
+  /// Makes the worker record all waiting results after its current work, so that a shutdown has to wait only for the
   /// worker.
   func flush() {
     isCrowded = false

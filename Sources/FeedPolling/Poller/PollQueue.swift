@@ -38,7 +38,7 @@ struct PollQueue {
   /// The number of feeds that are due and wait for their turn.
   private(set) var readyCount = 0
 
-  /// Adds a feed, whose number is the previous count.
+  /// Adds a feed, whose number is the previous number of feeds.
   mutating func add(host name: String, due: Double?) {
     let host = numbers[name] ?? hosts.count
     if host == hosts.count {

@@ -30,7 +30,7 @@ struct PollReport: Sendable {
   /// True when a hub announces the feed's changes.
   var isPushed = false
 
-  /// True if the host's pause is longer than after other requests.
+  /// True if the host's pause is longer than usual.
   var pausesHost: Bool { outcome.facts.pauses || outcome.facts.stated.map { $0 > gap } ?? false }
 
   /// - Parameter replacement: the result of saving the feed; `nil` if nothing was saved.

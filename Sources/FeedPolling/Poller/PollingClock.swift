@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// The time of a ``PollingRun``: wakes it, and notices when the wall clock and elapsed time diverge.
+/// Wakes a ``PollingRun`` at the right time, and notices when the wall clock and elapsed time diverge.
 final class PollingClock {
   /// The longest sleep, in seconds: it limits the time until a suspension of the machine is noticed.
   private static let longestSleep = 60.0
@@ -19,7 +19,7 @@ final class PollingClock {
     self.wall = wall
   }
 
-  /// Calls `action` at a time by the wall clock, or earlier.
+  /// Calls `action` at `time` by the wall clock, or earlier.
   func wake(at time: Double, _ action: @escaping () -> Void) {
     let delay = min(max(time - wall().timeIntervalSince1970, 0.001), Self.longestSleep)
     let pause = StreamInstant.Stride.seconds(delay)

@@ -20,7 +20,7 @@ public final class FeedHub {
     public var mostSubscriptions = 1_000
     /// The maximum number of subscriptions with callbacks on one host. 100 by default.
     public var mostPerHost = 100
-    /// The maximum number of requests that run at a time. 16 by default.
+    /// The maximum number of concurrent requests. 16 by default.
     public var maxRunning = 16
     /// The time for which changes are gathered before they are sent. Two seconds by default.
     public var quiet = Duration.seconds(2)
@@ -75,7 +75,7 @@ public final class FeedHub {
   let scheduler: any LoopScheduler
   let options: Options
   let now: () -> Date
-  /// The content of a feed; completes without a value for a URL that isn't a feed here.
+  /// The content of a feed; completes without a value if none of this server's feeds has the URL.
   let content: (URL) -> AnyPublisher<Content, Never>
   private let isTopic: (URL) -> Bool
   private let store: (any NoteStore)?
@@ -97,7 +97,7 @@ public final class FeedHub {
   ///   - store: keeps the subscriptions; `nil` to forget them when the process ends.
   ///   - now: the wall clock.
   ///   - isTopic: returns true for the URL of a feed whose changes are announced.
-  ///   - content: returns the content of such a feed.
+  ///   - content: returns the content of the feed at such a URL.
   package init(
     at url: URL, client: any HTTPClient, store: (any NoteStore)? = nil, on scheduler: any LoopScheduler,
     options: Options = Options(), now: @escaping () -> Date = { Date() }, isTopic: @escaping (URL) -> Bool,
@@ -117,7 +117,7 @@ public final class FeedHub {
   ///   - store: the cache file.
   ///   - now: the wall clock.
   ///   - isTopic: returns true for the URL of a feed whose changes are announced.
-  ///   - content: returns the content of such a feed.
+  ///   - content: returns the content of the feed at such a URL.
   public convenience init(
     at url: URL, client: any HTTPClient, keptIn store: SQLiteFeedStore, on scheduler: any LoopScheduler,
     options: Options = Options(), now: @escaping () -> Date = { Date() }, isTopic: @escaping (URL) -> Bool,
@@ -136,7 +136,7 @@ public final class FeedHub {
   /// Accepts a request to subscribe or to unsubscribe (section 5.1), and responds immediately; the verification
   /// follows.
   ///
-  /// - Parameter field: returns a field of the form.
+  /// - Parameter field: returns the value of a form field.
   public func take(_ field: (String) -> String?) -> HubReply {
     guard let mode = field("hub.mode"), ["subscribe", "unsubscribe"].contains(mode) else {
       return HubReply(400, "hub.mode must be subscribe or unsubscribe.\n")

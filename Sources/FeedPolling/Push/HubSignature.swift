@@ -10,7 +10,7 @@ enum HubSignature {
   }
 
   /// True if `field` is the signature of `body` with `secret`. The comparison takes the same time no matter where the
-  /// two differ.
+  /// signatures differ.
   static func isValid(_ field: String, of body: Chunk, secret: String) -> Bool {
     guard let equals = field.firstIndex(of: "="), let method = Method(rawValue: field[..<equals].lowercased()),
       let given = bytes(field[field.index(after: equals)...])

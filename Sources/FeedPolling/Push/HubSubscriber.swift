@@ -23,7 +23,7 @@ public final class HubSubscriber {
     public var gap = Duration.seconds(1)
     /// The time that a hub has to verify a subscription. One hour by default.
     public var patience = Duration.seconds(3600)
-    /// The pause after a failure, which is doubled after each further failure, and the longest pause. Ten minutes and
+    /// The pause after a failure, which is doubled after each further failure, and the maximum pause. Ten minutes and
     /// one day by default.
     public var pauses: ClosedRange<Duration> = .seconds(600)...(.seconds(86_400))
 
@@ -95,7 +95,7 @@ public final class HubSubscriber {
     add(Entry(lease: lease, next: now()), of: health.address)
   }
 
-  /// Drops a feed's subscription. Its hub learns of this at its next announcement (status 410).
+  /// Drops a feed's subscription. The feed's hub learns of this at the hub's next announcement (status 410).
   func remove(_ address: URL) {
     guard let entry = entries.removeValue(forKey: address) else { return }
     addresses[entry.lease.path] = nil
@@ -123,7 +123,7 @@ public final class HubSubscriber {
   ///
   /// - Parameters:
   ///   - path: the part of the request's path that follows the callback's path.
-  ///   - query: returns a field of the request's query.
+  ///   - query: returns the value of a field in the request's query.
   public func verify(_ path: String, _ query: (String) -> String?) -> HubReply {
     guard let address = addresses[path], var entry = entries[address],
       query("hub.topic") == entry.lease.link.topic.absoluteString

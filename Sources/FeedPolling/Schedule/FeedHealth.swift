@@ -23,7 +23,7 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var begun: Date?
   /// The time of the last unconditional request.
   public var askedForAll: Date?
-  /// True if the feed's last response had validators, whether or not it is still saved.
+  /// True if the feed's last response had validators, whether or not the feed is still saved.
   public var hadValidators: Bool?
   /// The time when the feed last arrived, or was last reported as unchanged.
   public var succeeded: Date?

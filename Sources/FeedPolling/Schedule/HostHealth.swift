@@ -32,7 +32,7 @@ public struct HostHealth: Hashable, Sendable, Codable {
 
   /// Removes the reservation of a process that was killed.
   ///
-  /// - Returns: true if there was one.
+  /// - Returns: true if there was a reservation.
   @discardableResult mutating func forgetEndedHolder() -> Bool {
     guard let holder, ProcessMark.hasEnded(holder) else { return false }
     next = opensIfLost

@@ -17,7 +17,8 @@ public struct HostPace: Hashable, Sendable, Codable {
   /// The time for which a refused pace isn't tried again: a day, or 400 days after its second refusal, in seconds.
   static let memory = (first: 86_400.0, confirmed: 400 * 86_400.0)
 
-  /// The learned time from the end of a request to the next one, in seconds; `nil` if the host accepts the usual time.
+  /// The learned time from the end of a request to the next one, in seconds; `nil` if the host accepts requests at the
+  /// usual pace.
   public var gap: Double?
   /// The shortest time that was recently accepted.
   var held: Double?
@@ -73,7 +74,7 @@ public struct HostPace: Hashable, Sendable, Codable {
   ///   - isRepeated: true when the feed's last request failed, too: a feed that is always answered with a challenge
   ///     says nothing about its host's pace.
   ///   - usual: the time between two requests if no pace was learned, in seconds.
-  ///   - now: the moment of the response.
+  ///   - now: the time of the response.
   /// - Returns: `nil` if there is nothing to remember.
   public static func after(
     _ saved: HostPace?, _ facts: AnswerFacts, asked: Date, isRepeated: Bool, usual: Double, now: Date
@@ -154,7 +155,7 @@ public struct HostPace: Hashable, Sendable, Codable {
   }
 }
 
-/// The form in which a fleet stores it: one line of text.
+/// The form in which a fleet stores the pace: one line of text.
 extension HostPace {
   public var text: String {
     let encoder = JSONEncoder()

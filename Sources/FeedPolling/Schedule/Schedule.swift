@@ -8,7 +8,7 @@ import ImageFeed
 /// is longer. After each further failure, the next poll comes later; after a server's request for a pause, it comes
 /// when the pause is over. Each time is varied by up to a tenth, so that feeds that started together spread out.
 public struct Schedule: Hashable, Sendable {
-  /// The interval that the user wants; `nil` adapts to how often the feed changes.
+  /// The interval that the user wants; `nil` to adapt to how often the feed changes.
   public var interval: Duration?
 
   /// True when a hub announces the feed's changes.
@@ -16,8 +16,8 @@ public struct Schedule: Hashable, Sendable {
 
   public init(every interval: Duration?) { self.interval = interval }
 
-  /// The interval of a feed whose changes a hub announces: 22 hours. With the random tenth that is added, such a feed
-  /// is polled within 25 hours even if the announcements stop.
+  /// The interval of a feed whose changes a hub announces: 22 hours. With up to a tenth added at random, the feed is
+  /// polled within 25 hours even if the announcements stop.
   public static let pushedInterval = Duration.seconds(22 * 3600)
 
   /// The longest time by which a server or a document can delay a poll, and the maximum back-off: a day.
@@ -217,7 +217,8 @@ extension Duration {
     return Double(seconds) + Double(attoseconds) / 1e18
   }
 
-  /// `90 seconds`, `15 minutes`, `1 hour`; below ten seconds, with one decimal: `0.4 seconds`.
+  /// The duration as text, such as `90 seconds`, `15 minutes` or `1 hour`; below ten seconds, with one decimal, as in
+  /// `0.4 seconds`.
   var brief: String {
     let seconds = self.seconds
     for (size, name) in [(86_400.0, "day"), (3600, "hour"), (60, "minute")] where seconds >= size {

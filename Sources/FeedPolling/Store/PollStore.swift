@@ -21,7 +21,7 @@ public protocol PollStore: Sendable {
 
 /// One operation of a ``PollStore``.
 ///
-/// This enumeration and that of its results are indirect, because a feed's state is large and is often passed on.
+/// This enumeration and the one for results are indirect, because a feed's state is large and is often passed on.
 public indirect enum PollWork: Sendable {
   /// Claims the right to send a request now, and records the request, so that no other process repeats it too soon,
   /// even if this one is killed.
@@ -39,7 +39,7 @@ public indirect enum PollWork: Sendable {
 public indirect enum PollAnswer: Hashable, Sendable {
   case verdict(PollVerdict)
   /// The recorded notes; `nil` if nothing is recorded, because a feed was to be renewed without being read, but a
-  /// different one has been saved meanwhile.
+  /// different version has been saved in the meantime.
   case completed(PollRecord?)
   /// The state of the host, if it is closed; `nil` if it may be visited now.
   case visit(closed: HostHealth?)
@@ -81,10 +81,10 @@ public struct PollClaim: Hashable, Sendable {
 public indirect enum PollVerdict: Hashable, Sendable {
   /// The request may be sent.
   case granted(PollLease)
-  /// The host is paused, or another process is requesting it.
+  /// The host is paused, or another process is sending it a request.
   case hostIsClosed(HostHealth)
-  /// Another process has requested the feed meanwhile; or the feed is no longer saved, and an unconditional request was
-  /// sent less than a day ago.
+  /// Another process has requested the feed in the meantime, or the feed is no longer saved and an unconditional
+  /// request was sent less than a day ago.
   case notDue(FeedHealth)
 }
 
@@ -157,7 +157,7 @@ extension PollCompletion {
 /// The notes to save after a request.
 public struct PollRecord: Hashable, Sendable {
   public var feed: FeedHealth
-  /// The name of the host, the earliest time of its next request, and the end of the pause, if it requested one.
+  /// The name of the host, the earliest time of its next request, and the end of the pause, if the host requested one.
   public var host: HostHealth
   public var decision: PollDecision
   /// The poll's outcome, which is not saved.

@@ -13,13 +13,14 @@ package import ImageFeed
 package final class PageImageFinder {
   /// Options; each has a default.
   package struct Options {
-    /// The number of requests that run at a time. 4 by default.
+    /// The maximum number of concurrent requests. 4 by default.
     package var maxRunning = 4
     /// The time between the end of a request to a host and the next request to that host. One second by default.
     package var gap: Duration = .seconds(1)
     /// The time limit for a request. 10 seconds by default.
     package var timeout: Duration = .seconds(10)
-    /// The time after which found images are shown, even if more of the feed's pages are waiting. 5 seconds by default.
+    /// The time after which found images are shown, even if other pages of the feed's items are waiting. 5 seconds by
+    /// default.
     package var patience: Duration = .seconds(5)
     /// Receives the store's error when the store fails. Does nothing by default.
     package var report: (FeedStoreError) -> Void = { _ in }
@@ -61,7 +62,7 @@ package final class PageImageFinder {
   private var isEnded = false
 
   /// - Parameters:
-  ///   - book: records the found images; use the same book for the option `pageImages` with which the feeds are loaded.
+  ///   - book: records the found images; pass the same book as the `pageImages` option when you load the feeds.
   ///   - store: keeps the state of hosts.
   ///   - client: makes the requests; it must not send users' credentials.
   package init(

@@ -13,7 +13,8 @@ public struct FeedRecord: Hashable, Sendable {
   public var isFromPrivateNetwork: Bool?
   /// The time when the saved feed was requested, if it isn't a whole number of microseconds.
   public var timestamp: Date?
-  /// The latest decisions, the oldest first: at most ``kept``. The very last one isn't among them, but in ``health``.
+  /// The latest decisions, the oldest first: at most ``kept``. The most recent decision isn't in this list, but in
+  /// ``health``.
   public var decisions: [PollDecision] = []
 
   /// The number of decisions that a fleet keeps per feed: three. A file keeps 20.
@@ -157,6 +158,6 @@ extension Int? {
 }
 
 extension Double? {
-  /// Seconds, limited to a hundred years.
+  /// The number of seconds, limited to a hundred years.
   fileprivate var bounded: Double? { map { $0.isFinite ? Swift.min(Swift.max($0, 0), 3_155_760_000) : 0 } }
 }

@@ -61,7 +61,7 @@ extension FleetError: Hashable {
 }
 
 extension FleetError {
-  /// An error of the feed store that an engine uses, or that the engine itself is.
+  /// The error for a failure of the feed store that an engine uses, or that the engine itself is.
   package static func store(_ error: FeedStoreError) -> FleetError {
     .engine(error, isTemporary: error.cause == .busy)
   }

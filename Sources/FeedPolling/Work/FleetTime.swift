@@ -1,4 +1,4 @@
-/// The time of a fleet: its engine's clock, but it never goes back, and does not jump while it is in use.
+/// The time of a fleet: it follows the engine's clock, but never goes back, and doesn't jump while the fleet is in use.
 ///
 /// Leases, gaps, pauses and due times are measured by this time. If the engine's clock is set, the engine stops for a
 /// while, or another engine with a different clock takes over, the fleet's time advances by the elapsed time on its
@@ -16,8 +16,8 @@ package struct FleetTime: Hashable, Sendable {
 
   /// The tolerated difference between two clocks, in milliseconds.
   package static let tolerance = 2000
-  /// The divisor of the speed: until the fleet's time agrees with the engine's clock, it runs faster or slower by one
-  /// part in this many.
+  /// The divisor of the correction: until the fleet's time agrees with the engine's clock, the fleet's time runs one
+  /// tenth faster or slower.
   package static let pace = 10
 
   /// The fleet's time, in milliseconds since 1970.

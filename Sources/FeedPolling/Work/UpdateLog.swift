@@ -15,10 +15,10 @@ public protocol UpdateLog: AnyObject {
   /// The latest updates, at most `count`, the oldest first.
   func latest(_ count: Int) -> AnyPublisher<[LoggedUpdate], FleetError>
 
-  /// True when everything after a cursor is still there: it was not trimmed, and the cursor belongs to this log.
+  /// True when everything after a cursor is still in the log: nothing was trimmed, and the cursor belongs to this log.
   ///
-  /// False if the log was trimmed past the cursor, or rolled back by a failover or a restart. In that case, only a
-  /// snapshot helps.
+  /// False if the log was trimmed past the cursor, or rolled back by a failover or a restart. In that case, the reader
+  /// needs a new snapshot.
   func holds(_ cursor: UpdateCursor) -> AnyPublisher<Bool, FleetError>
 
   /// The updates after a cursor that the log ``holds(_:)``, including future ones; never finishes.

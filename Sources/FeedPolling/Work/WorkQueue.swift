@@ -4,9 +4,9 @@ import ImageFeed
 
 /// The polls that are due, for any number of workers on any number of machines: the port between workers and an engine.
 ///
-/// The unit of a lease is the **host**: politeness is per host, so no two workers poll the same host at a time. A lease
-/// is a random nonce and an expiry time by the engine's clock. After the expiry, any worker may take the host, so a
-/// worker that dies needs no cleanup. Each call is atomic. A queue is used on one thread, as streams are; its
+/// The unit of a lease is the **host**: politeness is per host, so no two workers poll the same host at the same time.
+/// A lease is a random nonce and an expiry time by the engine's clock. After the expiry, any worker may take the host,
+/// so a worker that dies needs no cleanup. Each call is atomic. A queue is used on one thread, as streams are; its
 /// publishers do their work when they are subscribed to.
 public protocol WorkQueue: AnyObject {
   /// Grants due hosts, the longest due first, each with its earliest due feed.
@@ -39,21 +39,21 @@ public protocol WorkQueue: AnyObject {
 
   /// Adds feeds, each of which becomes due after its delay, by the engine's clock.
   ///
-  /// - Returns: the number of feeds that were not there before.
+  /// - Returns: the number of feeds that were not in the queue before.
   func add(_ feeds: [NewFeed]) -> AnyPublisher<Int, FleetError>
 
   /// Removes a feed and its saved data.
   ///
-  /// - Returns: false if there was none.
+  /// - Returns: false if there was no such feed.
   func remove(_ address: URL) -> AnyPublisher<Bool, FleetError>
 
-  /// Pauses a host for all workers, for `duration`, or if that is `nil`, until ``resume(_:)``. A running request
-  /// continues.
+  /// Pauses a host for all workers, either for `duration` or, if `duration` is `nil`, until ``resume(_:)``. A running
+  /// request continues.
   func pause(_ host: String, for duration: Duration?, because reason: String) -> AnyPublisher<Void, FleetError>
 
   /// Ends the pause of a host.
   ///
-  /// - Returns: false if it had none.
+  /// - Returns: false if the host wasn't paused.
   func resume(_ host: String) -> AnyPublisher<Bool, FleetError>
 }
 
@@ -93,7 +93,8 @@ public struct WorkGrant: Hashable, Sendable {
   public var now: Date
   /// The time when the next host is due; `nil` when there is none.
   public var next: Date?
-  /// The damaged keys that the engine found. Their hosts are not requested for a minute; all others are.
+  /// The damaged keys that the engine found. The hosts of these keys get no requests for a minute; other hosts are not
+  /// affected.
   public var problems: [FleetError] = []
   /// The time for which this worker may sleep, if there were fewer hosts than it requested; other workers check
   /// meanwhile. `nil` if the engine doesn't support this; its workers wake at ``next`` and after
@@ -170,7 +171,7 @@ public struct WorkCompletion: Hashable, Sendable {
   public var due: Date?
   /// The host that is polled for the feed from now on.
   public var host: String
-  /// The host's pause after this request, even if the host's feeds change meanwhile.
+  /// The host's pause after this request, even if the host's feeds change in the meantime.
   public var gap: Duration
   /// The end of the pause that the host requested.
   public var pausedUntil: Date?

@@ -10,8 +10,9 @@ public import ImageFeed
 ///     let subscription = worker.sink { print($0.address, $0.outcome) }
 ///
 /// Each poll works like those of `FeedPoller`, with the same rules; the engine completes it in one step. While the
-/// engine is unreachable, running polls complete, and the worker keeps sending their results until another worker has
-/// their hosts. Meanwhile, this worker gets no new hosts: it retries its claim, after a longer pause each time.
+/// engine is unreachable, running polls complete, and the worker keeps trying to send their results until another
+/// worker takes over their hosts. Meanwhile, this worker gets no new hosts: it retries its claim, after a longer pause
+/// each time.
 ///
 /// Delivers a report of each poll. **Demand:** a host is claimed only when a report is requested. **Failure:** none:
 /// failures are reported (``Options/report``). Finishes after ``finish()``, when all running polls have been completed.
@@ -36,7 +37,7 @@ public final class FleetWorker {
     public var interval: Duration? = PolledAddress.defaultInterval
     /// The time within which idle workers notice added feeds; they take turns checking. One second by default.
     public var longestSleep: Duration = .seconds(1)
-    /// The pause after a failure of the engine, which is doubled after each further failure, and the longest pause.
+    /// The pause after a failure of the engine, which is doubled after each further failure, and the maximum pause.
     /// Half a second and ten seconds by default.
     public var pauses: ClosedRange<Duration> = .milliseconds(500)...(.seconds(10))
     /// The options with which feeds are loaded.

@@ -16,7 +16,7 @@ final class GuardedClient: HTTPClient {
 
   /// The maximum number of redirects to follow per request.
   private static let mostRedirects = 10
-  /// The longest pause before another attempt to lease a busy host, or after a failure of the engine.
+  /// The maximum pause before the next attempt to lease a busy host, or after a failure of the engine.
   private static let pause = Duration.milliseconds(500)
 
   init(_ lease: WorkLease, of worker: FleetWorker, _ trace: PollTrace?) {

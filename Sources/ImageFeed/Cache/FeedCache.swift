@@ -48,7 +48,7 @@ public struct LocalFeed {
 public enum CacheCleaning: Hashable, Sendable {
   /// None, so that loading has no side effects.
   case nothing
-  /// A feed that has expired under both the load's `maxAge` and its cache's policy.
+  /// A feed that has expired under both the load's `maxAge` and the cache's policy.
   case expired
   /// An expired feed, or one that can't be retrieved.
   case invalid

@@ -23,7 +23,7 @@ extension InMemoryFeedStore: NoteStore {
   }
 }
 
-/// The notes of an in-memory store, within one transaction.
+/// Reads and changes the notes of an in-memory store, within one transaction.
 private final class NotesInMemory: FeedNotes {
   private let saved: [NoteKey: any StoredNote]
   private let store: InMemoryFeedStore

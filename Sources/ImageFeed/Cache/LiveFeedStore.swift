@@ -34,8 +34,9 @@ extension LiveFeedStore {
     return AnyPublisher(FeedChanges(store: self, addresses: [address.absoluteURL], scheduler: scheduler, value: value))
   }
 
-  /// Delivers changes to many feeds through one file watch. On each change, compares all timestamps and reads only the
-  /// feeds that differ. A feed that can't be read is delivered as a failure, and the others continue.
+  /// Delivers the changes of many feeds, with a single watch for all of them. After each change, all timestamps are
+  /// compared, and only the feeds whose timestamps differ are read. A feed that can't be read is delivered as a
+  /// failure, and the others continue.
   package func changes(
     of addresses: [URL], on scheduler: any LoopScheduler
   ) -> AnyPublisher<(address: URL, change: Result<FeedChange, FeedStoreError>), FeedStoreError> {
@@ -53,7 +54,7 @@ private struct FeedChanges<Output>: Publisher {
   let store: any LiveFeedStore
   let addresses: [URL]
   let scheduler: any LoopScheduler
-  /// Makes the value to deliver; an error that it throws is the failure.
+  /// Makes the value to deliver; if it throws an error, the publisher fails with that error.
   let value: (URL, Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> Output
 
   var _deliversAtHome: Bool { true }

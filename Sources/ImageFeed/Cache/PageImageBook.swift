@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Keeps the images found on items' pages, in a feed's store: each page is read once, and its image then becomes an
+/// Keeps the images found on items' pages, in the feed's store. Each page is read once, and its image then becomes an
 /// image of the feed.
 ///
 /// Every call **blocks**, as calls to a store do.
@@ -35,13 +35,13 @@ package struct PageImageBook: Sendable {
     return images.filled(items, with: note.found)
   }
 
-  /// The pages of a feed's items that have not been read yet, in the order of its document.
+  /// The pages of a feed's items that have not been read yet, in the order of the feed's document.
   package func openPages(of address: URL) throws(FeedStoreError) -> [Page] {
     let note = try store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) } ?? nil
     return (note?.open ?? []).map { Page(id: $0.item.id, url: $0.item.url) }
   }
 
-  /// Records the image of an item's page; `nil` for a page without one.
+  /// Records the image of an item's page; pass `nil` for a page without an image.
   package func note(_ image: String?, of id: FeedImage.ID, in address: URL) throws(FeedStoreError) {
     try store.changeNotes(replacing: false) { notes in
       var note = try notes.note(.pageImages(of: address), as: PageImageNote.self) ?? PageImageNote()

@@ -7,7 +7,7 @@ final class SavedViews: Sendable {
 
   private let views: [URL: SavedView]
   private let store: any FeedStore
-  /// The last result of examining all feeds, per feed.
+  /// The state of each feed when all feeds were last examined.
   private let noted = Mutex<[URL: CachedFeedSummary]>([:])
 
   init(of addresses: [URL], in store: any FeedStore) {

@@ -5,7 +5,7 @@ import Foundation
 final class PictureJob {
   /// The request, until it has been completed or cancelled.
   private(set) var request: PictureRequest?
-  /// True once a process has started to decode it.
+  /// True once a process has started to decode the image.
   var isRunning = false
   private var deliver: ((Result<Picture, PictureError>) -> Void)?
 
@@ -43,7 +43,7 @@ final class PictureChild {
   private var reading: AnyCancellable?
   private var writing: AnyCancellable?
   private var exiting: AnyCancellable?
-  /// The timer for the deadline of its image, or for its idle time.
+  /// The timer for the image's deadline, or for the process's idle time.
   private var alarm: (any Cancellable)?
   private var hasEndedWriting = false
   private var status: ExitStatus?

@@ -13,15 +13,15 @@ import Foundation
 /// may use 320 MiB of memory (seccomp and rlimits), and are not trusted: a reply that does not fit its request ends the
 /// process.
 ///
-/// JPEG and PNG, and the first frame of GIF, WebP and AVIF images, are decoded and turned upright. Lives on its
+/// JPEG and PNG images, and the first frames of GIF, WebP and AVIF images, are decoded and turned upright. Lives on its
 /// scheduler's thread, as streams do.
 public final class PictureDecoder {
   /// Options; each has a default.
   public struct Options: Sendable {
     /// The maximum number of processes. The number of processors by default.
     public var children = Swift.max(1, ProcessInfo.processInfo.activeProcessorCount)
-    /// The time limit for one image in a process. 15 seconds by default. The limit of processor
-    /// time is 5 seconds and cannot be changed.
+    /// The time limit for one image in a process. 15 seconds by default. The limit on processor time is 5 seconds and
+    /// cannot be changed.
     public var deadline: Duration = .seconds(15)
     /// The maximum number of images that wait for a process. 256 by default.
     public var waiting = 256

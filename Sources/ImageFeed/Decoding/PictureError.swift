@@ -5,20 +5,20 @@ public import Foundation
 public enum PictureError: Error, Hashable, Sendable {
   /// There are no bytes.
   case empty
-  /// The bytes don't begin like an image; the reason, if known.
+  /// The bytes don't begin like an image; the text gives the reason, if it is known.
   case notAPicture(String)
   /// The bytes end within the image.
   case truncated
-  /// The image has more pixels, scans, bytes or comments than the limit; the reason says which.
+  /// The image has more pixels, scans, bytes or comments than the limit; the text says which limit was exceeded.
   case tooLarge(String)
   /// The format isn't supported.
   case unsupported(String)
   /// The data is inconsistent.
   case corrupt(String)
-  /// Decoding needs more memory than a child may have.
+  /// Decoding needs more memory than a child may use.
   case outOfMemory
-  /// The exit status of a child that ended while it decoded the image; `nil` when it was killed because its reply was
-  /// invalid.
+  /// The child ended while it was decoding the image. The value is the child's exit status; `nil` if the child was
+  /// killed because its reply was invalid.
   case crashed(ExitStatus?)
   /// The image took more processor time than the limit, or more time than ``PictureDecoder/Options/deadline``.
   case tookTooLong

@@ -1,7 +1,7 @@
 import Foundation
 
 extension PictureDecoder {
-  /// The path of `picture-decoder`: next to the running program, or in a folder `libexec` near it.
+  /// The path of `picture-decoder`: next to the running program, or in a `libexec` folder near it.
   ///
   /// For `/usr/bin/feed`, it is the first of `/usr/bin/picture-decoder`, `/usr/libexec/picture-decoder` and
   /// `/usr/libexec/feed/picture-decoder` that is executable. Symbolic links to the program are resolved first. `nil` if

@@ -31,7 +31,7 @@ package struct PictureAnswer: Sendable {
   package var color: UInt32
 
   package static let headLength = 36
-  /// The maximum number of pixels of an image.
+  /// The maximum number of pixels in an image.
   static let mostPixels = 40_000_000
   /// The maximum number of pixels per side.
   static let longestSide = 16_384
@@ -56,7 +56,7 @@ package struct PictureAnswer: Sendable {
   }
 }
 
-/// The error of a child that violates the protocol.
+/// The error for a child that violates the protocol.
 package struct PictureNonsense: Error {}
 
 enum PictureWire {

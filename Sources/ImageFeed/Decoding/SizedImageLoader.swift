@@ -26,7 +26,7 @@ public final class SizedImageLoader {
   private let decoder: PictureDecoder
   private let report: (FeedStoreError) -> Void
   private let flights = Flights<Wish, LoadedImage, SizedImageError>()
-  /// The findings, by the URL of the size, or of the original if it can't be decoded in any size.
+  /// The findings, by the URL of the resized image, or of the original if it can't be decoded in any size.
   private var findings: [URL: Finding] = [:]
   /// The number of images decoded for resizing so far, including those whose originals were delivered instead.
   public private(set) var made = 0
@@ -216,7 +216,7 @@ public final class SizedImageLoader {
 }
 
 extension BodyDigest {
-  /// The value for the field `ETag`.
+  /// The value for the `ETag` field.
   fileprivate var tag: String { "\"\(String(value, radix: 36))\"" }
 }
 

@@ -24,7 +24,7 @@ public enum CacheMiss: Error, Hashable, Sendable {
     case undeletable(FeedStoreError)
   }
 
-  /// The store's error in reading or deleting; `nil` when both succeeded.
+  /// The store's error when reading or deleting; `nil` if both succeeded.
   public var failure: FeedStoreError? {
     switch self {
     case .failed(let error), .expired(_, .undeletable(let error)): error

@@ -8,7 +8,8 @@ public struct FeedCachePolicy: Hashable, Sendable {
   /// Seven days: 604,800 seconds.
   public static let defaultMaxAge = Duration.seconds(604_800)
 
-  /// The maximum time by which a timestamp may be in the future: five minutes. Beyond that, the clock was wrong.
+  /// The maximum time by which a timestamp may be in the future: five minutes. If it is further in the future, the
+  /// clock is assumed to have been wrong.
   public static let clockTolerance = Duration.seconds(300)
 
   /// Creates a policy with a maximum age, or without one.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A change of a saved feed since its subscriber's last read.
+/// A change in a saved feed since its subscriber's last read.
 public struct FeedChange: Hashable, Sendable {
   /// The feed as it is saved now; `nil` when it was deleted.
   public var feed: CachedFeed?

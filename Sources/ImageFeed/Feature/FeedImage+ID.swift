@@ -28,7 +28,7 @@ extension FeedImage.ID: CustomStringConvertible {
     String(unsafeUninitializedCapacity: Self.longestText) { write(to: $0.baseAddress!) }
   }
 
-  /// The length of a UUID, a hyphen, and a number of ten digits.
+  /// The length of a UUID, a hyphen, and a ten-digit number.
   private static let longestText = 47
 
   /// Writes the text, which is at most 47 bytes long. This is faster than `uuidString`, which formats digit by digit

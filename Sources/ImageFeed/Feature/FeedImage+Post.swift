@@ -18,9 +18,9 @@ extension FeedImage {
 
     /// One of several images.
     public struct Image: Hashable, Sendable {
-      /// Its absolute URL, as text.
+      /// The image's absolute URL, as text.
       public var url: String
-      /// Its alternative text.
+      /// The image's alternative text.
       public var alt: String?
 
       public init(url: String, alt: String? = nil) {
@@ -65,7 +65,7 @@ extension FeedImage {
     }
   }
 
-  /// The images of the item: those in ``Post/images``, or this one if there are none.
+  /// The images of the item: those in ``Post/images``, or this image if there are none.
   public var images: [Post.Image] {
     post.images.isEmpty ? [Post.Image(url: addressText, alt: post.alt)] : post.images
   }

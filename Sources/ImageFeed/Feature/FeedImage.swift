@@ -6,7 +6,7 @@ public struct FeedImage: Hashable, Sendable, Identifiable {
   public let id: ID
   /// A description of the image, in the server's words. Untrusted text: see `String.printable`.
   public let description: String?
-  /// The place where it was taken, in the server's words. Untrusted text.
+  /// The place where the image was taken, in the server's words. Untrusted text.
   public let location: String?
   /// The URL of the image itself: absolute, http or https.
   ///

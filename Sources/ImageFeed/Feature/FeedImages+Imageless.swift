@@ -6,7 +6,7 @@ extension FeedImages {
     /// The last item with an image before it in the document; `nil` if there is none.
     let after: FeedImage.ID?
 
-    /// The number of such items per document that are examined: the first 100.
+    /// The maximum number of these items that are examined per document: the first 100.
     package static let most = 100
   }
 

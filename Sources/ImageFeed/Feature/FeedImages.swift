@@ -44,7 +44,7 @@ public struct FeedImages: Sendable {
   /// The feed's own title, on one line; `nil` when it has none. It is untrusted text, and not compared.
   public var title: String? { storage.title }
 
-  /// The URL of the next page; `nil` if the document doesn't give one. It is neither compared nor saved.
+  /// The URL of the next page; `nil` if the document doesn't name one. It is neither compared nor saved.
   public var next: URL? { storage.next }
 
   /// True if the document came from a private network, false if it did not; `nil` if this is unknown. Only a feed from
@@ -109,9 +109,9 @@ public struct FeedImages: Sendable {
   /// elements.
   struct Record {
     let id: FeedImage.ID
-    /// The lengths of its texts; -1 if there is none.
+    /// The lengths of the image's texts; -1 for a missing text.
     let description: Int32
-    /// The offset of its texts.
+    /// The offset of the image's texts.
     let start: Int
     let location: Int32
     let address: Int32

@@ -23,7 +23,7 @@ public protocol FeedStore: Sendable {
 
   /// Records that the saved feed of `address` was still current at a later time, without changing its images.
   ///
-  /// Does nothing if a different feed was saved meanwhile, that is, if the saved feed's validators differ from
+  /// Does nothing if a different feed was saved in the meantime, that is, if the saved feed's validators differ from
   /// ``FeedRenewal/since``.
   ///
   /// - Parameter now: as for ``replace(for:with:now:)``.
@@ -60,14 +60,15 @@ public struct FeedRenewal: Hashable, Sendable {
 }
 
 extension FeedStore {
-  /// By default, reads the whole feed; a store that needs to read less implements this itself.
+  /// By default, reads the whole feed. Implement this method in a store that doesn't need to read everything.
   public func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary? {
     guard let feed = try retrieve(for: address) else { return nil }
     return CachedFeedSummary(
       address: address, timestamp: feed.timestamp, imageCount: feed.images.count, validators: feed.validators)
   }
 
-  /// By default, reads and replaces the whole feed; a store that needs to read less implements this itself.
+  /// By default, reads and replaces the whole feed. Implement this method in a store that doesn't need to read
+  /// everything.
   public func renew(
     for address: URL, with renewal: FeedRenewal, now: Date
   ) throws(FeedStoreError) -> FeedReplacement? {
@@ -104,13 +105,13 @@ public enum FeedDeletionCondition: Hashable, Sendable {
   case unreadable
 }
 
-/// One line of a store's table of contents.
+/// One entry in a store's table of contents.
 public struct CachedFeedSummary: Hashable, Sendable {
   /// The URL of the feed.
   public let address: URL
   /// The time when the feed was requested.
   public let timestamp: Date
-  /// The number of its images.
+  /// The number of the feed's images.
   public let imageCount: Int
   /// The validators by which the server can tell whether the feed has changed; empty in a table of contents.
   public let validators: FeedValidators

@@ -1,7 +1,7 @@
 public import Foundation
 import PlainText
 
-/// A failure of a store: the step, the cause and the place.
+/// A failure of a store: its step, its cause and the store's location.
 public enum FeedStoreError: Error, Hashable, Sendable {
   /// Nothing could be read.
   case retrieval(Cause, place: String)
@@ -20,7 +20,7 @@ public enum FeedStoreError: Error, Hashable, Sendable {
     case insertion
   }
 
-  /// The error of a step.
+  /// The error for a step.
   public init(_ step: Step, _ cause: Cause, place: String) {
     self =
       switch step {
@@ -40,11 +40,11 @@ public enum FeedStoreError: Error, Hashable, Sendable {
     case busy
     /// The file, or this feed in it, is damaged or not a cache at all.
     case damaged(String)
-    /// A newer version of the program wrote the file, in a schema this one does not know.
+    /// A newer version of the program wrote the file, in a schema that this version does not know.
     case newerSchema(Int)
-    /// An older version wrote it, in a schema that this one does not read.
+    /// An older version of the program wrote the file, in a schema that this version does not read.
     case olderSchema(Int)
-    /// The file is not a cache of this program, but another program's database, or not a database at all.
+    /// The file isn't this program's cache: it is another program's database, or not a database at all.
     case foreign
     /// The operating system failed to read or write; the text is the database's message.
     case inputOutput(String)

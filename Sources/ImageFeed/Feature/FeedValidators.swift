@@ -4,9 +4,9 @@ public import Foundation
 ///
 /// The two HTTP fields (RFC 9110, section 8.8) are kept and sent back byte for byte.
 public struct FeedValidators: Hashable, Sendable {
-  /// The value of the field `ETag`.
+  /// The value of the `ETag` field.
   public var etag: String?
-  /// The value of the field `Last-Modified`.
+  /// The value of the `Last-Modified` field.
   public var lastModified: String?
   /// The URL of the response with these fields, if it isn't the feed's own URL because a web page led to it.
   public var source: URL?
@@ -68,8 +68,8 @@ extension FeedValidators {
     return fields
   }
 
-  /// The validators of a response that can be sent back unchanged: not empty, at most 4 KiB, without control
-  /// characters, and valid UTF-8.
+  /// The validators of a response, without those that can't be sent back unchanged: a validator must be nonempty, at
+  /// most 4 KiB long, without control characters, and valid UTF-8.
   package init(_ headers: HTTPHeaders) {
     self.init(etag: headers["ETag"]?.asValidator, lastModified: headers["Last-Modified"]?.asValidator)
   }

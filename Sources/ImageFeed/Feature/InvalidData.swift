@@ -14,13 +14,13 @@ public enum InvalidData: Error, Hashable, Sendable {
   case webPage
   /// The body is a web page that names one feed.
   case pageOfFeed(FeedLink)
-  /// The body is a web page that names several feeds: their URLs.
+  /// The body is a web page that names several feeds; the value contains their URLs.
   case severalFeeds([String])
   /// The body is a list of feeds (OPML).
   case listOfFeeds
   /// The body is not JSON.
   case notJSON(String)
-  /// The body is a feed whose end is missing: the images that arrived. They are never saved.
+  /// The body is a feed whose end is missing. The value contains the images that arrived, which are never saved.
   case cutOff(FeedImages)
   /// The body has more values than the limit.
   case tooManyValues(limit: Int)
@@ -28,8 +28,8 @@ public enum InvalidData: Error, Hashable, Sendable {
   case notAFeed
   /// The body exceeds a limit; `of` is the name of the thing that is counted.
   case tooMuch(of: String, limit: Int)
-  /// The body is JSON with the wrong structure: the place (`items[3].id`; empty for the whole document) and the
-  /// expected structure.
+  /// The body is JSON with the wrong structure. The values are the place of the mistake (`items[3].id`; empty for the
+  /// whole document) and the expected structure.
   case wrongShape(at: String, String)
   /// The image URL of the item at this index is not an absolute http or https URL.
   case imageAddress(item: Int, String)

@@ -5,7 +5,7 @@
 /// little-endian. An unknown kind is skipped, because later releases may have more.
 package struct PostFields: Sequence {
   package enum Kind: UInt8 {
-    /// The title equals the image's description, so it isn't written twice.
+    /// The title is the same as the image's description, so it isn't written twice.
     case sameTitle = 1
     case title
     case link
@@ -42,7 +42,7 @@ package struct PostFields: Sequence {
 
   package func makeIterator() -> Iterator { Iterator(rest: bytes) }
 
-  /// The whole length of the fields at the beginning of `bytes`; `nil` when bytes are missing.
+  /// The total length of the fields at the beginning of `bytes`; `nil` if bytes are missing.
   static func length(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     guard bytes.count >= 4 else { return nil }
     let length = Int(number(at: 0, in: bytes)) + 4

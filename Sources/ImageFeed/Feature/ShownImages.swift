@@ -8,7 +8,7 @@ public struct ShownImages: Hashable, Sendable {
   /// The maximum number of remembered images that the feed no longer lists.
   public static let kept = 10_000
 
-  /// The ids, the latest last.
+  /// The ids, the most recently added last.
   private(set) var ids: [FeedImage.ID]
 
   public init() { ids = [] }
@@ -53,7 +53,7 @@ extension Set<FeedImage.ID> {
 
 /// Records which images of each feed have been shown, next to the feeds themselves.
 ///
-/// Calls block, as those of ``FeedStore`` do.
+/// Calls block, like those of ``FeedStore``.
 public protocol ShownImagesStore: FeedStore {
   /// The record of a feed's shown images, or `nil`. Changes nothing.
   func shownImages(for address: URL) throws(FeedStoreError) -> ShownImages?

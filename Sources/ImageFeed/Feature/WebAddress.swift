@@ -6,8 +6,8 @@ import Foundation
 /// Foundation's parser takes longer than everything else involved in reading an image, and a `URL` takes several times
 /// the memory of its text. Most images are compared, saved and read again without their URL ever being used.
 enum WebAddress: Hashable, Sendable {
-  /// A text that is certainly a URL: see ``isPlain(_:)``. Plain text is never `other`, so that equal URLs are equal
-  /// here.
+  /// Text that is certainly a URL: see ``isPlain(_:)``. Such text is never stored as `other`, so that equal URLs
+  /// compare as equal.
   case plain(String)
   case other(URL)
 
@@ -50,7 +50,7 @@ enum WebAddress: Hashable, Sendable {
     }
   }
 
-  /// True for a text that is certainly a URL: no two parsers can disagree about it.
+  /// True for text that is certainly a URL, because no two parsers can disagree about it.
   static func isPlain(_ text: String) -> Bool { isPlainWebAddress(text) }
 
   static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool { text.isPlainWebAddress }

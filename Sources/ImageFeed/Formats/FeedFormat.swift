@@ -3,7 +3,7 @@ public import FeedStream
 
 /// A format in which a server may write a feed of images.
 ///
-/// The first format of a list that recognizes a feed reads it. Add your own format before those of the web:
+/// The first format in the list that recognizes a feed reads it. Put your own format before the standard ones:
 ///
 ///     options.formats = [CompanyFormat()] + .web
 ///
@@ -11,9 +11,9 @@ public import FeedStream
 public protocol FeedFormat: Sendable {
   /// True when a document seems to be in this format.
   ///
-  /// Examine the bytes of the body, because types and names are often wrong. While a document arrives, this is called
-  /// with its first kilobytes (16 or more), and a document that no format recognizes isn't read to its end; for a
-  /// complete document, it is called again.
+  /// Examine the bytes of the body, because media types and file names are often wrong. While a document arrives, this
+  /// is called with its first kilobytes (16 or more), and a document that no format recognizes isn't read to its end;
+  /// for a complete document, it is called again.
   func recognizes(_ document: WebDocument) -> Bool
 
   /// A reader for a document that this format recognizes and whose bytes are still arriving; `nil`, which is the
@@ -25,8 +25,8 @@ public protocol FeedFormat: Sendable {
   /// The images of a document that this format recognizes, in the document's order.
   ///
   /// - Parameter limits: the limits of a document; see ``InvalidData/tooMuch(of:limit:)``.
-  /// - Throws: the error in the document. A partial feed must not be shown or saved as if it were complete: when the
-  ///   end is missing, throw ``InvalidData/cutOff(_:)`` with the images that arrived, or any other error.
+  /// - Throws: the error in the document. A partial feed must not be shown or saved as if it were complete: if the end
+  ///   is missing, throw ``InvalidData/cutOff(_:)`` with the images that arrived, or throw a different error.
   func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages
 }
 

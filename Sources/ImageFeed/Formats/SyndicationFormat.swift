@@ -6,8 +6,8 @@ public import Foundation
 /// everything else that `FeedParser` reads.
 ///
 /// Each item with an image is an image of the feed: the first of its images in the order of
-/// `FeedImageCandidate.Source`. Items without one are counted (``FeedImages/omittedItems``). An image is identified by
-/// its item's guid or Atom id, else by its item's link, else by its own URL.
+/// `FeedImageCandidate.Source`. Items without an image are counted (``FeedImages/omittedItems``). An image is
+/// identified by its item's guid or Atom id, else by its item's link, else by its own URL.
 public struct SyndicationFormat: FeedFormat {
   public init() {}
 
@@ -71,7 +71,7 @@ extension WebDocument {
 }
 
 extension FeedImages {
-  /// The images of the items that have one.
+  /// The image of each item that has one.
   init(_ document: FeedDocument, at url: URL) {
     var builder = Builder(count: document.items.count)
     builder.next = document.next.flatMap { URL(string: $0) }
@@ -107,7 +107,7 @@ extension FeedImage.Post {
 }
 
 extension FeedDocument {
-  /// The images of the items that have one.
+  /// The image of each item that has one.
   ///
   /// - Throws: ``InvalidData/cutOff(_:)`` when the end is missing.
   fileprivate func wholeImages(at url: URL) throws(InvalidData) -> FeedImages {

@@ -3,7 +3,7 @@ public import Foundation
 /// Keeps the history of feeds, and stars, next to the saved feeds.
 ///
 /// An item that is dropped from its feed's document moves to the history in the same transaction; if it is listed
-/// again, it returns to the feed. Calls block, as those of ``FeedStore`` do.
+/// again, it returns to the feed. Calls block, like those of ``FeedStore``.
 public protocol HistoryStore: FeedStore {
   /// A feed's former items, newest first by publication date, or else by when they were first seen. Changes nothing.
   ///
@@ -15,8 +15,8 @@ public protocol HistoryStore: FeedStore {
   /// The items that match a query, newest first. The first query after a change updates the word index.
   func seen(_ query: SeenQuery) throws(FeedStoreError) -> SeenPage
 
-  /// The items with a name: the text of an id, or the URL of a post or an image. Current items come before former ones.
-  /// Changes nothing.
+  /// The items with the given name: the text of an id, or the URL of a post or an image. Current items come before
+  /// former ones. Changes nothing.
   func items(named name: String) throws(FeedStoreError) -> [SeenImage]
 
   /// The ids of a feed's starred items. Changes nothing.

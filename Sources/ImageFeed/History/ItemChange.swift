@@ -22,14 +22,14 @@ struct ItemChange {
     match(old, new) { $0.linkDigest(at: $1) == nil ? $0.addressDigest(at: $1) : nil }
   }
 
-  /// The position in the old document of the item with an id.
+  /// The position in the old document of the item with the given id.
   func place(of id: FeedImage.ID) -> Int? { before[id] }
 
   private static func places(in images: FeedImages) -> [FeedImage.ID: Int] {
     Dictionary(images.indices.map { (images.id(at: $0), $0) }) { first, _ in first }
   }
 
-  /// Finds items that have left and arrived under a different id, by a feature that no other item has.
+  /// Finds items whose ids have changed, by a feature that no other item has.
   private mutating func match(_ old: FeedImages, _ new: FeedImages, by mark: (FeedImages, Int) -> UInt64?) {
     guard !left.isEmpty, !arrived.isEmpty else { return }
     let (olds, news) = (Self.unique(old, mark), Self.unique(new, mark))
@@ -45,7 +45,7 @@ struct ItemChange {
     left.removeAll(where: found.contains)
   }
 
-  /// The position of the item with a feature; `nil` for a feature that several items have.
+  /// For each feature, the position of the item that has it; `nil` for a feature that several items have.
   private static func unique(_ images: FeedImages, _ mark: (FeedImages, Int) -> UInt64?) -> [UInt64: Int?] {
     var places: [UInt64: Int?] = [:]
     for index in images.indices {

@@ -2,14 +2,14 @@ public import Foundation
 
 /// A current or former image of a feed.
 public struct SeenImage: Hashable, Sendable {
-  /// The URL of its feed.
+  /// The URL of the image's feed.
   public var address: URL
   /// The feed's last title. Untrusted text.
   public var feedTitle: String?
   public var image: FeedImage
-  /// The time when a document first listed it, to the second.
+  /// The time when a document first listed the image, to the second.
   public var firstSeen: Date
-  /// The time when a document last listed it, to the second; `nil` while the saved document lists it.
+  /// The time when a document last listed the image, to the second; `nil` while the saved document lists the image.
   public var lastSeen: Date?
   public var isStarred: Bool
   /// ``FeedImages/isFromPrivateNetwork`` of its feed.

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// The bytes of images that are loaded before anyone opens them: a limit for each feed, and one for all.
+/// Limits the bytes of images that are loaded before anyone opens them: per feed, and for all feeds together.
 ///
-/// A feed's images are counted in the order of loading, the latest first. So when new ones arrive, the oldest are no
+/// A feed's images are counted in the order of loading, the latest first, so when new ones arrive, the oldest are no
 /// longer loaded. Loaded images stay until the store trims them.
 package struct ImageBudget: Sendable {
   /// The maximum number of bytes for each feed; 30 MB by default.
@@ -12,7 +12,7 @@ package struct ImageBudget: Sendable {
   private var spent: [URL: Int] = [:]
   private var all = 0
 
-  /// - Parameter store: the limit of the store. The budget is 70 % of that limit, the size to which the store trims
+  /// - Parameter store: the limit of the store. The budget is 70% of that limit, the size to which the store trims
   ///   itself, so that images that were never opened don't evict others.
   package init(perFeed: Int = 30_000_000, of store: Int) {
     self.perFeed = perFeed

@@ -1,8 +1,8 @@
 public import FeedStream
 public import Foundation
 
-/// Gives a loop access to the saved images. The most recently used are in memory; all of them are in a store, and calls
-/// to it run on the thread pool, one at a time.
+/// Gives a loop access to the saved images. The most recently used ones are in memory, and all of them are in a store.
+/// Calls to the store run on the thread pool, one at a time.
 ///
 /// Lives on its scheduler's thread, as streams do.
 public final class ImageCache {

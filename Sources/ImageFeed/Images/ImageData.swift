@@ -2,11 +2,11 @@ public import Foundation
 
 /// The bytes of an image as its server sent them, checked to begin like an image.
 public struct ImageData: Hashable, Sendable {
-  /// The format of an image, by its first bytes, because its URL and its type can be wrong.
+  /// The format of an image, as its first bytes indicate it, because the image's URL and media type can be wrong.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     case jpeg, png, gif, webp, avif, heif, jpegXL, bmp, tiff, icon
 
-    /// The type of the file, as in the header field `Content-Type`.
+    /// The image's media type, as in the `Content-Type` header field.
     public var type: String {
       switch self {
       case .jpegXL: "image/jxl"
@@ -87,7 +87,7 @@ public enum InvalidImage: Error, Hashable, Sendable {
   case drawing
   /// The bytes don't begin like an image.
   case notAnImage
-  /// An image whose end is missing: the bytes that arrived. Such an image is never saved.
+  /// An image whose end is missing; the value contains the bytes that arrived. Such an image is never saved.
   case cutOff(ImageData)
 }
 
@@ -109,7 +109,7 @@ extension InvalidImage: CustomStringConvertible, LocalizedError {
 /// An image from its server, and the time for which it is considered current.
 public struct FetchedImage: Hashable, Sendable {
   public var data: ImageData
-  /// The time after its request for which no new request is needed.
+  /// The time for which no new request is needed, counted from the image's request.
   public var lifetime: Duration
 
   public init(_ data: ImageData, lifetime: Duration) {

@@ -62,7 +62,7 @@ struct ImageFile {
     return start..<end
   }
 
-  /// Reads a file; `nil` if it isn't an image file or isn't complete. A machine that stops may leave a partial file.
+  /// Reads a file; `nil` if it isn't an image file or isn't complete. A crash of the machine may leave a partial file.
   init?(_ bytes: Data) {
     let head = bytes.prefix(Self.longestHeader)
     guard let end = head.firstRange(of: Data("\n\n".utf8)),

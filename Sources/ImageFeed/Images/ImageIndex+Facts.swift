@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// The facts about the images, in a separate table: an index works without that table, and a renewed image keeps its
-/// row.
+/// The facts about the images, in a separate table: an index works without that table, and the row stays when its image
+/// is renewed.
 extension ImageIndex {
   static func createFacts(_ db: Database) throws {
     try db.execute(

@@ -17,7 +17,7 @@ struct ImageIndex {
 
   /// The fraction of the limit to which the store is trimmed when room is made.
   static let share = 0.7
-  /// The minimum time between two recorded uses, because writing for each shown image would be too slow.
+  /// The minimum time between two recorded uses, because recording every use would be too slow.
   static let useResolution: TimeInterval = 60
   /// The minimum size of the index, with its log, in bytes.
   static let ownBytes = 256 << 10
@@ -82,7 +82,7 @@ struct ImageIndex {
     try write { db in try Self.insert(url, entry.bytes, image, now: now, db) }
   }
 
-  /// Makes room for the file of an image, in addition to the one that it replaces, and counts the new file.
+  /// Makes room for an image's file, in addition to the file that it replaces, and counts the new file.
   ///
   /// Kept images stay, and their bytes don't count. A kept image is saved regardless of its size.
   ///
@@ -213,7 +213,7 @@ struct ImageIndex {
     throw FeedDatabaseFailure(.foreign)
   }
 
-  /// Throws when the file is another program's.
+  /// Throws if the file belongs to another program.
   private static func check(_ db: Database) throws {
     guard try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0 != applicationID else { return }
     let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0

@@ -17,7 +17,8 @@ public final class ImageLoader {
     /// The time for which an image is shown without another request, if its server doesn't set one. Seven days by
     /// default.
     public var lifetime: Duration = .seconds(604_800)
-    /// The time for which an image isn't requested again after its server responded without one. One minute by default.
+    /// The time for which an image isn't requested again after its server responded without an image. One minute by
+    /// default.
     public var errorLifetime: Duration = .seconds(60)
 
     public init() {}
@@ -78,7 +79,7 @@ public final class ImageLoader {
 
   /// Loads the image at a URL as ``data(for:of:isPrivate:)`` does, and saves it even if it was only in memory.
   ///
-  /// Use this for an image that is to be kept, once its store knows this: see
+  /// Use this for an image that is to be kept, once the store knows that it must keep the image: see
   /// ``DiskImageStore/init(folder:limit:busyTimeout:keeping:)``. **Demand, failure, cancellation:** as in
   /// ``data(for:of:isPrivate:)``. A failed save is reported, as always.
   public func keep(_ url: URL, of feed: URL? = nil, isPrivate: Bool? = nil) -> AnyPublisher<LoadedImage, ImageError> {

@@ -41,7 +41,7 @@ extension ImageStore {
 /// The size of an image store.
 public struct ImageStoreUsage: Hashable, Sendable {
   public var count: Int
-  /// The bytes on disk, including names and times.
+  /// The number of bytes on disk, including names and times.
   public var bytes: Int
   /// The maximum number of bytes; `nil` if there is no limit.
   public var limit: Int?

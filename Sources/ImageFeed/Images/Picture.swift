@@ -12,7 +12,7 @@ public struct Picture: Hashable, Sendable {
       self.height = height
     }
 
-    /// Such as `640 × 480`.
+    /// The size as text, such as `640 × 480`.
     public var description: String { "\(width) × \(height)" }
   }
 
@@ -32,7 +32,7 @@ public struct Picture: Hashable, Sendable {
     case rgba
     case jpeg, png
 
-    /// The type of the file, as in the header field `Content-Type`; `nil` for pixels.
+    /// The file's media type, as in the `Content-Type` header field; `nil` for pixels.
     public var type: String? {
       switch self {
       case .rgba: nil

@@ -13,7 +13,7 @@ public struct ShownImage: Sendable {
 }
 
 extension Sequence<FeedImage> {
-  /// The data of each image, in this order, loaded ahead of the requests.
+  /// The data of each image, in the order of these images, loaded before it is requested.
   ///
   /// Loading begins with the first request; from then on, `width` images are loading or ready. A screen requests as
   /// many images as it shows, and the next ones are ready when it scrolls. An image that can't be loaded is also
@@ -22,7 +22,7 @@ extension Sequence<FeedImage> {
   /// the requests that no other subscriber waits for. **Policy:** holds up to `width` images.
   ///
   /// - Parameters:
-  ///   - width: the number of images to load ahead.
+  ///   - width: the number of images to load in advance.
   ///   - loader: loads the images.
   ///   - feed: the feed that names them: see ``ImageLoader/data(for:of:isPrivate:)``.
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
@@ -37,14 +37,14 @@ extension Sequence<FeedImage> {
 }
 
 extension Sequence {
-  /// The values that `load` delivers for each element, in this order, loaded before they are requested.
+  /// The values that `load` delivers for the elements, in the elements' order, loaded before they are requested.
   ///
   /// **Demand:** begins with the first request; from then on, `width` loads are running or waiting to be requested.
   /// **Failure:** none.
   /// **Cancellation:** cancels the running loads. **Policy:** holds up to `width` values.
   ///
   /// - Parameters:
-  ///   - width: the number of loads to begin ahead.
+  ///   - width: the number of loads to begin in advance.
   ///   - load: delivers one value.
   /// - Precondition: `width` is more than zero.
   package func ahead<P: Publisher>(

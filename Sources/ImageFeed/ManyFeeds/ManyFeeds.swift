@@ -25,8 +25,8 @@ public struct FeedReport: Sendable {
 ///
 /// Lives on its scheduler's thread, as streams do.
 public struct ManyFeeds {
-  /// The number of feeds that ``load(_:)`` loads at a time: 64. The client has its own limits, in total and per host. A
-  /// request's timeout begins with its load, so the last feeds of a long list don't time out while they wait.
+  /// The number of feeds that ``load(_:)`` loads at the same time: 64. The client has its own limits, in total and per
+  /// host. A request's timeout begins with its load, so the last feeds of a long list don't time out while they wait.
   public static let defaultWidth = 64
 
   public let loaders: [FeedLoader]
@@ -34,7 +34,7 @@ public struct ManyFeeds {
 
   /// - Parameters:
   ///   - loaders: one loader per feed, all on one scheduler.
-  ///   - width: the number of feeds that are loaded at a time; at least one.
+  ///   - width: the number of feeds that are loaded at the same time; at least one.
   public init(_ loaders: [FeedLoader], width: Int = defaultWidth) {
     precondition(width > 0, "ManyFeeds: a width of \(width) loads nothing; use 1 or more")
     self.loaders = loaders

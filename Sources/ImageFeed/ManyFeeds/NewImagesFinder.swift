@@ -112,7 +112,7 @@ public final class NewImagesFinder {
 }
 
 extension NewImagesFinder.Memories {
-  /// - Returns: the first error of the store.
+  /// - Returns: the store's first error.
   func begin(_ addresses: [URL], _ store: any ShownImagesStore) -> FeedStoreError? {
     var first: FeedStoreError?
     for address in addresses where memories.withLock({ $0[address] == nil }) {

@@ -21,7 +21,8 @@ enum ChallengePage {
     "/.well-known/ddos-guard/", "/_Incapsula_Resource?", "captcha-delivery.com/",
   ].map { Data($0.utf8) }
 
-  /// True if there are fields with which Cloudflare and AWS WAF announce a challenge; both document them.
+  /// True if the response has the header fields with which Cloudflare or AWS WAF announces a challenge, as documented
+  /// by each.
   static func isAnnounced(in headers: HTTPHeaders) -> Bool {
     if headers["cf-mitigated"]?.lowercased() == "challenge" { return true }
     return headers["x-amzn-waf-action"].map { ["challenge", "captcha"].contains($0.lowercased()) } ?? false

@@ -2,7 +2,7 @@ import FeedFormats
 import FeedStream
 import Foundation
 
-/// A part of a body that is large enough to be worth switching to the thread pool.
+/// A part of a body that is large enough to justify a switch to the thread pool.
 struct DocumentPiece: Sendable {
   var bytes: Chunk
   var isLast: Bool
@@ -146,7 +146,7 @@ final class DocumentReading: @unchecked Sendable {
     return try reader.finish()
   }
 
-  /// Releases the document here, on the pool, because that takes time.
+  /// Releases the document here, on the pool, because releasing it takes time.
   private func release() {
     stage = .whole
     document.body = Data()

@@ -37,8 +37,8 @@ public enum LoadSource: Hashable, Sendable {
   ///   - age: the time from then until it was loaded.
   ///   - reason: why the server's value is unavailable.
   case cache(savedAt: Date, age: Duration, reason: RemoteFeedError)
-  /// The server, just now, but the end is missing. The part is shown because there is no saved value to show, and it is
-  /// not saved.
+  /// The server, just now, but the end is missing. The part that arrived is shown because there is no saved value; the
+  /// part itself isn't saved.
   ///
   /// - Parameter reason: ``InvalidData/cutOff(_:)``.
   case part(reason: RemoteFeedError)

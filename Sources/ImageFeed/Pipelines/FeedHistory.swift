@@ -39,7 +39,7 @@ public struct FeedHistory {
     }
   }
 
-  /// The new and the starred items of a feed that is being shown.
+  /// The new items and the starred items of a feed that is being shown.
   public struct Visit: Hashable, Sendable {
     /// The items that were not shown before; empty on the first visit.
     public var new: Set<FeedImage.ID>
@@ -91,7 +91,7 @@ public struct FeedHistory {
     return indexing.append(pages).eraseToAnyPublisher()
   }
 
-  /// The number of items that are indexed at a time, while other work of the cache's worker waits.
+  /// The number of items in one part of an index update; the worker's other work waits until the part is indexed.
   static let indexedAtOnce = 2_000
 
   /// Updates the word index, part by part, and delivers its progress: at first, and after each part.
@@ -114,7 +114,7 @@ public struct FeedHistory {
     return Deferred { part(after: nil) }.eraseToAnyPublisher()
   }
 
-  /// The items with a name: see ``HistoryStore/items(named:)``.
+  /// The items with the given name: see ``HistoryStore/items(named:)``.
   public func items(named name: String) -> AnyPublisher<[SeenImage], FeedStoreError> {
     let store = store
     return cache.worker.publisher { () throws(FeedStoreError) in try store.items(named: name) }

@@ -8,8 +8,9 @@ extension FeedLoader {
   /// earlier page had. JSON Feed's `next_url`, Atom's `rel=next` (RFC 5005), and the `limit` and `after_id` of
   /// Essential Feed JSON name the next page. Finishes after a page that names no next page or one that was already
   /// requested, or at a page without a new image, which is not delivered. Before a page is delivered, the images of all
-  /// pages so far are saved as one feed. A feed from the cache is one page. A page that is cut off is the last, and is
-  /// not saved (``LoadSource/part(reason:)``); a saved feed is shown instead of the first.
+  /// pages so far are saved as one feed. A feed from the cache is one page. A page that is cut off is the last one, and
+  /// is not saved (``LoadSource/part(reason:)``); if the first page is cut off, a saved feed is shown instead, if there
+  /// is one.
   ///
   /// **Demand:** a page is requested on demand. **Failure:** ``FeedError`` if a page has nothing to show; the saved
   /// pages stay. **Cancellation:** closes the request immediately; a requested save is completed.
@@ -65,7 +66,7 @@ private final class PageTrail: @unchecked Sendable {
   var next: URL?
   /// True if the page that names the next one came from a private network; `nil` if that is unknown.
   private(set) var isPrivate: Bool?
-  /// The images of the last page that no earlier page had.
+  /// The new images of the last page: those that no earlier page had.
   private(set) var newest: FeedImages = []
   private var all: FeedImages = []
   private var validators = FeedValidators()

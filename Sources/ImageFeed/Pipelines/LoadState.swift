@@ -42,7 +42,7 @@ extension FeedLoader {
   ///     refreshes   ---------------x-----------x-----
   ///     states      (loading)-(refreshing old)-(showing new)-(refreshing new)-(failed, showing new)
   ///
-  /// The states begin with ``LoadState/loading`` and a load in the mode ``ReadMode/staleWhileRevalidate``; each value
+  /// The states begin with ``LoadState/loading`` and a load in ``ReadMode/staleWhileRevalidate`` mode; each value
   /// of `refreshes` begins a new load, from the server only. A value that arrives while a load or its save is running
   /// is ignored. Finishes when `refreshes` has finished and no load is running. **Demand:** a state is held until
   /// requested.

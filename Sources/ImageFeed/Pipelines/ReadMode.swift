@@ -14,8 +14,8 @@ public enum ReadMode: Hashable, Sendable {
   case cacheOnly
   /// The server's feed. The saved one is not shown, but the server needn't send it again if it has not changed.
   case networkOnly
-  /// The saved feed if it is younger than this; otherwise, a request is made. Limits how often all programs that share
-  /// a cache request a feed from its server.
+  /// The saved feed, if it is younger than the interval; otherwise, a request is made. Limits how often all programs
+  /// that share a cache request a feed from its server.
   case minimumInterval(Duration)
 }
 

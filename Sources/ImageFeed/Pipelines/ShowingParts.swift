@@ -14,7 +14,7 @@ extension Publisher where Output == Feed, Failure == FeedError {
 }
 
 extension FeedError {
-  /// The part that arrived of the server's feed, if its end is missing.
+  /// The part of the server's feed that arrived, if the feed's end is missing.
   var part: Feed? {
     guard case .invalidData(.cutOff(let images)) = remote else { return nil }
     return Feed(images: images, source: .part(reason: remote))

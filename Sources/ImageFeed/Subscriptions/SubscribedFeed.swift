@@ -6,9 +6,9 @@ import PlainText
 public struct SubscribedFeed: Hashable, Sendable {
   /// The absolute http or https URL.
   public var address: URL
-  /// The subscriber's name for it.
+  /// The subscriber's name for the feed.
   public var title: String?
-  /// The folders that contain it, the outermost first.
+  /// The folders that contain the feed, the outermost first.
   public var folders: [String]
   /// The polling interval, if it isn't the default.
   public var interval: Duration?
@@ -100,8 +100,8 @@ extension OPML {
     return added
   }
 
-  /// Moves the feed of a URL into a folder, given by its path from the outermost folder, and removes folders that
-  /// become empty.
+  /// Moves the feed with the given URL into a folder, which is specified by its path from the outermost folder, and
+  /// removes folders that become empty.
   ///
   /// - Returns: false if there is no such feed, or it is already in that folder.
   @discardableResult public mutating func move(_ address: URL, to folders: [String]) -> Bool {
@@ -124,7 +124,7 @@ extension OPML {
     return copy
   }
 
-  /// Removes the feed of a URL, and folders that become empty.
+  /// Removes the feed with the given URL, and folders that become empty.
   ///
   /// - Returns: false if there was none.
   @discardableResult public mutating func remove(_ address: URL) -> Bool {
@@ -143,7 +143,7 @@ extension OPML {
     namespaces.append(Attribute("feed", Self.vocabulary))
   }
 
-  /// - Returns: true when there was such a feed.
+  /// - Returns: true if there was such a feed.
   private static func change(_ outlines: inout [Outline], _ address: String, _ body: (inout Outline) -> Void) -> Bool {
     for index in outlines.indices {
       if outlines[index].webAddress == address {

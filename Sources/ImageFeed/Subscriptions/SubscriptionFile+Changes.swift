@@ -8,7 +8,7 @@ extension SubscriptionFile {
   /// The file's folder is watched, and checked every second, and the list is read a tenth of a second after its last
   /// change.
   /// **Demand:** the latest list is held until it is requested. **Failure:** none; a list that cannot be read is
-  /// delivered as a failed result, and a file that was removed as `nil`. **Cancellation:** ends the watch.
+  /// delivered as a failed result, and the removal of the file is delivered as `nil`. **Cancellation:** ends the watch.
   ///
   /// - Parameters:
   ///   - known: the list that the caller has read; the list is delivered first only if the file differs.

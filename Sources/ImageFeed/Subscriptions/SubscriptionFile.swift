@@ -3,7 +3,7 @@ public import Foundation
 
 /// A list of subscriptions in an OPML file, which other feed readers understand and users can edit.
 ///
-/// Calls block. Changes by several processes are serialized, and a reader sees the list either before or after a
+/// Calls block. Changes by several processes are serialized. A reader sees the list as it is either before or after a
 /// change, because a new list is written next to the file and then renamed.
 public struct SubscriptionFile: Sendable {
   /// The absolute path of the file.
@@ -65,7 +65,7 @@ public struct SubscriptionFile: Sendable {
     }
   }
 
-  /// Moves another list here unchanged, unless this file exists or the other doesn't.
+  /// Moves another list here unchanged, unless this file exists or the other file doesn't.
   ///
   /// - Returns: true if it was moved.
   public func adopt(_ other: SubscriptionFile) throws(SubscriptionFileError) -> Bool {
@@ -92,7 +92,7 @@ public struct SubscriptionFile: Sendable {
     }
   }
 
-  /// Writes the file for this user only, because URLs may contain secrets.
+  /// Writes a file that only the current user can access, because URLs may contain secrets.
   private func write(_ document: Data) throws {
     // Follow a symbolic link, so that the list stays where its owner keeps it.
     let path = file.resolved

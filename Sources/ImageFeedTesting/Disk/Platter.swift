@@ -9,7 +9,7 @@ struct Platter {
     var feed: CachedFeed
     var isDamaged = false
 
-    /// Its approximate size in bytes.
+    /// The record's approximate size in bytes.
     var size: Int {
       feed.images.reduce(64) { sum, image in
         sum + 64 + (image.description?.utf8.count ?? 0) + (image.location?.utf8.count ?? 0)

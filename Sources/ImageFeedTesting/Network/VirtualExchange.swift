@@ -13,11 +13,11 @@ public struct VirtualExchange: Sendable, Equatable {
   /// The number of the request in its network, from 0.
   public var number: Int
   public var request: HTTPRequest
-  /// The time at which it was sent.
+  /// The time at which the request was sent.
   public var sent: StreamInstant
-  /// The time at which it completed; `nil` while it is open.
+  /// The time at which the request completed; `nil` while it is open.
   public var ended: StreamInstant?
-  /// Its completion; `nil` while it is open.
+  /// The request's completion; `nil` while the request is open.
   public var ending: Ending?
   /// The number of bytes read from a body that is delivered as it arrives. A body that arrived with its head counts as
   /// read.

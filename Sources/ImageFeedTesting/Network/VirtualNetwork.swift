@@ -57,7 +57,7 @@ public final class VirtualNetwork {
   }
 
   /// Makes a host, or every host, unreachable during an outage. Open requests to it are cut off when the outage begins,
-  /// or now if it has begun.
+  /// or immediately if it has already begun.
   public func fail(_ outage: Outage) {
     outages.removeAll { $0.times.upperBound <= time.now }
     guard outage.times.upperBound > time.now, !outage.times.isEmpty else { return }
@@ -93,7 +93,7 @@ public final class VirtualNetwork {
     cut(transfer)
   }
 
-  /// Schedules the cut of a transfer at the beginning of a known outage.
+  /// Schedules a transfer to be cut off at the beginning of a known outage.
   func cut(_ transfer: VirtualTransfer) {
     for outage in outages where outage.concerns(transfer.host) && outage.times.lowerBound > time.now {
       transfer.cut(at: outage.times.lowerBound)

@@ -15,7 +15,7 @@ public struct VirtualReply: Sendable {
     case silence
   }
 
-  /// The time from the request to its completion; if the body arrives in pieces, to the head.
+  /// The time from the request to its completion or, if the body arrives in pieces, to the response's head.
   public var latency: StreamInstant.Stride
   public var ending: Ending
   /// The pace at which the body arrives.
@@ -83,7 +83,7 @@ public struct VirtualRequest: Sendable {
   public var request: HTTPRequest
   /// The number of earlier requests to this origin.
   public var number: Int
-  /// The time at which it was sent.
+  /// The time at which the request was sent.
   public var time: StreamInstant
   /// The request's body, as it arrived.
   public var body = Chunk()

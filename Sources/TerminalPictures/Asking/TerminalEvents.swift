@@ -10,8 +10,8 @@ package enum TerminalEvent: Hashable, Sendable {
 extension Terminal {
   /// The keys that are pressed, and the terminal's replies, which aren't keys.
   ///
-  /// The query is sent when the terminal is in raw mode, so that no reply appears on the screen. Keys pressed meanwhile
-  /// are delivered in order. A reply after the deadline is also delivered as a reply, not as a key.
+  /// The query is sent when the terminal is in raw mode, so that no reply appears on the screen. Keys pressed in the
+  /// meantime are delivered in order. A reply after the deadline is also delivered as a reply, not as a key.
   ///
   /// **Demand:** as in ``keys``. **Failure:** as in ``keys``. **Cancellation:** stops reading and leaves raw mode.
   /// **Policy:** holds the events of one key.

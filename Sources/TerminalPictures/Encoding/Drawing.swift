@@ -23,7 +23,7 @@ package enum PictureMode: Hashable, Sendable {
 /// Create it off the loop, because a large one takes tens of milliseconds.
 package struct Drawing: Sendable {
   package enum Content: Sendable {
-    /// Row by row.
+    /// The characters, row by row.
     case cells([Cell])
     case sixel([UInt8])
     case kitty(Kitty)

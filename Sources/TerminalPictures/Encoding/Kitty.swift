@@ -18,7 +18,7 @@ package struct Kitty: Hashable, Sendable {
     parts = stride(from: 0, to: text.count, by: 4096).map { Array(text[$0..<min($0 + 4096, text.count)]) }
   }
 
-  /// The approximate number of bytes of ``sending(_:)``.
+  /// The approximate number of bytes that ``sending(_:)`` returns.
   package var size: Int { parts.reduce(0) { $0 + $1.count + 16 } }
 
   /// Shows the image at the cursor, in `columns` by `rows` characters; the cursor doesn't move.
@@ -44,7 +44,7 @@ package struct Kitty: Hashable, Sendable {
   /// Removes all images from the screen and from the terminal's memory.
   package static var allForgotten: [UInt8] { command("a=d,d=A,q=2") }
 
-  /// Queries whether the terminal supports the protocol, with an image of one pixel that it doesn't show.
+  /// Queries whether the terminal supports the protocol, with a one-pixel image that the terminal doesn't show.
   package static var question: [UInt8] { command("i=\(questionNumber),s=1,v=1,a=q,t=d,f=24;AAAA") }
   package static let questionNumber = 31
 

@@ -24,8 +24,8 @@ extension Bitmap {
     return Bitmap(width: frameWidth, height: frameHeight, rgba: pixels)
   }
 
-  /// The part of an image that is as large as a box, around a point that is `x` and `y` from its middle; along a side
-  /// that isn't longer than the box's, it is the whole image.
+  /// The part of an image that is as large as a box, around a point that is `x` and `y` from the image's middle. If the
+  /// image isn't wider than the box, its whole width is included; the same applies to its height.
   package func part(width boxWidth: Int, height boxHeight: Int, x: Int, y: Int) -> Bitmap {
     let (newWidth, newHeight) = (min(boxWidth, width), min(boxHeight, height))
     let left = min(max((width - newWidth) / 2 + x, 0), width - newWidth)

@@ -102,8 +102,8 @@ extension Bitmap {
     return Bitmap(width: newWidth, height: newHeight, rgba: result)
   }
 
-  /// The `old` positions that each of `new` positions represents, with the share of each; the shares of one position
-  /// add up to one.
+  /// For each of the `new` positions, the `old` positions that it covers and the weight of each. The weights for one
+  /// new position add up to one.
   private static func shares(of old: Int, among new: Int) -> [(start: Int, weights: [Float])] {
     let step = Float(old) / Float(new)
     return (0..<new).map { place in

@@ -1,4 +1,4 @@
-/// The size of a character of the terminal, in pixels.
+/// The size of one of the terminal's characters, in pixels.
 package struct CellSize: Hashable, Sendable {
   package var width: Int
   package var height: Int
@@ -23,7 +23,7 @@ package struct PictureFit: Hashable, Sendable {
 
   /// The largest size in which the image keeps its proportions, fits the box, and is not enlarged.
   ///
-  /// - Precondition: the box has a row and a column.
+  /// - Precondition: the box has at least one row and one column.
   package init(width: Int, height: Int, columns: Int, rows: Int, cell: CellSize) {
     precondition(columns > 0 && rows > 0, "PictureFit: a box of \(columns) × \(rows) holds nothing; use 1 or more")
     let room = (width: columns * cell.width, height: rows * cell.height)
@@ -35,7 +35,7 @@ package struct PictureFit: Hashable, Sendable {
   }
 
   /// The number of parts that the image takes if each character has `across` by `down` parts; at least one, and at most
-  /// the parts of its characters.
+  /// as many as its characters have.
   func parts(across: Int, down: Int, cell: CellSize) -> (width: Int, height: Int) {
     let wide = (Double(width * across) / Double(cell.width)).rounded()
     let high = (Double(height * down) / Double(cell.height)).rounded()

@@ -2,12 +2,12 @@ import FeedHTTP
 import Foundation
 import GRDB
 
-/// The table of an HTTP cache, inside a transaction.
+/// Reads and changes the table of an HTTP cache, within one transaction.
 struct HTTPCacheTables {
   let db: Database
   let capacity: Int
 
-  /// The application's id is `HTTP` in ASCII.
+  /// The application ID is `HTTP` in ASCII.
   static let kind = TableFile.Kind("HTTPCache", applicationID: 0x4854_5450, version: 1, schema: schema)
 
   /// The body is the last column, because SQLite reads a long value to reach the columns after it.

@@ -6,14 +6,14 @@ public import Foundation
 ///
 ///     let client = CurlHTTPClient(on: loop).cached(in: SQLiteHTTPCache(path: "http.db", on: loop))
 ///
-/// Creating this object doesn't touch the file. The file is opened on first use; the first stored response creates it,
-/// readable only by this user. Beyond ``capacity`` bytes, the least recently used responses are deleted. While another
-/// process uses the file, calls wait on the thread pool.
+/// Creating this object doesn't touch the file. The file is opened on first use; storing the first response creates it,
+/// readable only by the current user. When the responses exceed ``capacity`` bytes, the least recently used ones are
+/// deleted. While another process uses the file, calls wait on the thread pool.
 ///
 /// The cache needs its own file: a file with other content, such as saved feeds, is refused and never changed. A
 /// damaged file is renamed to `<file>.corrupt-<time>`, and a new one is created.
 public final class SQLiteHTTPCache: HTTPCacheStore {
-  /// 50 MB.
+  /// The default capacity: 50 MB.
   public static let defaultCapacity = 50_000_000
 
   /// The absolute path of the file.

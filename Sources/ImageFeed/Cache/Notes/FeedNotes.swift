@@ -12,7 +12,7 @@ package struct NoteKey: Hashable, Sendable {
 
   package var kind: Kind
   package var name: String
-  /// The number of the note, if there are several of a kind.
+  /// The note's number, if there are several notes of the same kind.
   package var place: Int
 
   package init(_ kind: Kind, _ name: String, place: Int = 0) {
@@ -25,7 +25,7 @@ package struct NoteKey: Hashable, Sendable {
 /// The notes and feeds of a store within one transaction. Notes are additional data that a store keeps with its feeds
 /// for other modules.
 package protocol FeedNotes {
-  /// The note with a key; `nil` if there is none, or it can't be read.
+  /// The note with the given key; `nil` if there is none or if it can't be read.
   func note<Note: StoredNote>(_ key: NoteKey, as type: Note.Type) throws -> Note?
   /// - Parameter isKept: true if the note will soon be read again.
   func set<Note: StoredNote>(_ note: Note, at key: NoteKey, isKept: Bool) throws
@@ -37,7 +37,7 @@ package protocol FeedNotes {
 
 /// A store that keeps notes.
 package protocol NoteStore: FeedStore {
-  /// Runs `body` on one consistent state; `nil` when nothing was ever saved. `body` must not change anything.
+  /// Runs `body` on one consistent state; returns `nil` if nothing was ever saved. `body` must not change anything.
   func readNotes<R: Sendable>(_ body: (any FeedNotes) throws -> R) throws(FeedStoreError) -> R?
 
   /// Runs `body` in a transaction: either all of its changes are saved, or none.

@@ -1,7 +1,7 @@
 package import Foundation
 
 /// A note as bytes: for each field, its number, the size of its content, and the content. An unknown field is skipped,
-/// and a missing one has its default.
+/// and a missing field has its default value.
 ///
 /// Each poll writes five notes. Writing them as JSON would take several times as long as the request.
 package enum NoteFields {
@@ -10,7 +10,7 @@ package enum NoteFields {
 
   /// Writes the fields that have a value.
   ///
-  /// The writer uses its own memory, because an array would check for room before each byte, and a poll has fifty
+  /// The writer uses its own memory, because an array would check for room before each byte, and each poll writes fifty
   /// fields.
   package struct Writer: ~Copyable {
     private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 512, alignment: 1)

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The items of a feed's latest document that have no image, and the images found on the pages of items.
+/// The items of a feed's latest document that have no image, and the images found on items' pages.
 struct PageImageNote: StoredNote {
   /// The items without an image, in the order of the document.
   var items: [FeedImages.Imageless] = []
-  /// The items whose pages were read, the latest last, each with the URL of the page's image, which is empty if the
-  /// page has none.
+  /// The items whose pages were read, in the order of reading, each with the URL of its page's image; the URL is empty
+  /// if the page has no image.
   private(set) var answers: [(id: FeedImage.ID, address: String)] = []
 
   /// The maximum number of items that are recorded per feed, besides those of its latest document: 1,000.
@@ -24,7 +24,7 @@ struct PageImageNote: StoredNote {
     return items.filter { !known.contains($0.item.id) }
   }
 
-  /// Records the image of an item's page; `nil` for a page without one.
+  /// Records the image of an item's page; pass `nil` for a page without an image.
   mutating func take(_ address: String?, for id: FeedImage.ID) {
     answers.removeAll { $0.id == id }
     answers.append((id, address ?? ""))

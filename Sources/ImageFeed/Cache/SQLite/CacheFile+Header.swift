@@ -1,21 +1,21 @@
 import Foundation
 
 extension CacheFile {
-  /// True if the file has content that this program didn't write: it isn't a database, or it is another program's.
-  /// Examines the header and the log without SQLite.
+  /// True if the file has content that this program didn't write: it isn't a database, or it belongs to another
+  /// program. Examines the header and the log without SQLite.
   ///
   /// A damaged file of this program still has the program's number in the header or the log; an empty file has nothing
   /// to lose. SQLite keeps the application's number at byte 68 of the first page. The first transaction of this program
   /// writes that page, which stays in the log until a checkpoint.
   func isForeign(to applicationID: Int) -> Bool { isForeign(to: applicationID, header: header) }
 
-  /// Judges by a header that was read earlier. If another process has since copied the log into the file and removed
-  /// the log, the number is in neither `header` nor the log, but in the file's new header.
+  /// Decides based on a header that was read earlier. If another process has since copied the log into the file and
+  /// removed the log, the number is in neither `header` nor the log, but in the file's new header.
   func isForeign(to applicationID: Int, header: [UInt8]?) -> Bool {
     seemsForeign(to: applicationID, header: header) && self.header?.bigEndian(at: 68) != applicationID
   }
 
-  /// The part of the header that identifies the file's program; `nil` if it can't be read.
+  /// The part of the header that identifies the program that wrote the file; `nil` if the header can't be read.
   var header: [UInt8]? { read(resolved, from: 0, 72) }
 
   private func seemsForeign(to applicationID: Int, header: [UInt8]?) -> Bool {

@@ -12,7 +12,7 @@ struct CacheFile: Sendable {
   /// The write-ahead log and its shared index.
   static let companions = ["-shm", "-wal"]
 
-  /// Distinguishes a file from a different one that takes its path later.
+  /// Distinguishes a file from a different file that takes its path later.
   struct Identity: Hashable {
     let device: UInt64
     let inode: UInt64
@@ -22,25 +22,25 @@ struct CacheFile: Sendable {
     /// to work.
     let isRegular: Bool
 
-    /// True when both identify the same file, even if it was written to in between.
+    /// True when both identify the same file, even if the file has changed since one of them was created.
     func isSameFile(as other: Identity?) -> Bool { device == other?.device && inode == other?.inode }
   }
 
-  /// The identity of the file at the path now; `nil` if there is none.
+  /// The identity of the file that is currently at the path; `nil` if there is none.
   var identity: Identity? { Self.identity(of: path) }
 
   /// True when a write-ahead log that is not empty is next to the file.
   var hasLog: Bool { (Self.identity(of: resolved + "-wal")?.size ?? 0) > 0 }
 
-  /// Creates the folders that lead to the file, accessible only to this user, as the XDG base directory specification
-  /// requires.
+  /// Creates the folders that lead to the file, accessible only to the current user, as the XDG base directory
+  /// specification requires.
   func createFolder() throws {
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }
 
-  /// Creates an empty file that only this user can access, because the URLs in it may contain secrets. SQLite gives the
-  /// companions the same mode.
+  /// Creates an empty file that only the current user can access, because the URLs in it may contain secrets. SQLite
+  /// creates the companion files with the same mode.
   func create() throws {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
@@ -102,8 +102,9 @@ struct CacheFile: Sendable {
     }
   }
 
-  /// Removes companions whose file is gone: otherwise, a shared index that another process still holds for the old file
-  /// would be used for the new one. Call this only if there is no file, and while holding the exclusive folder lock.
+  /// Removes companion files whose main file is gone: otherwise, a shared index that another process still holds for
+  /// the old file would be used for the new one. Call this only if there is no file, and while holding the exclusive
+  /// folder lock.
   func removeStrayCompanions() {
     for companion in Self.companions { unlink(resolved + companion) }
   }

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// One open connection to a cache file: it opens the file and checks it before use.
+/// An open connection to a cache file, which is checked when it is opened.
 ///
 /// **Journal:** a write-ahead log, so that readers and a writer in different processes do not wait for each other and a
 /// save needs no `fsync`. With `synchronous = NORMAL`, a crash of the process loses nothing. A crash of the machine may
@@ -58,12 +58,13 @@ struct FeedDatabase: Sendable {
     return configuration
   }
 
-  /// Runs `body` on one consistent state of the file; `nil` if nothing was ever saved in it.
+  /// Runs `body` on one consistent state of the file; returns `nil` if nothing was ever saved there.
   func read<R>(_ body: (FeedTables) throws -> R) throws -> R? {
     try perform { db in try transaction("BEGIN DEFERRED", db, body) }
   }
 
-  /// Runs `body` in a transaction that no other process can interrupt; `nil` if nothing was ever saved in the file.
+  /// Runs `body` in a transaction that no other process can interrupt; returns `nil` if nothing was ever saved in the
+  /// file.
   ///
   /// - Parameter noting: true if `body` makes only changes that the journal records.
   func write<R>(noting: Bool, _ body: (FeedTables) throws -> R) throws -> R? {

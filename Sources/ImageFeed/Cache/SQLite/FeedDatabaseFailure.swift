@@ -11,7 +11,7 @@ package struct FeedDatabaseFailure: Error {
   /// True when the process or the machine had no file descriptors left: a later call may succeed, after others are
   /// closed.
   let isExhaustion: Bool
-  /// True if exhaustion is possible: SQLite doesn't keep the reason why it could not create a file.
+  /// True if file descriptors may have run out: SQLite doesn't keep the reason why it could not create a file.
   let mayBeExhaustion: Bool
 
   /// True when the file itself, or its content, is the cause.

@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The statements about the former items of feeds, for ``HistoryStore``. They run inside a transaction, as those of
-/// ``FeedTables`` do.
+/// The SQL statements for feeds' former items, which ``HistoryStore`` uses. They run inside a transaction, like those
+/// of ``FeedTables``.
 ///
-/// The items of the saved document are in its packs. An item that leaves the document becomes a row of `kept`, and one
-/// that returns is deleted there, so a save writes only changes, no matter how much is kept.
+/// The items of the saved document are in its packs. An item that leaves the document becomes a row of `kept`, and the
+/// row is deleted if the item returns, so a save writes only changes, no matter how much is kept.
 extension FeedTables {
 
   /// The row of a feed's history.
@@ -15,7 +15,7 @@ extension FeedTables {
     var kept: Int
   }
 
-  /// The previous document, while it is replaced.
+  /// The previous document, while it is being replaced.
   struct OldDocument {
     let images: FeedImages
     let timestamp: Int64
@@ -219,7 +219,7 @@ extension FeedTables {
 }
 
 extension Date {
-  /// Rounded down; 0 if the number doesn't fit.
+  /// The number of seconds since 1970, rounded down; 0 if the number doesn't fit.
   var secondsSince1970: Int64 { Int64(exactly: timeIntervalSince1970.rounded(.down)) ?? 0 }
 }
 

@@ -1,7 +1,7 @@
 import GRDB
 import GRDBSQLite
 
-/// The journal of notes in its file: see ``NoteJournal``.
+/// The note journal in the file: see ``NoteJournal``.
 extension FeedTables {
   /// Reads the journal of a file that other processes have changed: the added entries, or all entries if the tables may
   /// have changed.

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The statements about notes; they run inside a transaction, as those of ``FeedTables`` do.
+/// The SQL statements for notes. They run inside a transaction, like those of ``FeedTables``.
 ///
 /// Notes are kept as bytes (``NoteFields``), because they gain fields with every release, are read and written as a
 /// whole, and are never searched.
@@ -21,7 +21,7 @@ extension FeedTables {
     return note
   }
 
-  /// The note in the table; `nil` if there is none, or it can't be read.
+  /// The note in the table; `nil` if there is none or if it can't be read.
   private func written<Note: StoredNote>(_ key: NoteKey, as type: Note.Type) throws -> Note? {
     let sql = "SELECT content FROM note WHERE name = ? AND kind = ? AND place = ?"
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
@@ -49,7 +49,7 @@ extension FeedTables {
     try known(address).row?.validators ?? FeedValidators()
   }
 
-  /// Records the renewal of a feed, unless its validators have changed meanwhile or the feed doesn't exist.
+  /// Records the renewal of a feed, unless its validators have changed in the meantime or the feed doesn't exist.
   func noteRenewal(_ address: URL, with renewal: FeedRenewal, now: Date) throws -> FeedReplacement? {
     let feed = try known(address)
     guard let row = feed.row, row.validators == renewal.since else { return nil }

@@ -178,7 +178,7 @@ extension FeedImages.Builder {
     return builder.finish().first
   }
 
-  /// One of the images in a pack; the others aren't created.
+  /// One of the images in a pack; only that image is created.
   static func image(at place: Int, inPack pack: UnsafeRawBufferPointer, of count: Int) -> FeedImage? {
     var builder = FeedImages.Builder(count: 1)
     guard builder.append(pack: pack, of: count, only: place) else { return nil }
@@ -187,6 +187,6 @@ extension FeedImages.Builder {
 }
 
 extension RawStatement {
-  /// A column of seconds since 1970.
+  /// The date in a column, which holds seconds since 1970.
   func date(_ column: Int32) -> Date? { integer(column).map { Date(timeIntervalSince1970: Double($0)) } }
 }

@@ -8,7 +8,7 @@ import GRDBSQLite
 /// longer than the work itself.
 struct FeedTables {
   let db: Database
-  /// The notes that the tables do not have yet.
+  /// The notes that are not in the tables yet.
   let journal: NoteJournal
 
   /// A feed's row in the table of feeds.
@@ -25,7 +25,7 @@ struct FeedTables {
     mutating func renew(_ renewal: Renewal) { (timestamp, validators) = (renewal.timestamp, renewal.validators) }
   }
 
-  /// The change to a feed's row when its server says that nothing has changed.
+  /// The change to a feed's row when the feed's server says that nothing has changed.
   struct Renewal {
     var timestamp: Date
     var validators: FeedValidators
@@ -184,7 +184,7 @@ struct FeedTables {
     return .replaced
   }
 
-  /// Renews a saved feed, unless its validators have changed meanwhile or the feed doesn't exist.
+  /// Renews a saved feed, unless its validators have changed in the meantime or the feed doesn't exist.
   func renewed(_ address: URL, with renewal: FeedRenewal, now: Date) throws -> FeedReplacement? {
     guard let row = try feedRow(for: address), row.validators == renewal.since else { return nil }
     if FeedCachePolicy.isSuperseded(renewal.timestamp, by: row.timestamp, now: now) {
@@ -194,7 +194,7 @@ struct FeedTables {
     return .renewed
   }
 
-  /// Writes a single database page, the one with the feed's row.
+  /// Writes only the database page that contains the feed's row.
   func renew(_ feed: FeedRow, timestamp: Date, validators: FeedValidators) throws {
     try renew(Renewal(timestamp: timestamp, validators: validators), where: "id") { $0.bind(feed.id, at: 7) }
   }

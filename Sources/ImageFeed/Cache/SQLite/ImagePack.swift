@@ -3,8 +3,8 @@ import Foundation
 /// The format of images in a cache file: each value in the database holds about 64 KiB of images.
 ///
 /// Writing one row per image would take SQLite five times as long. A pack begins with a record of 40 bytes per image;
-/// the images' texts follow, one after another, each with its post, if any (``PostFields``). Numbers are little-endian.
-/// Equal images have equal packs.
+/// the texts of the images follow, one image after another, each with the image's post, if any (``PostFields``).
+/// Numbers are little-endian. Equal images have equal packs.
 enum ImagePack {
   /// The number of bytes at which a pack is full.
   static let size = 64 << 10
@@ -12,7 +12,7 @@ enum ImagePack {
   struct Head {
     var uuid: uuid_t
     var number: UInt32
-    /// The lengths of the texts; -1 if there is none.
+    /// The lengths of the texts; -1 for a missing text.
     var description: Int32
     var location: Int32
     /// Its bits are inverted if there is a post, so packs of images without posts are the same as before posts existed.
@@ -25,7 +25,7 @@ enum ImagePack {
 }
 
 extension FeedImages {
-  /// Calls `body` with each pack, and its number of images, until `body` returns `false`.
+  /// Calls `body` with each pack and its number of images until `body` returns `false`.
   func forEachPack(_ body: (_ count: Int, _ bytes: UnsafeRawBufferPointer) throws -> Bool) rethrows {
     var (heads, pack): ([ImagePack.Head], [UInt8]) = ([], [])
     var position = startIndex
@@ -48,7 +48,7 @@ extension FeedImages {
 }
 
 extension FeedImages.Builder {
-  /// - Parameter only: the place of the only image to append; `nil` for all.
+  /// - Parameter only: the position of the only image to append; `nil` to append all images.
   /// - Returns: false if the pack is damaged; some of its images may have been appended.
   mutating func append(pack: UnsafeRawBufferPointer, of count: Int, only: Int? = nil) -> Bool {
     guard count >= 0, count <= pack.count / ImagePack.Head.size else { return false }

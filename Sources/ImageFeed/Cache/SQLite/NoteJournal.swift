@@ -3,7 +3,7 @@ import Foundation
 /// One connection's copy of the notes that are in the file's journal but not yet in its tables.
 ///
 /// A poll changes the notes of its feed and its host twice, which would write many pages. Instead, the changes are
-/// appended to the table `journal`, one row per transaction, and are later folded into the tables together. Readers
+/// appended to the `journal` table, one row per transaction, and are later folded into the tables together. Readers
 /// check here first. Every other change folds the journal first, so the entries here are newer than the tables.
 // @unchecked: used within transactions, which run on the connection's queue, one at a time.
 final class NoteJournal: @unchecked Sendable {
@@ -23,12 +23,12 @@ final class NoteJournal: @unchecked Sendable {
     var renewal: FeedTables.Renewal?
   }
 
-  /// The number of bytes of entries at which the journal is folded: a few thousand polls. A fold writes each page of
+  /// The size at which the journal is folded, in bytes: the entries of a few thousand polls. A fold writes each page of
   /// the tables that an entry changes, so fewer folds write less. But a process that opens the file reads all of the
   /// journal, which takes about ten milliseconds at this size.
   static let limit = 4 << 20
   /// The maximum number of notes that stay cached after a fold. If there are more, all are dropped, and each is read
-  /// again when it is needed. A poller of 20,000 feeds has fewer.
+  /// again when it is needed. A poller with 20,000 feeds needs fewer.
   private static let remembered = 24_000
 
   /// The state of the file that this copy matches: SQLite's count of changes by other connections. `nil` if the copy
@@ -37,8 +37,8 @@ final class NoteJournal: @unchecked Sendable {
   // Unchecked, here and below: each poll accesses these a dozen times, and only one transaction runs at a time.
   @exclusivity(unchecked) private(set) var notes: [NoteKey: Note] = [:]
   @exclusivity(unchecked) private(set) var feeds: [String: Row] = [:]
-  /// The numbers of the table's first and last row; `nil` when it is empty. After each fold, the numbers restart at a
-  /// random one, so the same first row means that nothing was folded.
+  /// The numbers of the table's first and last row; `nil` when it is empty. After each fold, numbering restarts at a
+  /// random number, so the same first row means that nothing was folded.
   var rows: (first: Int64, last: Int64)?
   /// The number of bytes in the table's rows.
   private(set) var size = 0
@@ -62,12 +62,13 @@ final class NoteJournal: @unchecked Sendable {
   /// Drops the cached row of a feed that has changed in the tables.
   func forgetRow(of address: String) { feeds[address] = nil }
 
-  /// The notes that the tables don't have, sorted like the tables, so that each page is written only once.
+  /// The notes that are not in the tables yet, in the order of the tables' rows, so that each page is written only
+  /// once.
   var written: [(key: NoteKey, stored: [UInt8])] {
     notes.compactMap { key, note in note.stored.map { (key, $0) } }.sorted { $0.key < $1.key }
   }
 
-  /// The renewals that the tables don't have, by URL.
+  /// The renewals that are not in the tables yet, by URL.
   var renewals: [(address: String, renewal: FeedTables.Renewal)] {
     feeds.compactMap { address, feed in feed.renewal.map { (address, $0) } }.sorted { $0.address < $1.address }
   }
@@ -122,7 +123,8 @@ final class NoteJournal: @unchecked Sendable {
 /// The entries: for each, the sizes of its name and its content, its kind and number, the name, and the content.
 extension NoteJournal {
   private static let headSize = 16
-  /// The kind of an entry that renews a feed. Kinds of notes of feeds are below 128, others are 128 or above.
+  /// The kind of an entry that renews a feed. The kinds of notes about feeds are below 128; the other kinds are 128 or
+  /// above.
   private static let renewal: UInt8 = 0
 
   func append(_ note: [UInt8], at key: NoteKey) {
@@ -202,7 +204,7 @@ extension NoteKey {
 }
 
 extension NoteKey.Kind {
-  /// The number of a kind in a file: from 1 for feeds, from 128 for others.
+  /// The number that stands for a kind in a file: from 1 for feeds, from 128 for others.
   var number: UInt8 {
     switch self {
     case .feed(let number): number

@@ -84,7 +84,7 @@ struct RawStatement {
     }
   }
 
-  /// The column's bytes, empty for NULL. Valid until the next step.
+  /// The column's bytes; empty for NULL. Valid until the next step.
   func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
     // SQLite requires this order: first the value, then its length.
     let start = sqlite3_column_blob(handle, column)

@@ -15,7 +15,7 @@ struct SharedDatabase: Sendable {
 
   func close() { shared.close() }
 
-  /// Runs `body` on one consistent state of the file and changes nothing; `nil` if nothing was ever saved.
+  /// Runs `body` on one consistent state of the file and changes nothing; returns `nil` if nothing was ever saved.
   func read<R>(_ body: (FeedTables) throws -> R) throws(FeedDatabaseFailure) -> R? {
     try shared.waitingForDescriptors { () throws(FeedDatabaseFailure) in
       do {

@@ -21,15 +21,15 @@ final class SharedFile<Connection: Sendable>: Sendable {
   private let opensExclusively: Bool
   private let open: @Sendable (CacheFile) throws -> Connection
   private let current = Mutex<(connection: Connection, identity: CacheFile.Identity)?>(nil)
-  /// The identity of a file that was checked when it was opened; it keeps the file from being mistaken for another
-  /// program's if its header is damaged later.
+  /// The identity of a file that was checked when it was opened. If the file's header is damaged later, the file is
+  /// then not mistaken for another program's.
   private let ours = Mutex<CacheFile.Identity?>(nil)
 
   /// - Parameters:
-  ///   - applicationID: the number in SQLite's header of files of this kind. A file with another number is refused
+  ///   - applicationID: the application ID in the header of files of this kind. A file with a different ID is refused
   ///     without being opened.
   ///   - busyTimeout: how long a call waits for other processes, and for file descriptors.
-  ///   - opensExclusively: true if `open` changes the file, so that no other process may open it meanwhile.
+  ///   - opensExclusively: true if `open` changes the file, so that no other process may open it at the same time.
   ///   - open: connects to the file, which exists, and is empty if it is new. Called while the folder lock is held.
   init(
     _ file: CacheFile, applicationID: Int, busyTimeout: Duration, opensExclusively: Bool,
@@ -46,7 +46,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
 
   private var identity: CacheFile.Identity? { current.withLock { $0?.identity } }
 
-  /// The connection to the file at the path now; `nil` if there is none and `creating` is false.
+  /// The connection to the file that is currently at the path; `nil` if there is none and `creating` is false.
   func connect(creating: Bool) throws -> Connection? {
     let present = file.identity
     let known = current.withLock { current -> Connection? in
@@ -128,9 +128,9 @@ final class SharedFile<Connection: Sendable>: Sendable {
     }
   }
 
-  /// Repeats `body` while the process has no file descriptors left for it, up to the busy timeout.
+  /// Repeats `body` while the process has no free file descriptors, but not beyond the busy timeout.
   ///
-  /// Descriptors are mostly used by connections to servers, which are short-lived.
+  /// Most descriptors are used by connections to servers, and those connections are short-lived.
   func waitingForDescriptors<R>(_ body: () throws(FeedDatabaseFailure) -> R) throws(FeedDatabaseFailure) -> R {
     let deadline = ContinuousClock.now + busyTimeout
     var guesses = 3

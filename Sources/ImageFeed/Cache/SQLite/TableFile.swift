@@ -5,9 +5,9 @@ import Synchronization
 /// A SQLite file with tables of one kind, which several processes may share. A damaged file is renamed, and a new one
 /// is created.
 package final class TableFile: Sendable {
-  /// The kind of such a file: its name, its schema and its tables.
+  /// A kind of table file: its name, its schema and its tables.
   package struct Kind: Sendable {
-    /// The label of its connections in GRDB's diagnostics.
+    /// The label of the file's connections in GRDB's diagnostics.
     let label: String
     /// Identifies the program in the file's header.
     let applicationID: Int
