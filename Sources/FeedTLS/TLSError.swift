@@ -37,7 +37,7 @@ public enum TLSError: Error, Hashable, Sendable {
   case protocolViolation(reason: String)
   /// The connection ended without `close_notify`: an attacker may have cut it off.
   case truncated
-  /// The handshake took longer than this.
+  /// The handshake took longer than this limit.
   case timedOut(StreamInstant.Stride)
   /// The underlying connection failed, or could not be made.
   case system(SystemError)

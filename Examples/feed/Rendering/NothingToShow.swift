@@ -50,7 +50,7 @@ extension NothingToShow {
     case .empty: "nothing is saved for this URL"
     case .expired(let age, let fate):
       age < .zero
-        ? "the feed saved \(age.ago), by a wrong clock, has expired\(Self.words(for: fate))"
+        ? "the feed saved \(age.ago), according to a wrong clock, has expired\(Self.words(for: fate))"
         : "the feed saved \(age.ago) has expired (--max-age \(maxAge?.text ?? "none"))\(Self.words(for: fate))"
     case .failed(let error): "\(error)"
     }

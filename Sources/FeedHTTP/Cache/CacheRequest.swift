@@ -32,7 +32,7 @@ struct CacheRequest: Sendable {
     return parts.string ?? url.absoluteString
   }
 
-  /// Identifies requests that one response can serve: same URL, same fields, same limits.
+  /// Identifies requests that one response can serve: those with the same URL, fields and limits.
   var sharingKey: String {
     let fields = request.headers.map { "\($0.name.lowercased()):\($0.value)" }.sorted()
     let limits =
@@ -46,12 +46,12 @@ struct CacheRequest: Sendable {
 
   var mayNotStore: Bool { control.has("no-store") }
 
-  /// True if the caller has its own conditions, and so interprets the response itself.
+  /// True if the request contains the caller's own conditions; the caller then interprets the response itself.
   var isConditional: Bool {
     request.has("If-None-Match") || request.has("If-Modified-Since") || isForOriginAlone
   }
 
-  /// True when the caller has conditions that no cache may evaluate (section 4.3.2).
+  /// True when the request contains conditions that no cache may evaluate (section 4.3.2).
   var isForOriginAlone: Bool { request.has("If-Match") || request.has("If-Unmodified-Since") }
 
   var isOnlyIfCached: Bool { control.has("only-if-cached") }

@@ -9,7 +9,7 @@ public struct Cookie: Sendable, Hashable {
   public var isHostOnly: Bool
   /// The path that the cookie is for, including all paths below it.
   public var path: String
-  /// The time at which the cookie expires; `nil` for the lifetime of the jar.
+  /// The time at which the cookie expires; `nil` if it lasts as long as the jar.
   public var expires: Date?
   /// True if the cookie is sent over https only.
   public var isSecure: Bool

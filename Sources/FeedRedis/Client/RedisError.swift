@@ -8,7 +8,7 @@ public indirect enum RedisError: Error, Hashable, Sendable {
   case unreachable(RedisAddress, SystemError)
   /// The connection ended before the reply: the command may or may not have been executed.
   case closed(RedisAddress)
-  /// The server did not reply within that time: the command may or may not have been executed.
+  /// The server did not reply within this time: the command may or may not have been executed.
   case timedOut(RedisAddress, after: Duration)
   /// The server refused the command.
   case refused(RedisAddress, RedisRefusal)
@@ -60,7 +60,7 @@ extension RedisError: CustomStringConvertible {
       "\(address) is unreachable: \(error). Start the server, or correct the URL."
     case .closed(let address): "\(address) closed the connection before it replied."
     case .timedOut(let address, let limit):
-      "\(address) has not replied for \(limit / .seconds(1)) seconds. It may be stopped, or be running a slow script."
+      "\(address) did not reply within \(limit / .seconds(1)) seconds. It may be stopped, or be running a slow script."
     case .refused(let address, let refusal): Self.sentence(address, refusal.shown(without: address.password))
     case .unreadable(let address, let error): "\(address) cannot be used: \(error). Is it a Redis server?"
     case .tooManyWaiting(let address, let count): "\(count) commands are already waiting for \(address)."
@@ -68,7 +68,7 @@ extension RedisError: CustomStringConvertible {
       "\(address) cannot be used: \(error)." + Self.remedy(for: error)
     case .noSuchPrimary(let address, let name):
       "The Sentinel at \(address) doesn't know a primary called \(name.prefix(100)). Correct the name in the URL."
-    case .clientClosed: "The client of the Redis server is closed."
+    case .clientClosed: "The Redis client is closed."
     }
   }
 
@@ -90,13 +90,13 @@ extension RedisError: CustomStringConvertible {
   private static func sentence(_ address: RedisAddress, _ refusal: RedisRefusal) -> String {
     switch refusal.kind {
     case .readOnly where address.isSentinel:
-      "The primary of \(address) is a read-only replica now, and nothing was written. Wait until the Sentinels name the new primary."
+      "The primary of \(address) is now a read-only replica, and nothing was written. Wait until the Sentinels name the new primary."
     case .readOnly:
       "\(address) is a read-only replica, and nothing was written. Use the URL of the primary."
     case .outOfMemory:
       "The memory of \(address) is full, and nothing was written. Raise its maxmemory, or delete keys that aren't needed."
     case .loading: "\(address) has just started and is reading its file. Wait until it is ready."
-    case .passwordWanted: "\(address) requires a password. Give it as \(address.example(password: true))."
+    case .passwordWanted: "\(address) requires a password. Put it in the URL: \(address.example(password: true))."
     case .wrongPassword:
       "\(address) does not accept the password. Correct the user and the password, or leave them out if the server needs none."
     case .notPermitted: "\(address) does not allow this user to do that: \(refusal.message)"

@@ -1,6 +1,6 @@
 /// The reasons why bytes are not a valid Redis reply.
 public enum RESPError: Error, Hashable, Sendable {
-  /// The bytes don't follow the Redis protocol: probably, another service responded.
+  /// The bytes don't follow the Redis protocol: a different kind of server probably sent them.
   case malformed
   /// A line or a string is longer than `limit` bytes.
   case tooLong(limit: Int)

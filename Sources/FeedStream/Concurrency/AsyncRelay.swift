@@ -1,4 +1,4 @@
-/// Connects a stream with the tasks that await its values: requests one value for each waiting task.
+/// Connects a stream to the tasks that await its values: requests one value for each waiting task.
 ///
 /// The stream's side and the waiting side may be on different threads. Every use of the stream (subscribing,
 /// requesting, cancelling) runs at the stream's home; the lock guards the state that both sides share. A stream without

@@ -45,8 +45,8 @@ struct Agenda {
 
   // MARK: Adding
 
-  /// Adds work without a time. It is due now, after all work that was added in this way; or next, while a task is being
-  /// woken.
+  /// Adds work without a time. The work is due now, after all earlier work without a time; if a task is being woken,
+  /// the work comes next.
   mutating func add(_ item: Item) {
     guard isWaking else { return insert(item, from: Swift.max(floor, first)) }
     due.insert(item, at: first)

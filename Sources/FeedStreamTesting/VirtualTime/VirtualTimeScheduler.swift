@@ -18,7 +18,7 @@ import Synchronization
 /// advances, and due at or before the target, runs in the same call. Work scheduled for the past runs now, once.
 ///
 /// **Thread:** streams on the scheduler belong to the thread that advances it. Tasks may resume on it from any thread;
-/// such a resumption takes its place in the order when it arrives.
+/// resumptions are queued in the order in which they arrive.
 // @unchecked: the test that owns the scheduler sets its properties, before time advances or from work that runs in it.
 // A precondition traps if a second thread advances time.
 public final class VirtualTimeScheduler: @unchecked Sendable {

@@ -40,7 +40,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   /// The maximum number of bytes of all files together; `nil` means no limit.
   public var capacity: Int?
 
-  /// True to announce no changes to watches, like a system with too many watches.
+  /// True to report no changes to watches, as a system with too many watches does.
   public var isMute = false
 
   private unowned let time: VirtualTimeScheduler

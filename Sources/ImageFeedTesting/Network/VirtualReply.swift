@@ -35,7 +35,7 @@ public struct VirtualReply: Sendable {
   public init(after latency: StreamInstant.Stride, _ ending: Ending) {
     precondition(
       latency.nanoseconds >= 0,
-      "VirtualReply: a latency of \(latency) is before the request; use zero or more")
+      "VirtualReply: the latency \(latency) is negative; use zero or more")
     self.latency = latency
     self.ending = ending
   }

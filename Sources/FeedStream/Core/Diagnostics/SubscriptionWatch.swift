@@ -26,7 +26,7 @@ extension LiveSubscriber {
   var isOnQueue: Bool { lane != nil }
 }
 
-/// A subscriber whose `isLive` any thread may read.
+/// A subscriber whose `isLive` property any thread may read.
 protocol LiveAnywhere: LiveSubscriber {
   /// True until the completion or the cancellation, even while nothing is awaited.
   var mayReceive: Bool { get }

@@ -113,8 +113,8 @@ import Synchronization
 
   // MARK: Entering
 
-  /// Returns true when the calling thread may handle an event now; call ``leave()`` after it. Otherwise, pass the event
-  /// to ``perform(_:)``.
+  /// Returns true when the calling thread may handle an event now; call ``leave()`` afterwards. Otherwise, pass the
+  /// event to ``perform(_:)``.
   @inlinable @inline(__always) func enter() -> Bool {
     guard thread.load(ordering: .relaxed) == currentThread() else { return enterFromElsewhere() }
     let depth = depth.load(ordering: .relaxed)

@@ -31,7 +31,7 @@ public import Synchronization
     self.isOfMain = isOfMain
   }
 
-  /// Stands for the list of a home that isn't known yet. No event is counted in its turn.
+  /// A placeholder for the list of a home that isn't known yet. No events are counted in its turns.
   // Only its turn is used, and never changed.
   nonisolated(unsafe) static let unknown: LoopMap = {
     let map = LoopMap(nil)

@@ -21,7 +21,7 @@
   var waitsForCompletion: String?
   /// The probable reason why nothing is delivered, for a finding about the member.
   var reason: String?
-  /// The same for the members above, if only this member knows the reason.
+  /// The probable reason why the members above deliver nothing, if only this member knows it.
   var reasonAbove: String?
   /// Anything else that a reader should know about the member.
   var note: String?
