@@ -17,7 +17,7 @@ public final class TLSIdentity: @unchecked Sendable {
     try check()
   }
 
-  /// Reads files; blocks while it reads.
+  /// Reads the certificate and the key from files; blocks while it reads them.
   ///
   /// - Parameters:
   ///   - certificateFile: the path of a PEM file: the certificate, followed by those that vouch for it, without the

@@ -30,11 +30,11 @@ struct SetCookie {
   var isSecure = false
   var isHTTPOnly = false
 
-  /// The maximum number of bytes of a name and value together, and of an attribute.
+  /// The maximum number of bytes in a name and value together, and in an attribute.
   static let most = 4096
   private static let mostAttribute = 1024
 
-  /// - Returns: `nil` for a field that sets no cookie.
+  /// - Returns: `nil` for a field that doesn't set a cookie.
   init?(_ text: String) {
     guard text.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) else { return nil }
     var parts = text.split(separator: ";", omittingEmptySubsequences: false)[...]

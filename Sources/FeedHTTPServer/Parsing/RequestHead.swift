@@ -39,7 +39,7 @@ final class RequestHead {
 
   func text(_ place: Place) -> String { bytes[place.range].text }
 
-  /// The value of the first field of this name.
+  /// The value of the first field with this name.
   func value(of name: StaticString) -> String? {
     bytes.withUnsafeBytes { bytes in
       let (wanted, count) = (name.utf8Start, name.utf8CodeUnitCount)

@@ -63,7 +63,9 @@ public final class EventLoopGroup: Sendable {
 
   /// The loop for the next piece of work. Safe to use from any thread.
   public func next(_ choice: Choice = .roundRobin) -> EventLoop {
-    precondition(!loops.isEmpty, "EventLoopGroup.next: a group in virtual time has no event loops; use its operators")
+    precondition(
+      !loops.isEmpty,
+      "EventLoopGroup.next: a group in virtual time has no event loops; use an operator such as parallelMap(on:)")
     return loops[nextIndex(choice)]
   }
 

@@ -60,7 +60,7 @@ extension MarbleDiagram {
   public struct Lane: Equatable, Sendable {
     /// The text to the left of the line.
     public var title: String
-    /// The events on it, in order.
+    /// The events on the line, in order.
     public var marks: [Mark]
 
     public init(_ title: String = "", _ marks: [Mark]) {

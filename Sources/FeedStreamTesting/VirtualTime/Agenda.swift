@@ -35,7 +35,7 @@ struct Agenda {
   private var floor = 0
   /// True if work that is added now continues the running work, and takes its position.
   var isWaking = false
-  /// The work that is due later. Due work is never in here.
+  /// The work that is due later. Due work is never stored here.
   private var later = TimerQueue()
 
   init(now: StreamInstant, seed: UInt64?) {

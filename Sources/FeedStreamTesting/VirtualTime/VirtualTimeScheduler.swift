@@ -61,7 +61,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   /// - Parameters:
   ///   - start: the initial value of `now`.
-  ///   - order: the order among work due at one instant.
+  ///   - order: the order of work that is due at one instant.
   public init(startingAt start: StreamInstant = StreamInstant(nanoseconds: 0), order: Order = .scheduled) {
     self.order = order
     agenda = SharedAgenda(Agenda(now: start, seed: order.seed))
@@ -104,7 +104,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     case endless(String)
   }
 
-  /// The advice for endless work.
+  /// The advice in a message about endless work.
   static let advice = "\nStop it, advance by a time instead of running to the end, or raise workLimit."
 
   /// Advances time to the next piece of work, and runs all work that is due then.

@@ -199,7 +199,7 @@ import Synchronization
     return true
   }
 
-  /// Makes a stage without a home shared.
+  /// Marks a stage without a home as shared.
   private func share() -> SerialLane {
     mutex.withLock {
       if let lane { return lane }

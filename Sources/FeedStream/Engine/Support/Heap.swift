@@ -1,4 +1,4 @@
-/// An entry of a ``Heap``.
+/// An entry in a ``Heap``.
 @usableFromInline package protocol HeapEntry {
   /// True when this entry is taken before `other`.
   func precedes(_ other: borrowing Self) -> Bool

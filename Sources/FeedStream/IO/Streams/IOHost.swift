@@ -20,12 +20,12 @@ package protocol IOHost: LoopScheduler {
     _ host: String, port: Int, _ done: @escaping (Result<[SocketAddress], SystemError>) -> Void
   ) -> any Cancellable
 
-  /// Opens a socket for datagrams.
+  /// Opens a datagram socket.
   func openDatagrams(at address: SocketAddress) throws(SystemError) -> any DatagramPort
 
   var fileSystem: any FileSystem { get }
 
-  /// Calls `announce` for each change to an entry of a folder, until cancelled.
+  /// Calls `announce` for each change to an entry in a folder, until cancelled.
   func watch(_ folder: String, _ announce: @escaping (FolderHint) -> Void) throws(SystemError) -> any Cancellable
 
   /// Starts a program.
@@ -48,11 +48,11 @@ package protocol IOHost: LoopScheduler {
 
 /// Decides which other sockets may listen at the same address.
 package enum PortSharing: Sendable {
-  /// No others.
+  /// No other sockets.
   case alone
-  /// None when the socket begins to listen; later, others that use ``shared``.
+  /// No other sockets when this socket begins to listen; later, sockets that use ``shared``.
   case first
-  /// Others that also use ``shared``.
+  /// Other sockets that also use ``shared``.
   case shared
 }
 

@@ -13,8 +13,8 @@ public import Synchronization
     let task: Int?
   }
 
-  /// The number of turns that the loop has begun; without a loop, the number of pieces of work that the thread has begun
-  /// for a domain. Times of events are precise to a turn.
+  /// The number of turns that the loop has begun; without a loop, the number of pieces of work that the thread has
+  /// begun for a domain. The times of events are precise to one turn.
   // Atomic, because a stream made here may deliver on a queue.
   @usableFromInline let turn = Atomic(0)
   private let thread = currentThread()

@@ -78,7 +78,7 @@ extension ErasedSubscriber {
   var tally: Tally? { holder as? Tally }
 }
 
-/// A link of a chain that isn't an operator: a subscriber with its type erased.
+/// A link in a chain that isn't an operator: a subscriber with its type erased.
 protocol ErasedLink: Traceable {
   var tally: Tally? { get }
 }
