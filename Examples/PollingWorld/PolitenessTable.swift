@@ -60,7 +60,7 @@ extension TemperedServer.Temper {
     case .overloaded: "is sometimes overloaded (503)"
     case .flaky: "fails, drops connections, sends challenges"
     case .plain: "sends no validators"
-    case .stubborn: "responds 304 to every conditional request"
+    case .stubborn: "responds with 304 to every conditional request"
     case .leaving: "disappears: 404 from day 150, 410 from day 200"
     }
   }

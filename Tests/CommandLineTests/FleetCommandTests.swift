@@ -67,7 +67,7 @@ import Testing
     _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])
     let before = try keys(server)
     for (setting, undo, sentence) in [
-      (["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "SET", "maxmemory", "0"], "is full"),
+      (["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "SET", "maxmemory", "0"], "is out of memory"),
       (["REPLICAOF", "127.0.0.1", "1"], ["REPLICAOF", "NO", "ONE"], "read-only replica"),
     ] {
       try server.cli(setting)

@@ -84,7 +84,7 @@ extension NothingToShow {
     case .invalidData(.status(let status)) where (400..<500).contains(status) && ![408, 425, 429].contains(status):
       "check the URL, or retry later"
     case .invalidData(.status): "retry later"
-    case .invalidData(.challenge): "retry with another URL of the feed, if there is one"
+    case .invalidData(.challenge): "retry with a different URL for the feed, if there is one"
     case .invalidData: "run \"feed inspect \(address.shown)\" to see what the server sends, or retry later"
     case .connectivity(let error): error.hint
     case .notDue: "run \"feed explain \(address.shown)\", or request the feed now with \"feed load\""

@@ -80,7 +80,7 @@ extension RedisError: CustomStringConvertible {
   private static func remedy(for error: TLSError) -> String {
     switch error {
     case .notTLS: " Use redis: instead of rediss:, if the connection need not be secure."
-    case .selfSigned: " SSL_CERT_FILE names the file of trusted roots."
+    case .selfSigned: " SSL_CERT_FILE names the file with the trusted roots."
     case .untrusted: " To trust the issuer, set SSL_CERT_FILE to a file with its certificate."
     case .timedOut: " If the server doesn't speak TLS, use redis: instead of rediss:."
     default: ""
@@ -94,7 +94,7 @@ extension RedisError: CustomStringConvertible {
     case .readOnly:
       "\(address) is a read-only replica, and nothing was written. Use the URL of the primary."
     case .outOfMemory:
-      "The memory of \(address) is full, and nothing was written. Raise its maxmemory, or delete keys that aren't needed."
+      "\(address) is out of memory, and nothing was written. Raise its maxmemory, or delete keys that aren't needed."
     case .loading: "\(address) has just started and is reading its file. Wait until it is ready."
     case .passwordWanted: "\(address) requires a password. Put it in the URL: \(address.example(password: true))."
     case .wrongPassword:
@@ -104,7 +104,7 @@ extension RedisError: CustomStringConvertible {
     case .cluster where refusal.code == "ASK":
       "\(address) is moving these keys to another node of its cluster (\(refusal)), and nothing was done. Wait until all keys are moved, or run redis-cli --cluster check."
     case .cluster where refusal.code == "CLUSTERDOWN":
-      "The cluster of \(address) is down (\(refusal)), and nothing was done. Wait until it works again, or run redis-cli --cluster check."
+      "The cluster that \(address) belongs to is down (\(refusal)), and nothing was done. Wait until it works again, or run redis-cli --cluster check."
     case .cluster where refusal.code == "CROSSSLOT":
       "\(address) is a cluster node, and the command's keys are in several slots (\(refusal)). Use keys in one slot, such as {name}:1 and {name}:2."
     case .cluster:

@@ -174,7 +174,7 @@
       if waiter == nil {
         halt(
           """
-          values: a value arrived that nobody awaits. Either a publisher exceeds its demand, or the code that sends values runs at the same \
+          values: a value arrived while no task was waiting for one. Either a publisher exceeds its demand, or the code that sends values runs at the same \
           time as the task that iterates them: write the task as Task { @MainActor in … }, or make an EventLoop and send with \
           subject.sender(on: loop)
           """,

@@ -2,7 +2,7 @@
   import IssueReporting
   import IssueReportingTestSupport
 #else
-  #error("FeedStreamTesting needs the trait Testing: .package(url: …, traits: [\"Testing\"])")
+  #error("FeedStreamTesting needs the Testing trait: .package(url: …, traits: [\"Testing\"])")
 #endif
 
 /// A position in a test's source, where a failure is shown.

@@ -42,7 +42,7 @@ public struct WebSocketUpgrade: Sendable {
       return refuse(.init(426), "this is a WebSocket: use ws:// or wss://", ["Upgrade": "websocket"])
     }
     guard request.values("Sec-WebSocket-Version") == ["13"] else {
-      return refuse(.init(426), "use version 13 of WebSocket", ["Upgrade": "websocket", "Sec-WebSocket-Version": "13"])
+      return refuse(.init(426), "use WebSocket version 13", ["Upgrade": "websocket", "Sec-WebSocket-Version": "13"])
     }
     let keys = request.values("Sec-WebSocket-Key")
     guard keys.count == 1, AcceptKey.isKey(keys[0]) else {
