@@ -1,7 +1,7 @@
 internal import CZlib
 import Foundation
 
-/// A request's demands on a cache (RFC 9111, section 5.2.1), and its key there.
+/// A request's demands on a cache (RFC 9111, section 5.2.1), and the request's key in the cache.
 struct CacheRequest: Sendable {
   let request: HTTPRequest
   private let control: CacheControl
@@ -149,7 +149,7 @@ struct CacheRequest: Sendable {
   }
 
   /// The value of a field in the form in which it is compared: lines joined, without space around commas, in lower case
-  /// if case doesn't matter. Secrets are compared by a hash that is too short to recover them from.
+  /// if case doesn't matter. Secrets are compared as hashes that are too short to reveal them.
   func selector(_ name: String) -> String? {
     if name == Self.privateNetwork { return isChosenByOthers ? nil : "own" }
     var lines = request.values(of: name)

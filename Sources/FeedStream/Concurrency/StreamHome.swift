@@ -44,7 +44,7 @@ struct StreamHome: Sendable {
     domain.bring(work)
   }
 
-  /// Handles an event of upstream where the stream lives, after the events that wait in `line`.
+  /// Handles an event from upstream where the stream lives, after the events that wait in `line`.
   func run(after line: borrowing EventLine, _ event: @escaping @Sendable () -> Void) {
     guard let domain, !domain.isHere || !line.isEmpty else { return event() }
     line.add(event) { action in

@@ -27,7 +27,7 @@ public struct CallSite: Sendable, CustomStringConvertible {
 
   /// Fails the running test at this position, with Swift Testing or XCTest.
   ///
-  /// Outside of a test, `IssueReporting` writes the message to standard error.
+  /// Outside a test, `IssueReporting` writes the message to standard error.
   func fail(_ message: String) {
     #if !canImport(ObjectiveC)
       // On Linux, the reporter for XCTest can't detect that a test is running, and would add a six-line warning about a

@@ -18,7 +18,7 @@ public struct Subprocess: Hashable, Sendable {
     case null
   }
 
-  /// Limits of the program; `nil` keeps this process's limit. `/bin/sh` sets the limits and then executes the program.
+  /// Limits for the program; `nil` keeps this process's limit. `/bin/sh` sets the limits and then executes the program.
   public struct Limits: Hashable, Sendable {
     /// The number of seconds of processor time after which `SIGXCPU` ends the program; `SIGKILL` follows a second
     /// later.

@@ -140,7 +140,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   /// The port of an internet address.
   public var port: Int? { if case .internet(_, let port) = kind { port } else { nil } }
 
-  /// The numeric address of an internet address, without the port.
+  /// The numeric host of an internet address, without the port.
   public var host: String? { if case .internet(let host, _) = kind { host } else { nil } }
 
   /// The address as text: `127.0.0.1:80`, `[::1]:80`, a path, or `inherited socket 3`.
