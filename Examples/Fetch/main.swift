@@ -29,7 +29,7 @@ while let option = arguments.popFirst() {
   guard let value = arguments.popFirst() else { quit("\(option) needs a value\n\(usage)", 64) }
   switch option {
   case "--header":
-    guard let colon = value.firstIndex(of: ":") else { quit("a header field is 'Name: value', not \(value)", 64) }
+    guard let colon = value.firstIndex(of: ":") else { quit("write a header field as 'Name: value', not \(value)", 64) }
     let text = value[value.index(after: colon)...].trimmingCharacters(in: .whitespaces)
     request.headers.append(.init(name: String(value[..<colon]), value: text))
   case "--body" where value == "-" && !isEvents: request.body = .stream(StandardInput.bytes(on: loop))

@@ -29,7 +29,7 @@ let subscription =
     switch feed.source {
     case .remote: print("\(feed.images.count) images from the server")
     case .cache(_, let age, let reason): print("\(feed.images.count) images saved \(age.ago): \(reason)")
-    case .part(let reason): print("\(feed.images.count) images of an incomplete feed: \(reason)")
+    case .part(let reason): print("\(feed.images.count) images from an incomplete feed: \(reason)")
     }
     for image in feed.images { print("-", image.description?.printable ?? "(no description)", image.url) }
   }

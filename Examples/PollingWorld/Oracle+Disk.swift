@@ -28,7 +28,7 @@ extension Oracle {
 
   /// Checks that a call begins only after the previous call's result was delivered.
   private func checkOrder(_ latency: StreamInstant.Stride) {
-    if let lastCall { require(lastCall.distance(to: time.now) >= latency, "two calls of the store overlap") }
+    if let lastCall { require(lastCall.distance(to: time.now) >= latency, "two calls to the store overlap") }
     lastCall = time.now
   }
 
@@ -75,7 +75,7 @@ extension Oracle {
   private func deleted(if condition: FeedDeletionCondition, _ outcome: DiskEvent.Outcome) {
     deletionDue = nil
     guard let look = lastLook, look.time == time.now else {
-      return require(false, "a feed was deleted that had not been read")
+      return require(false, "a feed that had not been read was deleted")
     }
     switch condition {
     case .always: require(false, "a feed was deleted without a condition")
@@ -111,7 +111,7 @@ extension Oracle {
 
   private func replaced(by feed: CachedFeed, _ outcome: DiskEvent.Outcome) {
     guard case .given(let version, let asked, isSaved: false) = phase else {
-      return require(false, "a feed was saved that the server had not just sent")
+      return require(false, "a feed that the server had not just sent was saved")
     }
     require(feed.images == version.images, "the saved feed is not feed \(version.number)")
     require(
@@ -125,7 +125,7 @@ extension Oracle {
   /// Checks the renewal of a saved feed that the server has sent again.
   private func renewed(with renewal: FeedRenewal, _ outcome: DiskEvent.Outcome) {
     guard case .given(let version, let asked, isSaved: false) = phase, let saved, version.images == saved.images else {
-      return require(false, "a feed was renewed that the server had not just sent")
+      return require(false, "a feed that the server had not just sent was renewed")
     }
     require(
       renewal.timestamp == asked,

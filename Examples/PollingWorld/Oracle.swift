@@ -166,7 +166,7 @@ final class Oracle {
   private func loadBegan() {
     report.polls += 1
     report.note(time.now.nanoseconds, 1)
-    require(isRunning, "a process that has crashed makes a request")
+    require(isRunning, "a process made a request after it had crashed")
     require(openRequests == 0, "two requests are open")
     openRequests += 1
     if isAskingAgain {
@@ -235,7 +235,9 @@ final class Oracle {
       require(refusal.matches(reason), "the reason for showing a saved feed is \(reason); it should be \(refusal)")
     case (.failure(let error), .looked(.error(let refusal, let cache))):
       report.errors += 1
-      require(refusal.matches(error.remote) && error.cache == cache, "\(error) was delivered; see \(refusal)")
+      require(
+        refusal.matches(error.remote) && error.cache == cache,
+        "\(error) was delivered, which doesn't match \(refusal)")
     default: require(false, "\(describe(result)) was delivered without a cause (\(phase))")
     }
     shown = result
@@ -263,7 +265,7 @@ final class Oracle {
 
   /// Checks the conditions that hold at every instant.
   func check() {
-    guard isRunning else { return require(openRequests == 0, "a crashed process has a request open") }
+    guard isRunning else { return require(openRequests == 0, "a crashed process has an open request") }
     require(deletionDue == nil, "\(deletionDue ?? "") was found and not deleted")
     guard let opened else {
       return require(
@@ -277,13 +279,14 @@ final class Oracle {
     guard !isFresh(savedAt, at: clock.now) else { return }
     require(
       foundFresh.map { $0.distance(to: time.now) <= 4 * Self.interval } ?? false,
-      "an expired feed is shown, saved at \(exact(savedAt))")
+      "an expired feed, saved at \(exact(savedAt)), is shown")
   }
 
   func describe(_ result: FeedResult?) -> String {
     switch result {
     case nil: "nothing"
-    case .success(let feed): "\(feed.source.isRemote ? "the server's" : "a saved") feed of \(feed.images.count) images"
+    case .success(let feed):
+      "\(feed.source.isRemote ? "the server's" : "a saved") feed with \(feed.images.count) images"
     case .failure(let error): "the error \"\(error)\""
     }
   }
@@ -292,6 +295,6 @@ final class Oracle {
   func exact(_ date: Date) -> String { Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(date) }
 
   func describe(_ feed: CachedFeed?) -> String {
-    feed.map { "a feed of \($0.images.count) images saved at \(exact($0.timestamp))" } ?? "nothing"
+    feed.map { "a feed with \($0.images.count) images saved at \(exact($0.timestamp))" } ?? "nothing"
   }
 }

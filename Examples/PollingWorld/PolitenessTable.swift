@@ -54,13 +54,13 @@ extension TemperedServer.Temper {
     case .dated: "sends `Last-Modified` in an unusual form"
     case .restless: "changes its `ETag` with each 304"
     case .fresh: "sends `max-age=14400`"
-    case .expiring: "sends `Expires`, in two hours"
+    case .expiring: "sends `Expires`, two hours ahead"
     case .scheduled: "has `ttl`, `skipHours` and `skipDays` in its feed"
     case .strict: "requests pauses (429)"
     case .overloaded: "is sometimes overloaded (503)"
     case .flaky: "fails, drops connections, sends challenges"
     case .plain: "sends no validators"
-    case .stubborn: "responds 304 to every conditional request"
+    case .stubborn: "responds with 304 to every conditional request"
     case .leaving: "disappears: 404 from day 150, 410 from day 200"
     }
   }

@@ -90,7 +90,7 @@ public final class PollingSimulation {
     disk.setObserver { watcher.oracle.disk($0, latency: Self.latency) }
     disk.setFaults { _, random in
       switch Int.random(in: 0..<5000, using: &random) {
-      case 0..<20: .fail(.inputOutput("as the seed would have it"))
+      case 0..<20: .fail(.inputOutput("a fault chosen by the seed"))
       case 20..<25: .corrupt
       case 25: .crash
       default: nil

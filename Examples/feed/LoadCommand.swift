@@ -41,7 +41,7 @@ struct LoadCommand: ParsableCommand {
     guard let pages else { return }
     guard pages > 0 else { throw ValidationError("--pages must be at least 1.") }
     guard load.addresses.count == 1, load.opml == nil else {
-      throw ValidationError("--pages is for one feed; give one URL, without --opml.")
+      throw ValidationError("--pages is for one feed; pass one URL, without --opml.")
     }
     guard choice == nil else {
       throw ValidationError("--pages can't be combined with --offline, --refresh or --prefer-cache.")

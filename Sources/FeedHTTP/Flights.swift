@@ -3,9 +3,9 @@ import FeedStream
 /// Work whose result goes to everyone who subscribes while it runs: for each key, only one piece of work runs at a
 /// time.
 ///
-/// **Demand:** requests the result once one of its subscribers does. **Failure:** goes to all. **Cancellation:** when
-/// the last subscriber cancels, the work is cancelled. **Policy:** the result is held for subscribers without demand;
-/// subscribing after completion starts the work again. Use it on one thread, like streams.
+/// **Demand:** requests the result once one of its subscribers does. **Failure:** goes to all subscribers.
+/// **Cancellation:** when the last subscriber cancels, the work is cancelled. **Policy:** the result is held for
+/// subscribers without demand; subscribing after completion starts the work again. Use it on one thread, like streams.
 package final class Flights<Key: Hashable, Output, Failure: Error> {
   private var running: [Key: AnyPublisher<Output, Failure>] = [:]
 

@@ -23,17 +23,17 @@ public struct HTTPBody: Sendable, Hashable {
     contentType = type
   }
 
-  /// A body of these bytes.
+  /// A body with these bytes.
   public static func bytes(_ bytes: Chunk, type: String? = "application/octet-stream") -> HTTPBody {
     HTTPBody([.bytes(bytes)], type: type)
   }
 
-  /// A body of the bytes of `data`.
+  /// A body with the bytes in `data`.
   public static func bytes(_ data: Data, type: String? = "application/octet-stream") -> HTTPBody {
     .bytes(data.withUnsafeBytes { Chunk(copying: $0) }, type: type)
   }
 
-  /// A body of text in UTF-8.
+  /// A body with text in UTF-8.
   public static func text(_ text: String, type: String? = "text/plain; charset=utf-8") -> HTTPBody {
     .bytes(Chunk(text), type: type)
   }

@@ -16,7 +16,7 @@ public struct HTTPRedirect: Sendable, Hashable {
   public var status: Int
   /// The URL that redirected.
   public var from: URL
-  /// The URL that it led to.
+  /// The URL that the redirect led to.
   public var to: URL
 
   public init(status: Int, from: URL, to: URL) {
@@ -117,6 +117,6 @@ extension URL {
     return parts.url ?? self
   }
 
-  /// The port, even when it is the scheme's own.
+  /// The port, even if it is the scheme's default.
   package var portInUse: Int { port ?? (scheme?.lowercased() == "https" ? 443 : 80) }
 }

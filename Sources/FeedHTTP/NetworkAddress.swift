@@ -81,7 +81,7 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
   }
 
   /// True if no public server can have the address: it belongs to this machine, its links or its networks, or is
-  /// reserved (RFC 6890 and the registries that it set up). An IPv6 address that represents an IPv4 address is judged
+  /// reserved (RFC 6890 and the registries that it set up). An IPv6 address that represents an IPv4 address is treated
   /// as that IPv4 address.
   ///
   /// Compares numbers instead of bytes, because this runs for every response.

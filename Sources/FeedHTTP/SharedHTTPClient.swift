@@ -2,8 +2,8 @@ import FeedStream
 import Foundation
 
 extension HTTPClient {
-  /// A client that sends equal requests for whole responses (``HTTPClient/get(_:)-(HTTPRequest)``) only once at a time,
-  /// and delivers the response to each subscriber.
+  /// A client that never sends equal requests for whole responses (``HTTPClient/get(_:)-(HTTPRequest)``) at the same
+  /// time: it sends one, and delivers the response to each subscriber.
   ///
   ///     let client = CurlHTTPClient(on: loop).shareInFlight()
   ///
@@ -22,8 +22,8 @@ public final class SharedHTTPClient: HTTPClient {
   init(_ client: any HTTPClient) { self.client = client }
 
   /// **Demand:** the request is sent once one of its subscribers requests the response, and the response waits until
-  /// the others request it. **Failure:** goes to all. **Cancellation:** when the last subscriber cancels, the transfer
-  /// is closed immediately. A request that changes something, or has a body, is not shared.
+  /// the others request it. **Failure:** goes to all subscribers. **Cancellation:** when the last subscriber cancels,
+  /// the transfer is closed immediately. A request that changes something, or has a body, is not shared.
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
     guard request.method.isSafe, request.body == nil else { return client.get(request) }
     return flights.join(request) { [client] in client.get(request) }

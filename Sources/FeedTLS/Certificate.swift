@@ -5,7 +5,7 @@ internal import COpenSSL
 final class Certificate: @unchecked Sendable {
   let x509: OpaquePointer
 
-  /// - Parameter x509: the certificate, of which this takes ownership.
+  /// - Parameter x509: the certificate; the new object takes ownership of it.
   init(_ x509: OpaquePointer) { self.x509 = x509 }
   deinit { X509_free(x509) }
 

@@ -22,7 +22,7 @@ final class TLSChannel: ByteChannel {
   var isWanted = false
   var isReadingBelow = false
   var isDelivering = false
-  /// The result that says how the underlying connection ended.
+  /// The result with which the underlying connection ended.
   private var ending: ReadResult?
   /// Called during the handshake, instead of delivering input.
   private var onInput: (() -> Void)?

@@ -16,7 +16,7 @@ public final class TLSClient: @unchecked Sendable {
   ///   - protocols: the offered application protocols, the preferred one first (ALPN, RFC 7301).
   ///   - wallClock: the time of day, in seconds since 1970, at which certificates must be valid; the system's by
   ///     default.
-  /// - Throws: ``TLSError/badProtocol(_:)``; ``TLSError/unreadable(_:reason:)`` when the system's roots cannot be read.
+  /// - Throws: ``TLSError/badProtocol(_:)``, or ``TLSError/unreadable(_:reason:)`` if the system's roots can't be read.
   public init(
     trusting roots: TrustedRoots = .system, identity: TLSIdentity? = nil, protocols: [String] = [],
     wallClock: @escaping @Sendable () -> Int64 = TLSClient.systemClock
@@ -77,7 +77,8 @@ public final class TLSServer: @unchecked Sendable {
   ///     only other protocols is refused; one that offers none at all is admitted.
   ///   - wallClock: the time of day, in seconds since 1970, at which certificates must be valid; the system's by
   ///     default.
-  /// - Throws: ``TLSError/badProtocol(_:)``; ``TLSError/unreadable(_:reason:)`` for an identity that OpenSSL refuses.
+  /// - Throws: ``TLSError/badProtocol(_:)``, or ``TLSError/unreadable(_:reason:)`` for an identity that OpenSSL
+  ///   refuses.
   public init(
     identity: TLSIdentity, clientCertificates: ClientCertificates = .ignored, protocols: [String] = [],
     wallClock: @escaping @Sendable () -> Int64 = TLSClient.systemClock

@@ -1,8 +1,8 @@
 internal import COpenSSL
 internal import FeedStream
 
-/// One TLS session without a connection: it converts between ciphertext and plaintext. It decides nothing about time or
-/// demand.
+/// One TLS session without a connection: it converts between ciphertext and plaintext. It makes no decisions about time
+/// or demand.
 ///
 /// It has its own BIO, which reads ciphertext from the given chunk and writes into chunks, so input isn't copied, and
 /// an idle session holds no buffer.

@@ -37,7 +37,7 @@ public enum TLSError: Error, Hashable, Sendable {
   case protocolViolation(reason: String)
   /// The connection ended without `close_notify`: an attacker may have cut it off.
   case truncated
-  /// The handshake took longer than this.
+  /// The handshake took longer than this limit.
   case timedOut(StreamInstant.Stride)
   /// The underlying connection failed, or could not be made.
   case system(SystemError)
@@ -63,7 +63,7 @@ extension TLSError: CustomStringConvertible {
     case .selfSigned(let certificate):
       "the certificate of \(certificate) is self-signed; if you trust it, add it to the trusted roots"
     case .untrusted(let certificate, let issuer):
-      "the issuer of the certificate of \(certificate), \(issuer), is not trusted"
+      "the certificate of \(certificate) was issued by \(issuer), which is not trusted"
     case .badCertificate(let certificate, let reason): "the certificate of \(certificate) was rejected: \(reason)"
     case .noCertificate: "the client presented no certificate"
     case .refused(let reason): "the peer refused the connection: \(reason)"

@@ -13,7 +13,7 @@ public enum FeedPayload {
     do {
       return try encoder.encode(["items": items])
     } catch {
-      preconditionFailure("FeedPayload: the images cannot be written as JSON (\(error)); check their texts")
+      preconditionFailure("FeedPayload: the images cannot be written as JSON (\(error)); check their text")
     }
   }
 

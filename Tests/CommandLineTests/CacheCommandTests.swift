@@ -15,7 +15,7 @@ import Testing
         ["cache", command] + (one ? ["http://example.com/feed.json"] : []) + ["--cache", cache])
       #expect(run.status == 0)
       #expect(run.errors == "")
-      let words = command == "clear" && !one ? "No feed is saved in" : "Nothing is saved"
+      let words = command == "clear" && !one ? "No feeds are saved in" : "Nothing is saved"
       #expect(run.output.contains(words), "\(run.output)")
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }

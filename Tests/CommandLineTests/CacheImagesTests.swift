@@ -30,8 +30,8 @@ import Testing
         return ending.output
       }
       let place = folder.appendingPathComponent("images").path
-      #expect(try await run("show") == "No image is saved in \(place)\n")
-      #expect(try await run("clear") == "No image is saved in \(place) anymore\n")
+      #expect(try await run("show") == "No images are saved in \(place)\n")
+      #expect(try await run("clear") == "No images are saved in \(place) anymore\n")
       #expect(!FileManager.default.fileExists(atPath: place), "nothing is made")
       try save(3, in: folder)
       let all = try await run("show")
@@ -44,7 +44,7 @@ import Testing
       #expect(try await run("clear", one).hasPrefix("No image is saved for "))
       #expect(try await run("show").hasPrefix("4 images"))
       #expect(try await run("clear").hasSuffix("anymore\n"))
-      #expect(try await run().hasPrefix("No image is saved"))
+      #expect(try await run().hasPrefix("No images are saved"))
     }
   }
 

@@ -79,7 +79,7 @@ import Testing
     let run = try RunningFeed(program: FeedBinary.path(of: "StuckStreams"), ["0"])
     let number = try port(of: try #require(await run.output.line()))
     let reasons = [
-      "FlatMap waits for the completion of PassthroughSubject", "waits for a value of upstream 2: Filter",
+      "FlatMap waits for the completion of PassthroughSubject", "waits for a value from upstream 2: Filter",
       "its buffer is full (8 of 8)", "waits for its timer, with 1 value",
       "call connect(), and keep the result",
       "2 values arrived, but none was passed on; 2 of at most 2 tasks are running", "uploads",

@@ -44,7 +44,7 @@ import Testing
     for (login, database, sentence) in [
       ("", 1, "requires a password"), (":wrong@", 1, "does not accept the password"),
       (":secret@", 99, "no such database"),
-      (":secret@", 1, "holds 1 key of another program"), (":secret@", 2, "An older version"),
+      (":secret@", 1, "holds 1 key from another program"), (":secret@", 2, "An older version"),
       (":secret@", 3, "A newer version"),
     ] {
       let store = "unix://\(login)\(server.socket)?db=\(database)"
@@ -67,7 +67,7 @@ import Testing
     _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])
     let before = try keys(server)
     for (setting, undo, sentence) in [
-      (["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "SET", "maxmemory", "0"], "is full"),
+      (["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "SET", "maxmemory", "0"], "is out of memory"),
       (["REPLICAOF", "127.0.0.1", "1"], ["REPLICAOF", "NO", "ONE"], "read-only replica"),
     ] {
       try server.cli(setting)

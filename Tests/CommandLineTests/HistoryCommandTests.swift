@@ -41,11 +41,11 @@ import Testing
       let cleared = try await run("cache", "clear", cache: cache)
       #expect(
         cleared.output
-          == "No feed is saved in \(cache) anymore\nKept: 4 former items, and 1 star with its image; to delete them too, use --all\n"
+          == "No feeds are saved in \(cache) anymore\nKept: 4 former items, and 1 star with its image; to delete them too, use --all\n"
       )
       #expect(try await run("star", cache: cache).output.contains("Post 2"))
       let all = try await run("cache", "clear", "--all", cache: cache)
-      #expect(all.output == "No feed is saved in \(cache) anymore\n")
+      #expect(all.output == "No feeds are saved in \(cache) anymore\n")
       #expect(try await run("star", cache: cache).output == "")
       #expect(try await run("search", cache: cache).status == 1)
     }
@@ -70,7 +70,7 @@ import Testing
       let url = try await origin.start(["first", "second"])
       let image = url.replacing("feed.json", with: "0")
       _ = try await run("load", url, cache: cache)
-      #expect(try await run("cache", "images", cache: cache).output.hasPrefix("No image is saved"))
+      #expect(try await run("cache", "images", cache: cache).output.hasPrefix("No images are saved"))
       let star = try await run("star", image, cache: cache)
       #expect(star.output == "Starred first\n" && star.errors == "")
       #expect(await origin.asked == ["/feed.json", "/0"])

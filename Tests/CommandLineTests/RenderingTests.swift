@@ -174,7 +174,7 @@ import Testing
 
   @Test func `the error of a feed from the future names the wrong clock, not the maximum age`() {
     let error = text(.expired(age: .seconds(-400), .kept))
-    #expect(error.contains("the feed saved 6 minutes in the future, by a wrong clock, has expired\n"))
+    #expect(error.contains("the feed saved 6 minutes in the future, according to a wrong clock, has expired\n"))
     #expect(error.contains("hint: use --max-age none to show the saved feed"))
   }
 

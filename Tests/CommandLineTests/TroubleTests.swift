@@ -117,7 +117,7 @@ import Testing
         try await other.inDatabaseHeld {
           _ = await run.output.read(upTo: "1. Second\n")
           run.send(SIGINT)
-          _ = await run.errors.read(upTo: "completing saves")
+          _ = await run.errors.read(upTo: "finishing saves")
         }
         let ending = await run.ending()
         errors = ending.errors

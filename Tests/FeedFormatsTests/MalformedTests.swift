@@ -67,7 +67,7 @@ import Testing
       "<item><title>Item 1</title><link>https://e.com/1</link>"
       + "<enclosure type=image/jpeg url=https://e.com/1.jpg/></item>"
     let document = try expectBoth(feed(first + item(2)))
-    #expect(document.repairs == ["an attribute has no quotes, or is given twice"])
+    #expect(document.repairs == ["an attribute has no quotes, or appears twice"])
   }
 
   @Test func `a missing quotation mark loses no item`() throws {

@@ -165,7 +165,7 @@ import Testing
       time.advance(by: .milliseconds(2990))
       #expect(outcomes.texts.isEmpty)
       time.advance(by: .milliseconds(20))
-      #expect(outcomes.texts.count == 1 && outcomes.texts[0].contains("has not replied for 3.0 seconds"))
+      #expect(outcomes.texts.count == 1 && outcomes.texts[0].contains("did not reply within 3.0 seconds"))
     }
   }
 

@@ -28,7 +28,7 @@ import Testing
     ),
     (
       .untrusted(certificate: "a", issuer: "b"),
-      "the issuer of the certificate of a, b, is not trusted. To trust the issuer, set SSL_CERT_FILE to a file with its certificate."
+      "the certificate of a was issued by b, which is not trusted. To trust the issuer, set SSL_CERT_FILE to a file with its certificate."
     ),
     (.expired(certificate: "a"), "the certificate of a has expired."),
     (.wrongHost("a", names: ["b"]), "the certificate is not for a, but for b."),

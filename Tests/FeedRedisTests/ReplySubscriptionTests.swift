@@ -81,7 +81,7 @@ import Testing
       client.close()
       let late = Asker()
       client.send(echo).subscribe(late)
-      #expect(late.texts == ["subscription", "The client of the Redis server is closed."])
+      #expect(late.texts == ["subscription", "The Redis client is closed."])
     }
   }
 

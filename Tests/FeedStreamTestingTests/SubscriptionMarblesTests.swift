@@ -16,8 +16,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("^-a", 2, "a diagram of a subscription has no values and no completion; use -, ^ and !"),
-    ("^-|", 2, "a diagram of a subscription has no values and no completion; use -, ^ and !"),
+    ("^-a", 2, "a subscription diagram can't contain values or a completion; use only -, ^ and !"),
+    ("^-|", 2, "a subscription diagram can't contain values or a completion; use only -, ^ and !"),
     ("^-^", 2, "a diagram shows one subscription; remove this ^"),
     ("-!-^", 3, "the subscription has already ended; put ^ before !"),
     ("^-!!", 3, "the subscription has already ended; remove this !"),

@@ -140,7 +140,7 @@ extension BrowseState {
   mutating func showNextFolder() -> [BrowseAction] {
     let folders = folders
     if folders.isEmpty {
-      message = "No feed is in a folder; see \"feed subscriptions move --folder\"."
+      message = "None of your feeds are in a folder; see \"feed subscriptions move --folder\"."
       return []
     }
     let next = filter.folder.flatMap { folders.firstIndex(of: $0) }.map { $0 + 1 } ?? 0

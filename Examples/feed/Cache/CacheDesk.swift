@@ -53,7 +53,7 @@ struct CacheDesk {
     }
     .map { result in
       let cleared = address.map { result.wasThere ? "Cleared \($0.shown)\n" : nothing(for: $0) }
-      return (cleared ?? "No feed is saved in \(path.printable) anymore\n")
+      return (cleared ?? "No feeds are saved in \(path.printable) anymore\n")
         + (withHistory ? "" : Self.words(for: result.left, isOfOne: address != nil))
     }
     .eraseToAnyPublisher()

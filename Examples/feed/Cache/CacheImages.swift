@@ -23,7 +23,7 @@ struct CacheImagesShow: ParsableCommand {
       let now = Date()
       guard let address else {
         let usage = try store.usage()
-        guard usage.count > 0 else { return "No image is saved in \(place)\n" }
+        guard usage.count > 0 else { return "No images are saved in \(place)\n" }
         let kept = try store.keptUsage()
         let starred = kept.count > 0 ? ", and \(ByteCount(kept.bytes).text) for starred items" : ""
         let limit = usage.limit.map { " of at most \(ByteCount($0).text)" } ?? ""
@@ -56,7 +56,7 @@ struct CacheImagesClear: ParsableCommand {
       guard let address else {
         if all { try store.deleteAll() } else { try store.deleteUnkept() }
         let left = all ? 0 : try store.usage().count
-        guard left > 0 else { return "No image is saved in \(place) anymore\n" }
+        guard left > 0 else { return "No images are saved in \(place) anymore\n" }
         let pictures = "\(left) \(left == 1 ? "image" : "images")"
         return "Kept in \(place): \(pictures) of starred items; to delete them too, use --all\n"
       }

@@ -16,7 +16,7 @@ struct ExplanationText: Sendable {
       if let move = health.move { lines.append("  moved:  \(moved(move))") }
       if let push = push(of: health) { lines.append("  push:   \(push)") }
     } else {
-      lines.append("  next:   not scheduled: it has never been polled")
+      lines.append("  next:   not scheduled, because it has never been polled")
     }
     if let pause = pause(of: explanation.host) { lines.append("  host:   \(pause)") }
     if let host = explanation.host, let pace = host.pace { lines += self.pace(pace, of: host) }

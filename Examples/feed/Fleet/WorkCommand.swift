@@ -86,8 +86,9 @@ struct WorkCommand: ParsableCommand {
     let longest = timeout?.duration ?? FeedLoader.Options().timeout
     if lease.duration < longest {
       throw ValidationError(
-        "--lease \(lease.duration.text) is shorter than --timeout \(longest.text): another worker could request a host while a "
-          + "request to it is running. Choose --lease \(longest.text) or longer, or --timeout \(lease.duration.text) or shorter."
+        "--lease \(lease.duration.text) is shorter than --timeout \(longest.text): another worker could send a request to "
+          + "a host while an earlier one is still running. Choose --lease \(longest.text) or longer, or --timeout "
+          + "\(lease.duration.text) or shorter."
       )
     }
   }

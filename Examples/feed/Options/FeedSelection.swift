@@ -54,7 +54,7 @@ extension FeedSelection {
       list = try file.read() ?? OPML()
       guard !list.subscriptions.isEmpty else {
         throw ValidationError(
-          "No URL is given, and there are no subscriptions. Give an http or https URL, or start a list with "
+          "There is no URL, and there are no subscriptions. Pass an http or https URL, or start a list with "
             + "\"feed subscriptions add <url>\" or \"feed subscriptions import <file>\".")
       }
     }
@@ -78,7 +78,7 @@ extension FeedSelection {
     let folders = feeds.map(\.folders).filter { !$0.isEmpty && known.insert($0).inserted }
     let names = folders.prefix(20).map { $0.joined(separator: " / ") }.joined(separator: ", ")
     let more = folders.count > 20 ? ", and \(folders.count - 20) more" : ""
-    return "No feed is in the folder \(folder.joined(separator: " / ").printable). "
+    return "There are no feeds in the folder \(folder.joined(separator: " / ").printable). "
       + (folders.isEmpty ? "The list has no folders." : "The folders are: \(names.printable)\(more).")
   }
 }

@@ -26,7 +26,7 @@ enum SavedFile {
         throw NoPicture(reason: "\(error.localizedDescription)".printable(limit: 100))
       }
     }
-    throw NoPicture(reason: "999 files with that name exist already")
+    throw NoPicture(reason: "999 files with that name already exist")
   }
 
   /// The first part of the name: only letters and digits, because the URL is untrusted.

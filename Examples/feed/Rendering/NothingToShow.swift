@@ -50,7 +50,7 @@ extension NothingToShow {
     case .empty: "nothing is saved for this URL"
     case .expired(let age, let fate):
       age < .zero
-        ? "the feed saved \(age.ago), by a wrong clock, has expired\(Self.words(for: fate))"
+        ? "the feed saved \(age.ago), according to a wrong clock, has expired\(Self.words(for: fate))"
         : "the feed saved \(age.ago) has expired (--max-age \(maxAge?.text ?? "none"))\(Self.words(for: fate))"
     case .failed(let error): "\(error)"
     }
@@ -84,7 +84,7 @@ extension NothingToShow {
     case .invalidData(.status(let status)) where (400..<500).contains(status) && ![408, 425, 429].contains(status):
       "check the URL, or retry later"
     case .invalidData(.status): "retry later"
-    case .invalidData(.challenge): "retry with another URL of the feed, if there is one"
+    case .invalidData(.challenge): "retry with a different URL for the feed, if there is one"
     case .invalidData: "run \"feed inspect \(address.shown)\" to see what the server sends, or retry later"
     case .connectivity(let error): error.hint
     case .notDue: "run \"feed explain \(address.shown)\", or request the feed now with \"feed load\""

@@ -178,7 +178,7 @@ extension Session {
       command?.kill()
       _exit(128 + number)
     }
-    log.debug("interrupted; completing saves", metadata: ["signal": "\(number)"])
+    log.debug("interrupted; finishing saves", metadata: ["signal": "\(number)"])
     stop(128 + number)
   }
 

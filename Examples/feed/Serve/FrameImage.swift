@@ -20,7 +20,7 @@ struct FrameImage: Equatable {
   init(width: String?, height: String?, palette: String?) throws(Problem) {
     guard let width = Int(width ?? "800"), let height = Int(height ?? "480"), (1...Self.longest).contains(width),
       (1...Self.longest).contains(height)
-    else { throw Problem(reason: "w and h must be numbers of pixels from 1 to \(Self.longest).") }
+    else { throw Problem(reason: "w and h must be from 1 to \(Self.longest) pixels.") }
     (self.width, self.height) = (width, height)
     let name = palette ?? "gray4"
     let colors = Self.palettes[name] ?? name.split(separator: ",").map { Self.color($0) }

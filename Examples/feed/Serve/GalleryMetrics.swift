@@ -15,7 +15,7 @@ enum GalleryMetrics {
       zip(labels, gallery.sources).map { ($0, value($1)) }
     }
     family("feed_checks_total", "counter", "Completed loads of a feed.", feeds(\.checks))
-    family("feed_failures_total", "counter", "Loads without a feed from the server.", feeds(\.failures))
+    family("feed_failures_total", "counter", "Loads that got no feed from the server.", feeds(\.failures))
     family(
       "feed_up", "gauge", "1 when the last load came from the server.",
       feeds { $0.checks > 0 && $0.trouble == nil ? 1 : 0 })

@@ -66,7 +66,7 @@ final class Gateway {
     report(nil)
     if snapshot.isCut {
       console.warn(
-        "There are more feeds; the first \(snapshot.feeds.count) are shown. Give URLs to choose others.")
+        "There are more feeds; the first \(snapshot.feeds.count) are shown. Pass URLs to choose others.")
     }
     gallery.begin(with: snapshot.feeds.map { .init(address: $0.address, title: nil) })
     places = [:]

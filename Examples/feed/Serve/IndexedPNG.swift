@@ -41,7 +41,7 @@ enum IndexedPNG {
     var length = compressBound(UInt(bytes.count))
     var result = [UInt8](repeating: 0, count: Int(length))
     let code = compress2(&result, &length, bytes, UInt(bytes.count), 9)
-    precondition(code == Z_OK, "IndexedPNG: zlib said \(code), although the buffer is large enough")
+    precondition(code == Z_OK, "IndexedPNG: zlib returned \(code), although the buffer is large enough")
     return Array(result.prefix(Int(length)))
   }
 }

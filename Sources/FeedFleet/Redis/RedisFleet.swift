@@ -147,7 +147,7 @@ extension RedisFleet: WorkQueue {
         if let lease = Self.lease(one) {
           grant.leases.append(lease)
         } else {
-          grant.problems.append(.damaged(place, "A lease of \(one.elements?.first?.text ?? "a host")"))
+          grant.problems.append(.damaged(place, "The lease for \(one.elements?.first?.text ?? "a host")"))
         }
       }
       grant.problems += damaged.map { .damaged(place, "The key \($0.text ?? "?") (its host is skipped for a minute)") }

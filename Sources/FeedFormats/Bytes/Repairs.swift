@@ -33,7 +33,7 @@ struct Repairs: OptionSet, Sendable {
     (.prefix, "a namespace prefix is not declared"),
     (.ampersand, "an & that doesn't begin an entity was kept as text"),
     (.lessThan, "a < that doesn't begin a tag was kept as text"),
-    (.attribute, "an attribute has no quotes, or is given twice"),
+    (.attribute, "an attribute has no quotes, or appears twice"),
     (.unclosed, "an element was not closed"),
     (.strayEnd, "an end tag has no start tag"),
     (.cdata, "a CDATA section was not closed"),

@@ -9,7 +9,7 @@ final class CacheExchange: PullSource {
   private var request: HTTPRequest
   /// `nil` before the first demand and after completion or cancellation.
   @exclusivity(unchecked) private var subscription: PullSubscription<HTTPResponse, HTTPError>?
-  /// The caller's limit for all hops together.
+  /// The caller's time limit for all hops together.
   private let timeout: StreamInstant.Stride
   private var redirects: [HTTPRedirect] = []
   private var began: Date?

@@ -54,8 +54,8 @@ final class CacheFlight {
     waiting.append(exchange)
   }
 
-  /// Removes a subscriber. The last one to leave cancels the request, unless it renews a stored response in the
-  /// background.
+  /// Removes a subscriber. When the last subscriber leaves, the request is cancelled, unless it renews a stored
+  /// response in the background.
   func leave(_ exchange: CacheExchange) {
     waiting.removeAll { $0 === exchange }
     if waiting.isEmpty, isPending, !isInBackground { end() }

@@ -1,7 +1,7 @@
 internal import CZlib
 import Foundation
 
-/// A request's demands on a cache (RFC 9111, section 5.2.1), and its key there.
+/// A request's demands on a cache (RFC 9111, section 5.2.1), and the request's key in the cache.
 struct CacheRequest: Sendable {
   let request: HTTPRequest
   private let control: CacheControl
@@ -32,7 +32,7 @@ struct CacheRequest: Sendable {
     return parts.string ?? url.absoluteString
   }
 
-  /// Identifies requests that one response can serve: same URL, same fields, same limits.
+  /// Identifies requests that one response can serve: those with the same URL, fields and limits.
   var sharingKey: String {
     let fields = request.headers.map { "\($0.name.lowercased()):\($0.value)" }.sorted()
     let limits =
@@ -46,12 +46,12 @@ struct CacheRequest: Sendable {
 
   var mayNotStore: Bool { control.has("no-store") }
 
-  /// True if the caller has its own conditions, and so interprets the response itself.
+  /// True if the request contains the caller's own conditions; the caller then interprets the response itself.
   var isConditional: Bool {
     request.has("If-None-Match") || request.has("If-Modified-Since") || isForOriginAlone
   }
 
-  /// True when the caller has conditions that no cache may evaluate (section 4.3.2).
+  /// True when the request contains conditions that no cache may evaluate (section 4.3.2).
   var isForOriginAlone: Bool { request.has("If-Match") || request.has("If-Unmodified-Since") }
 
   var isOnlyIfCached: Bool { control.has("only-if-cached") }
@@ -149,7 +149,7 @@ struct CacheRequest: Sendable {
   }
 
   /// The value of a field in the form in which it is compared: lines joined, without space around commas, in lower case
-  /// if case doesn't matter. Secrets are compared by a hash that is too short to recover them from.
+  /// if case doesn't matter. Secrets are compared as hashes that are too short to reveal them.
   func selector(_ name: String) -> String? {
     if name == Self.privateNetwork { return isChosenByOthers ? nil : "own" }
     var lines = request.values(of: name)

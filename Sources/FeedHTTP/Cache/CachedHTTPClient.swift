@@ -10,9 +10,10 @@ extension HTTPClient {
   ///
   /// - **Fresh** responses are used without a request, with their `Age`. Without explicit freshness, a response is
   ///   fresh for a tenth of the time between its last change and its `Date`.
-  /// - **Others** are validated with `If-None-Match` and `If-Modified-Since`; a 304 renews the stored response.
-  /// - **`stale-while-revalidate`**: the stale response is delivered, and the client sends a request of its own to
-  ///   renew it. That request keeps the client alive until it completes.
+  /// - **Other** responses are validated with `If-None-Match` and `If-Modified-Since`; a 304 renews the stored
+  ///   response.
+  /// - **`stale-while-revalidate`**: the stale response is delivered, and the client sends a separate request to renew
+  ///   it. That request keeps the client alive until it completes.
   /// - **Errors**: with `stale-if-error`, a stale response replaces 500, 502, 503, 504 and network failures; without
   ///   it, a stale response replaces only network failures. `no-cache` and `must-revalidate` forbid both: when no
   ///   network is available, a request for such a response gets status 504 (RFC 9111, section 5.2.2.2).

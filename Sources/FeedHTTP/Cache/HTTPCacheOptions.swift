@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Options of a private HTTP cache, for reports and for choices that the rules leave open.
+/// Options for a private HTTP cache, for reports and for choices that the rules leave open.
 public struct HTTPCacheOptions {
   /// True when a stale response may be used because no server can be reached, unless the response forbids it (RFC 9111,
   /// section 4.2.4). True by default.

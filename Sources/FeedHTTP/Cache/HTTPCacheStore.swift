@@ -33,8 +33,8 @@ public enum HTTPCacheChange: Sendable, Equatable {
   case remove
   /// Replaces the chosen responses with this one. A response that is larger than the store is not kept.
   case save(HTTPStoredResponse)
-  /// Replaces the head of the chosen response that was received last, and keeps its body; the others are removed. Does
-  /// nothing if no response is chosen.
+  /// Replaces the head of the chosen response that was received most recently, and keeps its body; the others are
+  /// removed. Does nothing if no response is chosen.
   case freshen(HTTPStoredResponse.Head)
 }
 

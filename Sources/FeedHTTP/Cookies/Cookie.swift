@@ -9,7 +9,7 @@ public struct Cookie: Sendable, Hashable {
   public var isHostOnly: Bool
   /// The path that the cookie is for, including all paths below it.
   public var path: String
-  /// The time at which the cookie expires; `nil` for the lifetime of the jar.
+  /// The time at which the cookie expires; `nil` if it lasts as long as the jar.
   public var expires: Date?
   /// True if the cookie is sent over https only.
   public var isSecure: Bool
@@ -30,11 +30,11 @@ struct SetCookie {
   var isSecure = false
   var isHTTPOnly = false
 
-  /// The maximum number of bytes of a name and value together, and of an attribute.
+  /// The maximum number of bytes in a name and value together, and in an attribute.
   static let most = 4096
   private static let mostAttribute = 1024
 
-  /// - Returns: `nil` for a field that sets no cookie.
+  /// - Returns: `nil` for a field that doesn't set a cookie.
   init?(_ text: String) {
     guard text.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) else { return nil }
     var parts = text.split(separator: ";", omittingEmptySubsequences: false)[...]

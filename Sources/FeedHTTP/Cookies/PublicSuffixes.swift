@@ -32,7 +32,7 @@ public struct PublicSuffixes: Sendable {
   /// `github.io`.
   public init() { isList = false }
 
-  /// The system's list (Debian's package `publicsuffix`), or ``init()`` if there is none.
+  /// The system's list (Debian's `publicsuffix` package), or ``init()`` if there is none.
   public static let system: PublicSuffixes = {
     let path = "/usr/share/publicsuffix/public_suffix_list.dat"
     return (try? String(contentsOfFile: path, encoding: .utf8)).map(PublicSuffixes.init(list:)) ?? PublicSuffixes()

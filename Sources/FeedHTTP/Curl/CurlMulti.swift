@@ -53,7 +53,7 @@ final class CurlMulti {
 
   /// Starts a request on the next turn.
   ///
-  /// - Returns: false when libcurl has not accepted it, because it is out of memory.
+  /// - Returns: false if libcurl has not accepted the request, because there is no memory left.
   func add(_ transfer: CurlTransfer) -> Bool {
     defer { if !isActing { timer.settle() } }
     return curl_multi_add_handle(multi, transfer.easy) == CURLM_OK

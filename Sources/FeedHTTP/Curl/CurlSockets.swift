@@ -11,8 +11,8 @@ final class CurlSockets {
     var watch: PollHandle?
     /// The events that libcurl waits for.
     var wanted: PollHandle.Events = []
-    /// True for a connection's socket: libcurl reports when it closes one, but not for the sockets with which it wakes
-    /// itself.
+    /// True for a connection's socket. libcurl reports when it closes such a socket, but not when it closes one of the
+    /// sockets with which it wakes itself.
     var isConnection = false
   }
 

@@ -186,9 +186,9 @@ extension HTTPRequest {
     }
     guard !headers.isEmpty else { return nil }
     for header in headers {
-      guard header.isValid else { return "the header field \"\(header.name)\" has characters that HTTP does not allow" }
+      guard header.isValid else { return "the \"\(header.name)\" header field has characters that HTTP does not allow" }
       guard !header.delimitsBody else {
-        return "the header field \"\(header.name)\" is set from the body; leave it out"
+        return "the \"\(header.name)\" header field is set from the body; leave it out"
       }
     }
     return nil

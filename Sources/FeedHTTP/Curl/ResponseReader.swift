@@ -152,7 +152,7 @@ extension ResponseReader {
         isFramed = isFramed || line.count { 0x30...0x39 ~= $0 } <= 18
         let digits = line.filter { 0x30...0x39 ~= $0 }.reduce(0) { 10 &* $0 &+ Int($1 - 0x30) }
         // libcurl would use the last value, but two values are an error (RFC 9112, section 6.3).
-        if let length, length != digits { return fail(.notHTTP, "two different values of Content-Length") }
+        if let length, length != digits { return fail(.notHTTP, "two different Content-Length values") }
         length = digits
       }
     case UInt8(ascii: "L"), UInt8(ascii: "l"):

@@ -3,7 +3,7 @@ public import Foundation
 
 /// Options for the reconnections and limits of an event stream.
 public struct EventSourceOptions: Sendable {
-  /// The pause before a reconnection, until the server sets another pause. 3 seconds by default.
+  /// The pause before a reconnection, until the server sets a different pause. 3 seconds by default.
   public var pause: Duration = .seconds(3)
   /// The longest pause, which is reached by doubling while no event arrives; a pause that the server requests may be
   /// longer. 60 seconds by default.

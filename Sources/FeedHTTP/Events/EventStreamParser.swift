@@ -18,7 +18,7 @@ public struct ServerEvent: Sendable, Hashable {
 
 /// Reads a stream of events, no matter how its bytes are split (WHATWG HTML, section 9.2.6).
 struct EventStreamParser {
-  /// The maximum number of bytes of one event, including comments and unknown fields within it.
+  /// The maximum number of bytes in one event, including comments and unknown fields within it.
   let limit: Int
   /// The id with which the stream continues after the events read so far.
   private(set) var lastID: String

@@ -8,9 +8,9 @@ extension HTTPClient {
   ///     let client = CurlHTTPClient(on: loop)
   ///       .retrying(.exponential(from: .milliseconds(200), jitter: 0.5, limit: 3), on: loop)
   ///
-  /// Retries failed lookups and connections, interrupted transfers, timeouts, exhausted resources, and the statuses
-  /// 429, 502, 503, and 504. A `Retry-After` in seconds lengthens the pause, up to a minute. The response or error of
-  /// the last attempt is delivered. Each attempt has the request's own timeout. A streamed request
+  /// Retries after failed lookups and connections, interrupted transfers, timeouts, exhausted resources, and the
+  /// statuses 429, 502, 503, and 504. A `Retry-After` in seconds lengthens the pause, up to a minute. The response or
+  /// error of the last attempt is delivered. Each attempt has the request's own timeout. A streamed request
   /// (``HTTPClient/open(_:)``) is retried only until its response arrives.
   ///
   /// - Parameter generator: the random numbers for the policy's jitter.

@@ -3,7 +3,7 @@ internal import FeedStream
 
 /// Compresses bodies for clients that accept gzip, if the bodies benefit from it (RFC 9110, 12.5.3).
 enum Compression {
-  /// The length below which compressing gains nothing.
+  /// The length below which compression isn't worthwhile.
   static let least = 512
   /// The number of bytes that are compressed in one step.
   static let step = 64 * 1024

@@ -106,7 +106,7 @@ extension HTTPServer {
       let bytes: Chunk?
     }
 
-    /// Blocks.
+    /// Opens a file in the folder; blocks while it does.
     private func open(_ parts: [String]) -> Found? {
       let noFollow = links == .refused ? O_NOFOLLOW : 0
       var directory = openFile(AT_FDCWD, folder, O_DIRECTORY)

@@ -30,7 +30,9 @@ private struct FieldsDecoder: Decoder {
   func singleValueContainer() throws -> any SingleValueDecodingContainer { throw flat }
 
   private var flat: DecodingError {
-    .typeMismatch([String: String].self, .init(codingPath: [], debugDescription: "form fields have names"))
+    .typeMismatch(
+      [String: String].self,
+      .init(codingPath: [], debugDescription: "a form has named fields, so decode it as a type with properties"))
   }
 }
 

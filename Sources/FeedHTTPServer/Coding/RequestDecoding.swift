@@ -9,7 +9,7 @@ extension HTTPServer.Request {
     _ name: String, as type: Value.Type = Value.self
   ) throws -> Value {
     guard let text = parameters[name] else {
-      preconditionFailure("Request.parameter: the route has no :\(name); name one that it has")
+      preconditionFailure("Request.parameter: the route has no :\(name); use one of its placeholders")
     }
     guard let value = Value(text) else { throw HTTPServer.Status.notFound }
     return value
@@ -88,7 +88,7 @@ extension HTTPServer {
 }
 
 extension HTTPServer.BodyForm {
-  /// The form of a body with these fields, if it is one of `forms`.
+  /// The format of a body with these fields, if that format is one of `forms`.
   static func accepted(_ forms: [Self], _ method: HTTPServer.Method, _ headers: HTTPServer.Headers) throws -> Self {
     // A compressed body would be reported as malformed otherwise.
     guard headers.values("Content-Encoding").allSatisfy({ HTTPServer.Headers.isSame($0, "identity") }) else {
@@ -129,9 +129,9 @@ extension HTTPServer.BodyForm {
 }
 
 extension Error {
-  /// The place and the reason of a decoder's error.
+  /// A decoder's error as a message for clients, with the place and the reason.
   ///
-  /// - Parameter whole: the subject of an error that has no place.
+  /// - Parameter whole: the subject of the message if the error has no place.
   fileprivate func forPeople(of whole: String = "The document") -> String {
     guard let error = self as? DecodingError else { return "\(self)" }
     func place(_ path: [any CodingKey]) -> String {

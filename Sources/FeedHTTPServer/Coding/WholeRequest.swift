@@ -70,7 +70,7 @@ extension HTTPServer {
 extension HTTPServer.Response {
   /// A response that was created on another thread.
   ///
-  /// - Parameter scheduler: the server's.
+  /// - Parameter scheduler: the server's scheduler.
   public init(_ whole: HTTPServer.WholeResponse, on scheduler: any LoopScheduler) {
     let body: Body =
       switch whole.body {

@@ -46,7 +46,7 @@ extension HTTPServer.EventLog {
 
     /// - Parameters:
     ///   - capacity: the maximum number of events kept; 4,096 by default.
-    ///   - bytes: the maximum number of bytes of these events; 8 MiB by default.
+    ///   - bytes: the maximum number of bytes in these events; 8 MiB by default.
     ///   - epoch: the prefix of each assigned id, so that ids of an earlier run are recognized as such; random by
     ///     default.
     public init(keeping capacity: Int = 4_096, bytes: Int = 8 << 20, epoch: String? = nil) {

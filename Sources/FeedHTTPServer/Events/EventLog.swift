@@ -39,7 +39,7 @@ extension HTTPServer {
 
     /// - Parameters:
     ///   - capacity: the maximum number of events kept; 4,096 by default.
-    ///   - bytes: the maximum number of bytes of these events; 8 MiB by default.
+    ///   - bytes: the maximum number of bytes in these events; 8 MiB by default.
     ///   - heartbeat: the time without an event after which a client gets an empty comment; 15 s by default.
     ///   - retry: the time that clients wait before they reconnect: 2 s by default, plus a random time of up to half as
     ///     much, so that not all of them reconnect together.

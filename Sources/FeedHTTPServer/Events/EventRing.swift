@@ -17,7 +17,7 @@ struct EventRing: Sendable {
   init(keeping capacity: Int, bytes: Int, epoch: String?) {
     precondition(
       capacity > 0 && bytes > 0,
-      "EventLog: with capacity \(capacity) and bytes \(bytes), the log could keep no event; use 1 or more")
+      "EventLog: with capacity \(capacity) and bytes \(bytes), the log could not keep events; use 1 or more")
     self.capacity = capacity
     capacityBytes = bytes
     self.epoch = epoch ?? String(UInt32.random(in: 0...UInt32.max), radix: 36)

@@ -20,7 +20,7 @@ extension HTTPServer {
     public var isEmpty: Bool { received?.fields.isEmpty ?? own.isEmpty }
     public var count: Int { received?.fields.count ?? own.count }
 
-    /// The value of the first field named `name`. Setting it replaces all fields of this name; `nil` removes them.
+    /// The value of the first field named `name`. Setting it replaces all fields with this name; `nil` removes them.
     public subscript(name: String) -> String? {
       get {
         guard let received else { return own.first { Self.isSame($0.name, name) }?.value }
@@ -68,7 +68,7 @@ extension HTTPServer {
       }
     }
 
-    /// Adds a field, keeping any others of the same name.
+    /// Adds a field, keeping any others with the same name.
     public mutating func add(_ name: String, _ value: String) {
       makeOwn()
       own.append((name, value))

@@ -40,8 +40,8 @@ extension HTTPServer {
     public var path: String { head.path.count == 0 && head.form == .absolute ? "/" : head.text(head.path) }
     /// The query of the target, after the question mark, as received; `nil` if there is none.
     public var query: String? { head.query.map(head.text) }
-    /// The requested host, and the port if it was given: from the target if that has a host, otherwise from `Host`. The
-    /// value isn't verified; it is `nil` for HTTP/1.0 requests without `Host`.
+    /// The requested host, and the port if it was given: from the target if it contains a host, otherwise from `Host`.
+    /// The value isn't verified; it is `nil` for HTTP/1.0 requests without `Host`.
     public var host: String? { head.authority.map(head.text) }
     public var headers: Headers { Headers(head) }
     /// `1.0` or `1.1`.

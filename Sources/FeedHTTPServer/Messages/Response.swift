@@ -83,7 +83,7 @@ extension HTTPServer {
       Response(status, headers: .page, body: Chunk(text))
     }
 
-    /// A document of encoded JSON.
+    /// A JSON document that is already encoded.
     public static func json(_ document: Chunk, _ status: Status = .ok) -> Response {
       Response(status, headers: ["Content-Type": "application/json"], body: document)
     }

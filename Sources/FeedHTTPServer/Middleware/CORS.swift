@@ -18,7 +18,8 @@ extension HTTPServer.Middleware {
     exposed: [String] = [], allowsCredentials: Bool = false, maxAge: Duration = .seconds(600)
   ) -> Self {
     precondition(
-      !allowsCredentials || origins != nil, "Middleware.cors: credentials need named origins; set origins")
+      !allowsCredentials || origins != nil,
+      "Middleware.cors: `allowsCredentials` requires explicit origins; pass `origins:`")
     let allMethods = ([.get, .head, .post] + methods).map(\.rawValue).joined(separator: ", ")
     func allow(_ origin: String, _ response: inout HTTPServer.Response) {
       response.headers["Access-Control-Allow-Origin"] = origins == nil ? "*" : origin

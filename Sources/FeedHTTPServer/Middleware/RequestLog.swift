@@ -54,8 +54,8 @@ extension HTTPServer.Middleware {
   public static func counting(in metrics: HTTPServer.Metrics) -> Self { log { metrics.count($0) } }
 
   /// Gives each request an id, which handlers and logs read from ``HTTPServer/Request/id``. The server sends it in the
-  /// response's field `X-Request-ID`, replacing the response's own field of this name. An id that the client sends is
-  /// used if it has at most 128 letters, digits, and `-_.`.
+  /// response's `X-Request-ID` field, replacing a field with this name that the response already has. An id that the
+  /// client sends is used if it has at most 128 letters, digits, and `-_.`.
   ///
   /// - Parameter make: makes an id. By default, ids are 13 letters and digits, which don't repeat while the server
   ///   runs; they are random, but not secret.

@@ -61,7 +61,7 @@ enum ByteClass {
   }
 }
 
-/// A range of the bytes of a head.
+/// A range of bytes in a head.
 struct Place: Equatable {
   var start: UInt32
   var end: UInt32

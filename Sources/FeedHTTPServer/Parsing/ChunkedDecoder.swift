@@ -28,9 +28,9 @@ final class ChunkedDecoder {
   private var state = State.size
   private var size = 0
   private var digits = 0
-  /// The number of bytes of the current chunk that have not arrived.
+  /// The number of bytes in the current chunk that have not arrived.
   private var left = 0
-  /// The number of bytes of all chunks so far, and the limit.
+  /// The number of bytes in all chunks so far, and the limit.
   private var total = 0
   private let limit: Int
   private var extensionBytes = 0
@@ -44,7 +44,7 @@ final class ChunkedDecoder {
     limit = bodyBytes ?? limits.bodyBytes
   }
 
-  /// The maximum number of bytes of extensions in all chunks: extensions are not used, but take time to parse.
+  /// The maximum number of extension bytes in all chunks: extensions are not used, but take time to parse.
   static let extensionLimit = 8 * 1024
 
   /// Consumes bytes from the beginning of `input` until there is a result.

@@ -26,7 +26,7 @@ final class RequestHead {
   @exclusivity(unchecked) var form = HTTPServer.TargetForm.origin
   @exclusivity(unchecked) var path = Place(0, 0)
   @exclusivity(unchecked) var query: Place?
-  /// The requested host and port, from the target or the field `Host`.
+  /// The requested host and port, from the target or the `Host` field.
   @exclusivity(unchecked) var authority: Place?
   /// The minor version of HTTP/1: 0 or 1.
   @exclusivity(unchecked) var minorVersion: UInt8 = 1
@@ -34,12 +34,12 @@ final class RequestHead {
   @exclusivity(unchecked) var framing = BodyFraming.none
   @exclusivity(unchecked) var keepsAlive = true
   @exclusivity(unchecked) var expectsContinue = false
-  /// True if there is a field `Range`.
+  /// True if there is a `Range` field.
   @exclusivity(unchecked) var asksForPart = false
 
   func text(_ place: Place) -> String { bytes[place.range].text }
 
-  /// The value of the first field of this name.
+  /// The value of the first field with this name.
   func value(of name: StaticString) -> String? {
     bytes.withUnsafeBytes { bytes in
       let (wanted, count) = (name.utf8Start, name.utf8CodeUnitCount)

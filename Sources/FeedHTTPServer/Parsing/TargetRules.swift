@@ -55,7 +55,7 @@ enum TargetRules {
       } else if byte == UInt8(ascii: "%") {
         guard at + 2 < end, classes[Int(bytes[at + 1])] & ByteClass.hexDigit != 0,
           classes[Int(bytes[at + 2])] & ByteClass.hexDigit != 0
-        else { throw ParseFailure("a percent sign without two hexadecimal digits in the target") }
+        else { throw ParseFailure("a percent sign in the target that isn't followed by two hexadecimal digits") }
         at += 2
       } else if classes[Int(byte)] & kind == 0 {
         throw ParseFailure("a character that must be escaped in the target")

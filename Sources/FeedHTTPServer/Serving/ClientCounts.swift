@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// Counts the connections of limited clients, either of one server or of servers on several loops together.
+/// Counts each limited client's connections to one server, or to the servers on several loops together.
 final class ClientCounts: Sendable {
   private let counts = Locked<[String: Int]>([:])
 

@@ -10,7 +10,7 @@ extension HTTPServer {
   ///
   /// During the grace period, attempts to connect are ignored on Linux; clients try again after a second, and reach
   /// whichever server is listening by then. Elsewhere, such attempts are refused. A connection that is accepted during
-  /// the grace period gets another grace period for its first request.
+  /// the grace period gets a grace period of its own for its first request.
   ///
   /// **Demand:** begins when called. **Failure:** never. Finishes when the last connection is closed. **Cancellation:**
   /// does not stop the shutdown. **Policy:** delivers nothing.

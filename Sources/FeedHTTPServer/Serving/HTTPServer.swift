@@ -36,7 +36,7 @@ public final class HTTPServer {
   var closesUnused = false
   var whenEnded: [() -> Void] = []
   var shares: ConnectionShares
-  /// The maximum number of body bytes of a request for this path, if it isn't ``Limits/bodyBytes``.
+  /// The maximum number of body bytes in a request for this path, if it isn't ``Limits/bodyBytes``.
   var bodyBytes: ((Method, String) -> Int?)?
 
   /// Listens at `address`.
@@ -135,7 +135,7 @@ public final class HTTPServer {
   public var waitingBytes: Int { connections.reduce(0) { $0 + $1.outBytes } }
 
   /// Fields that every response includes, even those that the server itself sends, such as 400; a response's own field
-  /// of the same name replaces it. None by default.
+  /// with the same name replaces it. None by default.
   ///
   /// - Precondition: the fields are valid, and don't include `Date` or fields that delimit bodies.
   public var headers: Headers {
@@ -204,7 +204,7 @@ public final class HTTPServer {
     subscription?.acceptMore()
   }
 
-  /// Called when a connection is handed over to another protocol, which has its own deadlines.
+  /// Called when a connection is handed over to a different protocol, which has its own deadlines.
   func stopTiming(_ connection: ServerConnection) {
     guard connection.index < timed else { return }
     timed -= 1

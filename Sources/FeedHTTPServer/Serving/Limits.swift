@@ -13,15 +13,15 @@ extension HTTPServer {
     /// True for addresses that ``connectionsPerAddress`` does not limit, such as the address of a reverse proxy, whose
     /// connections belong to many clients. By default, this is true for the addresses of this machine.
     public var isUnlimited: @Sendable (SocketAddress) -> Bool = { $0.isLocal }
-    /// The maximum number of bytes of a request line: method, target and version. Longer lines are rejected with status
+    /// The maximum number of bytes in a request line: method, target and version. Longer lines are rejected with status
     /// 414.
     public var requestLineBytes = 8 * 1024
-    /// The maximum number of bytes of all header fields of a request, and of its trailers. Requests with more are
+    /// The maximum number of bytes in all header fields of a request, and in its trailers. Requests with more are
     /// rejected with status 431.
     public var headerBytes = 32 * 1024
     /// The maximum number of header fields. Requests with more are rejected with status 431.
     public var headerCount = 100
-    /// The maximum number of bytes of a body. Longer bodies are rejected with status 413.
+    /// The maximum number of bytes in a body. Longer bodies are rejected with status 413.
     public var bodyBytes = 1 << 20
     /// The maximum number of unread body bytes that are discarded to keep the connection open; if there are more, the
     /// connection is closed.
@@ -41,7 +41,7 @@ extension HTTPServer {
     public var bytesPerSecond = 240
     /// The maximum number of response bytes that may wait to be written to a connection, in addition to one chunk.
     public var bufferedBytes = 64 * 1024
-    /// The maximum number of bytes of long bodies that wait to be written, on all connections together. Only bodies
+    /// The maximum number of bytes in long bodies that wait to be written, on all connections together. Only bodies
     /// passed as a `Chunk` count, not publishers or files; a chunk that several responses share counts once. Beyond
     /// that, connections are closed, beginning with the one whose client has gone longest without reading. A single
     /// body may be longer.

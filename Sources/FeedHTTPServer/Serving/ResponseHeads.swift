@@ -18,7 +18,7 @@ struct ResponseHeads {
   /// empty lines.
   private static let ownBytes = 128
 
-  /// The fields of every response that doesn't have fields of the same name.
+  /// The fields of every response that doesn't have fields with the same names.
   var always: HTTPServer.Headers = [:]
   /// The blocks of memory to which responses are written, because most of them are released before the next response
   /// begins.
@@ -35,9 +35,9 @@ struct ResponseHeads {
   /// Writes the head, and `body` after it.
   ///
   /// - Parameters:
-  ///   - id: the value of `X-Request-ID`, instead of a field of this name.
+  ///   - id: the value of `X-Request-ID`, instead of a field with this name.
   ///   - body: at most ``mostBodyBytes``.
-  /// - Returns: `nil` if a field is malformed: it could end the head, and begin another response.
+  /// - Returns: `nil` if a field is malformed: it could end the head, and begin a second response.
   mutating func encode(
     _ status: HTTPServer.Status, _ headers: HTTPServer.Headers, _ delimiting: Delimiting, closes: Bool, isOld: Bool,
     now: Int64, id: String? = nil, body: Chunk? = nil

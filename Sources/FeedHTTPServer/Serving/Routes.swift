@@ -272,7 +272,7 @@ extension HTTPServer {
       return .now(answer)
     }
 
-    /// The maximum number of bytes of a request's body, if its route has its own limit.
+    /// The maximum number of bytes in a request's body, if its route has its own limit.
     func bodyBytes(_ method: Method, _ path: String) -> Int? {
       let parts = Self.parts(path)
       return routes.first { $0.method == method && Self.match($0.parts, $0.isFolder, parts) != nil }?.bodyBytes

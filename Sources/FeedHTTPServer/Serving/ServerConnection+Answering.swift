@@ -91,7 +91,7 @@ extension ServerConnection {
     _ = decided
   }
 
-  /// Reports an error of the handler, or of its response.
+  /// Reports an error from the handler, or in its response.
   func report(_ error: any Error, of head: RequestHead? = nil) {
     guard phase != .closed, let head = head ?? received else { return }
     let failed = HTTPServer.FailedRequest(error: error, method: head.method, path: head.text(head.path), peer: peer)

@@ -48,7 +48,7 @@ final class ServerConnection {
 
   // The request.
   @exclusivity(unchecked) var body = BodyState.none
-  /// The maximum number of bytes of the body.
+  /// The maximum number of bytes in the body.
   @exclusivity(unchecked) var bodyLimit = 0
   @exclusivity(unchecked) var reader: BodyReader?
   @exclusivity(unchecked) var isBodyTaken = false

@@ -89,7 +89,7 @@ extension HTTPServer {
     ) throws where P.Output == Connection, P.Failure == Never {
       precondition(
         !group.loops.isEmpty && !group.loops.contains(where: \.isCurrent),
-        "HTTPServer.Group: pass one or more loops, none of which this thread runs; for its own loop, use HTTPServer"
+        "HTTPServer.Group: pass one or more loops, none of which this thread runs; for this thread's loop, use HTTPServer"
       )
       limits.check()
       let limits = limits.divided(by: group.count)

@@ -34,7 +34,7 @@ extension HTTPServer.Response {
   /// A response with status 101: the connection is handed over once the response is written.
   ///
   /// - Parameters:
-  ///   - protocolName: the value of the field `Upgrade`.
+  ///   - protocolName: the value of the `Upgrade` field.
   ///   - headers: fields in addition to `Upgrade` and `Connection`.
   ///   - take: receives the connection, which the server retains until it is closed.
   package static func upgrade(
@@ -45,7 +45,7 @@ extension HTTPServer.Response {
 }
 
 extension ServerConnection {
-  /// Writes response 101, and hands the connection over when it is written.
+  /// Writes the 101 response, and hands the connection over once the response is written.
   func upgrade(
     to protocolName: String, _ headers: HTTPServer.Headers, of head: RequestHead,
     _ take: @escaping (UpgradedConnection) -> Void
@@ -81,7 +81,7 @@ extension ServerConnection {
   }
 }
 
-/// Waits until a response 101 is written; then it passes the server's notifications to the new owner.
+/// Waits until a 101 response is written, and then passes the server's notifications to the new owner.
 private final class Upgrade: ResponseSource {
   private unowned let connection: ServerConnection
   private var take: ((UpgradedConnection) -> Void)?

@@ -103,7 +103,7 @@ public struct RedisAddress: Hashable, Sendable {
     place = .sentinel(hosts: sentinels, name: names[0])
   }
 
-  /// Reads the query of a URL, with the names that other clients use.
+  /// Reads a URL's query, in which parameters have the names that other clients use.
   private mutating func read(_ items: [URLQueryItem], hasDatabase: Bool) throws(RedisAddressError) {
     for item in items {
       let value = item.value ?? ""

@@ -1,17 +1,17 @@
 public import FeedStream
 public import FeedTLS
 
-/// A client of one Redis or Valkey server: one connection, which is opened when it is first needed and reopened when it
-/// is lost.
+/// A client for one Redis or Valkey server: one connection, which is opened when it is first needed and reopened when
+/// it is lost.
 ///
 ///     let client = RedisClient(try RedisAddress(parsing: "redis://localhost"), on: loop)
 ///     let subscription = client.send(RedisCommand("INCR", "visits"))
 ///       .sink { print($0) } receiveValue: { print($0.integer ?? 0) }
 ///
-/// The commands of one turn of the loop are sent in one write, and their replies arrive in order; many commands can be
-/// in flight. While there is no connection, commands wait for the next attempt to connect, and fail if that attempt
-/// fails; the pauses between attempts (``Options/pauses``) grow with each failure. A command that was sent but got no
-/// reply is never sent again: only the caller knows whether it may be executed twice.
+/// Commands that are sent in the same turn of the loop go out in one write, and their replies arrive in order; many
+/// commands can be in flight. While there is no connection, commands wait for the next attempt to connect, and fail if
+/// that attempt fails; the pauses between attempts (``Options/pauses``) grow with each failure. A command that was sent
+/// but got no reply is never sent again: only the caller knows whether it may be executed twice.
 ///
 /// If a node of a cluster says that another node has a key (`MOVED`), the client connects to that node and sends the
 /// command there. This is sufficient for a cluster if all keys have the same tag. While the slot is migrating (`ASK`,

@@ -8,7 +8,7 @@ public indirect enum RedisError: Error, Hashable, Sendable {
   case unreachable(RedisAddress, SystemError)
   /// The connection ended before the reply: the command may or may not have been executed.
   case closed(RedisAddress)
-  /// The server did not reply within that time: the command may or may not have been executed.
+  /// The server did not reply within this time: the command may or may not have been executed.
   case timedOut(RedisAddress, after: Duration)
   /// The server refused the command.
   case refused(RedisAddress, RedisRefusal)
@@ -18,7 +18,7 @@ public indirect enum RedisError: Error, Hashable, Sendable {
   case tooManyWaiting(RedisAddress, Int)
   /// The connection is not secure, and nothing was sent.
   case notSecure(RedisAddress, TLSError)
-  /// This Sentinel knows no primary of that name: nothing was sent.
+  /// This Sentinel doesn't know a primary with that name: nothing was sent.
   case noSuchPrimary(RedisAddress, String)
   /// The client was closed: nothing was sent.
   case clientClosed
@@ -60,7 +60,7 @@ extension RedisError: CustomStringConvertible {
       "\(address) is unreachable: \(error). Start the server, or correct the URL."
     case .closed(let address): "\(address) closed the connection before it replied."
     case .timedOut(let address, let limit):
-      "\(address) has not replied for \(limit / .seconds(1)) seconds. It may be stopped, or be running a slow script."
+      "\(address) did not reply within \(limit / .seconds(1)) seconds. It may be stopped, or be running a slow script."
     case .refused(let address, let refusal): Self.sentence(address, refusal.shown(without: address.password))
     case .unreadable(let address, let error): "\(address) cannot be used: \(error). Is it a Redis server?"
     case .tooManyWaiting(let address, let count): "\(count) commands are already waiting for \(address)."
@@ -68,7 +68,7 @@ extension RedisError: CustomStringConvertible {
       "\(address) cannot be used: \(error)." + Self.remedy(for: error)
     case .noSuchPrimary(let address, let name):
       "The Sentinel at \(address) doesn't know a primary called \(name.prefix(100)). Correct the name in the URL."
-    case .clientClosed: "The client of the Redis server is closed."
+    case .clientClosed: "The Redis client is closed."
     }
   }
 
@@ -80,7 +80,7 @@ extension RedisError: CustomStringConvertible {
   private static func remedy(for error: TLSError) -> String {
     switch error {
     case .notTLS: " Use redis: instead of rediss:, if the connection need not be secure."
-    case .selfSigned: " SSL_CERT_FILE names the file of trusted roots."
+    case .selfSigned: " SSL_CERT_FILE names the file with the trusted roots."
     case .untrusted: " To trust the issuer, set SSL_CERT_FILE to a file with its certificate."
     case .timedOut: " If the server doesn't speak TLS, use redis: instead of rediss:."
     default: ""
@@ -90,13 +90,13 @@ extension RedisError: CustomStringConvertible {
   private static func sentence(_ address: RedisAddress, _ refusal: RedisRefusal) -> String {
     switch refusal.kind {
     case .readOnly where address.isSentinel:
-      "The primary of \(address) is a read-only replica now, and nothing was written. Wait until the Sentinels name the new primary."
+      "The primary of \(address) is now a read-only replica, and nothing was written. Wait until the Sentinels name the new primary."
     case .readOnly:
       "\(address) is a read-only replica, and nothing was written. Use the URL of the primary."
     case .outOfMemory:
-      "The memory of \(address) is full, and nothing was written. Raise its maxmemory, or delete keys that aren't needed."
+      "\(address) is out of memory, and nothing was written. Raise its maxmemory, or delete keys that aren't needed."
     case .loading: "\(address) has just started and is reading its file. Wait until it is ready."
-    case .passwordWanted: "\(address) requires a password. Give it as \(address.example(password: true))."
+    case .passwordWanted: "\(address) requires a password. Put it in the URL: \(address.example(password: true))."
     case .wrongPassword:
       "\(address) does not accept the password. Correct the user and the password, or leave them out if the server needs none."
     case .notPermitted: "\(address) does not allow this user to do that: \(refusal.message)"
@@ -104,7 +104,7 @@ extension RedisError: CustomStringConvertible {
     case .cluster where refusal.code == "ASK":
       "\(address) is moving these keys to another node of its cluster (\(refusal)), and nothing was done. Wait until all keys are moved, or run redis-cli --cluster check."
     case .cluster where refusal.code == "CLUSTERDOWN":
-      "The cluster of \(address) is down (\(refusal)), and nothing was done. Wait until it works again, or run redis-cli --cluster check."
+      "The cluster that \(address) belongs to is down (\(refusal)), and nothing was done. Wait until it works again, or run redis-cli --cluster check."
     case .cluster where refusal.code == "CROSSSLOT":
       "\(address) is a cluster node, and the command's keys are in several slots (\(refusal)). Use keys in one slot, such as {name}:1 and {name}:2."
     case .cluster:

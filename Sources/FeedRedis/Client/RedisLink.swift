@@ -1,13 +1,13 @@
 import FeedStream
 
-/// One connection to a server. Commands are sent in order, those of one turn in a single write, and each reply belongs
-/// to the oldest command that has none yet.
+/// One connection to a server. Commands are sent in order, with a single write for all commands of one turn, and each
+/// reply belongs to the oldest command that has no reply yet.
 final class RedisLink {
   typealias Reply = (Result<RedisValue, RedisError>) -> Void
 
   private struct Waiting {
     let sent: StreamInstant
-    /// `nil` after it was called.
+    /// `nil` once it has been called.
     var reply: Reply?
   }
 
@@ -20,7 +20,7 @@ final class RedisLink {
   @exclusivity(unchecked) private var waiting: ContiguousArray<Waiting> = []
   @exclusivity(unchecked) private var firstWaiting = 0
   @exclusivity(unchecked) private var out: [UInt8] = []
-  /// The time when the next write was planned: the commands of one turn share one reading of the clock.
+  /// The time when the next write was planned: commands sent in the same turn share one reading of the clock.
   @exclusivity(unchecked) private var planned = StreamInstant(nanoseconds: 0)
   @exclusivity(unchecked) private var isFlushPlanned = false
   private var isWriting = false

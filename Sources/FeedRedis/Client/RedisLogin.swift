@@ -13,7 +13,7 @@ final class RedisLogin: Cancellable {
   private var lookup: SentinelLookup?
   private var isClusterNode = false
 
-  /// - Parameter done: called once, after this returns, unless this is cancelled first.
+  /// - Parameter done: called once, after the initializer returns, unless the attempt is cancelled first.
   init(
     to address: RedisAddress, _ options: RedisClient.Options, on scheduler: any LoopScheduler,
     _ done: @escaping (Result<RedisLink, RedisError>) -> Void

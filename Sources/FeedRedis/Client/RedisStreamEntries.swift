@@ -1,6 +1,6 @@
 public import FeedStream
 
-/// One entry of a stream (`XADD`).
+/// One entry in a stream (`XADD`).
 public struct RedisEntry: Hashable, Sendable {
   /// The id, such as `1700000000000-0`: the server's time in milliseconds, and a number.
   public let id: String
@@ -24,13 +24,13 @@ public struct RedisEntry: Hashable, Sendable {
 }
 
 extension RedisClient {
-  /// The entries of a stream after an id, including future ones; never finishes.
+  /// The entries in a stream after an id, including future entries; never finishes.
   ///
   /// The publisher reads with `XREAD BLOCK` on its own connection, because a waiting read would block other commands.
   ///
   /// **Demand:** a read is sent when an entry is requested and none is held; a slow reader doesn't burden the server.
-  /// **Failure:** ``RedisError``; before you subscribe again from where this stopped, check that the stream still has
-  /// that position. **Cancellation:** closes the connection. **Policy:** holds `count` entries.
+  /// **Failure:** ``RedisError``; before you resubscribe from the last id, check that the stream still contains that
+  /// position. **Cancellation:** closes the connection. **Policy:** holds `count` entries.
   ///
   /// - Parameters:
   ///   - id: the id of the last entry that you have; `0-0` for all entries.

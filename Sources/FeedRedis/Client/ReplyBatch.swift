@@ -1,4 +1,4 @@
-/// The replies of commands that belong together: all of them, or the first failure, including refusals.
+/// The replies to commands that are sent together: all replies, or the first failure or refusal.
 final class ReplyBatch {
   private var values: [RedisValue]
   private var missing: Int

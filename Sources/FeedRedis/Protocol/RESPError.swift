@@ -1,6 +1,6 @@
 /// The reasons why bytes are not a valid Redis reply.
 public enum RESPError: Error, Hashable, Sendable {
-  /// The bytes don't follow the Redis protocol: probably, another service responded.
+  /// The bytes don't follow the Redis protocol: a different kind of server probably sent them.
   case malformed
   /// A line or a string is longer than `limit` bytes.
   case tooLong(limit: Int)
@@ -8,7 +8,7 @@ public enum RESPError: Error, Hashable, Sendable {
   case tooMany(limit: Int)
   /// Arrays are nested deeper than `limit`.
   case tooDeep(limit: Int)
-  /// The connection ended within a reply.
+  /// The connection ended in the middle of a reply.
   case cutOff
 }
 
@@ -18,8 +18,8 @@ extension RESPError: CustomStringConvertible {
     case .malformed: "the server doesn't speak the Redis protocol"
     case .tooLong(let limit): "a reply has a string of more than \(limit) bytes"
     case .tooMany(let limit): "a reply has more than \(limit) values"
-    case .tooDeep(let limit): "a reply is nested more than \(limit) deep"
-    case .cutOff: "the connection ended within a reply"
+    case .tooDeep(let limit): "a reply is nested more than \(limit) levels deep"
+    case .cutOff: "the connection ended in the middle of a reply"
     }
   }
 }

@@ -27,7 +27,7 @@ public struct RedisRefusal: Error, Hashable, Sendable {
     case loading
     /// `NOAUTH`: the server requires a password.
     case passwordWanted
-    /// `WRONGPASS`, or `ERR invalid password` of old servers.
+    /// `WRONGPASS`, or `ERR invalid password` from old servers.
     case wrongPassword
     /// `NOPERM`, even if a script reports it: this user may not run the command.
     case notPermitted

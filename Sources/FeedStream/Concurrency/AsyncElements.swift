@@ -6,8 +6,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   ///     downstream  ---a------b--c--|     (b and the end are awaited only when requested)
   ///
   /// If you subscribe on an ``EventLoop``, or on a thread whose loop isn't running yet, the publisher delivers there.
-  /// Elsewhere, it delivers on the threads on which its elements arrive. While an element is awaited, the loop keeps
-  /// running, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
+  /// Otherwise, it delivers each element on the thread on which that element arrives. While an element is awaited, the
+  /// loop keeps running, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
   /// **Demand:** passed on: the next element, or the end, is awaited once the previous element has been delivered and
   /// another is requested. **Failure:** the error that the sequence throws. **Cancellation:** cancels the task that
@@ -43,7 +43,7 @@ where Elements.Element: Sendable {
   private let elements: Elements
   private let home = StreamHome.currentOrLane
   private let gate = DemandGate()
-  /// The demand requested and not yet served: while there is any, an element is awaited.
+  /// The demand that has been requested but not served yet. While there is any demand, an element is awaited.
   private var owed = Subscribers.Demand.none
   private var isWaiting = false
   private var down: ErasedSubscriber<Elements.Element, Elements.Failure>?

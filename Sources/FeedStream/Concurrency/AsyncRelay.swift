@@ -1,4 +1,4 @@
-/// Connects a stream with the tasks that await its values: requests one value for each waiting task.
+/// Connects a stream to the tasks that await its values: requests one value for each waiting task.
 ///
 /// The stream's side and the waiting side may be on different threads. Every use of the stream (subscribing,
 /// requesting, cancelling) runs at the stream's home; the lock guards the state that both sides share. A stream without
@@ -174,7 +174,7 @@
       if waiter == nil {
         halt(
           """
-          values: a value arrived that nobody awaits. Either a publisher exceeds its demand, or the code that sends values runs at the same \
+          values: a value arrived while no task was waiting for one. Either a publisher exceeds its demand, or the code that sends values runs at the same \
           time as the task that iterates them: write the task as Task { @MainActor in … }, or make an EventLoop and send with \
           subject.sender(on: loop)
           """,

@@ -11,7 +11,7 @@ extension Future {
   ///
   /// **Bad input:** a second result, and a result whose loop is closed, are dropped and reported to
   /// ``StreamDiagnostics/onDrop(_:)``. If the promise is released without being called, subscribers keep waiting, as in
-  /// Combine, but the loop does not wait for it.
+  /// Combine, but they no longer keep the loop running.
   ///
   /// - Parameter attemptToFulfill: runs immediately; calls the promise it receives, now or later.
   public convenience init(_ attemptToFulfill: (@escaping Promise) -> Void) {

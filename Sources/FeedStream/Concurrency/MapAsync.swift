@@ -100,7 +100,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
   private let transform: @Sendable (Input) async throws(Mode.RuleError) -> sending Output
   private let home = StreamHome.currentOrLane
   private let line = EventLine()
-  /// With `.preserved`, the places of all values; with `.asCompleted`, only those that have a result.
+  /// With `.preserved`, the places of all values; with `.asCompleted`, only the places that have a result.
   private var places = FIFO<Place>()
   private var working: [ObjectIdentifier: Place] = [:]
   private var demand = Subscribers.Demand.none

@@ -1,8 +1,8 @@
 /// Holds the values that have been sent to a stream and have not reached it yet.
 ///
 /// A mutex guards the values until the loop takes all of them. A sender wakes the loop only when no delivery is
-/// scheduled or running. The scheduled work is a ``LoopErrand``: if it is released without having run, the loop is
-/// closed.
+/// scheduled or running. The scheduled work is a ``LoopErrand``: if the errand is released without having run, the loop
+/// is closed.
 // @unchecked: the mutex guards the state that several threads use; the rest is used only at the stream's home.
 @usableFromInline final class SenderInbox<Output: Sendable, Failure: Error>: @unchecked Sendable {
   // Guarded by the mutex.
@@ -143,7 +143,8 @@ extension SenderInbox {
 
   /// Schedules the work that takes the arrived values.
   ///
-  /// - Returns: false if the loop is closed: it has released the errand without running it, and everything is refused.
+  /// - Returns: false if the loop is closed: the loop has then released the errand without running it, and all values
+  ///   are refused.
   @discardableResult @usableFromInline func wake() -> Bool {
     domain.bring({ [self] in serve(self) }, dropped: { [self] in abandon() })
     return mutex.withLock { !isClosed }

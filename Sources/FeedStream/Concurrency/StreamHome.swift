@@ -1,10 +1,10 @@
-/// The place where a stream lives: the loop, the virtual time or the lane of the code that made it. Without one, the
-/// stream is used on the caller's thread.
+/// The place where a stream lives: the loop, the virtual time or the lane of the code that made it. A stream without a
+/// home is used on the caller's thread.
 struct StreamHome: Sendable {
   let domain: (any StreamDomain)?
   /// True if the stream's pending results keep its loop running.
   let keepsLoopAlive: Bool
-  /// Keeps running while values are in transit: the domain, or a stand-in for a loop that the thread makes later.
+  /// The domain, or a stand-in for a loop that the thread makes later; it keeps running while values are in transit.
   private let holder: (any StreamDomain)?
   private let place: HoldingPlace
 
@@ -44,7 +44,7 @@ struct StreamHome: Sendable {
     domain.bring(work)
   }
 
-  /// Handles an event of upstream where the stream lives, after the events that wait in `line`.
+  /// Handles an event from upstream where the stream lives, after the events that wait in `line`.
   func run(after line: borrowing EventLine, _ event: @escaping @Sendable () -> Void) {
     guard let domain, !domain.isHere || !line.isEmpty else { return event() }
     line.add(event) { action in

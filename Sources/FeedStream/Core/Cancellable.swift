@@ -26,10 +26,10 @@ public final class AnyCancellable: Cancellable {
   /// Detects a premature release of this object; `nil` while warnings are off.
   @usableFromInline let watch: SubscriptionWatch?
 
-  /// Runs `cancel` once: when cancelled, or when released before that.
+  /// Makes an object that runs `cancel` once: when the object is cancelled, or when it is released before that.
   @inlinable public convenience init(_ cancel: @escaping () -> Void) { self.init(cancel, nil) }
 
-  /// Cancels `canceller` once: when cancelled, or when released before that.
+  /// Makes an object that cancels `canceller` once: when the object is cancelled, or when it is released before that.
   @inlinable public convenience init<C: Cancellable>(_ canceller: C) { self.init({ canceller.cancel() }, nil) }
 
   /// Cancels a subscription that has just been made; `watch` detects a premature release.

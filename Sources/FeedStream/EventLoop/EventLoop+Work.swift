@@ -67,6 +67,6 @@ extension EventLoop {
     return true
   }
 
-  /// Runs a job as this executor.
+  /// Runs a job, with the loop as its executor.
   @inline(__always) func run(_ job: UnownedJob) { job.runSynchronously(on: asUnownedSerialExecutor()) }
 }

@@ -76,7 +76,7 @@ public final class EventLoop: @unchecked Sendable {
   @exclusivity(unchecked) var timing = Timing()
   var waitingForThreads = ContiguousArray<Offload>()
   @exclusivity(unchecked) var offloadsInPool = 0
-  /// True when the last wait for threads ended without any.
+  /// True when the last wait for threads ended without finding any.
   var hasDoneWithoutThreads = false
   let gate = OffloadGate()
   /// State that handles of higher layers share on this loop.

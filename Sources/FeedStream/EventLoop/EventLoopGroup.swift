@@ -33,7 +33,7 @@ public final class EventLoopGroup: Sendable {
   ///   - count: the number of loops, at least one.
   ///   - name: the threads' name in debuggers, followed by a number; Linux keeps 15 bytes in total.
   ///   - isPinned: true to pin each thread to one processor. If the kernel refuses, the threads are not pinned.
-  /// - Throws: if the system has no thread left; threads that were already started are shut down first.
+  /// - Throws: if the system has no threads left; threads that were already started are shut down first.
   public init(
     count: Int = EventLoopGroup.availableProcessors, name: String = "loop", isPinned: Bool = false
   ) throws(EventLoopError) {
@@ -63,7 +63,9 @@ public final class EventLoopGroup: Sendable {
 
   /// The loop for the next piece of work. Safe to use from any thread.
   public func next(_ choice: Choice = .roundRobin) -> EventLoop {
-    precondition(!loops.isEmpty, "EventLoopGroup.next: a group in virtual time has no event loops; use its operators")
+    precondition(
+      !loops.isEmpty,
+      "EventLoopGroup.next: a group in virtual time has no event loops; use an operator such as parallelMap(on:)")
     return loops[nextIndex(choice)]
   }
 

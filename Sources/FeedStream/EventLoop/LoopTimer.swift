@@ -1,7 +1,7 @@
 /// A timer that can be set repeatedly: one handler, at most one deadline.
 ///
-/// It is for libraries that manage their own timeouts, such as libcurl, and that set the timer again each time. It
-/// fires in deadline order with the loop's other timers, and closes when it is released.
+/// This timer is for libraries that manage their own timeouts, such as libcurl, and that set the timer again each time.
+/// It fires in deadline order with the loop's other timers, and closes when it is released.
 public final class LoopTimer: Cancellable {
   /// The timer's loop.
   public let loop: EventLoop

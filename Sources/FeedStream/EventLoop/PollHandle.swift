@@ -11,7 +11,7 @@ public final class PollHandle: LoopHandle {
     public let rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// Data can be read, or the peer has closed.
+    /// Data can be read, or the peer has closed the connection.
     public static let readable = Events(rawValue: 1)
     /// Data can be written.
     public static let writable = Events(rawValue: 2)

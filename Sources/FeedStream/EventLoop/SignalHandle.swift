@@ -22,8 +22,7 @@ public final class SignalHandle: LoopHandle {
 }
 
 extension EventLoop {
-  /// Calls `handler` on the loop whenever the process receives the signal `number`, instead of the signal's default
-  /// action.
+  /// Calls `handler` on the loop whenever the process receives signal `number`, instead of the signal's default action.
   ///
   ///     let interrupt = try loop.signal(SIGINT) { loop.stop() }
   ///

@@ -10,8 +10,9 @@ internal import CLibUV
 
 /// A request for the stack of another thread in one turn of its loop. That thread captures the stack in a signal handler.
 ///
-/// The signal also ends calls such as `usleep`, and often the turn with them. So the handler records the turn in which
-/// it captures the stack: the stack is that of the requested turn even if the turn is over when the stack is read.
+/// The signal also interrupts calls such as `usleep`, which often ends the turn. So the handler records the turn in
+/// which it captures the stack: the stack is that of the requested turn even if the turn is over when the stack is
+/// read.
 struct StackRequest {
   #if os(Linux)
     // Freed only after the thread has written to it, and so is the state, whose turn the thread reads.
@@ -33,7 +34,7 @@ struct StackRequest {
     }
 
     /// The addresses of the calls, innermost first; empty if the thread had ended the turn before it captured them.
-    /// Waits for them for at most two seconds, because a busy system may not run the thread sooner.
+    /// Waits at most two seconds for them, because a busy system may not run the thread sooner.
     func frames() -> [UInt] {
       for _ in 0..<2_000 {
         if clibuv_is_taken(memory) {

@@ -15,9 +15,9 @@ extension StreamDiagnostics {
   /// reports a long turn while it lasts. Time that the loop spends waiting doesn't count, nor does time during which
   /// the thread is ready but the system runs others.
   ///
-  /// To capture the stack, which works only on Linux, the checking thread sends `SIGURG` to the loop's thread. A
-  /// call such as `usleep` may then return early with `EINTR`. If the program handles `SIGURG` itself, reports have no
-  /// stack.
+  /// To capture the stack, which works only on Linux, the checking thread sends `SIGURG` to the loop's thread. A call
+  /// such as `usleep` may then return early with `EINTR`. If the program handles `SIGURG` itself, reports don't include
+  /// a stack.
   ///
   /// - Parameter limit: at least a millisecond; `nil` turns this warning off.
   public static func warnOfTurns(longerThan limit: Duration?) {

@@ -136,7 +136,7 @@ extension Chunk {
 extension File {
   /// - Precondition: `url` is a file URL.
   public init(_ url: URL) {
-    precondition(url.isFileURL, "File(\(url)): that is not a file; use a URL with the scheme file")
+    precondition(url.isFileURL, "File(\(url)): that is not a file; use a file URL")
     self.init(url.path)
   }
 }

@@ -34,13 +34,13 @@ import Synchronization
     isTimed = rails.allSatisfy { $0.domain is EventLoop }
   }
 
-  /// True when the calling code runs where the stream lives, and no event of upstream waits.
+  /// True when the calling code runs where the stream lives, and no event from upstream is waiting.
   @usableFromInline var isHome: Bool { (home.domain?.isHere ?? true) && line.isEmpty }
 
   /// Runs `work` at home: immediately if the calling code runs there, otherwise later.
   @usableFromInline func atHome(_ work: @escaping @Sendable () -> Void) { home.run(work) }
 
-  /// Handles an event of upstream at home, after the events that wait.
+  /// Handles an event from upstream at home, after the events that wait.
   @usableFromInline func arrived(_ event: @escaping @Sendable () -> Void) { home.run(after: line, event) }
 
   /// The loop with the least work; `nil` if all loops have enough.

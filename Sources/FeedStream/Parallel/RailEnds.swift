@@ -12,7 +12,7 @@
   init(tell: @escaping () -> Void) { self.tell = tell }
 
   @usableFromInline func attach(_ subscriber: ErasedSubscriber<Output, Failure>) {
-    precondition(down == nil, "parallel: the rail has one subscriber; use share() in the pipeline for several")
+    precondition(down == nil, "parallel: a pipeline may subscribe to its input only once; use share() in the pipeline")
     down = subscriber
     subscriber.receive(subscription: self)
   }

@@ -3,8 +3,9 @@
 ///     Interval(every: 3)
 ///     downstream  ---0--1--2--3…
 ///
-/// Cold: every subscription has its own count. There is no burst after a stall: ticks that a busy scheduler missed are
-/// skipped and not counted. A custom scheduler repeats the work itself, and decides what happens to missed ticks.
+/// This publisher is cold: every subscription has its own count. There is no burst after a stall: ticks that a busy
+/// scheduler missed are skipped and not counted. A custom scheduler repeats the work itself, and decides what happens
+/// to missed ticks.
 ///
 /// **Demand:** each tick uses up one of the requested values. **Policy:** a tick that has not been requested is dropped
 /// and reported. It still counts, so the delivered numbers show a gap. If a subscriber requests one tick at a time and

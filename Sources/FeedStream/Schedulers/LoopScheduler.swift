@@ -1,8 +1,8 @@
-/// A scheduler on which a whole application can live: an ``EventLoop``, or in tests the virtual time scheduler of
+/// A scheduler on which a whole application can live: an ``EventLoop``, or in tests the virtual time scheduler in
 /// `FeedStreamTesting`.
 ///
-/// Besides time, it provides everything that an application needs from outside its thread, so that a test can replace
-/// everything asynchronous.
+/// Besides time, the scheduler provides everything that an application needs from outside its thread, so that a test
+/// can replace everything that is asynchronous.
 public protocol LoopScheduler: Scheduler, AnyObject
 where SchedulerTimeType == StreamInstant, SchedulerOptions == Never {
   /// Runs blocking or heavy work off the loop and delivers its result on this scheduler.

@@ -1,6 +1,6 @@
 /// An instant of a stream's time: nanoseconds on a monotonic clock with an arbitrary start.
 ///
-/// ``EventLoop`` and the virtual time scheduler of `FeedStreamTesting` share this type, so that code for one runs on
+/// ``EventLoop`` and the virtual time scheduler in `FeedStreamTesting` share this type, so that code for one runs on
 /// the other unchanged.
 @frozen public struct StreamInstant: Strideable, Hashable, Sendable, Codable, InstantProtocol {
   /// Nanoseconds since the clock's start.

@@ -8,7 +8,7 @@ import FeedStream
 ///     print(diagram.text)
 ///     try Data(diagram.svg.utf8).write(to: picture)
 ///
-/// The same recording gives the same bytes on every machine.
+/// The same recording produces the same bytes on every machine.
 public struct MarbleDiagram: Equatable, Sendable, CustomStringConvertible {
   /// The text in the box; if it is empty, there is no box.
   public var caption: String
@@ -60,7 +60,7 @@ extension MarbleDiagram {
   public struct Lane: Equatable, Sendable {
     /// The text to the left of the line.
     public var title: String
-    /// The events on it, in order.
+    /// The events on the line, in order.
     public var marks: [Mark]
 
     public init(_ title: String = "", _ marks: [Mark]) {
@@ -68,7 +68,7 @@ extension MarbleDiagram {
       self.marks = marks
     }
 
-    /// Makes a lane of the events of `marbles`; events before `^` are left out.
+    /// Makes a lane from the events in `marbles`, except those before `^`.
     public init(_ title: String = "", _ marbles: Marbles) {
       self.init(
         title,
@@ -90,7 +90,7 @@ extension MarbleDiagram {
       case finished
       /// A failure, with the text that is shown below it.
       case failed(String)
-      /// A request, as text: `1`, `∞`.
+      /// A request as text, such as `1` or `∞`.
       case requested(String)
 
       fileprivate var token: String {
@@ -104,7 +104,7 @@ extension MarbleDiagram {
     }
 
     public var kind: Kind
-    /// The time from the beginning of the diagram.
+    /// The time since the beginning of the diagram.
     public var time: StreamInstant.Stride
 
     public init(_ kind: Kind, at time: StreamInstant.Stride) {
@@ -131,7 +131,7 @@ extension Recorder {
       })
   }
 
-  /// The demand over time: requests and return values, added up for each instant.
+  /// The demand over time: requests and returned demand, added up for each instant.
   public func demandLane(_ title: String = "demand") -> MarbleDiagram.Lane {
     let start = subscribedAt ?? time.now
     var sums: [(time: StreamInstant.Stride, demand: Subscribers.Demand)] = []

@@ -2,8 +2,8 @@ import FeedStream
 
 /// Draws a diagram as SVG.
 ///
-/// It uses attributes instead of a style sheet, so that a document that is embedded in a page neither changes the page
-/// nor is changed by it.
+/// The drawing uses attributes instead of a style sheet, so that a diagram in a page neither affects the page's styles
+/// nor is affected by them.
 struct MarbleDrawing {
   /// A gray that is readable on white and on black.
   private static let ink = "#768390"

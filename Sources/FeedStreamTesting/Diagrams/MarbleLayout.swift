@@ -66,8 +66,8 @@ struct MarbleLayout {
     positions[instants.firstIndex(of: instant)!]
   }
 
-  /// The distances of marks from the position of their common instant: the first mark is at the position, and the
-  /// others follow side by side.
+  /// The offsets of marks that share an instant: the first mark is at the instant's position, and the others follow
+  /// side by side.
   static func offsets(_ kinds: [Kind]) -> [Double] {
     var offsets = [0.0]
     for (left, right) in Swift.zip(kinds, kinds.dropFirst()) {

@@ -30,7 +30,7 @@ extension Recorder {
     compare(with: marbles, MarbleKey(values: values, failure: failure), frame, site)
   }
 
-  /// The same, with values from a dictionary that tests can share.
+  /// The same expectation, with values from a dictionary that tests can share.
   @_disfavoredOverload
   public func expect(
     _ marbles: String, values: [Character: Input], failure: Failure? = nil,
@@ -121,7 +121,7 @@ extension Recorder {
 /// Subscribes to `publisher` now, runs to the end, and fails the test unless its events match `marbles`.
 ///
 /// - Parameters:
-///   - publisher: the publisher to test; everything that it waits for is on `time`.
+///   - publisher: the publisher to test, which may wait only for work on `time`.
 ///   - time: the scheduler, which is advanced until no work is left.
 ///   - subscription: the times of the subscription and the cancellation, as a diagram such as `"--^---!"`. Times are
 ///     relative to the beginning of this diagram. See ``SubscriptionMarbles``.
@@ -140,7 +140,7 @@ public func expectMarbles<P: Publisher>(
   expectMarbles(publisher, time, subscription, marbles, MarbleKey(values: values, failure: failure), frame, site)
 }
 
-/// The same, with values from a dictionary that tests can share.
+/// The same expectation, with values from a dictionary that tests can share.
 @_disfavoredOverload
 public func expectMarbles<P: Publisher>(
   _ publisher: P, on time: VirtualTimeScheduler, during subscription: String = "^", _ marbles: String,

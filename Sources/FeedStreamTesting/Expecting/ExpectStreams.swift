@@ -88,7 +88,7 @@ extension StreamsTimeline {
 ///     expectMarbles(time.hot("ab--c|").window(2), on: time, "x---(y|)", streams: ["x": "a(b|)", "y": "c|"])
 ///
 /// - Parameters:
-///   - publisher: the publisher to test; everything that it waits for is on `time`.
+///   - publisher: the publisher to test, which may wait only for work on `time`.
 ///   - time: the scheduler, which is advanced until no work is left.
 ///   - marbles: the arrivals of the streams; see ``Marbles``.
 ///   - streams: the diagram of each stream; its times are relative to the stream's arrival.

@@ -32,8 +32,8 @@ struct StreamsTimeline<Value, StreamFailure: Error, Failure: Error> {
     return marks.min()
   }
 
-  /// Names each stream after an equal one in `other`, otherwise after the one at its index, otherwise with a free
-  /// letter. Streams that differ get different names.
+  /// Gives each stream the name of an equal stream in `other`; if there is none, the name of the stream at the same
+  /// index; if that name is taken, an unused letter. Streams that differ get different names.
   mutating func takeNames(from other: Self) {
     var named: [(name: Character, events: Events)] = []
     var free = Array("abcdefghijklmnopqrstuvwxyz").filter { letter in !other.streams.contains { $0.name == letter } }

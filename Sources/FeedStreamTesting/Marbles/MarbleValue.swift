@@ -20,7 +20,7 @@ extension Int: MarbleValue {
   }
 }
 
-/// The failure for `#`, unless a test defines another.
+/// The failure for `#`, unless a test defines a different one.
 public struct MarbleFailure: Error, Equatable, CustomStringConvertible {
   public init() {}
   public var description: String { "#" }

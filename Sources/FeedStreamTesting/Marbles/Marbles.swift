@@ -13,9 +13,9 @@ import FeedStream
 /// | `^` | the test begins here, and earlier events have already happened; only in hot publishers |
 /// | space, end of a line | nothing; for alignment |
 ///
-/// A frame is a millisecond by default. The units of times are `ns`, `us` or `µs`, `ms`, `s`, `m`, `h` and `d`. The notation is
-/// that of ReactiveX's test schedulers, with two changes: a group takes as long as a value, and `a 100ms b` puts `b`
-/// 100 ms after `a`.
+/// A frame lasts a millisecond by default. The units of times are `ns`, `us` or `µs`, `ms`, `s`, `m`, `h` and `d`. The
+/// notation is that of ReactiveX's test schedulers, with two changes: a group takes as long as a value, and `a 100ms b`
+/// puts `b` 100 ms after `a`.
 public struct Marbles: Equatable, Sendable {
   /// The meaning of a character.
   public enum Symbol: Hashable, Sendable {

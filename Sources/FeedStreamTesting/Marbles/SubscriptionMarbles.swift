@@ -64,7 +64,7 @@ public struct SubscriptionMarbles: Equatable, Sendable {
       default:
         throw MarbleError(
           text: text, offset: marble.offset,
-          reason: "a diagram of a subscription has no values and no completion; use -, ^ and !")
+          reason: "a subscription diagram can't contain values or a completion; use only -, ^ and !")
       }
     }
   }

@@ -1,8 +1,8 @@
 import FeedStream
 
-/// An account of demand: the amount that was requested, and the amount that was used.
+/// A ledger of demand: the amount that was requested, and the amount that was used.
 public struct DemandLedger: CustomStringConvertible {
-  /// An entry in the account.
+  /// An entry in the ledger.
   public enum Entry: Equatable, Sendable {
     /// The subscriber called `request`.
     case requested(Subscribers.Demand)

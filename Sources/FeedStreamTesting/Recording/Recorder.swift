@@ -1,6 +1,6 @@
 import FeedStream
 
-/// A subscriber that records everything it receives, with the virtual time of each event, and keeps an account of the
+/// A subscriber that records everything it receives, with the virtual time of each event, and keeps a ledger of the
 /// demand.
 ///
 /// A value that was not requested, or any other violation of the rules (`CONTRACT.md`), fails the test immediately,
@@ -28,7 +28,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   /// True to make the recorder call `request` in the callback instead of returning demand.
   var answersByRequest = false
 
-  /// The account of demand: each request, each returned demand, and each value.
+  /// The ledger of demand: each request, each returned demand, and each value.
   public private(set) var ledger = DemandLedger()
   /// The time at which the subscription arrived.
   public private(set) var subscribedAt: StreamInstant?
@@ -38,13 +38,13 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   /// The number of events that the test has read. A test should read all events.
   private(set) var readCount = 0
   private var auditEntry: Audit.Entry?
-  /// The rules whose violation has been reported.
+  /// The rules whose violations have been reported.
   private var reported: Set<Int> = []
   /// True when a failed expectation has been reported.
   var isExcused = false
   /// True if the recorder is cancelled at the end of the test.
   var isCancelledAtEnd = false
-  /// The time from which times are counted, if it is not the subscription.
+  /// The time that counts as zero, if it isn't the time of the subscription.
   var origin: StreamInstant?
 
   public init(

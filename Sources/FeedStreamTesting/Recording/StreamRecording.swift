@@ -9,7 +9,7 @@ public struct StreamRecording<Stream: Publisher> {
 }
 
 extension Publisher where Output: Publisher {
-  /// Subscribes a ``Recorder`` to this publisher, and another one to each delivered stream when it arrives.
+  /// Subscribes a ``Recorder`` to this publisher, and a separate one to each delivered stream when that stream arrives.
   ///
   ///     let windows = source.window(2).recordStreams(on: time)
   ///     time.run()

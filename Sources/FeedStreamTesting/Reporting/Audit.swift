@@ -7,7 +7,7 @@ final class Audit {
   final class Entry {
     fileprivate weak var subject: (any Auditable)?
     fileprivate let site: CallSite
-    /// The leftovers of the subject when it was deallocated.
+    /// The leftovers that the subject had when it was deallocated.
     fileprivate(set) var legacy: String?
 
     fileprivate init(_ subject: any Auditable, _ site: CallSite) {
@@ -15,7 +15,7 @@ final class Audit {
       self.site = site
     }
 
-    /// Records the leftovers of the subject when it is deallocated.
+    /// Records the subject's leftovers when the subject is deallocated.
     func bequeath(_ leftover: String?) { legacy = leftover }
   }
 

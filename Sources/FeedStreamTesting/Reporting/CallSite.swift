@@ -2,7 +2,7 @@
   import IssueReporting
   import IssueReportingTestSupport
 #else
-  #error("FeedStreamTesting needs the trait Testing: .package(url: …, traits: [\"Testing\"])")
+  #error("FeedStreamTesting needs the Testing trait: .package(url: …, traits: [\"Testing\"])")
 #endif
 
 /// A position in a test's source, where a failure is shown.
@@ -27,7 +27,7 @@ public struct CallSite: Sendable, CustomStringConvertible {
 
   /// Fails the running test at this position, with Swift Testing or XCTest.
   ///
-  /// Outside of a test, `IssueReporting` writes the message to standard error.
+  /// Outside a test, `IssueReporting` writes the message to standard error.
   func fail(_ message: String) {
     #if !canImport(ObjectiveC)
       // On Linux, the reporter for XCTest can't detect that a test is running, and would add a six-line warning about a

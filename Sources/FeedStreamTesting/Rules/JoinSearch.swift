@@ -32,8 +32,9 @@ extension [JoinEvent] {
 }
 
 extension StreamRules {
-  /// Runs an operator of several publishers through every possible sequence of their events: values, completions and
-  /// failures in every order, up to a number of events. The shortest sequence that breaks a rule fails the test.
+  /// Runs an operator that combines several publishers through every possible sequence of their events: values,
+  /// completions and failures in every order, up to a given number of events. The shortest sequence that breaks a rule
+  /// fails the test.
   ///
   ///     StreamRules.verify("merge", joining: 2, expects: { history in
   ///       (history.compactMap(\.value), history.ending(finishedWhen: history.hasEnded(0) && history.hasEnded(1)))

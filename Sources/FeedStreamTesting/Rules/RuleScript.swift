@@ -96,7 +96,7 @@ struct RuleScript: CustomStringConvertible {
   }
 
   /// Scripts that shuffle the events that are due at one instant: those of a scheduled source, and the work that the
-  /// operator schedules. Each count has its own seeds.
+  /// operator schedules. Each number of values has its own seeds.
   static func shuffled(count: Int) -> [RuleScript] {
     (2 * UInt64(count)...2 * UInt64(count) + 1).flatMap { seed in
       [false, true].flatMap { fails in
@@ -107,7 +107,7 @@ struct RuleScript: CustomStringConvertible {
     }
   }
 
-  /// The script of a seed.
+  /// The script for a seed.
   static func seeded(_ seed: UInt64) -> RuleScript {
     var generator = SeededGenerator(seed: seed)
     let count = Int.random(in: 0...8, using: &generator)

@@ -89,7 +89,7 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same, with values from a dictionary.
+  /// The same stream, with values from a dictionary.
   @_disfavoredOverload
   public func hot<Output, Failure: Error>(
     _ marbles: String, values: [Character: Output], failure: Failure? = nil,

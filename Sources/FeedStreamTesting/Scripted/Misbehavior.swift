@@ -33,7 +33,7 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
     on time: VirtualTimeScheduler, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
   ) {
-    precondition(!values.isEmpty, "MisbehavingPublisher: it needs values to misbehave with; give it one or more")
+    precondition(!values.isEmpty, "MisbehavingPublisher: it needs values to misbehave with; pass one or more")
     self.misbehavior = misbehavior
     self.values = values
     self.ending = ending

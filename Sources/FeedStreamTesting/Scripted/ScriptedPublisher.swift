@@ -2,7 +2,7 @@ import FeedStream
 
 /// A publisher that follows a script and keeps a record of its subscribers.
 ///
-/// Make one with the methods `cold` and `hot` of a ``VirtualTimeScheduler``:
+/// Make one with the `cold` and `hot` methods of a ``VirtualTimeScheduler``:
 ///
 ///     let typing = time.hot("s-e-a 500ms |")                           // of strings
 ///     let numbers = time.cold("1-2-3|", of: Int.self)                  // each digit is a number

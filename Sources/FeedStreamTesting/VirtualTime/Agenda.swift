@@ -35,7 +35,7 @@ struct Agenda {
   private var floor = 0
   /// True if work that is added now continues the running work, and takes its position.
   var isWaking = false
-  /// The work that is due later. Due work is never in here.
+  /// The work that is due later. Due work is never stored here.
   private var later = TimerQueue()
 
   init(now: StreamInstant, seed: UInt64?) {
@@ -45,8 +45,8 @@ struct Agenda {
 
   // MARK: Adding
 
-  /// Adds work without a time. It is due now, after all work that was added in this way; or next, while a task is being
-  /// woken.
+  /// Adds work without a time. The work is due now, after all earlier work without a time; if a task is being woken,
+  /// the work comes next.
   mutating func add(_ item: Item) {
     guard isWaking else { return insert(item, from: Swift.max(floor, first)) }
     due.insert(item, at: first)

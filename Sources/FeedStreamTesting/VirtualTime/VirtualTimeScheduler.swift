@@ -18,7 +18,7 @@ import Synchronization
 /// advances, and due at or before the target, runs in the same call. Work scheduled for the past runs now, once.
 ///
 /// **Thread:** streams on the scheduler belong to the thread that advances it. Tasks may resume on it from any thread;
-/// such a resumption takes its place in the order when it arrives.
+/// resumptions are queued in the order in which they arrive.
 // @unchecked: the test that owns the scheduler sets its properties, before time advances or from work that runs in it.
 // A precondition traps if a second thread advances time.
 public final class VirtualTimeScheduler: @unchecked Sendable {
@@ -61,7 +61,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   /// - Parameters:
   ///   - start: the initial value of `now`.
-  ///   - order: the order among work due at one instant.
+  ///   - order: the order of work that is due at one instant.
   public init(startingAt start: StreamInstant = StreamInstant(nanoseconds: 0), order: Order = .scheduled) {
     self.order = order
     agenda = SharedAgenda(Agenda(now: start, seed: order.seed))
@@ -104,7 +104,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     case endless(String)
   }
 
-  /// The advice for endless work.
+  /// The advice in a message about endless work.
   static let advice = "\nStop it, advance by a time instead of running to the end, or raise workLimit."
 
   /// Advances time to the next piece of work, and runs all work that is due then.

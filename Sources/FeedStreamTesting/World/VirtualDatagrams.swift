@@ -1,6 +1,6 @@
 import FeedStream
 
-/// A socket for datagrams in virtual time.
+/// A datagram socket in virtual time.
 final class VirtualDatagrams: DatagramPort {
   let address: SocketAddress
   private weak var network: VirtualInternet?

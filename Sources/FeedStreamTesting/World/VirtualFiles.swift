@@ -1,6 +1,6 @@
 public import FeedStream
 
-/// The file system of virtual time, with faults that a test sets.
+/// The file system in virtual time, with faults that a test sets.
 ///
 ///     time.files["feed.json"] = "[]"
 ///     time.files.capacity = 100                                  // a disk that can fill up
@@ -37,10 +37,10 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     var count: Int
   }
 
-  /// The maximum number of bytes of all files together; `nil` means no limit.
+  /// The maximum number of bytes in all files together; `nil` means no limit.
   public var capacity: Int?
 
-  /// True to announce no changes to watches, like a system with too many watches.
+  /// True to report no changes to watches, as a system with too many watches does.
   public var isMute = false
 
   private unowned let time: VirtualTimeScheduler
@@ -71,7 +71,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     touch(path, .content)
   }
 
-  /// Truncates a file to a length.
+  /// Truncates a file to the given length.
   public func truncate(_ path: String, to count: Int = 0) {
     nodes[path]?.bytes.removeSubrange(count...)
     touch(path, .content)

@@ -98,7 +98,7 @@ final class VirtualPipe {
     awaitArrival()
   }
 
-  /// Called when the peer has closed: later writes fail.
+  /// Called when the peer has closed its end: later writes fail.
   func readerIsGone() {
     isReaderGone = true
     stopReading()
@@ -111,8 +111,8 @@ final class VirtualPipe {
     pump()
   }
 
-  /// Called when the writer has closed: its callbacks are dropped. Bytes that were written still arrive, and then the
-  /// end.
+  /// Called when the writer has closed its end: its callbacks are dropped. Bytes that were written still arrive, and
+  /// then the end.
   func writerIsGone() {
     done = nil
     ending = nil

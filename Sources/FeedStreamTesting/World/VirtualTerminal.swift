@@ -1,6 +1,6 @@
 public import FeedStream
 
-/// The terminal of virtual time, whose keys a test presses and whose size it changes.
+/// The terminal in virtual time: a test presses its keys and changes its size.
 public final class VirtualTerminal: TerminalPort {
   private let near: VirtualChannel
   private let far: VirtualChannel
@@ -55,7 +55,7 @@ public final class VirtualTerminal: TerminalPort {
   }
 }
 
-/// The standard streams of virtual time.
+/// The standard streams in virtual time.
 public final class VirtualStandardStreams {
   private unowned let time: VirtualTimeScheduler
   private var inner: [Int32: VirtualChannel] = [:]

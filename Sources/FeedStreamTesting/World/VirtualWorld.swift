@@ -42,16 +42,16 @@ extension VirtualTimeScheduler {
     return world
   }
 
-  /// The network of virtual time, initially without listeners.
+  /// The network in virtual time, initially without listeners.
   public var network: VirtualInternet { world.network }
 
-  /// The files of virtual time, initially none.
+  /// The files in virtual time; initially, there are none.
   public var files: VirtualFiles { world.files }
 
-  /// The programs that can be run in virtual time, initially none.
+  /// The programs that can be run in virtual time; initially, there are none.
   public var programs: VirtualPrograms { world.programs }
 
-  /// The terminal of virtual time.
+  /// The terminal in virtual time.
   public var terminal: VirtualTerminal { world.terminal }
 
   /// The standard streams of the process, as the test sees them.

@@ -22,7 +22,7 @@ final class ClientHandshake {
       for (name, value) in options.headers {
         precondition(
           TokenList.isToken(name) && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 },
-          "WebSocketClient.Options.headers: the field \(name.debugDescription) is invalid; the name must be a token, and the value must have no control characters"
+          "WebSocketClient.Options.headers: the \(name.debugDescription) field is invalid; the name must be a token, and the value must have no control characters"
         )
         fields += "\(name): \(value)\r\n"
       }
@@ -45,7 +45,7 @@ final class ClientHandshake {
         throw .badHandshake(reason: "the Upgrade field is not websocket")
       }
       guard connection.contains(where: { TokenList.isSame($0, "upgrade") }) else {
-        throw .badHandshake(reason: "the Connection field does not name upgrade")
+        throw .badHandshake(reason: "the Connection field does not include upgrade")
       }
       guard head.values("Sec-WebSocket-Accept") == [AcceptKey.answer(to: key)] else {
         throw .badHandshake(reason: "the Sec-WebSocket-Accept field does not match the key")

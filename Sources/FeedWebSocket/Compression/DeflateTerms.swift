@@ -19,7 +19,7 @@ package struct DeflateTerms: Hashable, Sendable {
 extension WebSocketCompression {
   static let name = "permessage-deflate"
 
-  /// The server's part: accepts the first offer that it supports.
+  /// Negotiates as the server: accepts the first supported offer.
   ///
   /// - Parameter offers: the values of `Sec-WebSocket-Extensions`.
   /// - Returns: the terms and the value of the response's field; `nil` if no offer is acceptable.
@@ -70,7 +70,7 @@ extension WebSocketCompression {
     return offer + "; client_max_window_bits" + (windowBits < 15 ? "=\(windowBits)" : "")
   }
 
-  /// The client's part: reads the parameters that the server chose from the offer.
+  /// Negotiates as the client: reads the parameters that the server chose from the offer.
   ///
   /// - Parameter chosen: the values of the response's `Sec-WebSocket-Extensions`.
   /// - Returns: the terms; `nil` when the server does not compress.

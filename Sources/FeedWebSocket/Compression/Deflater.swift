@@ -27,7 +27,7 @@ final class Deflater: @unchecked Sendable {
 
   func reset() { deflateReset(stream) }
 
-  /// Compresses a part of a message, and flushes, so that all of the part can be decompressed.
+  /// Compresses part of a message and flushes the output, so that the peer can decompress all of that part.
   ///
   /// - Parameter isLast: true to omit the bytes that end every message (RFC 7692, 7.2.1).
   func deflate(_ part: Chunk, isLast: Bool) -> Chunk {
@@ -50,7 +50,7 @@ final class Deflater: @unchecked Sendable {
   }
 }
 
-/// The compression of one socket: with its own window, or with one that is borrowed for each message.
+/// The compression for one socket, with the socket's own window or with one that is borrowed for each message.
 final class DeflateContext {
   private let keepsWindow: Bool
   private let kind: Deflater.Kind
@@ -60,8 +60,7 @@ final class DeflateContext {
   /// The compressors that no message is using.
   private static let spare = Mutex<[Deflater.Kind: [Deflater]]>([:])
 
-  /// - Returns: `nil` if zlib doesn't support the window: it can't use 8 bits, in which case messages are sent
-  ///   uncompressed.
+  /// - Returns: `nil` if zlib doesn't support the window size (8 bits); messages are then sent uncompressed.
   init?(_ terms: DeflateTerms, _ options: WebSocketCompression, isServer: Bool) {
     let bits = terms.windowBits(sentByServer: isServer)
     guard bits >= 9 else { return nil }

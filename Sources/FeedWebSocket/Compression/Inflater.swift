@@ -60,7 +60,7 @@ final class Inflater: @unchecked Sendable {
   }
 }
 
-/// The decompression of one socket: with its own window, or with one that is borrowed for each message.
+/// The decompression for one socket, with the socket's own window or with one that is borrowed for each message.
 final class InflateContext {
   private let keepsWindow: Bool
   private var inflater: Inflater?

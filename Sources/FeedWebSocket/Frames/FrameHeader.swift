@@ -30,7 +30,7 @@ package struct FrameHeader: Equatable, Sendable {
     self.count = count
   }
 
-  /// The maximum number of bytes of a header.
+  /// The maximum number of bytes in a header.
   package static let longest = 14
 
   /// Reads the header at the beginning of `bytes`.

@@ -2,7 +2,7 @@ package import FeedStream
 
 /// Parses messages and control frames from bytes that are split anywhere. It does nothing else, so it can be fuzzed.
 ///
-/// It refuses a violation of the protocol or a limit at the first byte that violates it.
+/// It reports a violation of the protocol or of a limit at the first offending byte.
 package struct MessageReader: ~Copyable {
   package enum Event: Equatable {
     case message(WebSocketMessage)
@@ -53,7 +53,7 @@ package struct MessageReader: ~Copyable {
   /// Releases memory that the unread bytes don't need.
   package mutating func compact() { if !input.isEmpty { input = input.compacted() } }
 
-  /// The next result that the bytes give, or `nil` if more are needed.
+  /// The next result from the bytes; `nil` if more bytes are needed.
   ///
   /// - Parameter wantsMessage: false to stop at the beginning of a message, and read only control frames before it.
   package mutating func next(wantsMessage: Bool = true) throws(ProtocolFailure) -> Event? {

@@ -10,7 +10,7 @@ enum AcceptKey {
     return base64(digest)
   }
 
-  /// True for 16 bytes in base64.
+  /// True if the key is 16 bytes in base64.
   static func isKey(_ key: String) -> Bool {
     let bytes = Array(key.utf8)
     guard bytes.count == 24, bytes.suffix(2).elementsEqual("==".utf8) else { return false }

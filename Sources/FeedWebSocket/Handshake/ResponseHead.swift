@@ -6,10 +6,10 @@ struct ResponseHead {
   private(set) var reason = ""
   private(set) var fields: [(name: String, value: String)] = []
 
-  /// The values of all fields of this name.
+  /// The values of all fields with this name.
   func values(_ name: String) -> [String] { fields.filter { TokenList.isSame($0.name, name) }.map(\.value) }
 
-  /// The maximum number of bytes, and of fields, of a head.
+  /// The maximum number of bytes, and of fields, in a head.
   static let mostBytes = 16 * 1024
   static let mostFields = 100
 

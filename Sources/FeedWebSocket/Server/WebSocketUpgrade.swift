@@ -3,8 +3,8 @@ public import FeedStream
 
 /// A server's requirements for a client that opens a socket, and its offers to that client.
 public struct WebSocketUpgrade: Sendable {
-  /// The pages that may open sockets. Browsers send a page's origin in the field `Origin`; other programs usually
-  /// don't, and may send a false one.
+  /// The pages that may open sockets. Browsers send a page's origin in the `Origin` field; other programs usually omit
+  /// the field, and may send a false origin.
   public enum Origins: Hashable, Sendable {
     /// Pages from the same host and port as the request's `Host`, and clients that send no `Origin`.
     case sameHost
@@ -42,7 +42,7 @@ public struct WebSocketUpgrade: Sendable {
       return refuse(.init(426), "this is a WebSocket: use ws:// or wss://", ["Upgrade": "websocket"])
     }
     guard request.values("Sec-WebSocket-Version") == ["13"] else {
-      return refuse(.init(426), "use version 13 of WebSocket", ["Upgrade": "websocket", "Sec-WebSocket-Version": "13"])
+      return refuse(.init(426), "use WebSocket version 13", ["Upgrade": "websocket", "Sec-WebSocket-Version": "13"])
     }
     let keys = request.values("Sec-WebSocket-Key")
     guard keys.count == 1, AcceptKey.isKey(keys[0]) else {
@@ -53,10 +53,10 @@ public struct WebSocketUpgrade: Sendable {
     }
     let origin = request.values("Origin")
     guard origin.count < 2, origin.first.map({ accepts($0, host) }) ?? true else {
-      return refuse(.forbidden, "pages of this origin may not open a socket here")
+      return refuse(.forbidden, "pages from this origin may not open a socket here")
     }
     guard let offered = TokenList.parse(request.values("Sec-WebSocket-Protocol")) else {
-      return refuse(.badRequest, "the subprotocols are not a list of tokens")
+      return refuse(.badRequest, "the list of subprotocols is malformed")
     }
     var (agreement, fields) = (Agreement(), headers)
     fields.add("Sec-WebSocket-Accept", AcceptKey.answer(to: keys[0]))
@@ -72,7 +72,7 @@ public struct WebSocketUpgrade: Sendable {
         fields.add("Sec-WebSocket-Extensions", answer.field)
       }
     } catch {
-      return refuse(.badRequest, "the extensions are not a list of extensions")
+      return refuse(.badRequest, "the list of extensions is malformed")
     }
     return .success((agreement, fields))
   }

@@ -161,7 +161,7 @@ public final class WebSocket {
       answering: WebSocketClose(failure.code, "\(failure)"))
   }
 
-  /// Called when the peer has closed.
+  /// Called when the peer has closed the socket.
   func closed(by close: WebSocketClose) {
     received = close
     let completion: Subscribers.Completion<WebSocketError> =

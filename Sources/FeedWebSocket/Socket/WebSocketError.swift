@@ -11,9 +11,9 @@ public enum WebSocketError: Error, Hashable, Sendable {
   case notSecure(TLSError)
   /// The server responded to the handshake with this status instead of 101.
   case refused(status: Int, reason: String)
-  /// The server's response to the handshake is wrong.
+  /// The server's response to the handshake is invalid.
   case badHandshake(reason: String)
-  /// The handshake took longer than this.
+  /// The handshake took longer than this limit.
   case handshakeTimedOut(after: StreamInstant.Stride)
   /// The peer violated the protocol or a limit; the socket was closed with this code.
   case protocolBroken(WebSocketCloseCode, reason: String)
@@ -21,7 +21,7 @@ public enum WebSocketError: Error, Hashable, Sendable {
   case closedByPeer(WebSocketClose)
   /// The connection ended without a close frame. The error is `nil` if the peer ended it.
   case connectionLost(SystemError?)
-  /// The peer has not replied to a ping for this long.
+  /// The peer did not respond to a ping within this time.
   case noPong(after: StreamInstant.Stride)
   /// The peer has read nothing for this long.
   case notReading(after: StreamInstant.Stride)
@@ -47,7 +47,7 @@ extension WebSocketError: CustomStringConvertible {
     case .closedByPeer(let close): "The peer closed the socket with \(close)."
     case .connectionLost(nil): "The peer closed the connection without a close frame."
     case .connectionLost(let error?): "The connection was lost: \(error)."
-    case .noPong(let limit): "The peer has not responded to a ping for \(limit.seconds) s."
+    case .noPong(let limit): "The peer did not respond to a ping within \(limit.seconds) s."
     case .notReading(let limit): "The peer has read nothing for \(limit.seconds) s."
     case .closed: "The socket is closed; nothing can be sent."
     case .alreadyRead: "The messages already have a subscriber; use share() for several."
@@ -58,7 +58,7 @@ extension WebSocketError: CustomStringConvertible {
     switch status {
     case 300..<400: "; connect to the URL that it redirects to"
     case 400: "; it may not speak WebSocket at this path"
-    case 401, 407: "; give credentials in a header"
+    case 401, 407: "; send credentials in a header"
     case 403: "; it may not accept this origin"
     case 404: "; check the path"
     case 426: "; it speaks a different version of WebSocket"

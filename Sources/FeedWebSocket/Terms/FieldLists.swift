@@ -45,7 +45,7 @@ enum TokenList {
   }
 }
 
-/// The field `Sec-WebSocket-Extensions` (RFC 6455, 9.1).
+/// The `Sec-WebSocket-Extensions` field (RFC 6455, 9.1).
 enum ExtensionList {
   struct Element {
     var name: String

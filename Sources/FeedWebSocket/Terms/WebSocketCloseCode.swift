@@ -49,7 +49,7 @@ public struct WebSocketCloseCode: Hashable, Sendable, CustomStringConvertible {
 
 /// The content of a close frame.
 public struct WebSocketClose: Hashable, Sendable, CustomStringConvertible {
-  /// The code; `nil` if the peer gives no code.
+  /// The code; `nil` if the peer sent no code.
   public let code: WebSocketCloseCode?
   /// The reason: at most 123 bytes of UTF-8.
   public let reason: String

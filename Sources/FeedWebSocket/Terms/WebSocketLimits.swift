@@ -2,12 +2,12 @@ public import FeedStream
 
 /// Limits on the peer's use of resources and time. Every limit has a default; see also `docs/Limits.md`.
 public struct WebSocketLimits: Hashable, Sendable {
-  /// The maximum number of bytes of a message, decompressed. A larger one closes the socket with 1009.
+  /// The maximum number of bytes in a message, decompressed. A larger one closes the socket with 1009.
   public var messageBytes = 1 << 20
-  /// The maximum number of bytes of a frame, before decompression. A larger one closes the socket with 1009.
+  /// The maximum number of bytes in a frame, before decompression. A larger one closes the socket with 1009.
   public var frameBytes = 1 << 20
   /// The number of bytes that may wait to be written, in addition to part of one message; no message is requested from
-  /// a publisher until fewer wait.
+  /// a publisher until fewer bytes are waiting.
   public var bufferedBytes = 64 * 1024
   /// The time without any bytes from the peer after which the peer gets a ping.
   public var pingInterval: StreamInstant.Stride = .seconds(30)

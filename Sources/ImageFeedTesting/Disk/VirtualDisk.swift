@@ -151,7 +151,7 @@ public final class VirtualDisk: FeedStore {
         tell(.crashed(committed: crash.committed))
         throw stopped
       } catch {
-        preconditionFailure("VirtualDisk: \(error) is not an error of a disk; throw a FeedStoreError or a Crash")
+        preconditionFailure("VirtualDisk: \(error) is not a disk error; throw a FeedStoreError or a Crash")
       }
     }
   }

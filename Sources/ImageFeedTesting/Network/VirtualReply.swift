@@ -35,7 +35,7 @@ public struct VirtualReply: Sendable {
   public init(after latency: StreamInstant.Stride, _ ending: Ending) {
     precondition(
       latency.nanoseconds >= 0,
-      "VirtualReply: a latency of \(latency) is before the request; use zero or more")
+      "VirtualReply: the latency \(latency) is negative; use zero or more")
     self.latency = latency
     self.ending = ending
   }
@@ -61,7 +61,7 @@ public struct VirtualReply: Sendable {
   public func arriving(in bytes: Int, every interval: StreamInstant.Stride = 0) -> VirtualReply {
     precondition(
       bytes > 0 && interval.nanoseconds >= 0,
-      "arriving(in: \(bytes), every: \(interval)): a piece needs 1 byte or more, and the interval must not be negative")
+      "arriving(in: \(bytes), every: \(interval)): a piece needs at least 1 byte, and the interval can't be negative")
     var reply = self
     (reply.pace.bytes, reply.pace.interval) = (bytes, interval)
     return reply

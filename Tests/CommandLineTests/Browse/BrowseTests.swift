@@ -413,7 +413,7 @@ import Testing
     #expect(press("F") == ["Picture 0", "Picture 1", "Picture 2"] && state.filterWords == nil)
     var (flat, _) = self.state()
     _ = flat.take(.key(.character("F")))
-    #expect(flat.message == "No feed is in a folder; see \"feed subscriptions move --folder\".")
+    #expect(flat.message == "None of your feeds are in a folder; see \"feed subscriptions move --folder\".")
   }
 
   @Test func `search runs as you type, and only the latest results are shown`() {

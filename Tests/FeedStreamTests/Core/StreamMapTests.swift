@@ -58,7 +58,7 @@ import Testing
       left.send(2)
       Self.expect(
         .waitsForPartner, at: "Zip",
-        "holds 2 values that wait for a value of upstream 2: PassthroughSubject, Right.swift:7")
+        "holds 2 values that wait for a value from upstream 2: PassthroughSubject, Right.swift:7")
       sink.cancel()
     }
   }

@@ -1,4 +1,5 @@
-/// Wraps a subscriber and reports its events to the observers. To all other code, it looks like the subscriber itself.
+/// Wraps a subscriber and reports its events to the observers. To all other code, the wrapper looks like the subscriber
+/// itself.
 final class Probe<Base: Subscriber>: Subscriber {
   let base: Base
 

@@ -100,7 +100,7 @@ public enum StreamDiagnostics {
   /// The checkpoints that the current failure has passed.
   @TaskLocal static var passed: [Place] = []
 
-  /// Records `place` as passed by the failure that `deliver` delivers.
+  /// Records that the failure that `deliver` delivers has passed `place`.
   @usableFromInline
   static func passing(_ place: Place, _ deliver: () -> Void) { $passed.withValue(passed + [place], operation: deliver) }
 

@@ -5,8 +5,8 @@
 ///
 ///     App/main.swift:12: warning: PassthroughSubject: a value was sent while there was no subscriber …
 ///
-/// ``StreamDiagnostics/writeWarnings(_:)`` and the environment variable `FEEDSTREAM_WARNINGS`, which is `on` or `off`,
-/// turn warnings on and off; ``StreamDiagnostics/onWarning(_:)`` passes them to your code instead.
+/// ``StreamDiagnostics/writeWarnings(_:)`` and the `FEEDSTREAM_WARNINGS` environment variable (`on` or `off`) turn
+/// warnings on and off; ``StreamDiagnostics/onWarning(_:)`` passes them to your code instead.
 public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
   /// The kinds of mistakes.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -63,8 +63,8 @@ extension StreamDiagnostics {
 
   /// Turns the writing of warnings to standard error on or off.
   ///
-  /// By default, debug builds write them and release builds do not, unless the environment variable
-  /// `FEEDSTREAM_WARNINGS` is `on` or `off`. Only subscriptions that are made, and loops that are run, after this call
-  /// are checked. While warnings are off, they cost an atomic load per subscription and nothing per value.
+  /// By default, debug builds write warnings and release builds do not, unless the `FEEDSTREAM_WARNINGS` environment
+  /// variable is `on` or `off`. Only subscriptions that are made, and loops that are run, after this call are checked.
+  /// While warnings are off, they cost an atomic load per subscription and nothing per value.
   public static func writeWarnings(_ writes: Bool = true) { Warnings.change { $0.writes = writes } }
 }

@@ -77,7 +77,7 @@ public import CThread
   }
 
   /// Checks a subscriber's request on a thread other than the one that subscribed. Code on a loop, in a lane, in a task
-  /// or on the main queue may have moved there.
+  /// or on the main queue may have moved to that thread.
   @inline(never) static func checkRequest(of name: @autoclosure () -> String) {
     guard CurrentDomain.get() == nil, !isInTask, !MainQueueCode.isRunning else { return }
     halt(

@@ -26,7 +26,7 @@ extension LiveSubscriber {
   var isOnQueue: Bool { lane != nil }
 }
 
-/// A subscriber whose `isLive` any thread may read.
+/// A subscriber whose `isLive` property any thread may read.
 protocol LiveAnywhere: LiveSubscriber {
   /// True until the completion or the cancellation, even while nothing is awaited.
   var mayReceive: Bool { get }
@@ -149,7 +149,7 @@ protocol StreamStarts: AnyObject {
   // Written once, by their initializers. The slots hold addresses that are only compared, or only used while the watch
   // is being made.
   private static let making = CurrentDomain.newSlot()
-  /// The watch of the subscription that was made last on this thread, if no stream has been used since.
+  /// The watch of the subscription that was made most recently on this thread, if no stream has been used since.
   private static let latest = CurrentDomain.newSlot()
 
   /// Called when the stream that is being subscribed to does not keep its loop running.

@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// Takes a stream across to a queue: the stage of `receive(on:)` and similar operators on a `QueueScheduler`.
+/// Moves a stream to a queue: the stage of `receive(on:)` and similar operators on a `QueueScheduler`.
 ///
 /// The part of the stream above the crossing lives where it was subscribed to: on a loop, or in a `SerialLane` if there
 /// is none. The part below lives in its own lane, which runs on the queue and delivers values one at a time and in
@@ -8,7 +8,7 @@ public import Synchronization
 /// therefore need no locks, and two threads are never in the same part of a stream. Values that arrive during a
 /// delivery cross together, and so do requests made during it.
 ///
-/// **Demand:** passes through. Requested values wait here.
+/// **Demand:** passes through. Requested values wait in this stage until they cross.
 @usableFromInline final class CrossingStage<Input, Failure: Error>: GuardedSubscription, Subscriber {
   private let name: StaticString
   @usableFromInline let down: ErasedSubscriber<Input, Failure>

@@ -60,8 +60,8 @@ import Synchronization
     }
   }
 
-  /// Handles the events up to the one with its number, or drops them if it is released without having run: the events
-  /// hold their stage, which holds the line.
+  /// Handles the events up to the one with its number. An errand that is released without having run drops these
+  /// events, because they retain their stage, which retains the line.
   private final class Errand {
     private let queue: Queue
     private let number: Int

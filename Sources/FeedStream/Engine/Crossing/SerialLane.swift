@@ -50,7 +50,7 @@ import Synchronization
   private var keepers = 0
 
   struct Handing {
-    /// The home of that stream; `nil` if the stream doesn't live on a loop.
+    /// The home of the stream that receives the values; `nil` if that stream doesn't live on a loop.
     let home: (any StreamDomain)?
   }
 

@@ -114,8 +114,8 @@ import Synchronization
 
   // MARK: Entering
 
-  /// Returns true when the calling thread may handle an event now; call ``leave()`` after it. Otherwise, pass the event
-  /// to ``perform(_:)``.
+  /// Returns true when the calling thread may handle an event now; call ``leave()`` afterwards. Otherwise, pass the
+  /// event to ``perform(_:)``.
   @inlinable @inline(__always) func enter() -> Bool {
     guard thread.load(ordering: .relaxed) == currentThread() else { return enterFromElsewhere() }
     let depth = depth.load(ordering: .relaxed)
@@ -200,7 +200,7 @@ import Synchronization
     return true
   }
 
-  /// Makes a stage without a home shared.
+  /// Marks a stage without a home as shared.
   private func share() -> SerialLane {
     mutex.withLock {
       if let lane { return lane }

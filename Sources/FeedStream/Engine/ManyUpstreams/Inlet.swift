@@ -71,7 +71,7 @@ extension Port {
     if let crossing, let up { crossing.cancel(up) } else { up?.cancel() }
   }
 
-  /// Ignores the current subscription, which can still be cancelled, and accepts another one from the publisher.
+  /// Ignores the current subscription, which can still be cancelled, and accepts a new one from the publisher.
   @usableFromInline final func reset() { isLive = false }
 
   /// The number of values that the inlet holds; see ``Lane``.

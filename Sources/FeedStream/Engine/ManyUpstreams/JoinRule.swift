@@ -2,7 +2,7 @@
 @usableFromInline enum JoinRule {
   /// The values at the same index: a value waits for its partners, as in `zip`.
   case pairing
-  /// The latest value of each, whenever one changes, as in `combineLatest`.
+  /// The latest value of each upstream, whenever one of these values changes, as in `combineLatest`.
   case latest
 
   @inlinable var name: StaticString { self == .pairing ? "Zip" : "CombineLatest" }

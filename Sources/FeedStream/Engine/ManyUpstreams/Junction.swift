@@ -8,7 +8,7 @@
   @usableFromInline final let down: ErasedSubscriber<Output, Failure>
   @usableFromInline final let gate: ThreadGate
   @usableFromInline final let entry: GateEntry
-  /// The demand requested and not yet served.
+  /// The demand that has been requested but not served yet.
   @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none
   /// True until the cancellation or the completion.
   @exclusivity(unchecked) @usableFromInline final var isActive = true

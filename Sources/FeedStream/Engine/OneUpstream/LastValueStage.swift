@@ -54,7 +54,7 @@
 
 /// A ``LastValueStage`` that also delivers earlier values on demand.
 @usableFromInline class ValuesAndLastStage<Output, Failure: Error>: LastValueStage<Output, Failure> {
-  /// The demand requested and not yet served.
+  /// The demand that has been requested but not served yet.
   @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none
 
   @inlinable override init(_ down: ErasedSubscriber<Output, Failure>) { super.init(down) }

@@ -1,4 +1,4 @@
-/// Work with one result that starts when the result is requested. A subscription of ``WorkOnRequest`` runs it.
+/// Work that has one result and starts when the result is requested. A subscription of ``WorkOnRequest`` runs it.
 package protocol RequestedWork<Output, Failure>: Cancellable {
   associatedtype Output
   associatedtype Failure: Error

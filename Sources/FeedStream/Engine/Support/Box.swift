@@ -1,4 +1,4 @@
-/// A reference to state that is a value type.
+/// A reference to state whose type is a value type.
 @usableFromInline final class Box<Value> {
   @exclusivity(unchecked) @usableFromInline var value: Value
 

@@ -1,4 +1,4 @@
-/// An entry of a ``Heap``.
+/// An entry in a ``Heap``.
 @usableFromInline package protocol HeapEntry {
   /// True when this entry is taken before `other`.
   func precedes(_ other: borrowing Self) -> Bool
@@ -13,8 +13,8 @@ extension HeapEntry {
 
 /// A priority queue: adding and taking cost O(log n).
 ///
-/// A heap with four branches per node. The heap of swift-collections can't take its place, because it can remove only
-/// the first and the last entry. Entries are moved, not copied, within the array's storage, which saves a retain and a
+/// A heap with four branches per node. The heap in swift-collections can't be used here, because it can remove only its
+/// first and its last entry. Entries are moved, not copied, within the array's storage, which saves a retain and a
 /// release at every level.
 @frozen @usableFromInline package struct Heap<Entry: HeapEntry> {
   @usableFromInline var entries: ContiguousArray<Entry> = []

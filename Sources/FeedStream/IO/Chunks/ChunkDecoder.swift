@@ -51,7 +51,7 @@ extension ChunkError: CustomStringConvertible {
     case .partTooLong(let limit): "a line or part is longer than \(Self.bytes(limit)); raise maxLength to allow that"
     case .frameTooLong(let length, let limit):
       "a frame of \(Self.bytes(length)) was announced, but the limit is \(Self.bytes(limit)); raise maxLength to allow that"
-    case .torn(let count): "the bytes ended within a frame, \(Self.bytes(count)) after it began"
+    case .torn(let count): "the bytes ended in the middle of a frame, \(Self.bytes(count)) after it began"
     case .tooMany(let limit): "there are more than \(Self.bytes(limit)); raise the limit to allow that"
     }
   }

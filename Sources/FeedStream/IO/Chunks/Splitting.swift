@@ -28,7 +28,7 @@ extension Publisher where Output == Chunk {
     framed(by: SplittingDecoder(separator: separator, maxLength: maxLength))
   }
 
-  /// Delivers the lines of a UTF-8 text, without their line endings (LF or CR LF).
+  /// Delivers the lines of UTF-8 text, without their line endings (LF or CR LF).
   ///
   ///     upstream    --he--llo⏎wor--ld--|
   ///     lines()

@@ -54,7 +54,7 @@ public final class DatagramSocket {
   public func close() { close { port.close() } }
 }
 
-/// A socket for datagrams, on an event loop or in virtual time. Lives on its scheduler's thread.
+/// A datagram socket, on an event loop or in virtual time. Lives on its scheduler's thread.
 package protocol DatagramPort: AnyObject {
   var address: SocketAddress { get }
 

@@ -14,7 +14,7 @@ extension EventLoop {
   }
 }
 
-/// A socket for datagrams on an event loop: libuv's `uv_udp_t`.
+/// A datagram socket on an event loop: libuv's `uv_udp_t`.
 private final class LoopDatagrams: LoopHandle, DatagramPort {
   private(set) var address: SocketAddress
   private var deliver: ((Result<Datagram, SystemError>) -> Void)?

@@ -31,7 +31,7 @@ public struct Folder: Hashable, Sendable {
   }
 }
 
-/// An entry of a folder.
+/// An entry in a folder.
 public struct FolderEntry: Hashable, Sendable, CustomStringConvertible {
   public enum Kind: Hashable, Sendable {
     case file

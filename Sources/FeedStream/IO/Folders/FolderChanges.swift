@@ -19,10 +19,10 @@ extension Folder {
   ///       .sink { print($0) } receiveValue: { print("build: \($0)") }
   ///
   /// Losses: equal changes that have not been requested yet are delivered as one; if more than 1,024 changes wait, they
-  /// become one ``FolderChange/unknown``. The system silently drops announcements when there are too many at a time.
-  /// Therefore, the folder is checked every `interval`, and an unannounced change to its list of entries is delivered
-  /// as ``FolderChange/unknown``. If the system drops the announcement of a change to an entry's content, that change
-  /// goes unnoticed. Network file systems don't announce changes by other machines.
+  /// become one ``FolderChange/unknown``. The system silently drops announcements when too many arrive at the same
+  /// time. Therefore, the folder is checked every `interval`, and an unannounced change to its list of entries is
+  /// delivered as ``FolderChange/unknown``. If the system drops the announcement of a change to an entry's content,
+  /// that change goes unnoticed. Network file systems don't announce changes by other machines.
   ///
   /// **Demand:** announcements are collected from the first request on. **Failure:** the system's error; `ENOENT` when
   /// the folder has vanished or another folder has taken its name. **Cancellation:** ends the watch. **Policy:** holds

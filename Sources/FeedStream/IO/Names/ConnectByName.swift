@@ -6,7 +6,8 @@ extension Connection {
   ///
   /// The host's addresses are tried in the system's order of preference, alternating between IPv6 and IPv4. The next
   /// attempt begins when one fails or after `attemptDelay`, while earlier ones continue. The first connection wins, and
-  /// the other attempts are abandoned. This follows RFC 8305, except that the system looks up both families together.
+  /// the other attempts are abandoned. The procedure follows RFC 8305, except that the system looks up both families
+  /// together.
   ///
   /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** the system's
   /// error, from the last attempt if all fail; `ETIMEDOUT` if the lookup or the attempts take too long.

@@ -45,7 +45,7 @@ public final class RunningSubprocess: Cancellable {
 
   private func stream(_ index: Int, _ name: StaticString, _ property: StaticString) -> Connection {
     guard let stream = streams[index] else {
-      preconditionFailure("RunningSubprocess.\(name): it is not a pipe; set Subprocess.\(property) to .pipe")
+      preconditionFailure("RunningSubprocess.\(name): the stream is not a pipe; set Subprocess.\(property) to .pipe")
     }
     return stream
   }

@@ -5,8 +5,8 @@
 ///       .joined(upTo: 1 << 20)
 ///       .sink { print($0) } receiveValue: { print($0.count) }
 ///
-/// This is a value: the program runs once for each subscription to ``output(on:)`` or ``Publisher/pipe(through:on:)``,
-/// and for each call to ``start(on:)``. The arguments are not interpreted by a shell.
+/// A `Subprocess` is a value: the program runs once for each subscription to ``output(on:)`` or
+/// ``Publisher/pipe(through:on:)``, and for each call to ``start(on:)``. The arguments are not interpreted by a shell.
 public struct Subprocess: Hashable, Sendable {
   /// The kind of a program's standard stream.
   public enum Stream: Hashable, Sendable {
@@ -18,7 +18,7 @@ public struct Subprocess: Hashable, Sendable {
     case null
   }
 
-  /// Limits of the program; `nil` keeps this process's limit. `/bin/sh` sets the limits and then executes the program.
+  /// Limits for the program; `nil` keeps this process's limit. `/bin/sh` sets the limits and then executes the program.
   public struct Limits: Hashable, Sendable {
     /// The number of seconds of processor time after which `SIGXCPU` ends the program; `SIGKILL` follows a second
     /// later.
@@ -85,7 +85,7 @@ extension Subprocess {
       self.changes = changes
     }
 
-    /// Makes an environment of only these variables.
+    /// Makes an environment with only these variables.
     public init(dictionaryLiteral variables: (String, String)...) {
       self.init(inherits: false, changes: Dictionary(variables.map { ($0, $1) }) { $1 })
     }

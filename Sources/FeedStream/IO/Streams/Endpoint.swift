@@ -1,5 +1,5 @@
-/// An object from which one subscriber reads and to which one publisher writes at a time: a connection, or a socket for
-/// datagrams.
+/// An object from which one subscriber reads and to which one publisher writes at a time: a connection, or a datagram
+/// socket.
 protocol Endpoint: AnyObject {
   associatedtype Arrival
 

@@ -20,12 +20,12 @@ package protocol IOHost: LoopScheduler {
     _ host: String, port: Int, _ done: @escaping (Result<[SocketAddress], SystemError>) -> Void
   ) -> any Cancellable
 
-  /// Opens a socket for datagrams.
+  /// Opens a datagram socket.
   func openDatagrams(at address: SocketAddress) throws(SystemError) -> any DatagramPort
 
   var fileSystem: any FileSystem { get }
 
-  /// Calls `announce` for each change to an entry of a folder, until cancelled.
+  /// Calls `announce` for each change to an entry in a folder, until cancelled.
   func watch(_ folder: String, _ announce: @escaping (FolderHint) -> Void) throws(SystemError) -> any Cancellable
 
   /// Starts a program.
@@ -48,11 +48,11 @@ package protocol IOHost: LoopScheduler {
 
 /// Decides which other sockets may listen at the same address.
 package enum PortSharing: Sendable {
-  /// No others.
+  /// No other sockets.
   case alone
-  /// None when the socket begins to listen; later, others that use ``shared``.
+  /// No other sockets when this socket begins to listen; later, sockets that use ``shared``.
   case first
-  /// Others that also use ``shared``.
+  /// Other sockets that also use ``shared``.
   case shared
 }
 
@@ -140,7 +140,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   /// The port of an internet address.
   public var port: Int? { if case .internet(_, let port) = kind { port } else { nil } }
 
-  /// The numeric address of an internet address, without the port.
+  /// The numeric host of an internet address, without the port.
   public var host: String? { if case .internet(let host, _) = kind { host } else { nil } }
 
   /// The address as text: `127.0.0.1:80`, `[::1]:80`, a path, or `inherited socket 3`.

@@ -23,7 +23,7 @@ extension SocketAddress {
   ///     let passed = try SocketAddress.passed()
   ///     let server = try HTTPServer(at: passed.isEmpty ? [.internet("127.0.0.1", port: 8080)] : passed, on: loop)
   ///
-  /// The environment variables `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES` describe the sockets. The result is in
+  /// The `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES` environment variables describe the sockets. The result is in
   /// the order of the unit's `ListenStream=` lines.
   ///
   /// - Parameter name: the name of the sockets to return (a unit's `FileDescriptorName=`); all sockets by default.

@@ -9,11 +9,11 @@ extension Publisher {
   ///
   /// ![combineLatest(other) { $0 + $1 }](marbles-combineLatest.svg)
   ///
-  /// Both are subscribed to before the subscriber receives its subscription, even when the first is empty. Finishes
-  /// when both have finished, or when one has finished without a value. **Demand:** passes to both. **Failure:** the
-  /// first failure cancels the other publisher and ends the stream. **Cancellation:** cancels both. **Policy:** while
-  /// there is no demand, newer values replace undelivered older ones, by design. Combinations made during a delivery
-  /// are held, up to the requested number, and delivered after it.
+  /// Both publishers are subscribed to before the subscriber receives its subscription, even when the first is empty.
+  /// Finishes when both have finished, or when one has finished without a value. **Demand:** passes to both.
+  /// **Failure:** the first failure cancels the other publisher and ends the stream. **Cancellation:** cancels both.
+  /// **Policy:** while there is no demand, newer values replace undelivered older ones, by design. Combinations made
+  /// during a delivery are held, up to the requested number, and delivered after it.
   @inlinable
   public func combineLatest<P: Publisher>(_ other: P) -> Publishers.CombineLatest<Self, P> where P.Failure == Failure {
     Publishers.CombineLatest(self, other)

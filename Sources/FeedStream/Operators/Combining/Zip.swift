@@ -8,11 +8,11 @@ extension Publisher {
   ///
   /// ![zip(other) { $0 + $1 }](marbles-zip.svg)
   ///
-  /// Both are subscribed to before the subscriber receives its subscription, even when the first is empty. Finishes
-  /// when one has finished and its last value has been paired. **Demand:** passes to both. **Failure:** the first
-  /// failure cancels the other publisher and ends the stream; complete pairs are delivered before it. **Cancellation:**
-  /// cancels both. **Policy:** a value waits for its partner, so values of the faster publisher are held, up to the
-  /// requested number; values without a partner at the completion are dropped and reported.
+  /// Both publishers are subscribed to before the subscriber receives its subscription, even when the first is empty.
+  /// Finishes when one has finished and its last value has been paired. **Demand:** passes to both. **Failure:** the
+  /// first failure cancels the other publisher and ends the stream; complete pairs are delivered before it.
+  /// **Cancellation:** cancels both. **Policy:** a value waits for its partner, so values of the faster publisher are
+  /// held, up to the requested number; values without a partner at the completion are dropped and reported.
   @inlinable public func zip<P: Publisher>(_ other: P) -> Publishers.Zip<Self, P> where P.Failure == Failure {
     Publishers.Zip(self, other)
   }

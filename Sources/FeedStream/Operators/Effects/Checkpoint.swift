@@ -13,9 +13,9 @@ extension Publisher {
   /// - ``StreamDiagnostics/onUnhandledFailure(_:)`` and the message of `assertNoFailure`, when a failure that passed
   ///   here is not handled below.
   ///
-  /// This costs nothing until something goes wrong. Then an operator searches its chain of subscribers for the next
-  /// checkpoint, and a failure records the checkpoints that it passes. The search and the record end at a subject, at
-  /// `share`, and where a scheduler delivers: put a checkpoint on both sides.
+  /// A checkpoint costs nothing until something goes wrong. Then an operator searches its chain of subscribers for the
+  /// next checkpoint, and a failure records the checkpoints that it passes. The search and the record end at a subject,
+  /// at `share`, and where a scheduler delivers: put a checkpoint on both sides.
   ///
   /// **Demand, failure, cancellation:** pass through; values pass at no cost. **Policy:** forwards.
   ///

@@ -27,7 +27,7 @@ extension FeedTables {
       }
       last = SeenPage.Place(rank: Int64(row.integer(1) ?? 0), id: Int64(row.integer(0) ?? 0))
       guard let image = FeedImages.Builder.image(inPack: row.blob(4)) else {
-        throw FeedDatabaseFailure(.damaged("an item of the history of \(address.absoluteString) cannot be read"))
+        throw FeedDatabaseFailure(.damaged("an item in the history of \(address.absoluteString) cannot be read"))
       }
       page.images.append(
         SeenImage(

@@ -110,7 +110,7 @@ import Synchronization
   }
 }
 
-/// A home of a part of a stream on a queue: `SerialLane`.
+/// The home of a part of a stream that runs on a queue: a `SerialLane`.
 @usableFromInline protocol StreamLane: AnyObject {
   /// The list of the lane's streams, made when it is first used. Safe to use from any thread.
   var map: LoopMap { get }

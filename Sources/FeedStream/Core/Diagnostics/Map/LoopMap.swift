@@ -13,8 +13,8 @@ public import Synchronization
     let task: Int?
   }
 
-  /// The number of turns that the loop has begun; without a loop, the number of pieces of work that the thread has begun
-  /// for a domain. Times of events are precise to a turn.
+  /// The number of turns that the loop has begun; without a loop, the number of pieces of work that the thread has
+  /// begun for a domain. The times of events are precise to one turn.
   // Atomic, because a stream made here may deliver on a queue.
   @usableFromInline let turn = Atomic(0)
   private let thread = currentThread()
@@ -31,7 +31,7 @@ public import Synchronization
     self.isOfMain = isOfMain
   }
 
-  /// Stands for the list of a home that isn't known yet. No event is counted in its turn.
+  /// A placeholder for the list of a home that isn't known yet. No events are counted in its turns.
   // Only its turn is used, and never changed.
   nonisolated(unsafe) static let unknown: LoopMap = {
     let map = LoopMap(nil)

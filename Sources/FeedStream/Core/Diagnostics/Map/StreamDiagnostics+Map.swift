@@ -1,8 +1,8 @@
 extension StreamDiagnostics {
-  /// Turns the live map of streams on, or off again. The environment variable `FEEDSTREAM_MAP`, set to `on`, turns the
-  /// map on from the start of the program.
+  /// Turns the live map of streams on, or off again. If the `FEEDSTREAM_MAP` environment variable is `on`, the map is
+  /// on from the start of the program.
   ///
-  /// The map shows the streams that are subscribed while it is on. ``snapshot(limit:)`` reads it.
+  /// The map shows the streams that are subscribed to while the map is on. ``snapshot(limit:)`` reads it.
   ///
   ///     StreamDiagnostics.startMap()
   ///     let numbers = PassthroughSubject<Int, Never>()

@@ -21,7 +21,7 @@
   var waitsForCompletion: String?
   /// The probable reason why nothing is delivered, for a finding about the member.
   var reason: String?
-  /// The same for the members above, if only this member knows the reason.
+  /// The probable reason why the members above deliver nothing, if only this member knows it.
   var reasonAbove: String?
   /// Anything else that a reader should know about the member.
   var note: String?
@@ -78,7 +78,7 @@ extension ErasedSubscriber {
   var tally: Tally? { holder as? Tally }
 }
 
-/// A link of a chain that isn't an operator: a subscriber with its type erased.
+/// A link in a chain that isn't an operator: a subscriber with its type erased.
 protocol ErasedLink: Traceable {
   var tally: Tally? { get }
 }

@@ -59,7 +59,7 @@ extension StreamMap {
     if node.held > 0, let empty = partners.firstIndex(of: 0) {
       let missing = partners.count == node.upstreams.count ? ": \(title(node.upstreams[empty]))" : ""
       let wait = node.held == 1 ? "waits" : "wait"
-      return (.waitsForPartner, "holds \(values) that \(wait) for a value of upstream \(empty + 1)\(missing)")
+      return (.waitsForPartner, "holds \(values) that \(wait) for a value from upstream \(empty + 1)\(missing)")
     }
     // Skip a source that has delivered: a repeating source always waits for its timer.
     if node.waitsForTime, !node.upstreams.isEmpty || (node.delivered ?? 0) == 0 {

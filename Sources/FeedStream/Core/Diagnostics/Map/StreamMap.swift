@@ -59,11 +59,11 @@ public struct StreamMap: Sendable, Hashable {
     var completion: String?
     /// The reason why nothing is delivered.
     var reason: String?
-    /// The same for the nodes above.
+    /// The reason why the nodes above deliver nothing.
     var reasonAbove: String?
     /// The bridge, for the end of a part whose values go to another home.
     var bridge: ObjectIdentifier?
-    /// The bridges above the node. An upstream of -1 stands for the first of them, -2 for the second.
+    /// The bridges above the node. An upstream of -1 represents the first bridge, and -2 the second.
     var bridgesAbove: [ObjectIdentifier] = []
     var onlyMoves = false
   }

@@ -16,7 +16,8 @@ public import Synchronization
 
   @usableFromInline override init() { super.init() }
 
-  /// The current time by the clock of the last event; `nil` if there is none, or another clock has taken its place.
+  /// The current time by the clock of the last event; `nil` if there is no clock, or if a different clock has replaced
+  /// it.
   final var now: Int64? {
     let now = home.now()
     return home.clockNumber == clock ? now : nil
