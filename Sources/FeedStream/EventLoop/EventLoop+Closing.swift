@@ -28,12 +28,12 @@ extension EventLoop {
     // reference to the loop. Retain the loop explicitly: the optimizer must not remove this retain.
     let held = Unmanaged.passRetained(self)
     defer { held.release() }
-    let owner = self.owner.exchange(CurrentDomain.threadNumber, ordering: .relaxed)
+    let owner = self.owner.thread.exchange(CurrentDomain.threadNumber, ordering: .relaxed)
     runner.store(currentThread(), ordering: .relaxed)
     let leave = { [self] in
       runner.store(0, ordering: .relaxed)
       // This thread only runs jobs; it doesn't own the other objects that lived on the loop.
-      self.owner.store(owner, ordering: .relaxed)
+      self.owner.thread.store(owner, ordering: .relaxed)
     }
     while let job = lateJobs.next(orLeave: leave) { run(job) }
   }

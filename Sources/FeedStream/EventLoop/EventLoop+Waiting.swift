@@ -89,7 +89,13 @@ extension EventLoop {
 /// Finds the open loops of threads: a stream that is subscribed to before its thread's loop runs lives on that loop.
 enum ThreadLoops {
   private struct Entry {
+    // Read only on the loop's own thread: reading retains the loop, and another thread could then be the one that
+    // releases it.
     weak var loop: EventLoop?
+    let owner: LoopOwner
+    let host: (any LoopHost)?
+
+    var isHere: Bool { host?.isHere ?? (owner.thread.load(ordering: .relaxed) == CurrentDomain.threadNumber) }
   }
 
   // Initialized by the first loop.
@@ -100,28 +106,30 @@ enum ThreadLoops {
   }()
 
   static func add(_ loop: EventLoop) {
-    entries.withLock { entries in
-      entries.removeAll { $0.loop == nil }
-      entries.append(Entry(loop: loop))
-    }
+    entries.withLock { $0.append(Entry(loop: loop, owner: loop.owner, host: loop.host)) }
   }
 
   static func remove(_ loop: EventLoop) {
-    entries.withLock { entries in entries.removeAll { $0.loop == nil || $0.loop === loop } }
+    entries.withLock { entries in entries.removeAll { $0.owner === loop.owner } }
   }
 
   /// True when the thread with this number owns an open loop.
   static func isOwner(number: UInt) -> Bool {
-    // Copy the references, so that they are released outside of the lock; see below.
-    let loops = entries.withLock { entries in entries.compactMap(\.loop) }
-    return loops.contains { $0.owner.load(ordering: .relaxed) == number }
+    entries.withLock { $0 }.contains { $0.owner.thread.load(ordering: .relaxed) == number }
   }
 
   /// The newest open loop that the calling thread owns.
   static var ofCallingThread: EventLoop? {
-    // Copy the references, so that they are released outside of the lock: a loop whose last reference is released here
-    // uses the list again.
-    let loops = entries.withLock { entries in entries.compactMap(\.loop) }
-    return loops.last(where: \.isHere)
+    // Copy the list, and read the references outside of the lock: a loop that is released uses the list again.
+    entries.withLock { $0 }.last { $0.isHere && $0.loop != nil }?.loop
   }
+}
+
+/// The thread that owns a loop.
+final class LoopOwner: Sendable {
+  /// The process-wide unique number of the thread; 0 for a loop of an ``EventLoopThread`` before it runs, and for a loop
+  /// with a host.
+  let thread: Atomic<UInt>
+
+  init(_ thread: UInt) { self.thread = Atomic(thread) }
 }

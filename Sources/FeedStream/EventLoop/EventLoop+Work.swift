@@ -5,9 +5,9 @@ extension EventLoop {
   @inline(never) static func refuse(_ function: StaticString) -> Never {
     halt(
       """
-      EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to run code on it. If an operator has \
-      this loop as its scheduler, and its publisher delivers on a queue, write .receive(on: loop) directly above the operator. \
-      In an asynchronous main, which changes threads, use EventLoop.main
+      EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to run code on it. If a timer or an \
+      operator other than receive(on:) has this loop as its scheduler, build its stream in loop.execute { }; if its publisher delivers on a \
+      queue, write .receive(on: loop) directly above the operator. In an asynchronous main, which changes threads, use EventLoop.main
       """)
   }
 

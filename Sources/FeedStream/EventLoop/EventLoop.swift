@@ -44,9 +44,7 @@ public final class EventLoop: @unchecked Sendable {
   let mailbox = Mailbox()
   let lateJobs = LateJobs()
   var received = Mailbox.Mail()
-  /// The process-wide unique number of the thread that owns the loop; 0 for a loop of an ``EventLoopThread`` before it
-  /// runs, and for a loop with a host.
-  let owner: Atomic<UInt>
+  let owner: LoopOwner
   /// Runs the loop in place of its owner; see `EventLoop+Host.swift`.
   let host: (any LoopHost)?
   let runner = Atomic<UInt>(0)
@@ -92,7 +90,7 @@ public final class EventLoop: @unchecked Sendable {
   }
 
   init(owner: UInt, host: (any LoopHost)? = nil) {
-    self.owner = Atomic(owner)
+    self.owner = LoopOwner(owner)
     self.host = host
     firstRun = FirstRun()
     subscriptions = LiveSubscriptions(host == nil ? firstRun : nil)
@@ -152,7 +150,7 @@ extension EventLoop: StreamDomain {
     if let host { return host.isHere }
     // `isCurrent` compares the system's ID of the thread, which is cheaper to read. The ID may be reused, but not while
     // the thread runs the loop.
-    return isCurrent || owner.load(ordering: .relaxed) == CurrentDomain.threadNumber
+    return isCurrent || owner.thread.load(ordering: .relaxed) == CurrentDomain.threadNumber
   }
 
   /// Runs the loop on the calling thread, which owns it from now on.
@@ -208,7 +206,7 @@ extension EventLoop: StreamDomain {
     firstRun.hasBegun.store(true, ordering: .relaxed)
     precondition(
       entered, "EventLoop.run: the loop is already running; stop() it first, or give it work with execute { }")
-    if host == nil { owner.store(CurrentDomain.threadNumber, ordering: .releasing) }
+    if host == nil { owner.thread.store(CurrentDomain.threadNumber, ordering: .releasing) }
     return CurrentDomain.enter(self)
   }
 

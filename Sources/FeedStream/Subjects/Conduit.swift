@@ -133,7 +133,10 @@ extension Conduit {
   /// Cancels the upstreams. Called before the subject is deallocated, because upstreams can reach it until they are
   /// cancelled.
   @usableFromInline func cancel() {
-    for upstream in upstreams.take() { upstream.cancel() }
+    // Another thread may release a subject that is over, and with it nothing that is live.
+    let live = self.live
+    upstreams.removeAll()
+    for upstream in live { upstream.cancel() }
   }
 
   @usableFromInline func add(_ upstream: any Subscription) {

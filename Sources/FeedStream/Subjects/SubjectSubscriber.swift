@@ -112,6 +112,8 @@ final class SubjectSubscriber<Target: Subject>: GuardedSubscription, Subscriber,
 
   private func letGo() {
     isLive = false
+    // Any thread may release what connected the subject: nothing is left to cancel.
+    confinement = .anywhere
     discard(up.take())
     waiting = nil
     discard(other.take())

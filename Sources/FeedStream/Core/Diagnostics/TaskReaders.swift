@@ -16,16 +16,12 @@ enum TaskReaders {
     weak var reader: (any LiveAnywhere)?
   }
 
-  private static let readers = Mutex<[Reader]>([])
+  private static let readers = SweptList<Reader>()
   private static let loopHasReturned = Atomic(false)
 
   /// Called, while warnings are on, when such a task begins to iterate.
   static func add(_ reader: any LiveAnywhere) {
-    let new = Reader(reader: reader)
-    readers.withLock { readers in
-      if readers.count >= 64 { readers.removeAll { $0.reader == nil } }
-      if readers.count < 1_000 { readers.append(new) }
-    }
+    readers.add(Reader(reader: reader)) { $0.reader == nil }
     watchExit
   }
 
@@ -38,7 +34,7 @@ enum TaskReaders {
 
   private static func warnAtExit() {
     guard loopHasReturned.load(ordering: .relaxed) else { return }
-    guard readers.withLock({ $0 }).contains(where: { $0.reader?.mayReceive == true }) else { return }
+    guard readers.elements.contains(where: { $0.reader?.mayReceive == true }) else { return }
     Warnings.warn(
       .unreadValues, at: "values",
       """

@@ -129,12 +129,15 @@ public import Synchronization
     waiting.append(action)
     home.hold()
     // Timers that are due together may fire in any order, so each releases the first waiting event.
-    later { [self] in
+    let arrive: () -> Void = { [self] in
       home.domain?.perform { [self] in
         if let next = waiting.popFirst() { lane.post(next) }
         home.letGo()
       }
     }
+    // Work that an operation queue drops is due immediately.
+    let errand = LoopErrand(arrive, dropped: arrive)
+    later { errand.run() }
   }
 
   /// Called when the lane's loop is closed: nothing more is delivered, and values in transit are reported as dropped.

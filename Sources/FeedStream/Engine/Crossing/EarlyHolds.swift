@@ -44,8 +44,10 @@ final class EarlyHolds: StreamDomain, @unchecked Sendable {
   }
 
   private func adopt(by loop: any StreamDomain) {
+    // Outside of the lock, because looking at a loop may release it. Only this thread changes the list.
+    let others = state.withLock { $0.loops }.filter { $0.loop != nil }
     state.withLock { state in
-      state.loops.removeAll { $0.loop == nil }
+      state.loops = others
       // The thread may run any of its loops, so each counts.
       state.loops.append(WeakLoop(loop: loop))
       for _ in 0..<state.onQueues { loop.hold(.queue) }

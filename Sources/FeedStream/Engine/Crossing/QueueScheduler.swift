@@ -88,7 +88,8 @@ extension StreamDomain {
 
   @usableFromInline func schedule(options: Base.SchedulerOptions?, _ action: @escaping () -> Void) {
     home.hold()
-    base.schedule(options: options) { [home] in home.run(action) }
+    let errand = home.errand(action)
+    base.schedule(options: options) { errand.run() }
   }
 
   @usableFromInline func schedule(
@@ -96,7 +97,8 @@ extension StreamDomain {
     _ action: @escaping () -> Void
   ) {
     home.hold()
-    base.schedule(after: date, tolerance: tolerance, options: options) { [home] in home.run(action) }
+    let errand = home.errand(action)
+    base.schedule(after: date, tolerance: tolerance, options: options) { errand.run() }
   }
 
   @usableFromInline func schedule(
@@ -208,6 +210,12 @@ extension Scheduler {
       return true
     }
     if wasHeld { holder.letGo(place) }
+  }
+
+  /// Scheduled work. If the queue drops it, as an operation queue does in `cancelAllOperations()`, it is due immediately:
+  /// nothing is lost, and no loop waits forever.
+  func errand(_ action: @escaping () -> Void) -> LoopErrand {
+    LoopErrand({ [self] in run(action) }, dropped: { [self] in run(action) })
   }
 
   /// Runs scheduled work that is due.

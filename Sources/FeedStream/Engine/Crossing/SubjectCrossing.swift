@@ -92,7 +92,8 @@
     isLive = false
     let old = (down.take(), waiting.take())
     isCancelled.withLock { $0 = true }
-    if CurrentDomain.threadNumber == thread || isOnMainQueue && MainQueueCode.isRunning {
+    // Any thread may run the main queue's code, and other queues' code afterwards.
+    if isOnMainQueue ? MainQueueCode.isRunning : CurrentDomain.threadNumber == thread {
       CurrentDomain.outside { up.take()?.cancel() }
     } else if isOnMainQueue {
       // The subject holds this object, and its subscription the subject: without this, a subject that sends nothing

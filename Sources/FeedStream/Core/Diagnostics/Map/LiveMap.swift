@@ -11,6 +11,7 @@ import Synchronization
 
   /// A loop that has had streams since the map was turned on.
   struct Home {
+    fileprivate let id: ObjectIdentifier
     fileprivate(set) weak var domain: (any StreamDomain)?
     let label: String
   }
@@ -42,14 +43,10 @@ import Synchronization
     let map = LoopMap(domain)
     live.map = map
     domain.mapBegan()
-    let home = Home(domain: domain, label: domain.label)
-    homes.withLock { homes in
-      homes.removeAll { $0.domain == nil }
-      homes.append(home)
-    }
-    domain.whenClosed(ObjectIdentifier(map)) { [weak domain] in
-      homes.withLock { homes in homes.removeAll { $0.domain === domain } }
-    }
+    let id = ObjectIdentifier(map)
+    let home = Home(id: id, domain: domain, label: domain.label)
+    homes.withLock { $0.append(home) }
+    domain.whenClosed(id) { homes.withLock { homes in homes.removeAll { $0.id == id } } }
     return map
   }
 
@@ -64,7 +61,8 @@ import Synchronization
   /// The name of a loop that has streams on the map.
   static func label(of loop: (any StreamDomain)?) -> String? { loops.first { $0.domain === loop }?.label }
 
-  static var loops: [Home] { homes.withLock { $0.filter { $0.domain != nil } } }
+  // Outside of the lock, because looking at a loop may release it, and a released loop uses the list.
+  static var loops: [Home] { homes.withLock { $0 }.filter { $0.domain != nil } }
 
   // Retains the thread's `LoopMap` until the thread ends.
   private static let slot = CurrentDomain.newSlot { Unmanaged<LoopMap>.fromOpaque($0).release() }

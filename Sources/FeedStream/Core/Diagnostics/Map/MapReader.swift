@@ -86,7 +86,7 @@ struct MapReader {
       return
     }
     // A time operator with a queue has two stages, here and on the queue: both are one node.
-    let isOneNode = object is MapBridge && facts.name == nodes[node].name
+    let isOneNode = object is MapBridge && !facts.onlyMoves && facts.name == nodes[node].name
     guard let source = isOneNode ? node : add(facts.name, member) else { return }
     if isOneNode { known[ObjectIdentifier(member)] = node }
     nodes[source].place = facts.place
