@@ -11,7 +11,11 @@ nonisolated(unsafe) var values: [Int] = []
 do {
   let shared = (0..<3).publisher.share()
   let subscription = shared.receive(on: DispatchQueue(label: "values")).retry(2)
-    .sink { _ in received.signal() } receiveValue: { value in lock.withLock { values.append(value) } }
+    .sink { _ in
+      received.signal()
+    } receiveValue: { value in
+      lock.withLock { values.append(value) }
+    }
   received.wait()
   withExtendedLifetime(subscription) {}
 }
