@@ -26,7 +26,7 @@ public struct FeedItem: Hashable, Sendable {
 
 }
 
-/// A text, plain or HTML.
+/// Text, either plain or HTML.
 public struct FeedText: Hashable, Sendable {
   /// The unchanged text.
   public var value: String

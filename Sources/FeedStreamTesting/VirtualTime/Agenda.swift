@@ -2,7 +2,7 @@ import FeedStream
 
 /// The work to run in virtual time: due work, in order, and work that waits for its time.
 ///
-/// Work is due in the order in which it was scheduled, or, with a seed, in an order that the seed determines. Either
+/// Work is due in the order in which it was scheduled or, with a seed, in an order that the seed determines. Either
 /// way, work scheduled without a time keeps its order, because every scheduler guarantees that.
 struct Agenda {
   /// A piece of work. The type is small, because simulations of years move one for each event.
@@ -89,7 +89,8 @@ struct Agenda {
 
   // MARK: Taking
 
-  /// Takes the next piece of work at or before `target` and sets the time to it; `nil` if there is none.
+  /// Takes the next piece of work that is due at or before `target`, and advances the clock to that work's time; `nil`
+  /// if there is none.
   mutating func next(upTo target: StreamInstant) -> Item? {
     while true {
       while first < due.count {

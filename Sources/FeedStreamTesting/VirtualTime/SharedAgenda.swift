@@ -46,7 +46,7 @@ final class SharedAgenda: @unchecked Sendable {
     locked { $0.isWaking = false }
   }
 
-  /// Takes the next piece of work at or before `target` and sets the time to it.
+  /// Takes the next piece of work that is due at or before `target`, and advances the clock to that work's time.
   func next(upTo target: StreamInstant) -> Agenda.Item? {
     locked {
       let item = $0.next(upTo: target)

@@ -3,8 +3,8 @@ public import Foundation
 /// Stores the latest feed of each URL: the port between feeds and a database.
 ///
 /// Every call **blocks** until it is done: make it on a thread pool, never on an event loop. A store may be called from
-/// any thread; calls on one store run one after another, and each is atomic for every process that shares the store: it
-/// happens completely or not at all, and a call that throws has changed nothing.
+/// any thread; calls on one store run one after another. Each call is atomic for every process that shares the store: it
+/// happens completely or not at all. A call that throws has changed nothing.
 public protocol FeedStore: Sendable {
   /// The feed saved for `address`, whatever its age, or `nil` if there is none. Changes nothing.
   func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed?

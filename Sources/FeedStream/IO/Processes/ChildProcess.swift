@@ -1,7 +1,7 @@
 /// A running program, on an event loop or in virtual time. Lives on its scheduler's thread.
 package protocol ChildProcess: AnyObject {
   var number: Int32 { get }
-  /// This process's end of the standard stream; `nil` if the stream isn't a pipe.
+  /// The parent's end of the standard stream; `nil` if the stream isn't a pipe.
   var input: (any ByteChannel)? { get }
   var output: (any ByteChannel)? { get }
   var errors: (any ByteChannel)? { get }

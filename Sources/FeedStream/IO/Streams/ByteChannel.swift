@@ -32,7 +32,7 @@ extension ByteChannel {
   package func writeNow(_ chunk: Chunk) -> Int { writeNow([chunk]) }
   /// False by default, because implementing this property is optional.
   package var hasInput: Bool { false }
-  /// Does nothing by default: `endWriting(_:)` tells the peer.
+  /// Does nothing by default, because `endWriting(_:)` also tells the peer.
   package func announceEnd() {}
 }
 
