@@ -26,7 +26,7 @@ let queue = DispatchQueue(label: "values")
   }
   subscriptions.append(subscription)
   nonisolated(unsafe) let sent = numbers
-  for number in 0..<10 {
+  for number in 0..<2 {
     DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(number + 1)) { sent.send(number) }
   }
 }
