@@ -20,8 +20,8 @@ extension Publishers {
 
 /// Holds values that the subscriber has not requested: the stage of `buffer`, `Create` and groups.
 ///
-/// Upstream may deliver on one thread while the subscriber requests values on another. Without a loop, both go through
-/// the gate of a `buffer`; values that a `Create` sends go through the gate of a stage below, if there is one.
+/// Upstream may deliver on one thread while the subscriber requests values on another. Both then go through the
+/// gate of a `buffer` or a group; values that a `Create` sends go through the gate of a stage below, if there is one.
 @usableFromInline final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   /// The name under which drops are reported.
   @usableFromInline let name: StaticString

@@ -7,7 +7,7 @@ extension Publisher {
   ///     downstream              ----a--b--|
   ///
   /// Values and the completion pass through on the thread where they arrive; to move them to a scheduler, use
-  /// ``Publisher/receive(on:options:)``.
+  /// ``Publisher/receive(on:options:)``. If `scheduler` is a queue, they arrive there.
   ///
   /// **Demand:** reaches upstream on the scheduler, in the order in which it was requested. **Failure:** passes
   /// through. **Cancellation:** nothing more is delivered; upstream is cancelled on the scheduler. **Policy:**
