@@ -11,13 +11,13 @@ extension EventLoop {
   /// - Precondition: the calling thread owns the loop, the loop isn't running, and it isn't ``EventLoop/main``.
   public func close() {
     guard !isClosed else { return }
-    precondition(host == nil, "EventLoop.close: the main queue runs this loop until the program ends; use another loop")
+    precondition(entrance.host == nil, "EventLoop.close: the main queue runs this loop until the program ends; use another loop")
     checkOwner()
     precondition(!isCurrent, "EventLoop.close: the loop is running; stop() it and close it after run() has returned")
     finishJobs()
-    mailbox.close()
+    entrance.mailbox.close()
     finishJobs()
-    firstRun.hasBegun.store(true, ordering: .relaxed)
+    entrance.firstRun.hasBegun.store(true, ordering: .relaxed)
     tearDown()
     runLateJobs()
   }
@@ -28,12 +28,12 @@ extension EventLoop {
     // reference to the loop. Retain the loop explicitly: the optimizer must not remove this retain.
     let held = Unmanaged.passRetained(self)
     defer { held.release() }
-    let owner = self.owner.thread.exchange(CurrentDomain.threadNumber, ordering: .relaxed)
+    let owner = entrance.owner.exchange(CurrentDomain.threadNumber, ordering: .relaxed)
     runner.store(currentThread(), ordering: .relaxed)
     let leave = { [self] in
       runner.store(0, ordering: .relaxed)
       // This thread only runs jobs; it doesn't own the other objects that lived on the loop.
-      self.owner.thread.store(owner, ordering: .relaxed)
+      entrance.owner.store(owner, ordering: .relaxed)
     }
     while let job = lateJobs.next(orLeave: leave) { run(job) }
   }
@@ -44,7 +44,7 @@ extension EventLoop {
     defer { runner.store(0, ordering: .releasing) }
     var count: Int
     repeat {
-      mailbox.collect(into: &received)
+      entrance.mailbox.collect(into: &received)
       received.work.drain { _ in }
       count = received.jobs.count + ready.jobs.count
       received.jobs.drain(run)
@@ -58,16 +58,18 @@ extension EventLoop {
     ThreadLoops.remove(self)
     forgetTurns()
     EventLoop.open.subtract(1, ordering: .relaxed)
-    mailbox.close()
+    entrance.mailbox.close()
     gate.close()
     let closers = self.closers
     self.closers = [:]
     for closer in closers.values { closer() }
+    // The streams have cancelled their publishers here, where these live; what is left may be released anywhere.
+    entrance.isClosed.store(true, ordering: .releasing)
     for offload in waitingForThreads { offload.abandon() }
     // Release these only after everything is closed, because their release may call back into the loop.
     let unrun = (timers.removeAll(), waitingForThreads)
     var unread = Mailbox.Mail()
-    mailbox.collect(into: &unread)
+    entrance.mailbox.collect(into: &unread)
     var unready = Ready()
     swap(&ready, &unready)
     precondition(

@@ -17,24 +17,27 @@ extension EventLoop {
   /// Lets the wake-up handle keep libuv's loop running while work may arrive through it.
   func updateWaiting() {
     guard !isClosed else { return }
-    let handle = UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self)
-    let mustWait = runsUntilStopped || waits > 0 || holds.isAwaited.load(ordering: .relaxed) && isHeld
+    let handle = UnsafeMutableRawPointer(entrance.wakeUp).assumingMemoryBound(to: uv_handle_t.self)
+    let mustWait = runsUntilStopped || waits > 0 || entrance.holds.isAwaited.load(ordering: .relaxed) && isHeld
     if mustWait { uv_ref(handle) } else { uv_unref(handle) }
     if !mustWait { readerAlarm.take()?.cancel() }
   }
 
   package func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?) { closers[key] = action }
+
+  package var reference: any StreamDomain { entrance }
+  package var isForAnyThread: Bool { entrance.isForAnyThread }
 }
 
 /// Counts the values in transit from a loop to a queue or a task. The loop is woken for their arrival only if it has
 /// nothing else to do, so the counting costs two additions per value.
 struct Holds: ~Copyable {
-  fileprivate let queue = Atomic(0)
-  fileprivate let mainQueueOrTask = Atomic(0)
+  let queue = Atomic(0)
+  let mainQueueOrTask = Atomic(0)
   /// True once the loop has had nothing left to do but wait for these values.
   let isAwaited = Atomic(false)
 
-  fileprivate borrowing func add(_ place: HoldingPlace) {
+  borrowing func add(_ place: HoldingPlace) {
     switch place {
     case .queue: queue.wrappingAdd(1, ordering: .sequentiallyConsistent)
     case .mainQueueOrTask: mainQueueOrTask.wrappingAdd(1, ordering: .sequentiallyConsistent)
@@ -42,7 +45,7 @@ struct Holds: ~Copyable {
   }
 
   /// - Returns: true if this was the last value and the loop waits for it.
-  fileprivate borrowing func subtract(_ place: HoldingPlace) -> Bool {
+  borrowing func subtract(_ place: HoldingPlace) -> Bool {
     let left =
       switch place {
       case .queue: queue.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue
@@ -53,25 +56,21 @@ struct Holds: ~Copyable {
 }
 
 extension EventLoop {
-  package func hold(_ place: HoldingPlace) { holds.add(place) }
-
-  package func letGo(_ place: HoldingPlace) {
-    guard holds.subtract(place) else { return }
-    bring { [weak self] in self?.updateWaiting() }
-  }
+  package func hold(_ place: HoldingPlace) { entrance.hold(place) }
+  package func letGo(_ place: HoldingPlace) { entrance.letGo(place) }
 
   /// True while a value in transit can still arrive before the loop returns.
   var isHeld: Bool {
-    holds.queue.load(ordering: .sequentiallyConsistent) > 0
+    entrance.holds.queue.load(ordering: .sequentiallyConsistent) > 0
       || !mainQueue.isBlocked && isHeldByMainQueue
   }
 
-  var isHeldByMainQueue: Bool { holds.mainQueueOrTask.load(ordering: .sequentiallyConsistent) > 0 }
+  var isHeldByMainQueue: Bool { entrance.holds.mainQueueOrTask.load(ordering: .sequentiallyConsistent) > 0 }
 
   /// True when the loop, which has nothing else to do, must continue until the values in transit have arrived.
   func mustHold() -> Bool {
     // Store this before checking: from now on, the last value to arrive wakes the loop.
-    holds.isAwaited.store(true, ordering: .sequentiallyConsistent)
+    entrance.holds.isAwaited.store(true, ordering: .sequentiallyConsistent)
     updateWaiting()
     if isHeld { watchForReaders() }
     return isHeld
@@ -88,34 +87,30 @@ extension EventLoop {
 
 /// Finds the open loops of threads: a stream that is subscribed to before its thread's loop runs lives on that loop.
 enum ThreadLoops {
-  private struct Entry {
-    // Read only on the loop's own thread: reading retains the loop, and another thread could then be the one that
-    // releases it.
-    weak var loop: EventLoop?
-    let owner: LoopOwner
-    let host: (any LoopHost)?
-
-    var isHere: Bool { host?.isHere ?? (owner.thread.load(ordering: .relaxed) == CurrentDomain.threadNumber) }
-  }
-
   // Initialized by the first loop.
   private static let entries = {
     CurrentDomain.resting = { ThreadLoops.ofCallingThread }
     CurrentDomain.hasLoop = { ThreadLoops.isOwner(number: $0) }
-    return Locked<[Entry]>([])
+    CurrentDomain.isOpen = { ThreadLoops.isOpen($0) }
+    return Locked<[LoopEntrance]>([])
   }()
 
   static func add(_ loop: EventLoop) {
-    entries.withLock { $0.append(Entry(loop: loop, owner: loop.owner, host: loop.host)) }
+    entries.withLock { $0.append(loop.entrance) }
   }
 
   static func remove(_ loop: EventLoop) {
-    entries.withLock { entries in entries.removeAll { $0.owner === loop.owner } }
+    entries.withLock { entries in entries.removeAll { $0 === loop.entrance } }
   }
 
   /// True when the thread with this number owns an open loop.
   static func isOwner(number: UInt) -> Bool {
-    entries.withLock { $0 }.contains { $0.owner.thread.load(ordering: .relaxed) == number }
+    entries.withLock { $0 }.contains { $0.owner.load(ordering: .relaxed) == number }
+  }
+
+  /// True if the loop with this entrance is open.
+  static func isOpen(_ entrance: ObjectIdentifier) -> Bool {
+    entries.withLock { $0 }.contains { ObjectIdentifier($0) == entrance }
   }
 
   /// The newest open loop that the calling thread owns.
@@ -123,13 +118,4 @@ enum ThreadLoops {
     // Copy the list, and read the references outside of the lock: a loop that is released uses the list again.
     entries.withLock { $0 }.last { $0.isHere && $0.loop != nil }?.loop
   }
-}
-
-/// The thread that owns a loop.
-final class LoopOwner: Sendable {
-  /// The process-wide unique number of the thread; 0 for a loop of an ``EventLoopThread`` before it runs, and for a loop
-  /// with a host.
-  let thread: Atomic<UInt>
-
-  init(_ thread: UInt) { self.thread = Atomic(thread) }
 }

@@ -15,20 +15,30 @@ extension EventLoop {
   /// - Returns: 0, or a libuv error.
   func openWakeUp() -> Int32 {
     #if os(Linux)
-      wakeUpDescriptor = clibuv_open_event()
-      guard wakeUpDescriptor >= 0 else { return wakeUpDescriptor }
-      let code = uv_poll_init(uv, wakeUp, wakeUpDescriptor)
+      let descriptor = clibuv_open_event()
+      entrance.wakeUpDescriptor = descriptor
+      guard descriptor >= 0 else { return descriptor }
+      let code = uv_poll_init(uv, entrance.wakeUp, descriptor)
       guard code == 0 else { return code }
-      return uv_poll_start(wakeUp, Int32(UV_READABLE.rawValue)) { handle, _, _ in
+      return uv_poll_start(entrance.wakeUp, Int32(UV_READABLE.rawValue)) { handle, _, _ in
         let loop = EventLoop.of(handle!.pointee.loop)
-        _ = clibuv_take_event(loop.wakeUpDescriptor)
+        _ = clibuv_take_event(loop.entrance.wakeUpDescriptor)
         loop.collectMail()
       }
     #else
-      return uv_async_init(uv, wakeUp) { EventLoop.of($0!.pointee.loop).collectMail() }
+      return uv_async_init(uv, entrance.wakeUp) { EventLoop.of($0!.pointee.loop).collectMail() }
     #endif
   }
 
+  /// Frees the descriptor. Call this after libuv has closed the handle, when no thread can wake the loop anymore.
+  func closeWakeUp() {
+    #if os(Linux)
+      clibuv_close_event(entrance.wakeUpDescriptor)
+    #endif
+  }
+}
+
+extension LoopEntrance {
   /// Wakes the loop. Safe to use from any thread, but only the mailbox, which knows whether the handle is open, may
   /// call it.
   func wake() {
@@ -36,13 +46,6 @@ extension EventLoop {
       clibuv_set_event(wakeUpDescriptor)
     #else
       uv_async_send(wakeUp)
-    #endif
-  }
-
-  /// Frees the descriptor. Call this after libuv has closed the handle, when no thread can wake the loop anymore.
-  func closeWakeUp() {
-    #if os(Linux)
-      clibuv_close_event(wakeUpDescriptor)
     #endif
   }
 }

@@ -92,17 +92,17 @@ extension EventLoop {
 
   package var label: String {
     #if os(Linux)
-      if host == nil, clibuv_is_main_thread() { return "the main thread" }
+      if entrance.host == nil, clibuv_is_main_thread() { return "the main thread" }
     #endif
     // Below `dispatchMain()` and in an asynchronous `main`, the queue's threads change, and Dispatch names them.
-    if host != nil || MainQueue.isHere { return "the main queue" }
+    if entrance.host != nil || MainQueue.isHere { return "the main queue" }
     var buffer = [CChar](repeating: 0, count: 64)
     guard clibuv_thread_get_name(&buffer, buffer.count) == 0 else { return "a thread" }
     return "thread " + String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   /// True if the loop runs in code on the main queue, on a Dispatch thread or as that queue's own loop.
-  fileprivate var isOnMainQueue: Bool { host != nil || mainQueue.isBlocked && !mainQueue.isOnMainThread }
+  fileprivate var isOnMainQueue: Bool { entrance.host != nil || mainQueue.isBlocked && !mainQueue.isOnMainThread }
 }
 
 /// The current turn of a loop, written by the loop's thread and read by the monitor's.

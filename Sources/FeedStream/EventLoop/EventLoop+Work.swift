@@ -5,9 +5,9 @@ extension EventLoop {
   @inline(never) static func refuse(_ function: StaticString) -> Never {
     halt(
       """
-      EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to run code on it. If a timer or an \
-      operator other than receive(on:) has this loop as its scheduler, build its stream in loop.execute { }; if its publisher delivers on a \
-      queue, write .receive(on: loop) directly above the operator. In an asynchronous main, which changes threads, use EventLoop.main
+      EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to run code on it. If an operator has \
+      this loop as its scheduler, write .receive(on: loop) directly above the operator, which moves values that are Sendable there; \
+      build streams of other values, and timers, in loop.execute { }. In an asynchronous main, which changes threads, use EventLoop.main
       """)
   }
 
@@ -39,14 +39,13 @@ extension EventLoop {
       append(action)
       return !isClosed
     }
-    if Warnings.areOn { watchFirstRun() }
-    return mailbox.post({ $0.work.append(Action(run: action)) }, wake: { wake() })
+    return entrance.post(action)
   }
 
   /// Adds a task's job from any thread.
   func post(_ job: UnownedJob) {
     if isCurrent, !isClosed { return append(job) }
-    if mailbox.post({ $0.jobs.append(job) }, wake: { wake() }) { return }
+    if entrance.mailbox.post({ $0.jobs.append(job) }, wake: { entrance.wake() }) { return }
     if lateJobs.add(job) { runLateJobs() }
   }
 
@@ -55,7 +54,7 @@ extension EventLoop {
   /// - Returns: true if there was any work.
   @discardableResult func collectMail() -> Bool {
     // `received` is empty here: only this function fills it, and it never calls itself.
-    mailbox.collect(into: &received)
+    entrance.mailbox.collect(into: &received)
     if received.stopRequested {
       received.stopRequested = false
       isStopping = true

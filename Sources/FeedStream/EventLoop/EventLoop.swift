@@ -17,7 +17,7 @@ import Synchronization
 ///
 /// Time is monotonic: it does not jump with the wall clock and, on Linux, does not advance while the machine is
 /// suspended.
-// @unchecked: the mailbox, the atomics and `gate` are safe from any thread; only the owner uses everything else, which
+// @unchecked: the entrance, the atomics and `gate` are safe from any thread; only the owner uses everything else, which
 // `checkOwner` enforces.
 public final class EventLoop: @unchecked Sendable {
   /// The condition under which ``run(_:)`` returns.
@@ -37,18 +37,11 @@ public final class EventLoop: @unchecked Sendable {
   let uv: UnsafeMutablePointer<uv_loop_t>
   let clock: UnsafeMutablePointer<uv_timer_t>
   let idle: UnsafeMutablePointer<uv_idle_t>
-  let wakeUp: UnsafeMutablePointer<WakeUpHandle>
-  /// Written before any other thread has access to the loop.
-  var wakeUpDescriptor: Int32 = -1
 
-  let mailbox = Mailbox()
+  let entrance: LoopEntrance
   let lateJobs = LateJobs()
   var received = Mailbox.Mail()
-  let owner: LoopOwner
-  /// Runs the loop in place of its owner; see `EventLoop+Host.swift`.
-  let host: (any LoopHost)?
   let runner = Atomic<UInt>(0)
-  let firstRun: FirstRun
   var isStopping = false
   var isClosed = false
   /// True if only `stop()` ends the current run.
@@ -59,8 +52,6 @@ public final class EventLoop: @unchecked Sendable {
   var closers: [ObjectIdentifier: () -> Void] = [:]
   /// Warns of values that no task iterates (`EventLoop+Waiting.swift`).
   var readerAlarm: (any Cancellable)?
-  /// Counts the values in transit out of the loop (`EventLoop+Waiting.swift`).
-  let holds = Holds()
   package let subscriptions: LiveSubscriptions?
   /// Measures turns for warnings, for the map, and for `onTurn` (`EventLoop+Warnings.swift`).
   var turnWatch = TurnWatch()
@@ -90,15 +81,12 @@ public final class EventLoop: @unchecked Sendable {
   }
 
   init(owner: UInt, host: (any LoopHost)? = nil) {
-    self.owner = LoopOwner(owner)
-    self.host = host
-    firstRun = FirstRun()
-    subscriptions = LiveSubscriptions(host == nil ? firstRun : nil)
+    entrance = LoopEntrance(owner: owner, host: host)
+    subscriptions = LiveSubscriptions(host == nil ? entrance.firstRun : nil)
     _ = EventLoop.fillStandardStreams
     uv = .allocate(capacity: 1)
     clock = .allocate(capacity: 1)
     idle = .allocate(capacity: 1)
-    wakeUp = .allocate(capacity: 1)
     let code = uv_loop_init(uv)
     precondition(
       code == 0,
@@ -112,14 +100,15 @@ public final class EventLoop: @unchecked Sendable {
       wakeCode == 0,
       "EventLoop: \(String(cString: uv_strerror(wakeCode))); a loop needs a wake-up descriptor: raise the limit (ulimit -n)"
     )
-    for handle in [UnsafeMutableRawPointer(clock), .init(idle), .init(wakeUp)] {
+    for handle in [UnsafeMutableRawPointer(clock), .init(idle), .init(entrance.wakeUp)] {
       handle.assumingMemoryBound(to: uv_handle_t.self).pointee.data = nil
     }
-    uv_unref(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self))
+    uv_unref(UnsafeMutableRawPointer(entrance.wakeUp).assumingMemoryBound(to: uv_handle_t.self))
     // One closure for all timers. It can't outlive the loop: a timer that can still be cancelled is in the loop's
     // queue.
     timerWasCancelled = { [unowned self] _ in removeCancelledTimer() }
     EventLoop.open.add(1, ordering: .relaxed)
+    entrance.lead(to: self)
     ThreadLoops.add(self)
   }
 
@@ -131,7 +120,8 @@ public final class EventLoop: @unchecked Sendable {
 
   deinit {
     if !isClosed {
-      firstRun.warnOfStreams()
+      entrance.firstRun.warnOfStreams()
+      entrance.wasReleased.store(true, ordering: .relaxed)
       tearDown()
     }
   }
@@ -147,10 +137,10 @@ public final class EventLoop: @unchecked Sendable {
 extension EventLoop: StreamDomain {
   /// True when the calling thread owns the loop, and may use objects that live on it.
   package var isHere: Bool {
-    if let host { return host.isHere }
+    if let host = entrance.host { return host.isHere }
     // `isCurrent` compares the system's ID of the thread, which is cheaper to read. The ID may be reused, but not while
     // the thread runs the loop.
-    return isCurrent || owner.thread.load(ordering: .relaxed) == CurrentDomain.threadNumber
+    return isCurrent || entrance.owner.load(ordering: .relaxed) == CurrentDomain.threadNumber
   }
 
   /// Runs the loop on the calling thread, which owns it from now on.
@@ -163,18 +153,18 @@ extension EventLoop: StreamDomain {
   ///
   /// - Precondition: the loop is neither running nor closed.
   public func run(_ mode: RunMode = .untilIdle) {
-    precondition(host == nil, "EventLoop.run: the main queue already runs this loop; make another one")
+    precondition(entrance.host == nil, "EventLoop.run: the main queue already runs this loop; make another one")
     let outer = enter()
     runsUntilStopped = mode == .untilStopped
     updateWaiting()
     defer {
       runsUntilStopped = false
-      holds.isAwaited.store(false, ordering: .sequentiallyConsistent)
+      entrance.holds.isAwaited.store(false, ordering: .sequentiallyConsistent)
       updateWaiting()
       isStopping = false
       leave(outer)
     }
-    if mailbox.takeStopRequest() { return }
+    if entrance.mailbox.takeStopRequest() { return }
     updateMainQueueService(for: mode)
     beginWatchingTurns()
     if mode == .oneTurn {
@@ -203,10 +193,10 @@ extension EventLoop: StreamDomain {
     precondition(!isClosed, "EventLoop.run: the loop is closed; make a new one")
     let thread = currentThread()
     let (entered, _) = runner.compareExchange(expected: 0, desired: thread, ordering: .acquiringAndReleasing)
-    firstRun.hasBegun.store(true, ordering: .relaxed)
+    entrance.firstRun.hasBegun.store(true, ordering: .relaxed)
     precondition(
       entered, "EventLoop.run: the loop is already running; stop() it first, or give it work with execute { }")
-    if host == nil { owner.thread.store(CurrentDomain.threadNumber, ordering: .releasing) }
+    if entrance.host == nil { entrance.owner.store(CurrentDomain.threadNumber, ordering: .releasing) }
     return CurrentDomain.enter(self)
   }
 
@@ -219,12 +209,12 @@ extension EventLoop: StreamDomain {
   ///
   /// If the loop is not running, the next call to ``run(_:)`` returns immediately. Scheduled work stays scheduled.
   public func stop() {
-    precondition(host == nil, "EventLoop.stop: the main queue runs this loop until the program ends; use another loop")
+    precondition(entrance.host == nil, "EventLoop.stop: the main queue runs this loop until the program ends; use another loop")
     if isCurrent {
       isStopping = true
       uv_stop(uv)
     } else {
-      mailbox.requestStop { wake() }
+      entrance.mailbox.requestStop { entrance.wake() }
     }
   }
 
@@ -241,6 +231,6 @@ extension EventLoop: StreamDomain {
     #endif
     if !isHere { EventLoop.refuse(function) }
     // Between turns, the host doesn't notice new work by itself.
-    if let host, !isCurrent { host.wake() }
+    if let host = entrance.host, !isCurrent { host.wake() }
   }
 }

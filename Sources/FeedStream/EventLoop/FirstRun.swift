@@ -9,14 +9,6 @@ import Synchronization
   import Darwin
 #endif
 
-extension EventLoop {
-  /// Called when another thread sends work. Warns if the loop has not run a while later.
-  func watchFirstRun() {
-    guard host == nil, !firstRun.hasBegun.load(ordering: .relaxed) else { return }
-    firstRun.expectForWork()
-  }
-}
-
 /// Records whether a loop has run, and the streams that wait for it. One thread watches all loops that have work or
 /// streams but have never run, as long as there are any.
 final class FirstRun: StreamStarts, Sendable {

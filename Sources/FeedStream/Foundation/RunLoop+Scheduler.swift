@@ -153,7 +153,7 @@
 
       /// Fails on a thread that has no ``EventLoop``.
       init?(in mode: RunLoop.Mode, for work: Work, _ timer: Timer? = nil) {
-        guard let loop = ThreadLoops.ofCallingThread, loop.host == nil else { return nil }
+        guard let loop = ThreadLoops.ofCallingThread, loop.entrance.host == nil else { return nil }
         self.loop = loop
         // `.common` stands for several modes, but a run loop runs in one.
         self.mode = mode == .common ? .default : mode

@@ -22,4 +22,12 @@ extension Publisher where Output: Sendable {
   @inlinable public func receive(on loop: EventLoop) -> Publishers.ReceiveOn<Self, EventLoop> {
     Publishers.ReceiveOn(crossing: self, to: loop)
   }
+
+  /// Delivers values and the completion on the scheduler's event loop, which may run on another thread.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/receive(on:)``.
+  @_documentation(visibility: internal) @inlinable
+  public func receive(on scheduler: AnyLoopScheduler) -> Publishers.ReceiveOn<Self, AnyLoopScheduler> {
+    Publishers.ReceiveOn(crossing: self, to: scheduler)
+  }
 }

@@ -31,6 +31,10 @@ public struct AnyLoopScheduler: Scheduler {
   }
 }
 
+extension AnyLoopScheduler: RelayingScheduler {
+  package var elsewhere: (any ElsewhereScheduler)? { base as? any ElsewhereScheduler }
+}
+
 extension AnyLoopScheduler: RevokingScheduler {
   package func scheduleOnce(after date: StreamInstant, _ action: @escaping () -> Void) -> (any Cancellable)? {
     (base as? any RevokingScheduler<StreamInstant>)?.scheduleOnce(after: date, action)

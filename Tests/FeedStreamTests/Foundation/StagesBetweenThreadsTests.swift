@@ -145,7 +145,7 @@ import Testing
   }
 
   /// The values of a stream, which is subscribed to on a new thread: on a loop, or without one.
-  private func values<P: Publisher<Int, Never>>(
+  private func values<P: Publisher<Int, Never> & SendableMetatype>(
     onLoop isOnLoop: Bool = false, _ make: @escaping @Sendable () -> P
   ) async -> [Int] {
     await withUnsafeContinuation { continuation in

@@ -14,7 +14,17 @@ package protocol StreamDomain: AnyObject, Sendable {
   var isHere: Bool { get }
 
   /// True if any thread may run the domain, one at a time, so that code on any thread may use objects that live here.
+  /// A closed loop's objects may be released anywhere.
   var isForAnyThread: Bool { get }
+
+  /// True for a loop that the program has released without closing it.
+  var isReleased: Bool { get }
+
+  /// What streams keep of the domain: everything, except of a loop, which they mustn't keep alive.
+  var reference: any StreamDomain { get }
+
+  /// The domain that `reference` refers to. Read it on the domain's thread only.
+  var domainHere: any StreamDomain { get }
 
   /// True if a queue, possibly the main queue, runs the domain's work.
   var isOnQueue: Bool { get }
@@ -53,6 +63,9 @@ package protocol StreamDomain: AnyObject, Sendable {
 
 extension StreamDomain {
   package var isForAnyThread: Bool { false }
+  package var isReleased: Bool { false }
+  package var reference: any StreamDomain { self }
+  package var domainHere: any StreamDomain { self }
   package var isOnQueue: Bool { false }
   package var subscriptions: LiveSubscriptions? { nil }
   package var taskExecutor: (any TaskExecutor)? { nil }
@@ -165,8 +178,11 @@ package enum CurrentDomain {
   // Set once by the event loop's code, before the first loop exists.
   nonisolated(unsafe) static var resting: @Sendable () -> (any StreamDomain)? = { nil }
 
-  /// True when the thread with this number owns a loop. Set together with `resting`.
+  /// True when the thread with this number owns a loop. Set together with `resting`, as is `isOpen`.
   nonisolated(unsafe) static var hasLoop: @Sendable (_ threadNumber: UInt) -> Bool = { _ in false }
+
+  /// True if the loop with this `reference` is open.
+  nonisolated(unsafe) static var isOpen: @Sendable (_ loop: ObjectIdentifier) -> Bool = { _ in false }
 
   /// The calling thread's number, which is unique in the process. The system, in contrast, reuses thread identifiers.
   static var threadNumber: UInt {

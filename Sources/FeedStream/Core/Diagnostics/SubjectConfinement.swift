@@ -15,6 +15,8 @@ public import CThread
 /// has no loop. A thread without a loop may not touch an object that was made on the thread of a loop. A task may
 /// change threads, so its code is checked only against a loop that does not run the task, and against a thread that is
 /// using the object at that moment; the compiler checks the rest.
+///
+/// Closing a loop frees its objects: a program closes a thread's loop and then cancels the thread's streams.
 @usableFromInline struct SubjectConfinement {
   /// The last thread that touched the object; 0 before the first touch.
   @usableFromInline var thread: UInt = 0
@@ -22,6 +24,8 @@ public import CThread
   private let maker: UInt
   /// The domain in which the object was first touched.
   private var home: ObjectIdentifier?
+  /// True if that domain is an event loop. Once the loop is closed, the object lives where it is touched next.
+  private var isOnLoop = false
   /// True when a task touched the object first; a task may continue on another thread.
   private var isOfTask = false
   /// True when code on the main queue touched the object first; `dispatchMain()` moves that code to other threads.
@@ -111,7 +115,7 @@ public import CThread
     let isInTask = Self.isInTask
     // In a task, ignore a loop that the thread owns: it has nothing to do with the task.
     let domain = CurrentDomain.get() ?? (isInTask ? nil : CurrentDomain.resting())
-    let place = domain.map { ObjectIdentifier($0) }
+    let place = domain.map { ObjectIdentifier($0.reference) }
     if place == nil, home == nil, maker != 0, maker != CurrentDomain.threadNumber, CurrentDomain.hasLoop(maker) {
       halt(
         """
@@ -119,8 +123,9 @@ public import CThread
         \(advice()) In main.swift, write a task that touches it as Task { @MainActor in … }.
         """)
     }
-    if isFirst {
+    if isFirst || place != home && isOfClosedLoop {
       home = place
+      isOnLoop = domain.map { $0.reference !== $0 } ?? false
       isOfTask = isInTask
       isOfMainQueue = (domain.map { $0.isOnQueue || $0.isForAnyThread } ?? true) && MainQueueCode.isRunning
       return
@@ -144,6 +149,8 @@ public import CThread
       \(name()): touched on a different thread than before (CONTRACT, rule 1: a stream lives on one thread). \(advice())
       """)
   }
+
+  private var isOfClosedLoop: Bool { isOnLoop && home.map { !CurrentDomain.isOpen($0) } ?? false }
 
   /// Not every simultaneous use is noticed, because the two threads do not wait for one another.
   private static func haltInUse(_ name: String) -> Never {

@@ -62,7 +62,7 @@ public import Synchronization
     self.later = later
     self.serve = serve
     isTimed = later != nil
-    surroundings = Home.current
+    surroundings = Home.current?.reference
     let holder = Home.holder
     lane = queue.newLane(options, holder: holder)
     lane.takesRequests = true
@@ -84,6 +84,9 @@ public import Synchronization
     bridge = .make("\(name)", subscription) { [weak self] in self?.waiting.count ?? 0 }
     // The part above may itself have crossed to a queue.
     if let domain = CurrentDomain.get() { home.domain = domain }
+    if let domain = home.domain, domain.isHere {
+      domain.whenClosed(ObjectIdentifier(self)) { [weak self] in self?.abandon() }
+    }
     lane.begin(at: surroundings) { down.receive(subscription: self) }
   }
 
@@ -106,7 +109,10 @@ public import Synchronization
     guard isOpen.load(ordering: .relaxed) else { return }
     isOpen.store(false, ordering: .relaxed)
     // A user's publisher may complete on one thread while another thread cancels.
-    home.domain?.perform { [self] in discard(up.take()) }
+    home.domain?.perform { [self] in
+      home.domain?.whenClosed(ObjectIdentifier(self), nil)
+      discard(up.take())
+    }
     if isTimed { return wait { [self] in finish(completion) } }
     mutex.lock()
     passingEnding = completion
@@ -143,14 +149,21 @@ public import Synchronization
   /// Called when the lane's loop is closed: nothing more is delivered, and values in transit are reported as dropped.
   private func laneClosed() {
     home.domain?.perform { [self] in
-      isOpen.store(false, ordering: .relaxed)
-      waiting.removeAll()
-      up.take()?.cancel()
-      home.leave()
+      abandon()
       for value in mutex.withLock({ passing.take() }) {
         StreamDiagnostics.dropped(value, "CrossingStage", .terminated)
       }
     }
+  }
+
+  /// Cancels upstream, when the stream is cancelled, or when the loop of either part is closed. Runs in the home of the
+  /// part above.
+  private func abandon() {
+    home.domain?.whenClosed(ObjectIdentifier(self), nil)
+    isOpen.store(false, ordering: .relaxed)
+    waiting.removeAll()
+    up.take()?.cancel()
+    home.leave()
   }
 
   @usableFromInline func ask(_ demand: Subscribers.Demand) {
@@ -204,12 +217,7 @@ public import Synchronization
     guard lane.isHere else { return lane.revoke { [self] in cancelled() } }
     guard isLive else { return }
     isLive = false
-    home.domain?.perform { [self] in
-      isOpen.store(false, ordering: .relaxed)
-      waiting.removeAll()
-      up.take()?.cancel()
-      home.leave()
-    }
+    home.domain?.perform { [self] in abandon() }
   }
 
   override func tell(_ facts: inout StreamFacts) {
@@ -240,7 +248,7 @@ extension Scheduler {
   ///
   /// - Parameter holder: the loop that keeps running while the lane has work.
   func newLane(_ options: SchedulerOptions?, holder: (any StreamDomain)?) -> SerialLane {
-    if let elsewhere = self as? any ElsewhereScheduler { return SerialLane(on: elsewhere, holder: holder) }
+    if let elsewhere { return SerialLane(on: elsewhere, holder: holder) }
     let queue = self as? any QueueScheduler
     return SerialLane(
       queue?.queueName ?? "\(Self.self)", start: { schedule(options: options, $0) }, isOnThread: queue?.isHere,

@@ -26,7 +26,7 @@ import Synchronization
 
   @usableFromInline func revoke(_ cancel: @escaping () -> Void) {
     isOver.store(true, ordering: .releasing)
-    gate.bring(cancel)
+    gate.bring(cancel, isCancellation: true)
   }
 
   @usableFromInline var isHomed: Bool { gate.isHomed }

@@ -18,9 +18,19 @@ extension QueueScheduler {
 /// A scheduler that is itself a home of streams, on its own thread. Streams with other homes cross to it.
 package protocol ElsewhereScheduler: Scheduler, StreamDomain {}
 
+/// A scheduler that passes its work on to another one.
+package protocol RelayingScheduler: Scheduler {
+  var elsewhere: (any ElsewhereScheduler)? { get }
+}
+
 extension Scheduler {
+  /// The home of streams that this scheduler is, or passes its work on to.
+  var elsewhere: (any ElsewhereScheduler)? {
+    self as? any ElsewhereScheduler ?? (self as? any RelayingScheduler)?.elsewhere
+  }
+
   /// True if this scheduler runs its work on a thread other than the calling one.
-  @usableFromInline var isElsewhere: Bool { (self as? any ElsewhereScheduler).map { !$0.isHere } ?? false }
+  @usableFromInline var isElsewhere: Bool { elsewhere.map { !$0.isHere } ?? false }
 }
 
 /// The place where streams live.
@@ -55,7 +65,7 @@ extension StreamDomain {
       let action = Carried(uncheckedly: action)
       return bring { action.value() }
     }
-    let outer = CurrentDomain.enter(self)
+    let outer = CurrentDomain.enter(domainHere)
     action()
     CurrentDomain.leave(outer)
   }
@@ -164,8 +174,8 @@ extension Scheduler {
   ///   - holder: the loop that keeps running while work is pending.
   ///   - isOnMainQueue: true when the main queue, or a run loop, fires the timers.
   init(_ domain: any StreamDomain, holder: (any StreamDomain)? = nil, isOnMainQueue: Bool = false) {
-    state = Locked(State(domain: domain))
-    self.holder = holder
+    state = Locked(State(domain: domain.reference))
+    self.holder = holder?.reference
     place = isOnMainQueue ? .mainQueueOrTask : .queue
   }
 
@@ -189,7 +199,7 @@ extension Scheduler {
 
   var domain: (any StreamDomain)? {
     get { state.withLock { $0.domain } }
-    set { state.withLock { $0.domain = newValue } }
+    set { state.withLock { $0.domain = newValue?.reference } }
   }
 
   /// Called when work is scheduled. Safe to use from any thread, as is `letGo`.

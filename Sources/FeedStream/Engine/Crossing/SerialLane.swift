@@ -65,7 +65,7 @@ import Synchronization
     _ name: String = "", start: ((@escaping () -> Void) -> Void)? = nil, isOnThread: (@Sendable () -> Bool)? = nil,
     mayBeOnMainQueue: Bool = false, restarts: Bool = false, holder: (any StreamDomain)? = nil
   ) {
-    self.holder = holder
+    self.holder = holder?.reference
     self.restarts = restarts
     self.name = name
     self.start = start
@@ -75,7 +75,7 @@ import Synchronization
 
   /// A lane on a loop of another thread.
   init(on loop: any ElsewhereScheduler, holder: (any StreamDomain)?) {
-    self.holder = holder
+    self.holder = holder?.reference
     restarts = false
     name = "an event loop"
     start = { action in

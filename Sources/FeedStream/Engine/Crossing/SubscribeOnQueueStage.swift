@@ -18,7 +18,7 @@
   ) {
     Home.usesQueues()
     self.down = down
-    surroundings = Home.current
+    surroundings = Home.current?.reference
     lane = queue.newLane(options, holder: Home.holder)
     super.init()
     // Any thread may request values and cancel: both are moved to the lane.

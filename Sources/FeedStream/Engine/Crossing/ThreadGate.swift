@@ -32,8 +32,7 @@ import Synchronization
   @usableFromInline var isHomed: Bool { homed.load(ordering: .acquiring) }
   // Set after `lane`, which other threads read when this is true.
   private let homed: Atomic<Bool>
-  /// Weak: a stream must not keep its loop alive.
-  private weak var home: (any StreamDomain)?
+  private let home: (any StreamDomain)?
   /// The lane in which the stage lives, or through which the events of a shared stage go.
   private var lane: SerialLane?
   /// The loop that keeps running while streams that are made in the lane of a shared stage have values in transit.
@@ -61,7 +60,7 @@ import Synchronization
     lane = domain as? SerialLane
     thread = Atomic(lane == nil ? currentThread() : 0)
     holder = domain == nil ? Home.holder : nil
-    if lane == nil { home = domain }
+    home = lane == nil ? domain?.reference : nil
   }
 
   /// Moves the stage to the queue on which its subscription is being handed down, if any: upstream delivers there.
@@ -152,11 +151,12 @@ import Synchronization
   /// Runs `cancel` like `perform(_:)`, and drops events in transit.
   @inline(never) @usableFromInline func revoke(_ cancel: @escaping () -> Void) {
     isOver.store(true, ordering: .releasing)
-    bring(cancel)
+    bring(cancel, isCancellation: true)
   }
 
-  /// Runs `action` in the stage's home, or in turn if the stage is shared.
-  func bring(_ action: @escaping () -> Void) {
+  /// Runs `action` in the stage's home, or in turn if the stage is shared. A closed loop drops it, unless it is a
+  /// cancellation.
+  func bring(_ action: @escaping () -> Void, isCancellation: Bool = false) {
     guard isHomed else { return share().perform(action) }
     // Add to `waiting`, then reset `thread`; `enterFromElsewhere()` does so in the opposite order.
     waiting.add(1, ordering: .sequentiallyConsistent)
@@ -166,8 +166,19 @@ import Synchronization
       action()
     }
     if let lane { return lane.perform(arrive) }
-    guard let home else { return Self.warnOfReleasedLoop() }
+    guard let home else { return }
+    if isCancellation, !home.isHere {
+      let (arrive, cancel) = (Carried(uncheckedly: arrive), Carried(uncheckedly: action))
+      return home.bring({ arrive.value() }, dropped: { [self] in leaveHome().perform(cancel.value) })
+    }
+    if home.isReleased { return Self.warnOfReleasedLoop() }
     home.perform(arrive)
+  }
+
+  /// Called when the stage's loop is closed: from now on, the stage has no home.
+  private func leaveHome() -> SerialLane {
+    homed.store(false, ordering: .releasing)
+    return share()
   }
 
   /// Called when an event is dropped because its stream's loop was released.

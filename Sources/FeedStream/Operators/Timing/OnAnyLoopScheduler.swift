@@ -151,6 +151,16 @@ extension Publisher {
     receive(on: AnyLoopScheduler(scheduler))
   }
 
+  /// Delivers on any loop scheduler; an event loop may run on another thread.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/receive(on:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
+  public func receive(
+    on scheduler: some LoopScheduler, options: Never? = nil
+  ) -> Publishers.ReceiveOn<Self, AnyLoopScheduler> where Output: Sendable {
+    receive(on: AnyLoopScheduler(scheduler))
+  }
+
   /// Subscribes on any loop scheduler.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/subscribe(on:options:)``.

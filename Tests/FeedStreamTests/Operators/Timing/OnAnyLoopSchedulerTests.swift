@@ -26,4 +26,21 @@ import Testing
     #expect(values == [1, 2])
     subscription.cancel()
   }
+
+  @Test func `any loop may run on another thread`() throws {
+    let (loop, thread) = (EventLoop(), try EventLoopThread())
+    let scheduler: any LoopScheduler = thread.loop
+    nonisolated(unsafe) var places: [Bool] = []
+    var values: [Int] = []
+    let subscription = [1, 2].publisher.receive(on: scheduler).map { value in
+      places.append(thread.loop.isCurrent)
+      return value
+    }
+    .receive(on: loop).sink { values.append($0) }
+    loop.run()
+    #expect(values == [1, 2])
+    #expect(places == [true, true])
+    withExtendedLifetime(subscription) {}
+    thread.shutdown()
+  }
 }

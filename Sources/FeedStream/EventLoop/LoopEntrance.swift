@@ -1,0 +1,81 @@
+internal import CLibUV
+import Synchronization
+
+/// The part of a loop that other threads use, and that streams keep.
+///
+/// It does not keep the loop alive. Therefore, other threads can't be the last to release a loop, and a loop that the
+/// program has released is gone, whatever its streams do.
+// @unchecked: `wakeUpDescriptor` and `loop` are set before other threads have access; the mailbox guards the use of the
+// wake-up handle, and only the loop's own thread reads `loop`.
+final class LoopEntrance: @unchecked Sendable {
+  let mailbox = Mailbox()
+  let firstRun = FirstRun()
+  /// Runs the loop in place of its owner; see `EventLoop+Host.swift`.
+  let host: (any LoopHost)?
+  /// The process-wide unique number of the thread that owns the loop; 0 for a loop of an ``EventLoopThread`` before it
+  /// runs, and for a loop with a host.
+  let owner: Atomic<UInt>
+  /// True once the loop is closed: its thread uses the objects that lived there no more, so any thread may release
+  /// them.
+  let isClosed = Atomic(false)
+  /// True once the program has released the loop without closing it.
+  let wasReleased = Atomic(false)
+  /// Counts the values in transit out of the loop (`EventLoop+Waiting.swift`).
+  let holds = Holds()
+  /// The handle by which other threads wake the loop, and on Linux its eventfd (`EventLoop+WakeUp.swift`).
+  let wakeUp: UnsafeMutablePointer<WakeUpHandle> = .allocate(capacity: 1)
+  var wakeUpDescriptor: Int32 = -1
+  /// Reading this retains the loop, so other threads mustn't.
+  private(set) weak var loop: EventLoop?
+
+  init(owner: UInt, host: (any LoopHost)?) {
+    self.owner = Atomic(owner)
+    self.host = host
+  }
+
+  /// Called by the loop's initializer.
+  func lead(to loop: EventLoop) { self.loop = loop }
+
+  var isHere: Bool { host?.isHere ?? (owner.load(ordering: .relaxed) == CurrentDomain.threadNumber) }
+
+  /// Runs `action` on a later turn of the loop. Safe to use from any thread.
+  ///
+  /// - Returns: false if the loop is closed.
+  func post(_ action: @escaping @Sendable () -> Void) -> Bool {
+    if Warnings.areOn { watchFirstRun() }
+    return mailbox.post({ $0.work.append(Action(run: action)) }, wake: { wake() })
+  }
+
+  /// Called when another thread sends work. Warns if the loop has not run a while later.
+  private func watchFirstRun() {
+    guard host == nil, !firstRun.hasBegun.load(ordering: .relaxed) else { return }
+    firstRun.expectForWork()
+  }
+}
+
+extension LoopEntrance: StreamDomain {
+  var isReleased: Bool { wasReleased.load(ordering: .relaxed) }
+  var isForAnyThread: Bool { isClosed.load(ordering: .acquiring) }
+
+  func bring(_ action: @escaping @Sendable () -> Void) {
+    if isHere, let loop { loop.bring(action) } else { _ = post(action) }
+  }
+
+  func hold(_ place: HoldingPlace) { holds.add(place) }
+
+  func letGo(_ place: HoldingPlace) {
+    guard holds.subtract(place) else { return }
+    bring { [self] in loop?.updateWaiting() }
+  }
+
+  var instant: Int64? { Int64(bitPattern: uv_hrtime()) }
+
+  // On the loop's own thread:
+  var domainHere: any StreamDomain { loop ?? self }
+  var subscriptions: LiveSubscriptions? { loop?.subscriptions }
+  var label: String { loop?.label ?? "an event loop" }
+  func mapBegan() { loop?.mapBegan() }
+  func beginWaiting() { loop?.beginWaiting() }
+  func stopWaiting() { loop?.stopWaiting() }
+  func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?) { loop?.whenClosed(key, action) }
+}
