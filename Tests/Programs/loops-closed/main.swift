@@ -42,7 +42,7 @@ for number in 0..<100 {
   let ready = DispatchSemaphore(value: 0)
   nonisolated(unsafe) var subscriptions: [AnyCancellable] = []
   thread.loop.execute {
-    let shared = Ticks().share()
+    let shared = Ticks().receive(on: thread.loop).share()
     subscriptions = [shared.receive(on: queue).sink { _ in }, shared.receive(on: queue).sink { _ in }]
     ready.signal()
   }
