@@ -95,7 +95,7 @@ extension DemoWalk {
     let result = await loader(client, cache).load().outcome()
     show(result)
     report.check(
-      "a feed was saved, seven days ago", found.map { clock.now.timeIntervalSince($0.timestamp) } == Self.week)
+      "a feed saved seven days ago is found", found.map { clock.now.timeIntervalSince($0.timestamp) } == Self.week)
     checkFailed(result, cache: .expired(age: .seconds(Self.week), .deleted))
     let left = await cache.feed(at: url).retrieve().outcome()
     report.check("the expired feed is deleted", left.values.isEmpty && left.error == nil)
