@@ -114,7 +114,9 @@ let package = Package(
     // Pictures in a terminal's characters, and in the protocols of those that show more.
     .target(name: "TerminalPictures", dependencies: ["FeedStream", "PlainText"]),
     // HTTP without a database, for programs that don't use feeds.
-    .target(name: "FeedHTTP", dependencies: ["FeedHTTPTypes", "FeedStream", "PlainText", "CCurl", "CZlib"]),
+    .target(
+      name: "FeedHTTP",
+      dependencies: ["FeedHTTPTypes", "FeedStream", "FeedTLS", "PlainText", "CCurl", "COpenSSL", "CZlib"]),
     .target(name: "FeedHTTPServer", dependencies: ["FeedHTTPTypes", "FeedStream", "CZlib"]),
     // The vocabulary that client and server share.
     .target(name: "FeedHTTPTypes"),
@@ -286,8 +288,8 @@ let package = Package(
     .testTarget(
       name: "FeedHTTPTests",
       dependencies: [
-        "TestSupport", "HTTPTestSupport", "FeedHTTP", "FeedHTTPServer", "FeedStream", "FeedStreamTesting", "PlainText",
-        "Fetch",
+        "TestSupport", "HTTPTestSupport", "FeedHTTP", "FeedHTTPServer", "FeedStream", "FeedStreamTesting", "FeedTLS",
+        "PlainText", "Fetch",
       ],
       // The tests put a lookup of names of their own before the system's (`StuckNames`).
       linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"], .when(platforms: [.linux]))]),

@@ -42,17 +42,17 @@ final class Certificate: @unchecked Sendable {
 }
 
 /// PEM text that is being read.
-final class PEM {
+package final class PEM {
   let bio: OpaquePointer
   private let name: String
 
-  init(_ text: String) {
+  package init(_ text: String) {
     name = "the private key"
     bio = BIO_new(BIO_s_mem())
     _ = Array(text.utf8).withUnsafeBytes { BIO_write(bio, $0.baseAddress, Int32(clamping: $0.count)) }
   }
 
-  init(file: String) throws(TLSError) {
+  package init(file: String) throws(TLSError) {
     ERR_clear_error()
     guard !file.utf8.contains(0), let bio = BIO_new_file(file, "r") else {
       throw .unreadable(file, reason: OpenSSLErrors.takeText())
@@ -63,7 +63,7 @@ final class PEM {
 
   deinit { BIO_free(bio) }
 
-  func key() throws(TLSError) -> OpaquePointer {
+  package func key() throws(TLSError) -> OpaquePointer {
     ERR_clear_error()
     guard let key = copenssl_read_key(bio) else {
       let reason = OpenSSLErrors.takeText()

@@ -11,7 +11,10 @@ enum QuickArguments {
   /// - Returns: `nil` for arguments that the parser must read.
   static func command(_ arguments: [String]) -> LoadCommand? {
     // The parser validates the variables of the environment.
-    guard arguments.first == "load", ProcessInfo.processInfo.environment["FEED_CONTACT"] == nil else { return nil }
+    let variables = ["FEED_CONTACT", "FEED_SIGNING_KEY", "FEED_SIGNATURE_AGENT"]
+    guard arguments.first == "load", variables.allSatisfy({ ProcessInfo.processInfo.environment[$0] == nil }) else {
+      return nil
+    }
     var addresses: [URL] = []
     var (cache, format, choice): (String?, OutputFormat?, ReadChoice?)
     var rest = arguments.dropFirst()
@@ -62,7 +65,7 @@ extension LoadOptions {
     common.log = LogOptions()
     common.log.logFormat = .text
     trust = TrustOptions()
-    (trust.cacert, trust.contact) = (nil, nil)
+    (trust.cacert, trust.contact, trust.signingKey, trust.signatureAgent) = (nil, nil, nil, nil)
     request = RequestOptions()
     (request.header, request.user, request.netrc, request.netrcFile) = ([], nil, false, nil)
   }

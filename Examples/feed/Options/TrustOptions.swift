@@ -4,8 +4,7 @@ import FeedStream
 import Foundation
 import PlainText
 
-/// The options of every command that makes requests: the trusted certificates, and how to contact the client's
-/// operator.
+/// The options of every command that makes requests: the trusted certificates, and who the client's operator is.
 struct TrustOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -19,6 +18,18 @@ struct TrustOptions: ParsableArguments {
       valueName: "url"))
   var contact: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Sign requests with this Ed25519 key (PEM), so that servers can verify who sends them. (default: $FEED_SIGNING_KEY, or none)",
+      valueName: "file"), completion: .file())
+  var signingKey: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The https URL, without a path, where servers find the public key; serve publishes it. (default: $FEED_SIGNATURE_AGENT)",
+      valueName: "url"))
+  var signatureAgent: String?
+
   func validate() throws {
     if let cacert, !FileManager.default.isReadableFile(atPath: cacert) {
       throw ValidationError("--cacert: \(cacert.printable) can't be read.")
@@ -27,6 +38,11 @@ struct TrustOptions: ParsableArguments {
       throw ValidationError(
         "--contact or FEED_CONTACT needs an http, https or mailto URL of at most 200 characters, such as https://example.com/bot."
       )
+    }
+    do {
+      _ = try signer(ProcessInfo.processInfo.environment)
+    } catch {
+      throw ValidationError("--signing-key: \("\(error)".printable).")
     }
   }
 
@@ -46,7 +62,22 @@ struct TrustOptions: ParsableArguments {
     configuration.certificateAuthorities = cacert ?? variable("SSL_CERT_FILE")
     configuration.certificateFolder = variable("SSL_CERT_DIR")
     if let contact = chosenContact(environment), Self.isContact(contact) { configuration.userAgent += " (+\(contact))" }
+    // Validated when the arguments were read.
+    configuration.signer = try? signer(environment)
     return configuration
+  }
+
+  private func signer(_ environment: [String: String]) throws -> RequestSigner? {
+    let variable = { (name: String) in environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    let (file, agent) = (
+      signingKey ?? variable("FEED_SIGNING_KEY"), signatureAgent ?? variable("FEED_SIGNATURE_AGENT")
+    )
+    guard let file, let agent else {
+      guard file != nil || agent != nil else { return nil }
+      throw ValidationError("A signature needs --signing-key and --signature-agent")
+    }
+    guard let url = URL(string: agent) else { throw ValidationError("\(agent) isn't a URL") }
+    return try RequestSigner(keyFile: file, agent: url)
   }
 
   private func chosenContact(_ environment: [String: String]) -> String? {

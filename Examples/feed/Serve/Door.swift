@@ -1,3 +1,4 @@
+import FeedHTTP
 import FeedHTTPServer
 import FeedStream
 import Foundation
@@ -136,8 +137,9 @@ extension Door {
           return .now(
             .text("Unknown host name. Restart \"feed serve\" with --allow-host <name>.\n", .misdirectedRequest))
         }
-        // Hubs have no token: see Site+Push.
-        var isAdmitted = door.knows(request) || Site.isPush(request.path)
+        // Hubs have no token, and neither do servers that verify signatures: see Site+Push and Site+Keys.
+        var isAdmitted =
+          door.knows(request) || Site.isPush(request.path) || request.path == RequestSigner.directoryPath
         let offers = isAdmitted ? [] : Door.offers(request)
         if !offers.isEmpty {
           let (peer, now) = (request.peer, request.scheduler.now)

@@ -24,8 +24,8 @@ extension ServeCommand {
     let address = host == "localhost" ? "127.0.0.1" : host
     let passed = try SocketAddress.passed()
     func door(_ host: String) -> Door {
-      Door(
-        host: host, token: chosenToken, names: allowHost + [publicUrl?.host()].compactMap { $0 }, secret: secret)
+      let known = [publicUrl, trust.configuration().signer?.agent].compactMap { $0?.host() }
+      return Door(host: host, token: chosenToken, names: allowHost + known, secret: secret)
     }
     guard let shared else {
       let server = try HTTPServer(

@@ -155,6 +155,7 @@ struct ServeCommand: ParsableCommand {
     let store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
     let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
     session.cache = cache
+    let signer = trust.configuration().signer
     let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
     let shared = loops > 1 ? Gallery.Shared(hasOthers: self.store != nil) : nil
     let gallery = Gallery(
@@ -185,6 +186,7 @@ struct ServeCommand: ParsableCommand {
           on: session.loop
         ) { [console = session.console] in console.warn($0) }
         site.hubs = hubs
+        site.signer = signer
         if let publicUrl {
           var options = FeedHub.Options()
           options.report = { [console = session.console] in console.warn("\($0)") }

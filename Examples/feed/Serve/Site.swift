@@ -21,6 +21,8 @@ struct Site {
   let warn: (String) -> Void
   /// Receives announcements from hubs; `nil` if there is no public URL.
   var hubs: HubSubscriber?
+  /// Signs the requests to other servers, which fetch the public key here.
+  var signer: RequestSigner?
   /// Announces changes to this server's own feeds; `nil` if there is no public URL.
   var hub: FeedHub?
   /// Counts the requests on all loops.

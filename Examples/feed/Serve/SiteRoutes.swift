@@ -1,3 +1,4 @@
+import FeedHTTP
 import FeedHTTPServer
 import FeedStream
 
@@ -64,6 +65,7 @@ struct SiteRoutes {
       add(Site.pushPath + ":name", .post) { $0.takePush($1) }
       add(Site.hubPath, .post) { $0.takeSubscription($1) }
     }
+    add(RequestSigner.directoryPath) { $0.keys($1) }
     add("/health") { $0.health($1) }
     add("/feed.json") { $0.feed($1, "/feed.json", "application/feed+json; charset=utf-8") { $0.json(at: $1) } }
     add("/feed.atom") { $0.feed($1, "/feed.atom", "application/atom+xml; charset=utf-8") { $0.atom(at: $1) } }

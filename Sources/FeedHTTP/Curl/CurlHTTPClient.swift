@@ -54,6 +54,10 @@ public final class CurlHTTPClient: HTTPClient {
     /// The value of `User-Agent`.
     public var userAgent = Self.defaultUserAgent
 
+    /// Signs each request just before it is sent. `nil`, the default, to sign none. A request that has a `Signature`
+    /// field keeps its own.
+    public var signer: RequestSigner?
+
     /// `FeedStream/0.1`.
     public static let defaultUserAgent = "FeedStream/0.1"
 

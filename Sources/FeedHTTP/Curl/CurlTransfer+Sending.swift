@@ -48,13 +48,13 @@ extension CurlTransfer {
     (exchange?.stream?.isPaused == true ? CURLPAUSE_RECV : 0) | (upload?.isPaused == true ? CURLPAUSE_SEND : 0)
   }
 
-  /// The fields of a request, including those that its body needs.
+  /// The fields of a request, including those that its body needs, and its signature.
   func fields(of request: HTTPRequest, _ upload: BodyUpload?) -> [HTTPRequest.Header] {
-    guard let body = request.body else { return request.headers }
     var fields = request.headers
-    if let type = body.contentType, !request.has("Content-Type") {
+    if let type = request.body?.contentType, !request.has("Content-Type") {
       fields.append(HTTPRequest.Header(name: "Content-Type", value: type))
     }
+    if let signer, !request.has("Signature") { fields += signer.fields(for: request.url) }
     return fields
   }
 

@@ -27,6 +27,7 @@ final class CurlTransfer {
   let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   private var headers: UnsafeMutablePointer<curl_slist>?
   private let names: [String: [String]]
+  let signer: RequestSigner?
   private var resolved: UnsafeMutablePointer<curl_slist>?
   /// The request's body, and the number of times that libcurl has begun to send the request.
   var upload: BodyUpload?
@@ -52,6 +53,7 @@ final class CurlTransfer {
     self.sockets = sockets
     self.networkGuard = networkGuard
     names = configuration.addresses
+    signer = configuration.signer
     configuredProxy = configuration.proxy ?? (configuration.usesProxies ? .environment : .none)
     proxy = configuredProxy
     reader = ResponseReader(

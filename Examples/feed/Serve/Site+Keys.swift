@@ -1,0 +1,12 @@
+import FeedHTTP
+import FeedHTTPServer
+
+/// The public key with which other servers verify this server's requests. They have no token.
+extension Site {
+  func keys(_ request: HTTPServer.WholeRequest) -> Reply {
+    guard let signer else { return Self.failed(.notFound) }
+    var response = HTTPServer.Response.text(signer.directory)
+    for field in signer.directoryFields() { response.headers[field.name] = field.value }
+    return Self.now(response)
+  }
+}
