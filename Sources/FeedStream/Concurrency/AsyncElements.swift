@@ -64,7 +64,7 @@ where Elements.Element: Sendable {
 
   override func cancelled() {
     gate.close()
-    home.run { self.stop() }
+    home.runCancellation { self.stop() }
   }
 
   private func stop() {
@@ -85,6 +85,7 @@ where Elements.Element: Sendable {
     guard mustWait != isWaiting else { return }
     isWaiting = mustWait
     if mustWait { home.beginWaiting() } else { home.stopWaiting() }
+    home.whenClosed(ObjectIdentifier(self), mustWait ? { [weak self] in self?.cancelled() } : nil)
   }
 
   private func iterate() async {

@@ -37,7 +37,7 @@
       // The loop of the thread that made the sequence waits for what this subscription sets in motion.
       Home.$holderOfTask.withValue(early) { attach(relay) }
     } else {
-      home.run { attach(relay) }
+      relay.begin(attach)
     }
     if Warnings.areOn {
       home.domain?.subscriptions?.addReader(relay)

@@ -125,15 +125,38 @@
       return (state.takeWaiters(), state.letGo())
     }
     // In its lane, a stream may be cancelled by any code.
-    if isHere || state.withLock({ $0.lane }) != nil { atHome { self.leave() } }
+    if isHere || state.withLock({ $0.lane }) != nil { atHome(isCancellation: true) { self.leave() } }
     if wasHolding { home.letGo() }
     waiters.dismiss()
   }
 
   // MARK: The stream's side, at its home
 
-  private func atHome(_ action: @escaping @Sendable () -> Void) {
-    if let lane = state.withLock({ $0.lane }) { lane.perform(action) } else { home.run(action) }
+  private func atHome(isCancellation: Bool = false, _ action: @escaping @Sendable () -> Void) {
+    if let lane = state.withLock({ $0.lane }) {
+      lane.perform(isCancellation: isCancellation, action)
+    } else if isCancellation {
+      home.runCancellation(action)
+    } else {
+      home.run(action)
+    }
+  }
+
+  /// Subscribes, at home. When the home's loop is closed, the waiting tasks receive `nil`.
+  func begin(_ attach: @escaping (AsyncRelay) -> Void) {
+    let attach = Carried(uncheckedly: attach)
+    let errand = LoopErrand {
+      self.home.whenClosed(ObjectIdentifier(self)) { [weak self] in self?.stop(here: true) }
+      attach.value(self)
+    } dropped: {
+      self.stop(here: true)
+    }
+    home.run { errand.run() }
+  }
+
+  /// Called when the subscription is over.
+  private func forgetHome() {
+    if home.domain?.isHere == true { home.whenClosed(ObjectIdentifier(self), nil) }
   }
 
   /// Requests the values that tasks wait for. Each waiting task causes one request, so that the stream sees the same
@@ -155,6 +178,7 @@
       return subscription
     }
     subscription?.cancel()
+    forgetHome()
   }
 
   @usableFromInline func receive(subscription: any Subscription) {
@@ -205,6 +229,7 @@
       first.resume(returning: .failure(error))
     }
     waiters.dismiss()
+    forgetHome()
   }
 }
 

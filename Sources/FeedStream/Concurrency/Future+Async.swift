@@ -125,7 +125,7 @@ private final class HeldPromise<Output, Failure: Error>: @unchecked Sendable {
     waits.held(true)
   }
 
-  deinit { home.run { [held] in held.release() } }
+  deinit { home.runCancellation { [held] in held.release() } }
 
   func fulfill(_ result: Result<Output, Failure>) {
     guard home.domain?.isHere == false else { return deliver(result) }

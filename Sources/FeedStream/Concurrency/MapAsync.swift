@@ -177,10 +177,12 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
   }
 
   override func cancelled() {
-    home.run {
-      self.endStage()
-      self.abandon()
-    }
+    home.runCancellation { self.leave() }
+  }
+
+  private func leave() {
+    endStage()
+    abandon()
   }
 
   override func tell(_ facts: inout StreamFacts) {
@@ -197,6 +199,8 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
     guard working.isEmpty == isWaiting else { return }
     isWaiting.toggle()
     if isWaiting { home.beginWaiting() } else { home.stopWaiting() }
+    // A closed loop cancels the tasks, whose results nobody would receive.
+    home.whenClosed(ObjectIdentifier(self), isWaiting ? { [weak self] in self?.leave() } : nil)
   }
 
   private func endStage() { super.cancelled() }

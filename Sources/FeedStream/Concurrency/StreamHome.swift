@@ -44,6 +44,15 @@ struct StreamHome: Sendable {
     domain.bring(work)
   }
 
+  /// Runs `cancel`, which cancels or releases something, as `run(_:)` does, but even if the loop is closed.
+  func runCancellation(_ cancel: @escaping @Sendable () -> Void) {
+    guard let domain, !domain.isHere else { return cancel() }
+    domain.bringCancellation(cancel)
+  }
+
+  /// Runs `action` when the loop is closed; `nil` removes the action. Call this only at home.
+  func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?) { domain?.whenClosed(key, action) }
+
   /// Handles an event from upstream where the stream lives, after the events that wait in `line`.
   func run(after line: borrowing EventLine, _ event: @escaping @Sendable () -> Void) {
     guard let domain, !domain.isHere || !line.isEmpty else { return event() }

@@ -63,8 +63,6 @@ extension EventLoop {
     let closers = self.closers
     self.closers = [:]
     for closer in closers.values { closer() }
-    // The streams have cancelled their publishers here, where these live; what is left may be released anywhere.
-    entrance.isClosed.store(true, ordering: .releasing)
     for offload in waitingForThreads { offload.abandon() }
     // Release these only after everything is closed, because their release may call back into the loop.
     let unrun = (timers.removeAll(), waitingForThreads)
@@ -96,5 +94,7 @@ extension EventLoop {
     withExtendedLifetime(unrun) {}
     unread.work.drain { _ in }
     unready.work.drain { _ in }
+    // The streams have cancelled their publishers here, where these live; what is left may be released anywhere.
+    entrance.close()
   }
 }

@@ -17,9 +17,11 @@ final class LoopEntrance: @unchecked Sendable {
   let owner: Atomic<UInt>
   /// True once the loop is closed: its thread uses the objects that lived there no more, so any thread may release
   /// them.
-  let isClosed = Atomic(false)
+  private let isClosed = Atomic(false)
   /// True once the program has released the loop without closing it.
   let wasReleased = Atomic(false)
+  /// Runs the cancellations that arrive when the loop accepts no more work, once the loop is closed.
+  private let afterwards = SerialLane()
   /// Counts the values in transit out of the loop (`EventLoop+Waiting.swift`).
   let holds = Holds()
   /// The handle by which other threads wake the loop, and on Linux its eventfd (`EventLoop+WakeUp.swift`).
@@ -31,12 +33,22 @@ final class LoopEntrance: @unchecked Sendable {
   init(owner: UInt, host: (any LoopHost)?) {
     self.owner = Atomic(owner)
     self.host = host
+    afterwards.occupy(for: 0)
   }
 
   /// Called by the loop's initializer.
   func lead(to loop: EventLoop) { self.loop = loop }
 
-  var isHere: Bool { host?.isHere ?? (owner.load(ordering: .relaxed) == CurrentDomain.threadNumber) }
+  /// Called when everything on the loop is closed.
+  func close() {
+    isClosed.store(true, ordering: .releasing)
+    afterwards.release()
+  }
+
+  var isHere: Bool {
+    if isClosed.load(ordering: .acquiring) { return afterwards.isHere }
+    return host?.isHere ?? (owner.load(ordering: .relaxed) == CurrentDomain.threadNumber)
+  }
 
   /// Runs `action` on a later turn of the loop. Safe to use from any thread.
   ///
@@ -59,6 +71,10 @@ extension LoopEntrance: StreamDomain {
 
   func bring(_ action: @escaping @Sendable () -> Void) {
     if isHere, let loop { loop.bring(action) } else { _ = post(action) }
+  }
+
+  func bringCancellation(_ cancel: @escaping @Sendable () -> Void) {
+    bring(cancel, dropped: { [afterwards] in afterwards.post(cancel) })
   }
 
   func hold(_ place: HoldingPlace) { holds.add(place) }

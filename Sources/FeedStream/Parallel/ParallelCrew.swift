@@ -40,6 +40,9 @@ import Synchronization
   /// Runs `work` at home: immediately if the calling code runs there, otherwise later.
   @usableFromInline func atHome(_ work: @escaping @Sendable () -> Void) { home.run(work) }
 
+  /// Runs `cancel` at home, even if the home's loop is closed.
+  @usableFromInline func cancelAtHome(_ cancel: @escaping @Sendable () -> Void) { home.runCancellation(cancel) }
+
   /// Handles an event from upstream at home, after the events that wait.
   @usableFromInline func arrived(_ event: @escaping @Sendable () -> Void) { home.run(after: line, event) }
 

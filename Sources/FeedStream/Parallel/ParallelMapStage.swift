@@ -173,7 +173,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
   }
 
   override func cancelled() {
-    crew.atHome { self.over() }
+    crew.cancelAtHome { self.over() }
   }
 
   private func over() {

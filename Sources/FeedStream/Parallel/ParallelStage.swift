@@ -207,7 +207,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     }
   }
 
-  override func cancelled() { crew.atHome { self.over() } }
+  override func cancelled() { crew.cancelAtHome { self.over() } }
 
   private func over() { super.cancelled() }
 

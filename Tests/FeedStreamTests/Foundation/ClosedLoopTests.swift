@@ -102,4 +102,85 @@ import Testing
     subject.send(2)
     #expect(subject.value == 2)
   }
+
+  @Test func `closing a loop cancels the tasks of mapAsync, and ends values`() async throws {
+    let witness = Witness()
+    let thread = try EventLoopThread()
+    nonisolated(unsafe) var subscription: AnyCancellable?
+    await withUnsafeContinuation { ready in
+      thread.loop.execute {
+        subscription = [1, 2].publisher.mapAsync(limit: 2) { value in
+          await withTaskCancellationHandler {
+            _ = try? await Task.sleep(for: .seconds(60))
+          } onCancel: {
+            witness.cancelled()
+          }
+          return value
+        }
+        .sink { _ in }
+        ready.resume()
+      }
+    }
+    let values = await withUnsafeContinuation { ready in
+      thread.loop.execute {
+        ready.resume(returning: Empty<Int, Never>(completeImmediately: false).values)
+      }
+    }
+    let reader = Task { for await _ in values {} }
+    thread.loop.execute { thread.loop.stop() }
+    thread.shutdown()
+    await reader.value
+    #expect(witness.cancellations == 2)
+    withExtendedLifetime(subscription) {}
+  }
+
+  private typealias Made = @Sendable (EventLoop, DispatchQueue) -> AnyPublisher<Int, Never>
+
+  private static func ticks<S: Scheduler>(_ scheduler: S) -> some Publisher<Int, Never> {
+    Interval(every: .milliseconds(1), scheduler: scheduler).map { _ in 1 }
+  }
+
+  private static let streams: [(name: String, make: Made)] = [
+    ("to a queue and back", { ticks($0).receive(on: $1).receive(on: $0).eraseToAnyPublisher() }),
+    ("from a queue's timer", { ticks($1).receive(on: $0).eraseToAnyPublisher() }),
+    ("quiet", { Empty(completeImmediately: false).receive(on: $1).receive(on: $0).eraseToAnyPublisher() }),
+    ("below a queue", { ticks($1).subscribe(on: $1).receive(on: $0).eraseToAnyPublisher() }),
+    (
+      "delayed on a queue",
+      { loop, queue in
+        ticks(loop).flatMap { Just($0).delay(for: .milliseconds(3), scheduler: queue) }.eraseToAnyPublisher()
+      }
+    ),
+    (
+      "one value, delayed",
+      { loop, queue in
+        Just(1).delay(for: .milliseconds(300), scheduler: queue).append(Empty(completeImmediately: false)).eraseToAnyPublisher()
+      }
+    ),
+    ("in tasks", { loop, _ in ticks(loop).mapAsync(limit: 2) { $0 }.eraseToAnyPublisher() }),
+  ]
+
+  @Test(arguments: streams.map(\.name))
+  func `a stream that is cancelled on another thread after its loop was closed is released`(_ name: String) throws {
+    let make = try #require(Self.streams.first { $0.name == name }).make
+    let thread = try EventLoopThread()
+    let ready = DispatchSemaphore(value: 0)
+    nonisolated(unsafe) var subscription: AnyCancellable?
+    nonisolated(unsafe) weak var left: Witness?
+    let queue = DispatchQueue(label: "queue")
+    thread.loop.execute {
+      let witness = Witness()
+      left = witness
+      subscription = make(thread.loop, queue).sink { _ in withExtendedLifetime(witness) {} }
+      ready.signal()
+    }
+    ready.wait()
+    usleep(3_000)
+    thread.shutdown()
+    #expect(subscription != nil)
+    subscription = nil
+    let limit = Date(timeIntervalSinceNow: 60)
+    while left != nil, Date() < limit { usleep(1_000) }
+    #expect(left == nil)
+  }
 }

@@ -32,6 +32,10 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// Runs `action` here, later; drops it without a warning when the domain is closed. Safe to use from any thread.
   func bring(_ action: @escaping @Sendable () -> Void)
 
+  /// Runs `cancel`, which cancels or releases something, as `bring(_:)` does. If the domain is closed, `cancel` runs on
+  /// the thread that finds this out, one at a time. Safe to use from any thread.
+  func bringCancellation(_ cancel: @escaping @Sendable () -> Void)
+
   /// The subscriptions that live here, for warnings; `nil` if they aren't checked.
   var subscriptions: LiveSubscriptions? { get }
 
@@ -62,6 +66,7 @@ package protocol StreamDomain: AnyObject, Sendable {
 }
 
 extension StreamDomain {
+  package func bringCancellation(_ cancel: @escaping @Sendable () -> Void) { bring(cancel) }
   package var isForAnyThread: Bool { false }
   package var isReleased: Bool { false }
   package var reference: any StreamDomain { self }

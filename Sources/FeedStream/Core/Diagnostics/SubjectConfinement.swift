@@ -24,7 +24,7 @@ public import CThread
   private let maker: UInt
   /// The domain in which the object was first touched.
   private var home: ObjectIdentifier?
-  /// True if that domain is an event loop. Once the loop is closed, the object lives where it is touched next.
+  /// True if that domain is an event loop. Once the loop is closed, any thread may touch the object.
   private var isOnLoop = false
   /// True when a task touched the object first; a task may continue on another thread.
   private var isOfTask = false
@@ -123,7 +123,11 @@ public import CThread
         \(advice()) In main.swift, write a task that touches it as Task { @MainActor in … }.
         """)
     }
-    if isFirst || place != home && isOfClosedLoop {
+    if place != home, isOfClosedLoop {
+      guard !isInUse else { Self.haltInUse(name()) }
+      return
+    }
+    if isFirst {
       home = place
       isOnLoop = domain.map { $0.reference !== $0 } ?? false
       isOfTask = isInTask

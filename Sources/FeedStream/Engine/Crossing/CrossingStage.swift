@@ -109,11 +109,9 @@ public import Synchronization
     guard isOpen.load(ordering: .relaxed) else { return }
     isOpen.store(false, ordering: .relaxed)
     // A user's publisher may complete on one thread while another thread cancels.
-    home.domain?.perform { [self] in
-      home.domain?.whenClosed(ObjectIdentifier(self), nil)
-      discard(up.take())
-    }
+    home.domain?.perform { [self] in discard(up.take()) }
     if isTimed { return wait { [self] in finish(completion) } }
+    home.domain?.perform { [self] in forgetHome() }
     mutex.lock()
     passingEnding = completion
     let mustTell = !isTold
@@ -138,6 +136,7 @@ public import Synchronization
     let arrive: () -> Void = { [self] in
       home.domain?.perform { [self] in
         if let next = waiting.popFirst() { lane.post(next) }
+        if !isOpen.load(ordering: .relaxed), waiting.isEmpty { forgetHome() }
         home.letGo()
       }
     }
@@ -148,7 +147,7 @@ public import Synchronization
 
   /// Called when the lane's loop is closed: nothing more is delivered, and values in transit are reported as dropped.
   private func laneClosed() {
-    home.domain?.perform { [self] in
+    home.domain?.perform(isCancellation: true) { [self] in
       abandon()
       for value in mutex.withLock({ passing.take() }) {
         StreamDiagnostics.dropped(value, "CrossingStage", .terminated)
@@ -159,12 +158,15 @@ public import Synchronization
   /// Cancels upstream, when the stream is cancelled, or when the loop of either part is closed. Runs in the home of the
   /// part above.
   private func abandon() {
-    home.domain?.whenClosed(ObjectIdentifier(self), nil)
+    forgetHome()
     isOpen.store(false, ordering: .relaxed)
     waiting.removeAll()
     up.take()?.cancel()
     home.leave()
   }
+
+  /// Called in the home when the stage has nothing left there.
+  private func forgetHome() { home.domain?.whenClosed(ObjectIdentifier(self), nil) }
 
   @usableFromInline func ask(_ demand: Subscribers.Demand) {
     home.domain?.perform { [self] in up?.request(demand) }
@@ -217,7 +219,7 @@ public import Synchronization
     guard lane.isHere else { return lane.revoke { [self] in cancelled() } }
     guard isLive else { return }
     isLive = false
-    home.domain?.perform { [self] in abandon() }
+    home.domain?.perform(isCancellation: true) { [self] in abandon() }
   }
 
   override func tell(_ facts: inout StreamFacts) {

@@ -15,7 +15,7 @@
     source.pass { up.request(demand) }
   }
 
-  @usableFromInline func cancel(_ up: any Subscription) { source.perform { up.cancel() } }
+  @usableFromInline func cancel(_ up: any Subscription) { source.perform(isCancellation: true) { up.cancel() } }
 
   /// The path for the subscription that is currently being delivered; `nil` if its values arrive in its subscriber's
   /// home.
@@ -36,7 +36,7 @@
       guard home !== lane else { return nil }
       // The code that subscribes may run in another home than the stage, such as the lane of a join above the stage:
       // only the gate knows where the stage lives.
-      guard let gate else { return HomePair(source: lane, atHome: home.perform) }
+      guard let gate else { return HomePair(source: lane) { home.perform($0) } }
       return HomePair(source: lane, atHome: gate.run)
     }
     // The only thread that serves the queue runs this code, so the whole stream lives on that thread.

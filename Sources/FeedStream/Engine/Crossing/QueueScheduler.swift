@@ -60,10 +60,12 @@ extension Scheduler {
 
 extension StreamDomain {
   /// Runs `action` in this domain: immediately if the calling thread may use the domain, otherwise later.
-  func perform(_ action: @escaping () -> Void) {
+  ///
+  /// - Parameter isCancellation: true to run the action even if the domain is closed.
+  func perform(isCancellation: Bool = false, _ action: @escaping () -> Void) {
     guard isHere else {
       let action = Carried(uncheckedly: action)
-      return bring { action.value() }
+      return isCancellation ? bringCancellation { action.value() } : bring { action.value() }
     }
     let outer = CurrentDomain.enter(domainHere)
     action()

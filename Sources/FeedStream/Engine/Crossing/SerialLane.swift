@@ -10,7 +10,9 @@ import Synchronization
   struct State {
     var work = FIFO<() -> Void>()
     var isBusy = false
-    /// True if the lane's loop is closed: no more work runs.
+    /// Cancellations that haven't run yet, in order.
+    var cancellations = FIFO<() -> Void>()
+    /// True if the lane's loop is closed: no more work runs, except cancellations, on any thread.
     var isClosed = false
     var whenClosed: (() -> Void)?
     /// The number of results for which streams in the lane wait.
@@ -78,11 +80,13 @@ import Synchronization
     self.holder = holder?.reference
     restarts = false
     name = "an event loop"
+    // The stream doesn't keep the loop alive.
+    let reference = loop.reference
     start = { action in
       let action = Carried(uncheckedly: action)
-      loop.bring { action.value() }
+      reference.bring { action.value() }
     }
-    isOnThread = { loop.isHere }
+    isOnThread = { reference.isHere }
     place = .queue
     self.loop = loop
   }
@@ -104,6 +108,7 @@ import Synchronization
   var ownsThread: Bool { isOnThread?() ?? false }
 
   package func bring(_ action: @escaping @Sendable () -> Void) { post(action) }
+  package func bringCancellation(_ cancel: @escaping @Sendable () -> Void) { end(cancel) }
 
   /// Runs `action` in the lane; its captured state then belongs to the lane.
   func post(_ action: @escaping () -> Void) {
@@ -185,7 +190,39 @@ import Synchronization
   /// Drops all events that wait in the lane, and runs `cancel` there. Safe to use from any thread.
   func revoke(_ cancel: @escaping () -> Void) {
     isRevoked.store(true, ordering: .releasing)
-    post(cancel)
+    end(cancel)
+  }
+
+  /// Runs `cancel` in the lane, after the work that waits there. In a closed lane, whose queue or loop runs no more work,
+  /// it runs on this thread, or on the one that is running another cancellation.
+  private func end(_ cancel: @escaping () -> Void) {
+    let (isClosed, isFree) = state.withLock { state in
+      state.cancellations.append(cancel)
+      if !state.isClosed { state.work.append { [self] in runCancellation() } }
+      defer { state.isBusy = true }
+      return (state.isClosed, !state.isBusy)
+    }
+    guard isFree else { return }
+    if isClosed { runCancellations() } else { begin() }
+  }
+
+  private func runCancellation() { state.withLock { $0.cancellations.popFirst() }?() }
+
+  /// Runs the cancellations of a closed lane until there are no more.
+  private func runCancellations() {
+    inside {
+      while let cancel = nextCancellation() { cancel() }
+    }
+  }
+
+  /// The next cancellation; if there is none, the lane is free when this returns.
+  private func nextCancellation() -> (() -> Void)? {
+    state.withLock { state in
+      if let cancel = state.cancellations.popFirst() { return cancel }
+      runner.store(0, ordering: .relaxed)
+      state.isBusy = false
+      return nil
+    }
   }
 
   /// True after `revoke`: waiting events must not be delivered.
@@ -236,6 +273,8 @@ import Synchronization
     _ = consume work
     for _ in 0...waits { letGo(place) }
     action?()
+    // This thread found the lane busy with work that never ran, so the lane is now its own.
+    runCancellations()
   }
 
   private func drain() {

@@ -165,7 +165,7 @@ import Synchronization
       waiting.subtract(1, ordering: .relaxed)
       action()
     }
-    if let lane { return lane.perform(arrive) }
+    if let lane { return lane.perform(isCancellation: isCancellation, arrive) }
     guard let home else { return }
     if isCancellation, !home.isHere {
       let (arrive, cancel) = (Carried(uncheckedly: arrive), Carried(uncheckedly: action))

@@ -53,7 +53,9 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      if scheduler.isQueue || mayCross && (scheduler.isElsewhere || StreamHomes.mayCross) {
+      if scheduler.isQueue
+        || mayCross && (scheduler.isElsewhere || StreamHomes.mayCross || !upstream._deliversAtHome)
+      {
         return cross(to: ErasedSubscriber(subscriber))
       }
       upstream.receive(
