@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The files in `Packaging/monitoring`. `FleetCommandTests` checks that a gateway has the metrics that they name.
@@ -20,7 +21,7 @@ enum MonitoringFile: String, CaseIterable {
   }
 }
 
-@Suite struct MonitoringTests {
+@Suite(.settled) struct MonitoringTests {
   @Test func `the dashboard is JSON, and its panels don't overlap`() throws {
     struct Dashboard: Decodable {
       struct Panel: Decodable {

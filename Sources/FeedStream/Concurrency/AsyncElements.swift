@@ -85,7 +85,6 @@ where Elements.Element: Sendable {
     guard mustWait != isWaiting else { return }
     isWaiting = mustWait
     if mustWait { home.beginWaiting() } else { home.stopWaiting() }
-    home.whenClosed(ObjectIdentifier(self), mustWait ? { [weak self] in self?.cancelled() } : nil)
   }
 
   private func iterate() async {

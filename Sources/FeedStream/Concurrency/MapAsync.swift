@@ -199,8 +199,6 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
     guard working.isEmpty == isWaiting else { return }
     isWaiting.toggle()
     if isWaiting { home.beginWaiting() } else { home.stopWaiting() }
-    // A closed loop cancels the tasks, whose results nobody would receive.
-    home.whenClosed(ObjectIdentifier(self), isWaiting ? { [weak self] in self?.leave() } : nil)
   }
 
   private func endStage() { super.cancelled() }

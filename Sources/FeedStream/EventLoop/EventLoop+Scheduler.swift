@@ -123,6 +123,11 @@ extension EventLoop {
     // A timer that is added while timers fire waits for the next turn, even if it is overdue.
     if let firing = timing.firing, date <= firing { date = StreamInstant(nanoseconds: firing.nanoseconds + 1) }
     let work = timers.add(at: date, every: interval, onCancel: timerWasCancelled, action)
+    guard !isClosed else {
+      // The action is dropped, as at `close()`. Cancelling the work later does nothing.
+      timers.removeAll()
+      return work
+    }
     if timing.firing == nil, date.nanoseconds < timing.lookAt { arm(for: date) }
     return work
   }
@@ -139,10 +144,6 @@ extension EventLoop {
   /// Makes sure that timers are checked at `date`: by libuv's timer, rounded up to a millisecond, or on the next turn
   /// if `date` has already passed, because rounding would delay the check further.
   private func arm(for date: StreamInstant) {
-    guard !isClosed else {
-      timers.removeAll()
-      return
-    }
     if date <= now {
       if ready.isIdling || beginIdling() { timing.lookAt = .min }
       return

@@ -5,9 +5,9 @@ extension EventLoop {
   @inline(never) static func refuse(_ function: StaticString) -> Never {
     halt(
       """
-      EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to run code on it. If an operator has \
-      this loop as its scheduler, write .receive(on: loop) directly above the operator, which moves values that are Sendable there; \
-      build streams of other values, and timers, in loop.execute { }. In an asynchronous main, which changes threads, use EventLoop.main
+      EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to run code on it. If a timer or an \
+      operator has this loop as its scheduler, build its stream in loop.execute { }; above delay, debounce and throttle, \
+      .receive(on: loop) does the same for values that are Sendable. In an asynchronous main, which changes threads, use EventLoop.main
       """)
   }
 
