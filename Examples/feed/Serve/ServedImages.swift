@@ -83,9 +83,7 @@ final class ServedImages {
   }
 
   /// The pixels of an image, fitted into a box, once the image is saved.
-  func pixels(of image: Gallery.Named, fitting size: DecodedImage.Size) -> AnyPublisher<
-    DecodedImage, Problem
-  > {
+  func pixels(of image: Gallery.Named, fitting size: DecodedImage.Size) -> AnyPublisher<DecodedImage, Problem> {
     let feed = image.namers.first
     return loader.pixels(for: image.url, of: feed?.address, isPrivate: feed?.isPrivate, fitting: size)
       .mapError { Problem($0) }.collect().compactMap(\.last).eraseToAnyPublisher()
