@@ -32,8 +32,8 @@ let package = Package(
     .library(name: "ImageFeedTesting", targets: ["ImageFeedTesting"]),
     .library(name: "PlainText", targets: ["PlainText"]),
     .executable(name: "feed", targets: ["feed"]),
-    // `feed` runs it, and so do programs that decode images with `PictureDecoder`: install it next to the program.
-    .executable(name: "picture-decoder", targets: ["picture-decoder"]),
+    // `feed` runs it, and so do programs that decode images with `ImageDecoder`: install it next to the program.
+    .executable(name: "image-decoder", targets: ["image-decoder"]),
     .executable(name: "year-of-polling", targets: ["year-of-polling"]),
   ],
   traits: [
@@ -111,8 +111,8 @@ let package = Package(
         .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay", condition: testing),
       ]),
     .target(name: "PlainText"),
-    // Pictures in a terminal's characters, and in the protocols of those that show more.
-    .target(name: "TerminalPictures", dependencies: ["FeedStream", "PlainText"]),
+    // Images in a terminal's characters, and in the protocols of those that show more.
+    .target(name: "TerminalImages", dependencies: ["FeedStream", "PlainText"]),
     // HTTP without a database, for programs that don't use feeds.
     .target(
       name: "FeedHTTP",
@@ -158,14 +158,14 @@ let package = Package(
       dependencies: [
         "CZlib", "FeedFleet", "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedRedis", "FeedStream",
         "FeedStreamMetrics", "FeedStreamTracing", "ImageFeed", "PlainText",
-        "Samples", "TerminalPictures",
+        "Samples", "TerminalImages",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
         .product(name: "Logging", package: "swift-log", condition: everything),
       ],
       path: "Examples/feed"),
-    // Decodes pictures from anywhere, without a right to anything: `feed` starts it next to itself.
+    // Decodes images from anywhere, without a right to anything: `feed` starts it next to itself.
     .executableTarget(
-      name: "picture-decoder",
+      name: "image-decoder",
       linkerSettings: [
         .linkedLibrary("avif"), .linkedLibrary("jpeg"), .linkedLibrary("spng"), .linkedLibrary("webp"),
         .linkedLibrary("webpdemux"),
@@ -270,8 +270,8 @@ let package = Package(
       ]),
     .testTarget(name: "FeedFormatsTests", dependencies: ["TestSupport", "FeedFormats"]),
     .testTarget(
-      name: "TerminalPicturesTests",
-      dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting", "PlainText", "TerminalPictures"]),
+      name: "TerminalImagesTests",
+      dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting", "PlainText", "TerminalImages"]),
     // What Scripts/test-feedparser compares with.
     .executableTarget(name: "InspectFeeds", dependencies: ["FeedFormats"], path: "Tests/InspectFeeds"),
     .testTarget(
@@ -311,11 +311,11 @@ let package = Package(
       name: "CommandLineTests",
       dependencies: [
         "TestSupport", "HTTPTestSupport", "RedisTestSupport",
-        "feed", "picture-decoder", "LiveEvents", "LoadAndShow", "SearchField", "YourOwnFormat", "ZipTwoLoads",
+        "feed", "image-decoder", "LiveEvents", "LoadAndShow", "SearchField", "YourOwnFormat", "ZipTwoLoads",
         "TypeAndSearch", "ShowFeed",
         "CountVisits", "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedHTTPServer", "FeedPolling",
         "FeedStream", "ImageFeed",
-        "PlainText", "Samples", "TerminalPictures", "FeedStreamTesting", "ImageFeedTesting",
+        "PlainText", "Samples", "TerminalImages", "FeedStreamTesting", "ImageFeedTesting",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
         .product(name: "GRDB", package: "GRDB.swift", condition: everything),
       ]),

@@ -1,4 +1,4 @@
-// Decodes a made-up photograph by way of picture-decoder, and with libjpeg-turbo in this process, in turn: Benchmarks/decoding.
+// Decodes a made-up photograph by way of image-decoder, and with libjpeg-turbo in this process, in turn: Benchmarks/decoding.
 
 #include <math.h>
 #include <stdint.h>
@@ -100,7 +100,7 @@ static void pass(int descriptor, void *bytes, size_t length, int writes) {
   }
 }
 
-/// A process of `program` that decodes the picture this many times, its start and end included.
+/// A process of `program` that decodes the image this many times, its start and end included.
 static void ask(const char *program, uint8_t *bytes, size_t length, int width, int times) {
   int in[2], out[2];
   if (pipe(in) != 0 || pipe(out) != 0) exit(1);

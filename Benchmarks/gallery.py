@@ -1,4 +1,4 @@
-"""The page of `feed serve` with 1,000 pictures: its first contentful paint, its bytes, the memory of the process; and 1,000
+"""The page of `feed serve` with 1,000 images: its first contentful paint, its bytes, the memory of the process; and 1,000
 streams of events, from clients that only read. Prints the tables of RESULTS.md."""
 
 import os
@@ -17,7 +17,7 @@ from playwright.sync_api import sync_playwright  # noqa: E402
 from origin import Origin  # noqa: E402
 from people import WIDE, Gallery, cards  # noqa: E402
 
-PICTURES = 1_000
+IMAGES = 1_000
 CLIENTS = 1_000
 VISITS = 11
 program = sys.argv[1]
@@ -37,7 +37,7 @@ def used(process):
 
 
 def visits(browser, gallery):
-    paints, page_bytes, picture_bytes = [], 0, 0
+    paints, page_bytes, image_bytes = [], 0, 0
     for _ in range(VISITS):
         page = browser.new_context(viewport=WIDE).new_page()
         page.goto(gallery.address, wait_until="load")
@@ -48,20 +48,20 @@ def visits(browser, gallery):
             "[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]"
             ".map(one => [new URL(one.name).pathname, one.transferSize])")
         page_bytes = sum(size for path, size in sizes if not path.startswith("/image/"))
-        picture_bytes = sum(size for path, size in sizes if path.startswith("/image/"))
+        image_bytes = sum(size for path, size in sizes if path.startswith("/image/"))
         page.context.close()
-    return paints, page_bytes, picture_bytes
+    return paints, page_bytes, image_bytes
 
 
 def scroll(browser, gallery):
     page = browser.new_context(viewport=WIDE).new_page()
     page.goto(gallery.address)
     begin = time.monotonic()
-    while cards(page) < PICTURES or not page.evaluate("[...document.images].every(one => one.complete)"):
-        # As a person does, so that each picture is seen.
+    while cards(page) < IMAGES or not page.evaluate("[...document.images].every(one => one.complete)"):
+        # As a person does, so that each image is seen.
         page.evaluate("scrollBy(0, innerHeight)")
         page.wait_for_timeout(50)
-        if page.evaluate("scrollY + innerHeight >= document.body.scrollHeight - 2") and cards(page) >= PICTURES:
+        if page.evaluate("scrollY + innerHeight >= document.body.scrollHeight - 2") and cards(page) >= IMAGES:
             break
     page.context.close()
     return time.monotonic() - begin
@@ -98,11 +98,11 @@ def streams(gallery, origin):
     for number in range(20):
         count = gallery.count() + 1
         origin.add(f"For all {number}")
-        times = until(f'"pictures":{count},'.encode())
+        times = until(f'"images":{count},'.encode())
         spreads.append((times[-1] - times[0]) * 1000)
         for key in clients.get_map().values():
             key.data.clear()
-    print(f"| a new picture, from the first client that knows to the last: median, worst of 20 | "
+    print(f"| a new image, from the first client that knows to the last: median, worst of 20 | "
           f"{statistics.median(spreads):.1f} ms, {max(spreads):.1f} ms |")
     print(f"| processor time of the server, for each of these 20, with the polls between | "
           f"{(used(process) - began) * 1000 / 20:.0f} ms |")
@@ -112,16 +112,16 @@ def streams(gallery, origin):
 
 with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
     origin = Origin()
-    for number in range(PICTURES):
-        origin.add(f"Picture {number}", "Somewhere")
+    for number in range(IMAGES):
+        origin.add(f"Image {number}", "Somewhere")
     gallery = Gallery(program, "--cache", f"{folder}/feeds.db", f"http://127.0.0.1:{origin.port}/feed.json")
     gallery.ready()
     browser = playwright.chromium.launch(executable_path=shutil.which("chromium-headless-shell"), args=["--no-sandbox"])
-    print("| `feed serve`, 1,000 pictures of 480 × 360, 2.7 KB each | |\n|---|---|")
+    print("| `feed serve`, 1,000 images of 480 × 360, 2.7 KB each | |\n|---|---|")
     print(f"| memory when it has loaded the feed | {memory(gallery.process):.0f} MB |")
-    paints, page_bytes, picture_bytes = visits(browser, gallery)
+    paints, page_bytes, image_bytes = visits(browser, gallery)
     print(f"| first contentful paint: median, worst of {VISITS} | {statistics.median(paints):.0f} ms, {max(paints):.0f} ms |")
-    print(f"| bytes until then: page, style, script and icon; pictures | {page_bytes / 1e3:.1f} kB; {picture_bytes / 1e3:.0f} kB |")
+    print(f"| bytes until then: page, style, script and icon; images | {page_bytes / 1e3:.1f} kB; {image_bytes / 1e3:.0f} kB |")
     print(f"| scrolling through all of them | {scroll(browser, gallery):.1f} s |")
     browser.close()
     print(f"| memory after that: now, at most | {memory(gallery.process):.0f} MB, {memory(gallery.process, 'VmHWM'):.0f} MB |")

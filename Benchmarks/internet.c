@@ -52,7 +52,7 @@ static void answer(int socket) {
   long version = temper == 1 ? ++asked : temper == 2 ? (long)(now() / 3600) : 0;
   int size = sprintf(body,
                      "{\"version\":\"https://jsonfeed.org/version/1.1\",\"title\":\"%d\",\"items\":["
-                     "{\"id\":\"%d/%ld\",\"content_text\":\"Something new\",\"image\":\"https://pictures.example/%d/%ld.jpg\"}]}",
+                     "{\"id\":\"%d/%ld\",\"content_text\":\"Something new\",\"image\":\"https://images.example/%d/%ld.jpg\"}]}",
                      client->path, client->path, version, client->path, version);
   switch (temper) {
     case 3: more = "Cache-Control: max-age=600\r\n"; break;

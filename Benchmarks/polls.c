@@ -33,7 +33,7 @@ static void answer(int client, const char *request) {
   } else {
     int length = sprintf(bodies, "{\"version\":\"https://jsonfeed.org/version/1.1\",\"title\":\"%s\",\"items\":[", path);
     for (int i = 0; i < IMAGES; i++)
-      length += sprintf(bodies + length, "%s{\"id\":\"%s/%d\",\"image\":\"https://pictures.example%s/%d.jpg\"}",
+      length += sprintf(bodies + length, "%s{\"id\":\"%s/%d\",\"image\":\"https://images.example%s/%d.jpg\"}",
                         i ? "," : "", path, i, path, i);
     length += sprintf(bodies + length, "]}");
     size = sprintf(text, "HTTP/1.1 200 OK\r\nETag: \"%s\"\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",

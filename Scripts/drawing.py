@@ -1,9 +1,9 @@
-"""Drawing functions for Scripts/pictures and Scripts/architecture: SVG in the style of the marble diagrams, light and dark."""
+"""Drawing functions for Scripts/images and Scripts/architecture: SVG in the style of the marble diagrams, light and dark."""
 import os
 from xml.sax.saxutils import escape
 
 project = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-pictures = os.path.join(project, "docs", "pictures")
+images = os.path.join(project, "docs", "images")
 FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 # Each color on light, and on dark.
 COLOURS = {
@@ -61,7 +61,7 @@ def box(x, y, wide, high, words, color, size=13):
 
 
 def write(name, document):
-    os.makedirs(pictures, exist_ok=True)
-    with open(os.path.join(pictures, name), "w") as file:
+    os.makedirs(images, exist_ok=True)
+    with open(os.path.join(images, name), "w") as file:
         file.write(document)
-    print(f"docs/pictures/{name}")
+    print(f"docs/images/{name}")

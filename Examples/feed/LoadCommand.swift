@@ -29,12 +29,12 @@ struct LoadCommand: ParsableCommand {
 
   @OptionGroup var budget: ImageBudgetOption
 
-  @OptionGroup var picture: PictureOptions
+  @OptionGroup var imageOptions: ImageOptions
 
   private var mode: ReadMode { choice?.mode ?? .networkFirst }
 
   func validate() throws {
-    try picture.check(for: load.format)
+    try imageOptions.check(for: load.format)
     guard !saveImages || choice != .offline else {
       throw ValidationError("--save-images makes requests; leave out --offline.")
     }
@@ -51,24 +51,24 @@ struct LoadCommand: ParsableCommand {
   func run() throws {
     let selection = try load.selection()
     try load.request.check(for: selection.addresses)
-    if picture.choice == .always || saveImages { try load.common.checkImages() }
+    if imageOptions.choice == .always || saveImages { try load.common.checkImages() }
     let session = Session(verbose: load.common.verbose, quiet: load.common.quiet, format: load.common.log.logFormat)
     let source = FeedSource(load, of: selection, on: session)
     let screen = FeedScreen(load, of: selection, on: session, source.marks)
-    let pictures = PictureShow(
-      picture, for: load, client: source.client, isOffline: choice == .offline, on: session)
+    let imageOutput = ImageOutput(
+      imageOptions, for: load, client: source.client, isOffline: choice == .offline, on: session)
     let saver = saveImages ? ImageSaver(for: load.common, budget, client: source.client, on: session) : nil
-    let progress = LoadProgress(of: source.client, hasPictures: pictures != nil, on: session)
+    let progress = LoadProgress(of: source.client, hasImages: imageOutput != nil, on: session)
     if selection.isSingle {
-      show(source.feeds.loaders[0], of: source, on: screen, pictures, saver, with: progress, in: session)
+      show(source.feeds.loaders[0], of: source, on: screen, imageOutput, saver, with: progress, in: session)
     } else {
-      showAll(source, of: selection, on: screen, pictures, saver, in: session)
+      showAll(source, of: selection, on: screen, imageOutput, saver, in: session)
     }
     try session.finish(closing: source.store)
   }
 
   private func show(
-    _ loader: FeedLoader, of source: FeedSource, on screen: FeedScreen, _ pictures: PictureShow?,
+    _ loader: FeedLoader, of source: FeedSource, on screen: FeedScreen, _ imageOutput: ImageOutput?,
     _ saver: ImageSaver?, with progress: LoadProgress, in session: Session
   ) {
     let address = loader.url
@@ -93,7 +93,7 @@ struct LoadCommand: ParsableCommand {
         done()
       }
     }
-    run(feed, pictures, saver, in: session) {
+    run(feed, imageOutput, saver, in: session) {
       screen.bytes(of: $0, at: address)
     } list: {
       screen.list(of: $0, at: address)
@@ -109,7 +109,7 @@ struct LoadCommand: ParsableCommand {
   }
 
   private func showAll(
-    _ source: FeedSource, of selection: FeedSelection, on screen: FeedScreen, _ pictures: PictureShow?,
+    _ source: FeedSource, of selection: FeedSelection, on screen: FeedScreen, _ imageOutput: ImageOutput?,
     _ saver: ImageSaver?, in session: Session
   ) {
     let reports = source.afterMarks(source.feeds.load(mode))
@@ -122,7 +122,7 @@ struct LoadCommand: ParsableCommand {
         let places = Dictionary(uniqueKeysWithValues: selection.addresses.enumerated().map { ($1, $0) })
         return reports.sorted { places[$0.address]! < places[$1.address]! }
       }
-    run(reports, pictures, saver, in: session) {
+    run(reports, imageOutput, saver, in: session) {
       screen.bytes(of: $0)
     } list: {
       screen.list(of: $0)
@@ -138,13 +138,13 @@ struct LoadCommand: ParsableCommand {
   ///
   /// - Parameter shown: records that a value was shown, and returns the feeds whose images may be saved.
   private func run<P: Publisher>(
-    _ loaded: P, _ pictures: PictureShow?, _ saver: ImageSaver?, in session: Session,
+    _ loaded: P, _ imageOutput: ImageOutput?, _ saver: ImageSaver?, in session: Session,
     bytes: @escaping @Sendable (P.Output) -> [UInt8],
-    list: @escaping @Sendable (P.Output) -> PictureShow.List,
+    list: @escaping @Sendable (P.Output) -> ImageOutput.List,
     shown: @escaping (P.Output) -> [(address: URL, images: FeedImages)],
     ended: @escaping (Subscribers.Completion<P.Failure>) -> Void = { _ in }
   ) where P.Output: Sendable {
-    guard let pictures else {
+    guard let imageOutput else {
       return session.run(
         loaded, bytes: bytes,
         written: { value, done in
@@ -157,7 +157,7 @@ struct LoadCommand: ParsableCommand {
       loaded
       .flatMap(maxPublishers: .max(1)) { value in
         worker.publisher { list(value) }
-          .flatMap { pictures.output(of: $0) }
+          .flatMap { imageOutput.output(of: $0) }
           .append(
             Deferred {
               let feeds = shown(value)

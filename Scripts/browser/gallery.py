@@ -16,8 +16,8 @@ from looks import Looks
 from origin import Origin, Wire
 from people import Gallery, People, at_rest, cards, expect, status, until
 
-program, pictures = sys.argv[1:3]
-renews = "--pictures" in sys.argv
+program, screenshots = sys.argv[1:3]
+renews = "--images" in sys.argv
 PLACES = [
     ("A harbour in the morning", "Stralsund, Germany"),
     ("Two cats on a wall", "Kyōto"),
@@ -56,10 +56,10 @@ def first_visit(people, gallery, origin):
     page.goto(gallery.address)
     page.wait_for_selector("#gallery > li")
     expect("a first visit shows sixty images", cards(page), 60)
-    tile = "Math.max(...[...document.querySelectorAll('.picture')].map(one => { const image = one.querySelector('img');" \
+    tile = "Math.max(...[...document.querySelectorAll('.image')].map(one => { const image = one.querySelector('img');" \
         "if (!image.naturalWidth || one.closest('.whole')) return 0; const box = one.getBoundingClientRect();" \
         "const [a, b] = [box.width / box.height, image.naturalWidth / image.naturalHeight]; return 1 - Math.min(a, b) / Math.max(a, b); }))"
-    until(page, "[...document.querySelectorAll('.picture img')].slice(0, 12).every(one => one.complete)")
+    until(page, "[...document.querySelectorAll('.image img')].slice(0, 12).every(one => one.complete)")
     # An image can be complete a moment before its load event, which gives its tile the proportions.
     until(page, f"{tile} < 0.1")
     print("   at most a tenth of each image is cut off", flush=True)
@@ -150,14 +150,14 @@ def changes(people, gallery, origin, page):
     page.goto(gallery.address)
     until(page, "events.readyState === EventSource.OPEN")
     count = cards(page)
-    origin.add("The same picture again", "Sintra", address=origin.items[0]["image"])
-    page.wait_for_selector("text=The same picture again")
+    origin.add("The same image again", "Sintra", address=origin.items[0]["image"])
+    page.wait_for_selector("text=The same image again")
     expect("an image may appear twice", cards(page), count + 1)
     origin.items[0]["description"] = "In other words"
     page.wait_for_selector(".description:has-text('In other words')")
     first = page.locator("#gallery img").first
     expect("a changed description is replaced in place", (cards(page), first.get_attribute("alt")), (count + 1, "In other words"))
-    expect("the former description is gone", page.locator("text=The same picture again").count(), 0)
+    expect("the former description is gone", page.locator("text=The same image again").count(), 0)
 
 
 def losses(people, gallery, origin, page):
@@ -170,7 +170,7 @@ def losses(people, gallery, origin, page):
     expect("the images do not repeat that a server is unreachable", "unreachable" in page.locator("#gallery").inner_text(), False)
     page.reload()
     page.wait_for_selector("#gallery > li")
-    until(page, "[...document.querySelectorAll('.picture img')].slice(0, 12).every(one => one.complete)")
+    until(page, "[...document.querySelectorAll('.image img')].slice(0, 12).every(one => one.complete)")
     expect("saved images are shown while the servers are unreachable", page.locator("#gallery li:nth-child(-n+12) .missing").count(), 0)
     people.keep(page, "away")
     people.accessible(page, "away")
@@ -320,21 +320,21 @@ def looks(people, gallery, origin, page):
             people.leave(page)
     health = people.visit(gallery.address)
     health.goto(gallery.address + "health")
-    health.screenshot(path=f"{pictures}/health.png")
+    health.screenshot(path=f"{screenshots}/health.png")
     people.accessible(health, "health")
     before = health.locator("tbody tr").first.inner_text()
     origin.stop()
     until(health, "document.querySelectorAll('td.failing').length === 3")
     expect("the health page updates itself", health.locator("tbody tr").first.inner_text() != before)
     expect("the health page says since when a feed has been unreachable", re.search(r"unreachable since \d\d:\d\d; saved", health.locator("td.failing").first.inner_text()) is not None)
-    health.screenshot(path=f"{pictures}/health-away.png")
+    health.screenshot(path=f"{screenshots}/health-away.png")
     origin.start()
     health.wait_for_selector("td.failing", state="detached")
     people.leave(health)
 
 
 def filters(people, gallery):
-    """Folders, what is new, what is starred, and the window around one picture."""
+    """Folders, what is new, what is starred, and the window around one image."""
     page = people.visit(gallery.address)
     page.click("#filter a:has-text('Walks')")
     page.wait_for_url("**folder=Walks**")
@@ -356,7 +356,7 @@ def filters(people, gallery):
     people.keep(page, "new")
 
     page.goto(gallery.address)
-    page.locator(".picture").nth(1).click()
+    page.locator(".image").nth(1).click()
     page.wait_for_selector("#large[open]")
     name = page.evaluate("document.querySelectorAll('#gallery > li')[1].id")
     expect("an enlarged image has a URL", page.url, gallery.address + "#" + name)
@@ -369,9 +369,9 @@ def filters(people, gallery):
     page.keyboard.press("Escape")
     page.wait_for_selector("#large", state="hidden")
     expect("an image's URL opens the image, and closing it restores the page's URL", page.url, gallery.address)
-    page.fill("#words", "Not a picture")
+    page.fill("#words", "Not an image")
     until(page, "document.querySelectorAll('#gallery > li').length === 1")
-    page.locator(".picture").first.click()
+    page.locator(".image").first.click()
     page.wait_for_selector("#large .reason:has-text('web page where a')")
     expect("if an enlarged image cannot be shown, the page says why", page.locator("#large img").is_visible(), False)
     people.keep(page, "large-missing")
@@ -412,7 +412,7 @@ def viewer(people, gallery, origin):
     name = page.evaluate("[...document.querySelectorAll('#gallery > li')].findIndex(one => one.innerText.includes('Four days'))")
     tile = page.locator("#gallery > li").nth(name)
     expect("a post of four images has a badge", tile.locator(".set summary").inner_text(), "4")
-    tile.locator(".picture").click()
+    tile.locator(".image").click()
     page.wait_for_selector("#large[open]")
     until(page, "document.querySelector('#stage img:not(.thumb)')?.naturalWidth > 0 && !document.querySelector('#stage .thumb')")
     said = lambda: page.locator("#about .meta").inner_text()
@@ -472,9 +472,9 @@ def viewer(people, gallery, origin):
         page.wait_for_timeout(50)
     page.fill("#words", "Slow boat")
     until(page, "document.querySelectorAll('#gallery > li').length === 1")
-    page.locator(".picture").first.click()
+    page.locator(".image").first.click()
     page.wait_for_selector("#large .reason:has-text('Loading')")
-    page.screenshot(path=f"{pictures}/large-waiting.png")
+    page.screenshot(path=f"{screenshots}/large-waiting.png")
     expect("a slow image shows Loading…", page.locator("#large .reason").inner_text(), "Loading…")
     origin.gate.set()
     until(page, "document.querySelector('#stage img:not(.thumb)')?.naturalWidth > 0")
@@ -482,7 +482,7 @@ def viewer(people, gallery, origin):
     people.leave(page)
 
     phone = people.visit(gallery.address, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    phone.locator(".picture").first.tap()
+    phone.locator(".image").first.tap()
     phone.wait_for_selector("#large[open]")
     first = phone.url
     until(phone, "document.querySelector('#stage img:not(.thumb)')?.naturalWidth > 0")
@@ -509,7 +509,7 @@ def shows(people, gallery):
     page.goto(gallery.address + "slideshow?every=2s&clock=1&feed=mountain-diary")
     until(page, "document.querySelector('.frame img').naturalWidth > 0")
     page.wait_for_timeout(200)
-    page.screenshot(path=f"{pictures}/slideshow.png")
+    page.screenshot(path=f"{screenshots}/slideshow.png")
     people.same(page, "slideshow", "#clock")
     people.accessible(page, "the slideshow")
     first = page.locator("figcaption").first.inner_text()
@@ -522,7 +522,7 @@ def shows(people, gallery):
     people.leave(page)
     frame = gallery.address + "frame.png?w=800&h=480&palette=gray4&feed=mountain-diary"
     answer = urllib.request.urlopen(frame)
-    with open(f"{pictures}/frame.png", "wb") as file:
+    with open(f"{screenshots}/frame.png", "wb") as file:
         file.write(answer.read())
     expect("a frame has the same ETag until there is another image", status(frame, **{"If-None-Match": answer.headers["ETag"]}), 304)
     sizes = [len(gzip.compress(gallery.text(path).encode())) for path in ("", "style.css", "script.js")]
@@ -532,7 +532,7 @@ def shows(people, gallery):
 
 def hostile(people, gallery, origin):
     page = people.visit(gallery.address)
-    page.locator("text=Not a picture").scroll_into_view_if_needed()
+    page.locator("text=Not an image").scroll_into_view_if_needed()
     page.wait_for_selector(".missing", state="attached")
     until(page, "[...document.querySelectorAll('#gallery img')].every(one => one.loading === 'lazy' || one.complete)")
     expect("a file that isn't an image is marked as missing", page.locator(".missing").count(), 1)
@@ -605,7 +605,7 @@ def everything(browser, folder):
         [(101, "The valley"), (102, "The pass"), (103, "The hut"), (104, "Rain")])
     for minutes, text, path in [(6, "A tall comic", "comic.png"), (8, "A panorama", "panorama.png"), (11, "It moves", "moving.gif")]:
         origin.diary.append(origin.dated(70_000 + minutes, minutes, text, f"http://127.0.0.1:{origin.port}/{path}"))
-    origin.hate(50_000, "Not a picture", f"http://127.0.0.1:{origin.port}/page")
+    origin.hate(50_000, "Not an image", f"http://127.0.0.1:{origin.port}/page")
     feeds = "".join(
         f'<outline text="{folder_name}"><outline type="rss" text="{title}" xmlUrl="http://127.0.0.1:{origin.port}/{path}"/></outline>'
         for folder_name, title, path in [
@@ -615,7 +615,7 @@ def everything(browser, folder):
     gallery = Gallery(program, "--cache", f"{folder}/feeds.db", "--opml", f"{folder}/feeds.opml")
     gallery.ready()
     looked = Looks(browser, os.path.join(os.path.dirname(__file__), "stored"), renews)
-    people = People(browser, pictures, looked)
+    people = People(browser, screenshots, looked)
     try:
         page = first_visit(people, gallery, origin)
         looks(people, gallery, origin, page)

@@ -42,8 +42,8 @@ COMPARED = """async ([one, other]) => {
 }"""
 
 
-def inline(picture):
-    return "data:image/png;base64," + base64.b64encode(picture).decode()
+def inline(screenshot):
+    return "data:image/png;base64," + base64.b64encode(screenshot).decode()
 
 
 class Looks:
@@ -55,16 +55,16 @@ class Looks:
         self.renews = renews
         self.compared = 0
 
-    def compare(self, name, picture):
-        """The difference in words; nothing where the picture looks as it did."""
-        small = self.page.evaluate(SMALLER, [inline(picture), PART])
+    def compare(self, name, screenshot):
+        """The difference in words; nothing where the screenshot looks as before."""
+        small = self.page.evaluate(SMALLER, [inline(screenshot), PART])
         path = f"{self.folder}/{name}.png"
         if self.renews:
             with open(path, "wb") as file:
                 file.write(base64.b64decode(small.split(",")[1]))
             return None
         if not os.path.exists(path):
-            return f"{name} isn't stored: run Scripts/test-browser --pictures"
+            return f"{name} isn't stored: run Scripts/test-browser --images"
         with open(path, "rb") as file:
             found = self.page.evaluate(COMPARED, [small, inline(file.read())])
         self.compared += 1

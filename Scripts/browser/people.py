@@ -66,7 +66,7 @@ class Gallery:
         return urllib.request.urlopen(f"{self.address}{path}").read().decode()
 
     def count(self):
-        """How many pictures it has."""
+        """The number of images that it has."""
         return sum(int(value) for value in re.findall(r"^feed_images{.*} (\d+)$", self.text("metrics"), re.MULTILINE))
 
     def ready(self):
@@ -78,10 +78,10 @@ class Gallery:
 class People:
     """Visitors, and what their browsers complained of."""
 
-    def __init__(self, browser, pictures, looks):
+    def __init__(self, browser, screenshots, looks):
         self.browser = browser
         self.looks = looks
-        self.pictures = pictures
+        self.screenshots = screenshots
         self.complaints = []
         self.pages = []
 
@@ -107,18 +107,18 @@ class People:
         page.context.close()
 
     def keep(self, page, name):
-        """A picture of what is seen, when pictures are there and nothing moves."""
+        """A screenshot, once the images are there and nothing moves."""
         seen = "one => { const place = one.getBoundingClientRect(); return place.top < innerHeight && place.bottom > 0; }"
         until(
             page, f"[...document.querySelectorAll('#gallery img')].filter({seen})"
             ".every(one => one.complete && document.getAnimations().length === 0)")
-        page.screenshot(path=f"{self.pictures}/{name}.png")
+        page.screenshot(path=f"{self.screenshots}/{name}.png")
 
     def same(self, page, name, *hides):
         """The page looks as it is stored, but for its ages, for what moves, and for what else is hidden."""
-        hidden = [page.locator(one) for one in ("time", "li:has(.badge) .picture", *hides)]
-        picture = page.screenshot(mask=hidden, animations="disabled")
-        difference = self.looks.compare(name, picture)
+        hidden = [page.locator(one) for one in ("time", "li:has(.badge) .image", *hides)]
+        screenshot = page.screenshot(mask=hidden, animations="disabled")
+        difference = self.looks.compare(name, screenshot)
         if "--looks" in sys.argv:
             expect(f"the page looks like its stored copy: {name}", difference, None)
         elif difference:
@@ -131,8 +131,8 @@ class People:
     def failed(self):
         """The last page that was looked at."""
         if self.pages:
-            self.pages[-1].screenshot(path=f"{self.pictures}/failure.png")
-            print(f"see {self.pictures}/failure.png", file=sys.stderr)
+            self.pages[-1].screenshot(path=f"{self.screenshots}/failure.png")
+            print(f"see {self.screenshots}/failure.png", file=sys.stderr)
 
 
 def cards(page):

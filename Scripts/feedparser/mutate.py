@@ -103,9 +103,9 @@ def theirs(data):
     document = feedparser.parse(data)
     found = []
     for entry in document.entries:
-        pictures = [link.get("href") for link in entry.get("enclosures", [])] + [
+        images = [link.get("href") for link in entry.get("enclosures", [])] + [
             media.get("url") for media in entry.get("media_content", [])]
-        found.append((entry.get("link"), tuple(sorted(picture for picture in pictures if picture))))
+        found.append((entry.get("link"), tuple(sorted(image for image in images if image))))
     return found
 
 
@@ -117,7 +117,7 @@ def ours(path):
 
 
 def addresses(items):
-    return [address for link, pictures in items for address in (link,) + pictures if address]
+    return [address for link, images in items for address in (link,) + images if address]
 
 
 GENUINE = {f"https://e.com/{n}{end}" for n in range(1, 6) for end in ("?a=1&b=2", ".jpg", ".png")} | {

@@ -18,7 +18,7 @@ program, target = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 
 
 class Origin(http.server.BaseHTTPRequestHandler):
-    pictures = [Scene(number) for number in range(COUNT)]
+    scenes = [Scene(number) for number in range(COUNT)]
 
     def log_message(self, *_):
         pass
@@ -28,7 +28,7 @@ class Origin(http.server.BaseHTTPRequestHandler):
             place = f"http://127.0.0.1:{self.server.server_port}"
             items = [
                 {"id": str(uuid.UUID(int=n)), "description": one.name, "location": one.place, "image": f"{place}/{n}"}
-                for n, one in enumerate(self.pictures)
+                for n, one in enumerate(self.scenes)
             ]
             body = json.dumps({"items": items}).encode()
         else:

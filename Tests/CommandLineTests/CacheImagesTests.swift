@@ -8,12 +8,12 @@ import Testing
 
 /// `feed cache images`, and the images that remain after a process is killed.
 @Suite(.settled, .timeLimit(.minutes(5))) struct CacheImagesTests {
-  private func url(_ number: Int) -> URL { URL(string: "https://pictures.example/\(number).png")! }
+  private func url(_ number: Int) -> URL { URL(string: "https://images.example/\(number).png")! }
 
   private func save(_ count: Int, in folder: URL) throws {
     let store = DiskImageStore(folder: folder.appendingPathComponent("images").path)
     for number in 0..<count {
-      let data = try ImageData(Data(MadePicture.png(width: 20, height: 20)))
+      let data = try ImageData(Data(MadeImage.png(width: 20, height: 20)))
       let image = Saved(FetchedImage(data, lifetime: .seconds(3_600)), timestamp: Date())
       for address in [url(number)] + SizedImageLoader.addresses(of: url(number)).prefix(1) {
         try store.save(image, for: address, now: Date())
@@ -62,14 +62,14 @@ import Testing
   }
 
   /// An image whose bytes show whether all of them are of one version.
-  private func picture(_ version: UInt8, count: Int) -> [UInt8] {
-    Array(MadePicture.png(width: 9, height: 9).prefix(8)) + [UInt8](repeating: version, count: count)
+  private func image(_ version: UInt8, count: Int) -> [UInt8] {
+    Array(MadeImage.png(width: 9, height: 9).prefix(8)) + [UInt8](repeating: version, count: count)
   }
 
   @Test func `two processes killed at random while writing leave only whole images, and count every byte`() async throws
   {
     try await withFolder { folder in
-      let origin = try PictureOrigin()
+      let origin = try ImageOrigin()
       let url = try await origin.start((0..<10).map { "\($0)" })
       let cache = folder.appendingPathComponent("feeds.db").path
       let images = folder.appendingPathComponent("images").path
@@ -77,7 +77,7 @@ import Testing
       for round in 0..<UInt8(6) {
         // Each image has its own length, and another one in each round, so that saved images are replaced.
         for number in 0..<10 {
-          await origin.serve(Chunk(picture(round, count: 30_000 + number * 7_000)), at: "/\(number)", lifetime: 0)
+          await origin.serve(Chunk(image(round, count: 30_000 + number * 7_000)), at: "/\(number)", lifetime: 0)
         }
         let size = ["--image-cache-size", "1MB"]
         let runs = try (0..<2).map { _ in
@@ -93,7 +93,7 @@ import Testing
           }
           let number = try port(of: line)
           var paths: [String] = []
-          while paths.isEmpty { paths = try await picturePaths(number) }
+          while paths.isEmpty { paths = try await imagePaths(number) }
           // Don't wait for the responses: the process is killed while it loads and saves.
           for path in paths.shuffled() {
             sockets.append(try send("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", to: number))

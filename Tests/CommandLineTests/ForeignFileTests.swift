@@ -42,7 +42,7 @@ import Testing
       try Self.diary.write(to: image)
       let before = try contents(of: folder)
       for command in [
-        ["load", url, "--pictures", "always"], ["cache", "images", "clear"], ["serve", url, "--port", "0"],
+        ["load", url, "--images", "always"], ["cache", "images", "clear"], ["serve", url, "--port", "0"],
       ] {
         let run = try await FeedBinary.run(command + ["--cache", cache])
         #expect(run.status == 64 && run.errors.contains("contains files from other programs"))

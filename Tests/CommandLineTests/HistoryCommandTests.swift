@@ -66,7 +66,7 @@ import Testing
   @Test func `the image of a starred item is kept, and commands that delete it say so`() async throws {
     try await withFolder { folder in
       let cache = folder.appendingPathComponent("feeds.db").path
-      let origin = try PictureOrigin()
+      let origin = try ImageOrigin()
       let url = try await origin.start(["first", "second"])
       let image = url.replacing("feed.json", with: "0")
       _ = try await run("load", url, cache: cache)

@@ -23,7 +23,7 @@ import Testing
 
   @Test func `--log-format json writes each step as a JSON object with time, level and metadata`() async throws {
     try await withFolder { folder in
-      let origin = try PictureOrigin()
+      let origin = try ImageOrigin()
       let url = try await origin.start(["a"])
       let cache = folder.appendingPathComponent("feeds.db").path
       let run = try await FeedBinary.run(["load", url, "--cache", cache, "--verbose", "--log-format", "json"])
@@ -56,7 +56,7 @@ import Testing
 
   @Test func `serve logs each request with its id, and counts it for Prometheus`() async throws {
     try await withFolder { folder in
-      let origin = try PictureOrigin()
+      let origin = try ImageOrigin()
       let url = try await origin.start(["a"])
       let cache = folder.appendingPathComponent("feeds.db").path
       let run = try RunningFeed(
@@ -100,7 +100,7 @@ import Testing
 
   @Test func `the map that a signal causes is one line, among lines of JSON only`() async throws {
     try await withFolder { folder in
-      let origin = try PictureOrigin()
+      let origin = try ImageOrigin()
       let url = try await origin.start(["a"])
       let cache = folder.appendingPathComponent("feeds.db").path
       let run = try RunningFeed(

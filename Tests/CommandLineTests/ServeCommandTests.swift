@@ -12,10 +12,10 @@ import Testing
   /// Calls `body` with a gallery of a feed that has images with these descriptions; removes both afterwards.
   private func withGallery(
     _ descriptions: [String], _ arguments: String...,
-    body: (_ port: Int, _ origin: PictureOrigin, _ run: RunningFeed) async throws -> Void
+    body: (_ port: Int, _ origin: ImageOrigin, _ run: RunningFeed) async throws -> Void
   ) async throws {
     try await withFolder { folder in
-      let origin = try PictureOrigin()
+      let origin = try ImageOrigin()
       let url = try await origin.start(descriptions)
       let cache = folder.appendingPathComponent("feeds.db").path
       let run = try RunningFeed(
@@ -64,13 +64,13 @@ import Testing
 
   @Test func `serve sends only images of its feeds, checks that they are images, and loads each once`() async throws {
     try await withGallery(["a", "b"]) { port, origin, _ in
-      let paths = try await picturePaths(port)
+      let paths = try await imagePaths(port)
       #expect(paths.count == 2)
       for query in ["", "?w=400"] {
-        let picture = try await get(port, paths[0] + query)
+        let image = try await get(port, paths[0] + query)
         #expect(
-          picture.contains("Content-Type: image/gif\r\n") && picture.contains("X-Content-Type-Options: nosniff\r\n"))
-        #expect(picture.contains("GIF89a") && picture.contains("; sandbox\r\n"))
+          image.contains("Content-Type: image/gif\r\n") && image.contains("X-Content-Type-Options: nosniff\r\n"))
+        #expect(image.contains("GIF89a") && image.contains("; sandbox\r\n"))
       }
       #expect(await origin.asked.count { $0 == "/0" } == 1)
       #expect(try await get(port, paths[1]).hasPrefix("HTTP/1.1 502"))
@@ -83,8 +83,8 @@ import Testing
 
   @Test func `images are served in the page's sizes, and not sent again when unchanged`() async throws {
     try await withGallery(["a"]) { port, origin, _ in
-      await origin.serve(Chunk(MadePicture.png(width: 600, height: 450)), at: "/0")
-      let path = try #require(try await picturePaths(port).first)
+      await origin.serve(Chunk(MadeImage.png(width: 600, height: 450)), at: "/0")
+      let path = try #require(try await imagePaths(port).first)
       let original = try await answer(port, path)
       #expect(original.head.contains("Content-Type: image/png\r\n"))
       for (width, size) in [(1, [200, 150]), (400, [400, 300]), (400, [400, 300])] {
@@ -99,14 +99,14 @@ import Testing
         #expect(try await answer(port, "\(path)?w=\(width)").body == original.body, "it is not made larger")
       }
       #expect(await origin.asked.count { $0 == "/0" } == 1)
-      #expect(try await get(port, "/metrics").contains("feed_serve_pictures_made_total 3\n"))
+      #expect(try await get(port, "/metrics").contains("feed_serve_images_made_total 3\n"))
     }
   }
 
   @Test func `an image that can't be decoded isn't sent, and the response says why`() async throws {
     try await withGallery(["a", "b"]) { port, origin, _ in
-      await origin.serve(Chunk(MadePicture.zeros(width: 8_000, height: 5_001, .gray)), at: "/0")
-      let paths = try await picturePaths(port)
+      await origin.serve(Chunk(MadeImage.zeros(width: 8_000, height: 5_001, .gray)), at: "/0")
+      let paths = try await imagePaths(port)
       let answers = try await [get(port, paths[0] + "?w=400"), get(port, paths[1] + "?w=400")]
       for (answer, reason) in zip(
         answers,
@@ -122,25 +122,25 @@ import Testing
     }
   }
 
-  @Test func `without picture-decoder, images are served in their original size`() async throws {
+  @Test func `without image-decoder, images are served in their original size`() async throws {
     try await withFolder { folder in
       // A copy of the command in a separate folder.
       let copy = folder.appendingPathComponent("feed")
       try ExecutableFile.copy(FeedBinary.path, to: copy.path)
-      let origin = try PictureOrigin()
+      let origin = try ImageOrigin()
       let url = try await origin.start(["a"])
-      await origin.serve(Chunk(MadePicture.png(width: 600, height: 450)), at: "/0")
+      await origin.serve(Chunk(MadeImage.png(width: 600, height: 450)), at: "/0")
       let cache = folder.appendingPathComponent("feeds.db").path
       let run = try RunningFeed(program: copy.path, ["serve", "--port", "0", "--cache", cache, url], environment: [:])
       let number = try port(of: try #require(await run.output.line()))
       while try await get(number, "/metrics").contains("feed_checks_total{feed=\"\(url)\"} 0\n") {
         try await Task.sleep(for: .milliseconds(20))
       }
-      let path = try #require(try await picturePaths(number).first)
+      let path = try #require(try await imagePaths(number).first)
       #expect(try await answer(number, "\(path)?w=200").head.contains("Content-Type: image/png\r\n"))
       run.send(SIGTERM)
       let ending = await run.ending()
-      #expect(ending.errors.contains("picture-decoder isn't installed next to feed"))
+      #expect(ending.errors.contains("image-decoder isn't installed next to feed"))
       await origin.stop()
       origin.thread.shutdown()
     }
@@ -160,7 +160,7 @@ import Testing
 
   @Test func `serve requests a feed conditionally, and after a restart not before its due time`() async throws {
     try await withFolder { folder in
-      let origin = try PictureOrigin()
+      let origin = try ImageOrigin()
       let url = try await origin.start(["a"])
       await origin.send(withFeed: [("ETag", "\"1\"")])
       let cache = folder.appendingPathComponent("feeds.db").path
@@ -195,15 +195,15 @@ import Testing
 
   @Test func `images keep their URLs after a restart`() async throws {
     try await withFolder { folder in
-      let origin = try PictureOrigin()
+      let origin = try ImageOrigin()
       let url = try await origin.start(["a"])
       var known: [[String]] = []
       for name in ["feeds.db", "feeds.db", "other.db"] {
         let cache = folder.appendingPathComponent(name).path
         let run = try RunningFeed(["serve", "--port", "0", "--cache", cache, url])
         let number = try port(of: try #require(await run.output.line()))
-        try await wait(while: try await picturePaths(number).isEmpty)
-        known.append(try await picturePaths(number))
+        try await wait(while: try await imagePaths(number).isEmpty)
+        known.append(try await imagePaths(number))
         if let path = known.first?.first, name == "feeds.db" {
           #expect(try await get(number, path).hasPrefix("HTTP/1.1 200"))
         }
@@ -233,10 +233,10 @@ import Testing
       let events = "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n"
       let hello = try await ask(port, events, upTo: "\"version\":1}\n\n")
       #expect(hello.contains("Content-Type: text/event-stream\r\n"))
-      #expect(hello.contains("event: hello\ndata: {\"away\":[],\"pictures\":1,\"run\":\""))
+      #expect(hello.contains("event: hello\ndata: {\"away\":[],\"images\":1,\"run\":\""))
       #expect(hello.contains("\nid: "))
       try await origin.start(["new", "a"])
-      _ = try await ask(port, events, upTo: "\"pictures\":2,")
+      _ = try await ask(port, events, upTo: "\"images\":2,")
       #expect(try await get(port, "/").contains("alt=\"new\""))
       await origin.stop()
       let away = try await ask(port, events, upTo: "\"reason\"")
@@ -285,7 +285,7 @@ import Testing
   @Test func `every response has the security headers, even errors`() async throws {
     try await withGallery(["a", "b"]) { port, _, _ in
       let host = "Host: localhost\r\nConnection: close\r\n\r\n"
-      let missing = try #require(try await picturePaths(port).last)
+      let missing = try #require(try await imagePaths(port).last)
       for (request, status) in [
         ("GET / HTTP/1.1\r\n\(host)", 200), ("GET /nothing HTTP/1.1\r\n\(host)", 404),
         ("GET /image/none HTTP/1.1\r\n\(host)", 404), ("GET \(missing) HTTP/1.1\r\n\(host)", 502),
@@ -395,15 +395,15 @@ import Testing
 
   @Test func `clients that don't read an image keep a file position, not the image in memory`() async throws {
     try await withGallery(["a"]) { port, origin, _ in
-      let picture = Array(PictureOrigin.gif.prefix(6)) + [UInt8](repeating: 7, count: 8 << 20) + [0x3B]
-      await origin.serve(Chunk(picture), at: "/0")
-      let path = try #require(try await picturePaths(port).first)
+      let image = Array(ImageOrigin.gif.prefix(6)) + [UInt8](repeating: 7, count: 8 << 20) + [0x3B]
+      await origin.serve(Chunk(image), at: "/0")
+      let path = try #require(try await imagePaths(port).first)
       let figures = await get(port, "/metrics", whileNobodyReads: path, times: 3)
       let line = try #require(figures.split(separator: "\n").first { $0.hasPrefix("feed_serve_waiting_bytes ") })
       let waiting = try #require(Int(line.dropFirst(25)))
       #expect(waiting < 3 * 256 * 1024, "\(waiting) bytes")
       let whole = try await answer(port, path)
-      #expect(whole.body.data == Data(picture))
+      #expect(whole.body.data == Data(image))
       let part = try await answer(port, path, "Range: bytes=1000000-1000002\r\n")
       #expect(part.head.hasPrefix("HTTP/1.1 206") && part.body == [7, 7, 7])
     }

@@ -71,7 +71,7 @@ import Testing
         gallery.put(images, of: index, at: now, .server)
       }
       let key = try #require(gallery.entries.first?.key)
-      return try #require(gallery.picture(key)).namers.map(\.address)
+      return try #require(gallery.image(key)).namers.map(\.address)
     }
     for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
       #expect(try namers(order).map(\.absoluteString) == [addresses[0]])
@@ -93,7 +93,7 @@ import Testing
     gallery.arrange(names, forgetting: [names[2].address])
     #expect(gallery.sources.map(\.address) == names.map(\.address))
     #expect(gallery.entries.map(\.description) == ["of 2"] && gallery.entries.map(\.source) == [0])
-    #expect(gallery.picture(key)?.namers.map(\.address) == [names[0].address])
+    #expect(gallery.image(key)?.namers.map(\.address) == [names[0].address])
     #expect(gallery.sources.map(\.isLoading) == [false, true, true])
   }
 
@@ -116,11 +116,11 @@ import Testing
   @Test func `URLs that differ only in their password are two series in the metrics`() throws {
     let gallery = try gallery(["http://u:a@h/f", "http://u:b@h/f", "http://h/f"], [])
     let cache = ImageCache(store: InMemoryImageStore(), on: time)
-    let pictures = Pictures(
+    let images = ServedImages(
       SizedImageLoader(
-        ImageLoader(client: VirtualNetwork(on: time), cache: cache), cache: cache, decoder: PictureDecoder(on: time)),
-      PictureFiles(DiskImageStore(folder: "/nowhere"), on: time))
-    let lines = GalleryMetrics.text(gallery, pictures, connections: 0, waiting: 0).split(separator: "\n").filter {
+        ImageLoader(client: VirtualNetwork(on: time), cache: cache), cache: cache, decoder: ImageDecoder(on: time)),
+      ImageFiles(DiskImageStore(folder: "/nowhere"), on: time))
+    let lines = GalleryMetrics.text(gallery, images, connections: 0, waiting: 0).split(separator: "\n").filter {
       !$0.hasPrefix("#")
     }
     let series = lines.map { $0.split(separator: " ").dropLast().joined(separator: " ") }

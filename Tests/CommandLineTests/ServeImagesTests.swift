@@ -10,16 +10,16 @@ import Testing
 @Suite(.settled, .timeLimit(.minutes(5))) struct ServeImagesTests {
   /// Calls `body` with a gallery of one image of 600 by 450 pixels.
   private func withGallery(
-    _ arguments: String..., body: (_ port: Int, _ origin: PictureOrigin) async throws -> Void
+    _ arguments: String..., body: (_ port: Int, _ origin: ImageOrigin) async throws -> Void
   ) async throws {
     try await withFolder { folder in
-      let origin = try PictureOrigin()
+      let origin = try ImageOrigin()
       let url = try await origin.start(["a"])
-      await origin.serve(Chunk(MadePicture.png(width: 600, height: 450)), at: "/0")
+      await origin.serve(Chunk(MadeImage.png(width: 600, height: 450)), at: "/0")
       let cache = folder.appendingPathComponent("feeds.db").path
       let run = try RunningFeed(["serve", "--port", "0", "--every", "1h", "--cache", cache, url] + arguments)
       let number = try port(of: try #require(await run.output.line()))
-      try await wait(while: try await picturePaths(number).isEmpty)
+      try await wait(while: try await imagePaths(number).isEmpty)
       do { try await body(number, origin) } catch { Issue.record(error) }
       run.send(SIGTERM)
       #expect(await run.status() == 143)
@@ -33,10 +33,10 @@ import Testing
       try await wait(while: try await !get(port, "/").contains("width=\"600\" height=\"450\""))
       #expect(await origin.asked.count { $0 == "/0" } == 1)
       await origin.stop()
-      let path = try #require(try await picturePaths(port).first)
+      let path = try #require(try await imagePaths(port).first)
       #expect(try await get(port, "\(path)?w=400").hasPrefix("HTTP/1.1 200"))
       #expect(try await get(port, "/").contains("class=\"shade\" color=\"#"))
-      #expect(try await get(port, "/metrics").contains("feed_serve_pictures_total{from=\"server\"} 0\n"))
+      #expect(try await get(port, "/metrics").contains("feed_serve_images_total{from=\"server\"} 0\n"))
     }
   }
 
@@ -48,7 +48,7 @@ import Testing
       // The width, height, depth and color type in the header.
       #expect(Array(bytes[16..<26]) == [0, 0, 0, 64, 0, 0, 0, 40, 2, 3])
       #expect(Array(bytes[41..<50]) == [0, 0, 0, 255, 255, 255, 255, 0, 0])
-      #expect(decoded(frame.body) == Picture.Size(width: 64, height: 40))
+      #expect(decoded(frame.body) == DecodedImage.Size(width: 64, height: 40))
       let tag = try #require(frame.head.split(separator: "\r\n").first { $0.hasPrefix("ETag: ") })
       let again = try await answer(port, "/frame.png?w=64&h=40&palette=bwr", "If-None-Match: \(tag.dropFirst(6))\r\n")
       #expect(again.head.hasPrefix("HTTP/1.1 304") && again.body.isEmpty)
@@ -61,10 +61,10 @@ import Testing
   }
 
   /// The size according to our own decoder.
-  private func decoded(_ bytes: Chunk) -> Picture.Size? {
+  private func decoded(_ bytes: Chunk) -> DecodedImage.Size? {
     let loop = EventLoop()
-    let decoder = PictureDecoder(program: FeedBinary.path(of: "picture-decoder"), on: loop)
-    var size: Picture.Size?
+    let decoder = ImageDecoder(program: FeedBinary.path(of: "image-decoder"), on: loop)
+    var size: DecodedImage.Size?
     let decoding = decoder.decode(bytes).sink { _ in
       decoder.close()
     } receiveValue: {

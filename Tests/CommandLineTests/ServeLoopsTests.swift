@@ -11,10 +11,10 @@ import Testing
 
   private func withGallery(
     _ descriptions: [String], _ arguments: String...,
-    body: (_ port: Int, _ origin: PictureOrigin, _ run: RunningFeed) async throws -> Void
+    body: (_ port: Int, _ origin: ImageOrigin, _ run: RunningFeed) async throws -> Void
   ) async throws {
     try await withFolder { folder in
-      let origin = try PictureOrigin()
+      let origin = try ImageOrigin()
       let url = try await origin.start(descriptions)
       let cache = folder.appendingPathComponent("feeds.db").path
       let run = try RunningFeed(
@@ -53,7 +53,7 @@ import Testing
           #expect(answer.contains("X-Content-Type-Options: nosniff\r\n"), "\(path)")
         }
       }
-      let image = try #require(try await picturePaths(port).first)
+      let image = try #require(try await imagePaths(port).first)
       #expect(try await together { try await get(port, image) }.allSatisfy { $0.contains("GIF89a") })
       #expect(try await together { try await get(port, "/nothing") }.allSatisfy { $0.hasPrefix("HTTP/1.1 404") })
       #expect(try await together { try await get(port, image + "?w=0") }.allSatisfy { $0.hasPrefix("HTTP/1.1 400") })
@@ -65,12 +65,12 @@ import Testing
   @Test func `clients of every loop get the same events with the same ids`() async throws {
     try await withGallery(["old"], "--every", "50ms") { port, origin, _ in
       let events = "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n"
-      async let streams = together { try await ask(port, events, upTo: "\"pictures\":2,") }
+      async let streams = together { try await ask(port, events, upTo: "\"images\":2,") }
       // Wait until all clients are connected before the feed changes.
       try await waitForEventClients(Self.connections, at: port)
       try await origin.start(["new", "old"])
       let ids = try await streams.map { stream in
-        #expect(stream.contains("event: hello\ndata: {\"away\":[],\"pictures\":1,"))
+        #expect(stream.contains("event: hello\ndata: {\"away\":[],\"images\":1,"))
         return stream.components(separatedBy: "\n\n").last { $0.contains("event: items") }?
           .split(separator: "\n").first { $0.hasPrefix("id: ") }
       }

@@ -14,11 +14,11 @@ import Testing
   @Test func `while its server is unreachable, the last 1,000 images are shown on the page and in browse`() async throws
   {
     try await withFolder { folder in
-      let origin = try PictureOrigin()
+      let origin = try ImageOrigin()
       let url = try await origin.start((0..<Self.count).map { "image \($0)" })
       for index in 0..<Self.count {
         await origin.serve(
-          Chunk(MadePicture.png(width: 4 + index % 7, height: 4 + index % 5)), at: "/\(index)", lifetime: 0)
+          Chunk(MadeImage.png(width: 4 + index % 7, height: 4 + index % 5)), at: "/\(index)", lifetime: 0)
       }
       let cache = folder.appendingPathComponent("feeds.db").path
       let run = try RunningFeed(["serve", "--port", "0", "--every", "1h", "--cache", cache, url], patience: 300)
@@ -37,7 +37,7 @@ import Testing
       #expect(shown.count == Self.count)
       run.send(SIGTERM)
       #expect(await run.status() == 143)
-      let terminal = try RunningFeed(["load", "--offline", "--pictures", "always", "--cache", cache, url])
+      let terminal = try RunningFeed(["load", "--offline", "--images", "always", "--cache", cache, url])
       let text = await terminal.ending().output
       // The first 200 images are drawn; a missing image would be replaced by a frame.
       #expect(text.contains("200. image 199") && !text.contains("┌") && !text.contains("not saved"))

@@ -27,7 +27,7 @@ import Testing
   }
 
   private func facts(_ width: Int, _ height: Int, color: UInt32 = 0x336699, moves: Bool = false) -> ImageFacts {
-    ImageFacts(size: Picture.Size(width: width, height: height), color: color, isAnimated: moves)
+    ImageFacts(size: DecodedImage.Size(width: width, height: height), color: color, isAnimated: moves)
   }
 
   @Test func `no tile crops more than a tenth of its image`() {
@@ -63,7 +63,7 @@ import Testing
     gallery.learn(facts(2000, 1000, moves: true), of: try url("http://h/1.jpg"))
     let page = GalleryPage.text(gallery, from: 0)
     #expect(page.contains("<span class=\"badge\">animated</span>"))
-    #expect(page.contains(/class="picture" href="\/image\/[0-9a-f-]+"/), "its original")
+    #expect(page.contains(/class="image" href="\/image\/[0-9a-f-]+"/), "its original")
   }
 
   @Test func `a post of several images is one card with their number, and a link and alt text for each`() throws {
@@ -76,7 +76,7 @@ import Testing
     #expect(page.contains("data-alt=\"The &lt;hut&gt;\">The &lt;hut&gt;</a>") && page.contains(">Image 4</a>"))
     #expect(page.contains("<p class=\"words\" hidden>We walked.</p>"))
     for image in gallery.entries[0].images {
-      #expect(gallery.picture(image.key)?.url == image.url, "each is served")
+      #expect(gallery.image(image.key)?.url == image.url, "each is served")
       #expect(page.contains("/image/\(image.key)?w=1600"))
     }
   }
@@ -109,8 +109,8 @@ import Testing
 
   @Test func `a frame fills its screen if at most a tenth is cropped, and else shows the whole image`() throws {
     let frame = try FrameImage(width: "800", height: "480", palette: "bw")
-    #expect(frame.box(for: Picture.Size(width: 1600, height: 900)) == Picture.Size(width: 853, height: 480))
-    #expect(frame.box(for: Picture.Size(width: 600, height: 900)) == Picture.Size(width: 320, height: 480))
+    #expect(frame.box(for: DecodedImage.Size(width: 1600, height: 900)) == DecodedImage.Size(width: 853, height: 480))
+    #expect(frame.box(for: DecodedImage.Size(width: 600, height: 900)) == DecodedImage.Size(width: 320, height: 480))
     for (width, palette) in [
       ("0", "bw"), ("5000", "bw"), ("x", "bw"), ("8", "none"), ("8", "ffffff"), ("8", "fffff,000000"),
     ] {

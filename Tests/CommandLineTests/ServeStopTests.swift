@@ -8,7 +8,7 @@ import Testing
   @Test(arguments: [1, 3])
   func `a stop responds to requests that cross it, and event streams end with a whole event`(loops: Int) async throws {
     try await withFolder { folder in
-      let origin = try PictureOrigin()
+      let origin = try ImageOrigin()
       let url = try await origin.start(["sea"])
       let cache = folder.appendingPathComponent("feeds.db").path
       let run = try RunningFeed(["serve", "--loops", "\(loops)", "--port", "0", "--cache", cache, url])

@@ -75,7 +75,7 @@ import Testing
   @Test(arguments: [10, 19, 20, 21, 25, 28, 40])
   func `too few descriptors are reported, and the command doesn't wait for more`(limit: Int) async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
-      for command in ["load '\(url)' --pictures always --timeout 5s", "serve --port 0 '\(url)'"] {
+      for command in ["load '\(url)' --images always --timeout 5s", "serve --port 0 '\(url)'"] {
         let run = try await FeedBinary.shell("ulimit -n \(limit); exec \"$FEED\" \(command) --cache '\(cache)'")
         #expect(run.status == 1 && run.output == "")
         #expect(run.errors == "feed: too few file descriptors are left. Raise the limit (ulimit -n) to 64 or more.\n")

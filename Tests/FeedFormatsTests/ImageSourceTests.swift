@@ -104,7 +104,7 @@ import Testing
         """), ["content https://e.com/c.jpg", "summary https://e.com/s.jpg"], chosen: "https://e.com/c.jpg")
   }
 
-  static let pictures: [(String, String?)] = [
+  static let images: [(String, String?)] = [
     ("<img src='data:image/gif;base64,R0' data-src='/lazy.jpg'>", "https://example.org/lazy.jpg"),
     ("<img src='a.jpg' srcset='b.jpg 320w, c.jpg 1280w, d.jpg 640w'>", "https://example.org/c.jpg"),
     ("<img src='a.jpg' srcset='b.jpg 1x, c.jpg 2x'>", "https://example.org/c.jpg"),
@@ -161,7 +161,7 @@ import Testing
     #expect(item.images.count == 1)
   }
 
-  @Test(arguments: pictures) func `the first displayed image of a text is used, and tracking pixels are ignored`(
+  @Test(arguments: images) func `the first displayed image of a text is used, and tracking pixels are ignored`(
     html: String, address: String?
   ) throws {
     let document = try read(rss("<item><description><![CDATA[\(html)]]></description></item>"))

@@ -5,7 +5,7 @@ import Testing
 /// Malformed documents like those of real feeds: each has two items with an image, and both images must be read with
 /// unchanged URLs.
 @Suite(.settled) struct MalformedTests {
-  static let pictures = ["https://e.com/1.jpg", "https://e.com/2.jpg"]
+  static let images = ["https://e.com/1.jpg", "https://e.com/2.jpg"]
 
   private func item(_ number: Int, title: String? = nil, extra: String = "", address: String? = nil) -> String {
     """
@@ -23,19 +23,19 @@ import Testing
 
   @discardableResult
   private func expectBoth(
-    _ text: String, pictures: [String] = pictures, titles: [String] = ["Item 1", "Item 2"],
+    _ text: String, images: [String] = images, titles: [String] = ["Item 1", "Item 2"],
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> FeedDocument {
-    try expectBoth(bytes: Array(text.utf8), pictures: pictures, titles: titles, sourceLocation: sourceLocation)
+    try expectBoth(bytes: Array(text.utf8), images: images, titles: titles, sourceLocation: sourceLocation)
   }
 
   @discardableResult
   private func expectBoth(
-    bytes: [UInt8], charset: String? = nil, pictures: [String] = pictures, titles: [String] = ["Item 1", "Item 2"],
+    bytes: [UInt8], charset: String? = nil, images: [String] = images, titles: [String] = ["Item 1", "Item 2"],
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> FeedDocument {
     let document = try read(bytes: bytes, charset: charset)
-    #expect(document.items.map { $0.image?.address } == pictures, sourceLocation: sourceLocation)
+    #expect(document.items.map { $0.image?.address } == images, sourceLocation: sourceLocation)
     #expect(document.items.map { $0.title?.plain } == titles, sourceLocation: sourceLocation)
     #expect(
       document.items.map(\.link) == ["https://e.com/1", "https://e.com/2"], sourceLocation: sourceLocation)
@@ -45,7 +45,7 @@ import Testing
   @Test func `an undeclared namespace prefix is read`() throws {
     let media = "<media:content url=\"https://e.com/m.jpg\" medium=\"image\"/>"
     let document = try expectBoth(
-      feed(item(1, extra: media) + item(2)), pictures: ["https://e.com/m.jpg", "https://e.com/2.jpg"])
+      feed(item(1, extra: media) + item(2)), images: ["https://e.com/m.jpg", "https://e.com/2.jpg"])
     #expect(document.repairs == ["a namespace prefix is not declared"])
   }
 
@@ -110,7 +110,7 @@ import Testing
   @Test func `a bare ampersand in a URL is kept`() throws {
     let document = try expectBoth(
       feed(item(1, address: "https://e.com/1.jpg?a=1&b=2&copy=3&lt=4") + item(2)),
-      pictures: ["https://e.com/1.jpg?a=1&b=2&copy=3&lt=4", "https://e.com/2.jpg"])
+      images: ["https://e.com/1.jpg?a=1&b=2&copy=3&lt=4", "https://e.com/2.jpg"])
     #expect(document.repairs == ["an & that doesn't begin an entity was kept as text"])
   }
 

@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test func `a compressed page waits for its reader compressed`() {
-    let page = String(repeating: "<li>a picture</li>", count: 10_000)
+    let page = String(repeating: "<li>an image</li>", count: 10_000)
     let bench = Bench().serve { _ in .html(page) }
     let client = unread(bench, "Accept-Encoding: gzip\r\n")
     #expect(bench.server.waitingBytes < 5_000)

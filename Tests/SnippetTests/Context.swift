@@ -44,7 +44,7 @@ let contexts: [String: String] = [
   """,
   "ReadMode.swift": "let loader: FeedLoader! = nil",
   "OPML.swift": "let bytes: [UInt8] = []",
-  "PictureDecoder.swift": "let bytes = Chunk()",
+  "ImageDecoder.swift": "let bytes = Chunk()",
   "PollTrace.swift": """
   var options = FleetWorker.Options()
   struct Span {
@@ -62,7 +62,7 @@ let contexts: [String: String] = [
   "MarbleDiagram.swift": #"""
   let marbles = try Marbles("a-b|")
   let typing = time.hot("a-b|")
-  let picture = url
+  let file = url
   """#,
   "ExpectMarbles.swift": #"let recorder = time.hot("a").record(on: time)"#,
   "ExpectStreams.swift": #"let windows = time.hot("a").window(2).recordStreams(on: time)"#,

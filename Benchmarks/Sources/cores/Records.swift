@@ -22,7 +22,7 @@ func records(on group: EventLoopGroup, _ isShort: Bool, rounds: Int) throws {
   }
   let items = (0..<50).map { number in
     "<item><title>Item \(number)</title><link>https://example.com/\(number)</link><guid>\(number)</guid><description>"
-      + "&lt;p&gt;Some words, and a picture: &lt;img src=\"https://example.com/\(number).jpg\"&gt;&lt;/p&gt;</description></item>"
+      + "&lt;p&gt;Some words, and an image: &lt;img src=\"https://example.com/\(number).jpg\"&gt;&lt;/p&gt;</description></item>"
   }
   let text =
     "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>A feed</title>\(items.joined())</channel></rss>"

@@ -8,7 +8,7 @@ struct Profile: Decodable {
   let name: String
 }
 
-struct Picture: Decodable {
+struct Photo: Decodable {
   let title: String
 }
 
@@ -20,16 +20,16 @@ func load(_ body: String, after seconds: Double) -> AnyPublisher<Data, any Error
     .eraseToAnyPublisher()
 }
 
-func show(_ profile: AnyPublisher<Data, any Error>, _ pictures: AnyPublisher<Data, any Error>) {
+func show(_ profile: AnyPublisher<Data, any Error>, _ photos: AnyPublisher<Data, any Error>) {
   var isDone = false
   let subscription =
     profile.decode(type: Profile.self, decoder: JSONDecoder())
-    .zip(pictures.decode(type: [Picture].self, decoder: JSONDecoder()))
+    .zip(photos.decode(type: [Photo].self, decoder: JSONDecoder()))
     .sink { completion in
       if case .failure = completion { print("Could not load the page") }
       isDone = true
-    } receiveValue: { profile, pictures in
-      print("\(profile.name): \(pictures.map(\.title).joined(separator: ", "))")
+    } receiveValue: { profile, photos in
+      print("\(profile.name): \(photos.map(\.title).joined(separator: ", "))")
     }
   while !isDone { RunLoop.main.run(until: Date(timeIntervalSinceNow: 0.05)) }
   subscription.cancel()

@@ -3,7 +3,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 import PlainText
-import TerminalPictures
+import TerminalImages
 
 /// `feed browse`: shows the images of feeds on the whole screen.
 struct BrowseCommand: ParsableCommand {
@@ -41,7 +41,7 @@ struct BrowseCommand: ParsableCommand {
     let selection = try load.selection()
     try load.request.check(for: selection.addresses)
     guard Style.isScreen(STDOUT_FILENO) else {
-      throw ValidationError("browse needs a terminal; \"feed load --pictures always\" also works when piped.")
+      throw ValidationError("browse needs a terminal; \"feed load --images always\" also works when piped.")
     }
     try load.common.checkImages()
     let session = Session(verbose: false)
@@ -51,7 +51,7 @@ struct BrowseCommand: ParsableCommand {
     let isOffline = choice == .offline
     let loader = ImageLoader(
       for: load.common, client: isOffline ? OfflineClient() : source.client, on: session)
-    let thumbnails = Thumbnails(loader, PictureDecoder(on: session.loop), isOffline: isOffline, on: session.loop)
+    let thumbnails = Thumbnails(loader, ImageDecoder(on: session.loop), isOffline: isOffline, on: session.loop)
     var browser: Browser?
     let world = Browser.World(
       write: { bytes, done in session.output.write(bytes, then: done) },

@@ -1,19 +1,19 @@
 import FeedStream
 import Foundation
 import ImageFeed
-import TerminalPictures
+import TerminalImages
 
 /// An image of a certain size.
-struct PictureKey: Hashable {
+struct ImageKey: Hashable {
   var url: URL
   /// The feed that lists the image.
   var feed: URL
   /// True if the feed came from a private network; `nil` if that is unknown.
   var isPrivate: Bool?
-  var box: PictureBox
+  var box: ImageBox
 
   /// - Parameter url: the URL of one of the post's images; its first image by default.
-  init(_ entry: FeedTimeline.Entry, url: URL? = nil, box: PictureBox) {
+  init(_ entry: FeedTimeline.Entry, url: URL? = nil, box: ImageBox) {
     (self.url, feed, isPrivate, self.box) = (url ?? entry.image.url, entry.address, entry.isFromPrivateNetwork, box)
   }
 }
@@ -38,7 +38,7 @@ enum BrowseEvent {
   case marks(URL, new: Set<FeedImage.ID>, stars: Set<FeedImage.ID>)
   /// The items in the cache file that match a filter.
   case found(BrowseState.Filter, SeenPage)
-  case picture(PictureKey, Result<Drawing, NoPicture>)
+  case image(ImageKey, Result<Drawing, NoImage>)
   case message(String)
   case clock(Date)
   /// Another program has written to the screen.

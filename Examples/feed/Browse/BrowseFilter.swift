@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 import ImageFeed
-import TerminalPictures
+import TerminalImages
 
 /// The filter of the list, and the feeds' former items.
 extension BrowseState {

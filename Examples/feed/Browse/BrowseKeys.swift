@@ -1,5 +1,5 @@
 import FeedStream
-import TerminalPictures
+import TerminalImages
 
 extension BrowseState {
   /// The keys, for the help screen: there are no more lines than a screen of 16 rows can show.
@@ -44,14 +44,14 @@ extension BrowseState {
     case .home, .character("g"): move(by: -timeline.count)
     case .end, .character("G"): move(by: timeline.count)
     case .enter, .character("e"):
-      if current != nil { (view, part, near) = (view == .single ? .grid : .single, 0, PictureBox.Near()) }
+      if current != nil { (view, part, near) = (view == .single ? .grid : .single, 0, ImageBox.Near()) }
     case .escape where view == .grid && filter.isActive: return change { $0 = Filter() }
-    case .escape, .backspace: (view, part, near) = (.grid, 0, PictureBox.Near())
+    case .escape, .backspace: (view, part, near) = (.grid, 0, ImageBox.Near())
     case .character("*"): return toggleStar()
     case .character("s"): startShow()
     case .character("+"), .character("="): if view == .single { near.zoom(by: 1) }
     case .character("-"): if view == .single { near.zoom(by: -1) }
-    case .character("0"): near = PictureBox.Near()
+    case .character("0"): near = ImageBox.Near()
     case .character("d"): return save()
     case .character("/"):
       (isTyping, view) = (true, .grid)
@@ -84,7 +84,7 @@ extension BrowseState {
   /// first or the last row has no effect.
   private mutating func move(by count: Int) {
     guard !timeline.isEmpty else { return }
-    (part, near) = (0, PictureBox.Near())
+    (part, near) = (0, ImageBox.Near())
     let target = selected + count
     if abs(count) > 1, abs(count) < timeline.count, target < 0 {
       selected = abs(count) > layout.across ? 0 : selected

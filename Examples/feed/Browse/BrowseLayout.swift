@@ -1,5 +1,5 @@
 import FeedStream
-import TerminalPictures
+import TerminalImages
 
 /// The layout of the screen.
 struct BrowseLayout: Equatable {

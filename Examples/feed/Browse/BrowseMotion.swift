@@ -1,5 +1,5 @@
 import FeedStream
-import TerminalPictures
+import TerminalImages
 
 /// Ways to move: by screens, from image to image of a post, within a zoomed image, and as a slideshow.
 extension BrowseState {
@@ -18,7 +18,7 @@ extension BrowseState {
       selected = target
     }
     top = max(top + rows, 0)
-    (part, near) = (0, PictureBox.Near())
+    (part, near) = (0, ImageBox.Near())
   }
 
   /// Moves to the next image of the post, or to the previous one if `count` is -1; beyond the last or first image, to
@@ -27,7 +27,7 @@ extension BrowseState {
   /// - Parameter wraps: true to begin again after the last image.
   mutating func step(by count: Int, wraps: Bool = false) {
     guard !timeline.isEmpty else { return }
-    near = PictureBox.Near()
+    near = ImageBox.Near()
     if parts.indices.contains(part + count) {
       part += count
       return
@@ -52,7 +52,7 @@ extension BrowseState {
 
   mutating func startShow() {
     guard current != nil else { return }
-    (isShow, view, part, near) = (true, .single, 0, PictureBox.Near())
+    (isShow, view, part, near) = (true, .single, 0, ImageBox.Near())
     message = "Slideshow: press any key to end it."
   }
 

@@ -1,5 +1,5 @@
 import FeedStream
-import TerminalPictures
+import TerminalImages
 
 extension BrowseState {
   /// The time within which a second press belongs to a double-click.
@@ -28,13 +28,13 @@ extension BrowseState {
     case .help, .origins: view = viewBefore
     case .single:
       // Ignore the second press of the double click that enlarged the image.
-      if !isSecond { (view, part, near) = (.grid, 0, PictureBox.Near()) }
+      if !isSecond { (view, part, near) = (.grid, 0, ImageBox.Near()) }
     case .grid:
       guard let place = layout.place(atRow: mouse.row, column: mouse.column) else { return }
       let index = top * layout.across + place
       guard timeline.indices.contains(index) else { return }
       if index == selected { view = .single } else { selected = index }
-      (part, near) = (0, PictureBox.Near())
+      (part, near) = (0, ImageBox.Near())
     }
   }
 

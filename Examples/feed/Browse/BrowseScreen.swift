@@ -1,7 +1,7 @@
 import Foundation
 import ImageFeed
 import PlainText
-import TerminalPictures
+import TerminalImages
 
 /// Draws the screen for a state, without side effects.
 enum BrowseScreen {
@@ -109,7 +109,7 @@ enum BrowseScreen {
       let (row, column) = layout.corner(of: place)
       let (columns, rows) = layout.tile
       let entry = state.timeline[index]
-      picture(of: entry, state, in: &grid, row, column, layout.tile)
+      image(of: entry, state, in: &grid, row, column, layout.tile)
       let isSelected = index == state.selected
       let count = entry.image.images.count
       // Without a frame, an arrow and the caption's look mark the selected image.
@@ -133,12 +133,12 @@ enum BrowseScreen {
 
   private static let frame = Ink(.cyan, bold: true)
 
-  private static func picture(
+  private static func image(
     of entry: FeedTimeline.Entry, url: URL? = nil, _ state: BrowseState, in grid: inout Grid, _ row: Int,
     _ column: Int, _ size: (columns: Int, rows: Int)
   ) {
-    guard let box = state.pictureBox else { return }
-    switch state.pictures[PictureKey(entry, url: url, box: box)] {
+    guard let box = state.imageBox else { return }
+    switch state.drawings[ImageKey(entry, url: url, box: box)] {
     case .success(let drawing):
       grid.place(
         drawing, inBoxAt: row, column, columns: size.columns, rows: size.rows, isLow: state.view == .grid)
@@ -150,7 +150,7 @@ enum BrowseScreen {
 
   private static func single(of state: BrowseState, in grid: inout Grid, _ layout: BrowseLayout) {
     guard let entry = state.current else { return }
-    picture(of: entry, url: state.currentURL, state, in: &grid, layout.header, 0, layout.single)
+    image(of: entry, url: state.currentURL, state, in: &grid, layout.header, 0, layout.single)
     let row = layout.rows - 4
     let parts = state.parts
     let place = parts.count > 1 ? "\(state.part + 1)/\(parts.count) " : ""

@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 import ImageFeed
-import TerminalPictures
+import TerminalImages
 
 /// The state of `feed browse`: a value that changes with each event and has no side effects.
 struct BrowseState {
@@ -54,7 +54,7 @@ struct BrowseState {
   /// The index, among the selected post's images, of the one that is shown alone.
   var part = 0
   /// The zoom of the image, and the visible part.
-  var near = PictureBox.Near()
+  var near = ImageBox.Near()
   /// True while a slideshow is running.
   var isShow = false
   /// The first row of images on the screen.
@@ -62,7 +62,7 @@ struct BrowseState {
   var view = View.grid
   /// The view to return to from the help or the origins.
   var viewBefore = View.grid
-  var pictures: [PictureKey: Result<Drawing, NoPicture>] = [:]
+  var drawings: [ImageKey: Result<Drawing, NoImage>] = [:]
   var filter = Filter()
   /// The cache file's results for the filter, if it was queried.
   var found: FeedTimeline?
@@ -130,7 +130,7 @@ extension BrowseState {
       if message.hasPrefix(Self.indexing) { message = "" }
       found = Self.timeline(of: page)
       arrange()
-    case .picture(let key, let result): pictures[key] = result
+    case .image(let key, let result): drawings[key] = result
     case .message(let text): message = text
     case .clock(let now):
       self.now = now
@@ -138,7 +138,7 @@ extension BrowseState {
     case .redraw: actions.append(.redraw)
     }
     scroll()
-    forgetPictures()
+    forgetDrawings()
     return actions + loadMore()
   }
 
@@ -180,40 +180,40 @@ extension BrowseState {
   // MARK: - Images
 
   /// The images that the screen shows, and then those that it will show next.
-  var wanted: [PictureKey] {
-    guard let box = pictureBox else { return [] }
+  var wanted: [ImageKey] {
+    guard let box = imageBox else { return [] }
     let places: [Int]
     if shownView == .single {
-      let shown = current.map { [PictureKey($0, url: currentURL, box: box)] } ?? []
+      let shown = current.map { [ImageKey($0, url: currentURL, box: box)] } ?? []
       var whole = box
-      whole.near = PictureBox.Near()
+      whole.near = ImageBox.Near()
       return shown
         + [selected + 1, selected - 1, selected + 2].filter(timeline.indices.contains)
-        .map { PictureKey(timeline[$0], box: whole) }
+        .map { ImageKey(timeline[$0], box: whole) }
     } else {
       let (first, count) = (top * layout.across, layout.perScreen)
       places = Array(first..<first + 2 * count) + Array(first - count..<first)
     }
-    return places.filter(timeline.indices.contains).map { PictureKey(timeline[$0], box: box) }
+    return places.filter(timeline.indices.contains).map { ImageKey(timeline[$0], box: box) }
   }
 
   /// The view behind the help or the origins.
   var shownView: View { view == .help || view == .origins ? viewBefore : view }
 
-  var pictureBox: PictureBox? {
+  var imageBox: ImageBox? {
     guard let abilities else { return nil }
     let (columns, rows) = shownView == .single ? layout.single : layout.tile
     guard columns >= 4, rows >= 2 else { return nil }
-    return PictureBox(
+    return ImageBox(
       columns: columns, rows: rows, mode: abilities.mode, cell: abilities.cell ?? .usual,
-      near: shownView == .single ? near : PictureBox.Near())
+      near: shownView == .single ? near : ImageBox.Near())
   }
 
   /// Drops all images except those on a few screens.
-  private mutating func forgetPictures() {
-    guard pictures.count > 6 * layout.perScreen + 16 else { return }
+  private mutating func forgetDrawings() {
+    guard drawings.count > 6 * layout.perScreen + 16 else { return }
     let wanted = Set(wanted)
-    pictures = pictures.filter { wanted.contains($0.key) }
+    drawings = drawings.filter { wanted.contains($0.key) }
   }
 
   private mutating func scroll() {

@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 import ImageFeed
-import TerminalPictures
+import TerminalImages
 
 /// Runs `feed browse`: each event changes the state, which determines the screen and the images to load.
 ///
@@ -34,7 +34,7 @@ final class Browser {
   private let terminal: Terminal
   private let world: World
   private let feeds: BrowsedFeeds
-  private let desk: PictureDesk
+  private let desk: ImageDesk
   private let thumbnails: Thumbnails
   private let history: BrowsedHistory?
   private let events = PassthroughSubject<BrowseEvent, Never>()
@@ -62,7 +62,7 @@ final class Browser {
     self.terminal = terminal
     self.world = world
     feeds = BrowsedFeeds(loaders, mode)
-    desk = PictureDesk(thumbnails)
+    desk = ImageDesk(thumbnails)
     self.thumbnails = thumbnails
     self.updates = updates
     self.history = history.map(BrowsedHistory.init)
@@ -175,7 +175,7 @@ final class Browser {
     if state.abilities?.mode == .kitty { terminal.farewell = Chunk(leaving) }
     for action in step.actions { perform(action) }
     guard !isOver else { return }
-    desk.want(state.wanted, state.pictures)
+    desk.want(state.wanted, state.drawings)
     flush()
   }
 
@@ -210,7 +210,7 @@ final class Browser {
     case .save(let url, let feed, let isPrivate):
       helpers["save"] = thumbnails.original(url, of: feed, isPrivate: isPrivate)
         .flatMap(maxPublishers: .max(1)) { [scheduler, folder = world.folder] image in
-          SerialWorker(on: scheduler).publisher { () throws(NoPicture) in
+          SerialWorker(on: scheduler).publisher { () throws(NoImage) in
             try SavedFile.write(image, named: url, in: folder)
           }
         }

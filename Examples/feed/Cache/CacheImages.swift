@@ -57,8 +57,8 @@ struct CacheImagesClear: ParsableCommand {
         if all { try store.deleteAll() } else { try store.deleteUnkept() }
         let left = all ? 0 : try store.usage().count
         guard left > 0 else { return "No images are saved in \(place) anymore\n" }
-        let pictures = "\(left) \(left == 1 ? "image" : "images")"
-        return "Kept in \(place): \(pictures) of starred items; to delete them too, use --all\n"
+        let images = "\(left) \(left == 1 ? "image" : "images")"
+        return "Kept in \(place): \(images) of starred items; to delete them too, use --all\n"
       }
       let before = try store.usage().count
       try store.delete(for: address)

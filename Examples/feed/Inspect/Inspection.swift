@@ -63,13 +63,13 @@ extension Inspection {
   }
 
   private func head(of feed: FeedDocument, _ style: Style) -> String {
-    let pictured = feed.items.count { $0.image != nil }
+    let imageCount = feed.items.count { $0.image != nil }
     var text = "\(style.bold("\(feed.format.rawValue)")), \(feed.encoding.printable)\n"
     if let title = feed.title?.plain { text += "title     \(title.printable)\n" }
     if let link = feed.link { text += "link      \(link.printable)\n" }
     if let next = feed.next { text += "next      \(next.printable)\n" }
     for repair in feed.repairs { text += "\(style.warning("repaired"))  \(repair.printable)\n" }
-    return text + "items     \(feed.items.count), \(pictured) with an image\n"
+    return text + "items     \(feed.items.count), \(imageCount) with an image\n"
   }
 
   private func entry(_ number: Int, _ item: FeedItem, _ id: String, _ style: Style) -> String {

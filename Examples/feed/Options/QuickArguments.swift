@@ -45,8 +45,8 @@ extension LoadCommand {
   fileprivate init(_ load: LoadOptions, choice: ReadChoice?) {
     self.init()
     (self.load, self.choice, pages, saveImages) = (load, choice, nil, false)
-    picture = PictureOptions()
-    (picture.pictures, picture.grid) = (nil, false)
+    imageOptions = ImageOptions()
+    (imageOptions.images, imageOptions.grid) = (nil, false)
     budget = ImageBudgetOption()
     budget.imagesPerFeed = ByteCount(30_000_000)
   }

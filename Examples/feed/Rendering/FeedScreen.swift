@@ -64,12 +64,12 @@ struct FeedScreen: Sendable {
   func bytes(of failure: NothingToShow) -> [UInt8] { isJSON ? FeedJSON.line(failure) : [] }
 
   /// One feed, for standard output, with or without its images.
-  func list(of feed: Feed, at address: URL) -> PictureShow.List {
+  func list(of feed: Feed, at address: URL) -> ImageOutput.List {
     let text = FeedText(address: address, name: isSingle ? nil : member(feed, address).name, style: style)
-    return PictureShow.List(
+    return ImageOutput.List(
       headline: { fitted(text.headline(of: feed)) },
-      entries: feed.images.prefix(PictureOptions.most).enumerated().map {
-        PictureBlocks.Entry(
+      entries: feed.images.prefix(ImageOptions.most).enumerated().map {
+        ImageBlocks.Entry(
           number: $0 + 1, image: $1, feed: address, isPrivate: feed.images.isFromPrivateNetwork,
           origin: $1.published?.dayAndTime)
       },
@@ -78,13 +78,13 @@ struct FeedScreen: Sendable {
   }
 
   /// Several feeds as one list, for standard output, with or without their images.
-  func list(of reports: [FeedReport]) -> PictureShow.List {
+  func list(of reports: [FeedReport]) -> ImageOutput.List {
     let timeline = FeedTimeline(reports.compactMap { report in report.feed.map { member($0, report.address) } })
     let text = TimelineText(style: style)
-    return PictureShow.List(
+    return ImageOutput.List(
       headline: { fitted(text.headline(of: timeline)) },
-      entries: timeline.prefix(PictureOptions.most).enumerated().map {
-        PictureBlocks.Entry(
+      entries: timeline.prefix(ImageOptions.most).enumerated().map {
+        ImageBlocks.Entry(
           number: $0 + 1, image: $1.image, feed: $1.address, isPrivate: $1.isFromPrivateNetwork,
           origin: TimelineText.origin(of: $1))
       },

@@ -39,12 +39,12 @@ final class LoadProgress {
   private let console: Console
   private let client: CurlHTTPClient
   private var isDelivered = false
-  private let hasPictures: Bool
+  private let hasImages: Bool
   private var timer: LoopTimer?
 
-  /// - Parameter hasPictures: true if images are loaded after the feed.
-  init(of client: CurlHTTPClient, hasPictures: Bool = false, on session: Session) {
-    self.hasPictures = hasPictures
+  /// - Parameter hasImages: true if images are loaded after the feed.
+  init(of client: CurlHTTPClient, hasImages: Bool = false, on session: Session) {
+    self.hasImages = hasImages
     console = session.console
     self.client = client
     guard console.showsStatus else { return }
@@ -58,7 +58,7 @@ final class LoadProgress {
 
   private func look() {
     let requests = client.progress
-    let step = requests.first.map(Step.requesting) ?? (isDelivered ? (hasPictures ? .drawing : .saving) : .decoding)
+    let step = requests.first.map(Step.requesting) ?? (isDelivered ? (hasImages ? .drawing : .saving) : .decoding)
     console.setStatus(requests.count > 1 ? "\(requests.count) requests…" : step.text)
     timer?.start(after: .milliseconds(100))
   }

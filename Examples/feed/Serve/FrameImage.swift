@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 import ImageFeed
-import TerminalPictures
+import TerminalImages
 
 /// One image for an e-paper display, in the display's size and its few colors.
 struct FrameImage: Equatable {
@@ -65,19 +65,19 @@ struct FrameImage: Equatable {
   /// otherwise fits within it.
   ///
   /// The decoder fits an image into a box and never enlarges it, so this box may be larger than the frame.
-  func box(for size: Picture.Size?) -> Picture.Size {
-    guard let size, size.width > 0, size.height > 0 else { return Picture.Size(width: width, height: height) }
+  func box(for size: DecodedImage.Size?) -> DecodedImage.Size {
+    guard let size, size.width > 0, size.height > 0 else { return DecodedImage.Size(width: width, height: height) }
     let scales = (Double(width) / Double(size.width), Double(height) / Double(size.height))
     let (least, most) = (min(scales.0, scales.1), max(scales.0, scales.1))
     let scale = 1 - least / most <= LayoutRatio.mostCropped ? most : least
-    return Picture.Size(
+    return DecodedImage.Size(
       width: max(1, Int((Double(size.width) * scale).rounded())),
       height: max(1, Int((Double(size.height) * scale).rounded())))
   }
 
   /// The frame as a PNG, on white. This takes tens of milliseconds, so call it off the loop.
-  func png(of picture: Picture) -> [UInt8] {
-    let bitmap = Bitmap(width: picture.size.width, height: picture.size.height, rgba: Array(picture.bytes))
+  func png(of image: DecodedImage) -> [UInt8] {
+    let bitmap = Bitmap(width: image.size.width, height: image.size.height, rgba: Array(image.bytes))
     let whole = bitmap.framed(width: width, height: height, on: RGB(255, 255, 255))
     return IndexedPNG.encode(whole.indexed(in: palette), width: width, height: height, palette: palette)
   }

@@ -16,14 +16,14 @@ extension Gallery {
     if past.entries.count >= Self.mostPast { past = ([:], [:]) }
     let entry = Entry(
       key: key(url), card: card, id: id, imageID: seen.image.id, source: index, description: seen.image.caption,
-      location: seen.image.location, post: seen.image.post, picture: url,
+      location: seen.image.location, post: seen.image.post, imageURL: url,
       others: others(of: seen.image.post, but: url), date: seen.image.published ?? seen.firstSeen,
       rank: seen.image.published ?? seen.firstSeen, position: 0)
     past.entries[card] = entry
     for image in entry.images {
-      var named = past.pictures[image.key] ?? Named(url: image.url)
+      var named = past.images[image.key] ?? Named(url: image.url)
       named.add(Named.Feed(address: seen.address, isPrivate: seen.isFromPrivateNetwork))
-      past.pictures[image.key] = named
+      past.images[image.key] = named
     }
     return entry
   }

@@ -29,9 +29,9 @@ final class Gallery {
   private var sorted: [Entry]?
   /// Distinguishes this run from earlier ones.
   let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
-  private var pictures: [String: Named] = [:]
+  private var imagesByKey: [String: Named] = [:]
   /// Entries that were requested but that no feed lists anymore, and their images, by their keys.
-  var past: (entries: [String: Entry], pictures: [String: Named]) = ([:], [:])
+  var past: (entries: [String: Entry], images: [String: Named]) = ([:], [:])
   /// The marks of each feed's images.
   var marks: [URL: FeedHistory.Visit] = [:]
   /// The facts about images that were decoded, by their keys.
@@ -68,11 +68,11 @@ final class Gallery {
   }
 
   /// The URL of an image that a feed lists now, or that was requested before, and the feeds that name it.
-  func picture(_ key: String) -> Named? { pictures[key] ?? past.pictures[key] }
+  func image(_ key: String) -> Named? { imagesByKey[key] ?? past.images[key] }
 
   /// Replaces the feeds; another process polls the new ones.
   func begin(with names: [Name]) {
-    (sources, pictures, sorted) = ([], [:], nil)
+    (sources, imagesByKey, sorted) = ([], [:], nil)
     for name in names { add(name) }
     version += 1
   }
@@ -85,7 +85,7 @@ final class Gallery {
       for place in source.entries.indices { source.entries[place].source = index }
       return source
     }
-    namePictures()
+    nameImages()
     sorted = nil
   }
 
@@ -182,7 +182,7 @@ final class Gallery {
       sources[index].name = title.printable(limit: 100)
     }
     let entries = sources[index].entries
-    let olds = Dictionary(entries.map { ($0.id + $0.picture.absoluteString, $0) }) { first, _ in first }
+    let olds = Dictionary(entries.map { ($0.id + $0.imageURL.absoluteString, $0) }) { first, _ in first }
     sources[index].entries = images.prefix(Self.mostImages).enumerated().map { position, image in
       let url = image.url
       let old = olds["\(image.id)" + url.absoluteString]
@@ -191,26 +191,26 @@ final class Gallery {
       return Entry(
         key: old?.key ?? key(url), card: old?.card ?? card("\(image.id)", url, of: index), id: "\(image.id)",
         imageID: image.id, source: index,
-        description: image.caption, location: image.location, post: image.post, picture: url,
+        description: image.caption, location: image.location, post: image.post, imageURL: url,
         others: others(of: image.post, but: url),
         date: known ?? (isNew ? date : nil),
         rank: known ?? old?.rank ?? (isNew ? date : .distantPast), position: position)
     }
     // Another feed may name the same image, so update all names.
-    namePictures()
+    nameImages()
     sorted = nil
     news.send(())
   }
 
   /// Records which feeds name each image.
-  private func namePictures() {
-    pictures.removeAll(keepingCapacity: true)
+  private func nameImages() {
+    imagesByKey.removeAll(keepingCapacity: true)
     for source in sources {
       let feed = Named.Feed(address: source.address, isPrivate: source.images.isFromPrivateNetwork)
       for image in source.entries.lazy.flatMap(\.images) {
-        var named = pictures[image.key] ?? Named(url: image.url)
+        var named = imagesByKey[image.key] ?? Named(url: image.url)
         named.add(feed)
-        pictures[image.key] = named
+        imagesByKey[image.key] = named
       }
     }
   }

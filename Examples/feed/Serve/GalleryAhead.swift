@@ -17,7 +17,7 @@ final class GalleryAhead {
   private static let rest = Duration.milliseconds(200)
 
   private let gallery: Gallery
-  private let pictures: Pictures
+  private let images: ServedImages
   private let count: Int
   private var budget: ImageBudget
   /// The number of bytes of each loaded image; 0 for one that failed.
@@ -29,9 +29,9 @@ final class GalleryAhead {
 
   /// - Parameter count: how many of the latest images to load; 0 to load none.
   init(
-    _ gallery: Gallery, _ pictures: Pictures, count: Int, within budget: ImageBudget, on scheduler: any LoopScheduler
+    _ gallery: Gallery, _ images: ServedImages, count: Int, within budget: ImageBudget, on scheduler: any LoopScheduler
   ) {
-    (self.gallery, self.pictures, self.count, self.budget) = (gallery, pictures, count, budget)
+    (self.gallery, self.images, self.count, self.budget) = (gallery, images, count, budget)
     guard count > 0 else { return }
     watch = gallery.news.sink { [unowned self] in
       guard beginning == nil else { return }
@@ -52,7 +52,7 @@ final class GalleryAhead {
 
   private func goOn() {
     while running.count < Self.width, let image = waiting.popFirst() {
-      guard let named = gallery.picture(image.key), let feed = named.namers.first?.address,
+      guard let named = gallery.image(image.key), let feed = named.namers.first?.address,
         running[image.key] == nil, budget.allows(feed)
       else { continue }
       if let size = sizes[image.key] {
@@ -61,7 +61,7 @@ final class GalleryAhead {
       }
       running[image.key] = AnyCancellable {}
       var size = 0
-      let loading = pictures.ahead(named, width: Self.tile).sink { [weak self] _ in
+      let loading = images.ahead(named, width: Self.tile).sink { [weak self] _ in
         self?.end(image.key, size, of: feed)
       } receiveValue: {
         size = $0

@@ -37,7 +37,7 @@ struct GalleryCard {
     let classes = facts.map { LayoutRatio.classes(width: $0.size.width, height: $0.size.height) } ?? LayoutRatio.unknown
     return """
       <li id="p\(entry.card)" class="\(classes)"><article\(description == nil ? " class=\"untitled\"" : "")>
-      <a class="picture" href="\(Self.place(entry.key, facts))">\(shade)\(image(alt: alt(or: text)))</a>\
+      <a class="image" href="\(Self.place(entry.key, facts))">\(shade)\(image(alt: alt(or: text)))</a>\
       \(set)\(badge)\(star)
       <div class="text"><p class="description">\(new)<bdi>\(title)</bdi></p>
       <p class="about">\(name)\(date)</p></div>\(words)
@@ -100,7 +100,7 @@ struct GalleryCard {
 
   private var badge: String {
     guard facts?.isAnimated == true else { return "" }
-    return "<span class=\"badge\">\(entry.picture.pathExtension.lowercased() == "gif" ? "GIF" : "animated")</span>"
+    return "<span class=\"badge\">\(entry.imageURL.pathExtension.lowercased() == "gif" ? "GIF" : "animated")</span>"
   }
 
   private var star: String {

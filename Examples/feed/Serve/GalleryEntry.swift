@@ -16,7 +16,7 @@ extension Gallery {
     let location: String?
     /// The item's title, text, link and other images.
     let post: FeedImage.Post
-    let picture: URL
+    let imageURL: URL
     /// The other images of the item, in order.
     let others: [Image]
     /// The time when the item was published, or else first seen; `nil` for an undated item that was there from the
@@ -36,7 +36,7 @@ extension Gallery {
     }
 
     /// All images of the item, beginning with its main image.
-    var images: [Image] { [Image(key: key, url: picture, alt: post.alt)] + others }
+    var images: [Image] { [Image(key: key, url: imageURL, alt: post.alt)] + others }
   }
 
   /// The maximum number of additional images per item.

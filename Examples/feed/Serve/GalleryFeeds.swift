@@ -59,11 +59,11 @@ extension GalleryFeeds.Part {
     }
     let names = names
     let items = entries.prefix(GalleryFeeds.most).map { entry in
-      let picture = "\(base)/image/\(entry.key)\(suffix)"
+      let servedURL = "\(base)/image/\(entry.key)\(suffix)"
       return Item(
-        id: names(entry), url: GalleryFeeds.link(entry) ?? picture,
-        externalURL: GalleryFeeds.link(entry) == nil ? GalleryFeeds.plain(entry.picture) : nil,
-        title: entry.description, contentText: GalleryFeeds.content(entry), image: picture,
+        id: names(entry), url: GalleryFeeds.link(entry) ?? servedURL,
+        externalURL: GalleryFeeds.link(entry) == nil ? GalleryFeeds.plain(entry.imageURL) : nil,
+        title: entry.description, contentText: GalleryFeeds.content(entry), image: servedURL,
         datePublished: entry.date?.stamp, authors: [.init(name: gallery.sources[entry.source].name)],
         tags: entry.location.map { [$0] })
     }
@@ -88,7 +88,7 @@ extension GalleryFeeds.Part {
       """
     if let hub { text += "<link rel=\"hub\" href=\"\(hub.markup)\"/>\n" }
     for entry in entries.prefix(GalleryFeeds.most) {
-      let picture = "\(base)/image/\(entry.key)\(suffix)".markup
+      let servedURL = "\(base)/image/\(entry.key)\(suffix)".markup
       let author = gallery.sources[entry.source].name
       text += """
         <entry>
@@ -96,9 +96,9 @@ extension GalleryFeeds.Part {
         <id>\(GalleryFeeds.urn(names(entry)))</id>
         <updated>\((entry.date ?? gallery.started).stamp)</updated>
         <author><name>\(author.markup)</name></author>
-        <link href="\(GalleryFeeds.link(entry)?.markup ?? picture)"/>
-        <link rel="enclosure" href="\(picture)"/>
-        <link rel="via" href="\(GalleryFeeds.plain(entry.picture).markup)"/>
+        <link href="\(GalleryFeeds.link(entry)?.markup ?? servedURL)"/>
+        <link rel="enclosure" href="\(servedURL)"/>
+        <link rel="via" href="\(GalleryFeeds.plain(entry.imageURL).markup)"/>
         <summary>\(GalleryFeeds.content(entry).markup)</summary>
         </entry>
 

@@ -93,7 +93,7 @@ final class GalleryHistory {
       .handleEvents(receiveOutput: { [gallery] isDone in
         guard isDone else { return }
         gallery.star(isStarred, entry.imageID, of: address)
-        if isStarred, let picture = gallery.picture(entry.key) { keep(picture) }
+        if isStarred, let image = gallery.image(entry.key) { keep(image) }
       })
       .eraseToAnyPublisher()
   }

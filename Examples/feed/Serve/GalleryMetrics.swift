@@ -4,7 +4,7 @@ import Foundation
 
 /// Metrics in the text format of Prometheus.
 enum GalleryMetrics {
-  static func text(_ gallery: Gallery, _ pictures: Pictures, connections: Int, waiting: Int) -> String {
+  static func text(_ gallery: Gallery, _ images: ServedImages, connections: Int, waiting: Int) -> String {
     var text = ""
     func family(_ name: String, _ type: String, _ help: String, _ samples: [(labels: String, value: Int)]) {
       text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
@@ -31,14 +31,14 @@ enum GalleryMetrics {
     family("feed_serve_waiting_bytes", "gauge", "Bytes of responses waiting to be written.", [("", waiting)])
     family("feed_serve_event_clients", "gauge", "Clients of event streams.", [("", gallery.eventClients)])
     family(
-      "feed_serve_pictures_total", "counter", "Images that were requested.",
+      "feed_serve_images_total", "counter", "Images that were requested.",
       [
-        ("{from=\"cache\"}", pictures.fromCache), ("{from=\"server\"}", pictures.fromServers),
-        ("{from=\"nowhere\"}", pictures.failures),
+        ("{from=\"cache\"}", images.fromCache), ("{from=\"server\"}", images.fromServers),
+        ("{from=\"nowhere\"}", images.failures),
       ])
     family(
-      "feed_serve_pictures_made_total", "counter", "Images that were decoded and resized.",
-      [("", pictures.made)])
+      "feed_serve_images_made_total", "counter", "Images that were decoded and resized.",
+      [("", images.made)])
     return text
   }
 

@@ -12,7 +12,7 @@ extension Gallery {
     }
     let run: String
     var version: Int
-    let pictures: Int
+    let images: Int
     /// The feed that changed.
     var feed: String?
     /// The time when the feed was requested, in microseconds since 1970.
@@ -32,7 +32,7 @@ extension Gallery {
       }
     }
     let count = sources.reduce(0) { $0 + $1.entries.count }
-    return Status(run: run, version: version, pictures: count, away: away)
+    return Status(run: run, version: version, images: count, away: away)
   }
 }
 

@@ -1,5 +1,5 @@
 import CZlib
-import TerminalPictures
+import TerminalImages
 
 /// Writes a PNG whose pixels are indices into a palette (PNG, third edition, sections 5, 7 and 11).
 enum IndexedPNG {

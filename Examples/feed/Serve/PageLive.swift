@@ -7,7 +7,7 @@ extension PageAssets {
         const star = event.target.closest("#gallery .star"), card = event.target.closest("#gallery > li");
         if (star) { event.preventDefault(); mark(star); }
         else if (event.target.id === "more") { event.preventDefault(); more(); }
-        else if (card && event.target.closest(".picture, .set")) { event.preventDefault(); enlarge(card); }
+        else if (card && event.target.closest(".image, .set")) { event.preventDefault(); enlarge(card); }
       });
       const link = document.getElementById("more");
       if (link) watcher.observe(link);

@@ -21,7 +21,7 @@ extension PageAssets {
       return reason ? reason[0].toUpperCase() + reason.slice(1) : "This image cannot be shown.";
     }
     async function missing(image) {
-      const place = image.closest(".picture");
+      const place = image.closest(".image");
       if (!place || place.classList.contains("missing")) return;
       place.classList.add("missing");
       const words = document.createElement("span");

@@ -50,15 +50,15 @@ extension PageAssets {
     #gallery:not(:has(+ *)) { display: none; }
     #gallery > li { --r: 1.5; flex: calc(var(--r) * 100) 1 calc(var(--r) * var(--h)); min-width: 0; scroll-margin: 4rem; }
     article { position: relative; }
-    .picture { position: relative; display: block; aspect-ratio: var(--r); background: var(--line); border-radius: .3rem;
+    .image { position: relative; display: block; aspect-ratio: var(--r); background: var(--line); border-radius: .3rem;
       text-decoration: none; overflow: hidden; }
-    .shade, .picture img { position: absolute; inset: 0; width: 100%; height: 100%; }
+    .shade, .image img { position: absolute; inset: 0; width: 100%; height: 100%; }
     .shade { background: currentColor; }
-    .picture img { object-fit: cover; color: var(--text); overflow: hidden; }
-    .whole .picture img { object-fit: contain; }
+    .image img { object-fit: cover; color: var(--text); overflow: hidden; }
+    .whole .image img { object-fit: contain; }
     .whole .shade { opacity: .3; }
-    .picture.missing img { opacity: 0; }
-    .picture .reason { position: absolute; inset: 0; display: grid; place-items: center; padding: 1rem; overflow: auto;
+    .image.missing img { opacity: 0; }
+    .image .reason { position: absolute; inset: 0; display: grid; place-items: center; padding: 1rem; overflow: auto;
       color: var(--soft); background: var(--line); text-align: center; font-size: .875rem; }
     .badge, .set > summary { position: absolute; left: .45rem; top: .45rem; padding: .1rem .5rem; border-radius: .8rem;
       background: #000b; color: #fff; font-size: .8rem; font-weight: 600; line-height: 1.5; pointer-events: none; }

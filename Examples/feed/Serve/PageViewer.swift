@@ -9,7 +9,7 @@ extension PageAssets {
     const part = (name) => about.querySelector("." + name);
     // All images of a card: its tile's, and the others of its post.
     function images(card) {
-      const tile = card.querySelector(".picture"), image = tile.querySelector("img");
+      const tile = card.querySelector(".image"), image = tile.querySelector("img");
       const first = { href: tile.href, alt: image.alt, thumb: image };
       const others = [...card.querySelectorAll(".set a")].map((link) => ({ href: link.href, alt: link.dataset.alt ?? "" }));
       return [first, ...others];

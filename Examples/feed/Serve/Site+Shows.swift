@@ -33,7 +33,7 @@ extension Site {
     }
     return Self.entries(GalleryQuery(request, of: gallery), gallery, history)
       .flatMap(maxPublishers: .max(1)) { [gallery, frames] entries -> Reply in
-        guard let entry = Self.turn(of: entries, every: every, at: Date()), let named = gallery.picture(entry.key)
+        guard let entry = Self.turn(of: entries, every: every, at: Date()), let named = gallery.image(entry.key)
         else { return Self.refused("There is no image.\n", .notFound) }
         let tag = frame.tag(of: entry.key)
         return frames.png(frame, of: named, as: tag, size: gallery.facts[entry.key]?.size)
@@ -63,19 +63,19 @@ final class Frames {
   private static let most = 16
   /// The time, in seconds, for which a frame isn't made again. After that, the image at its URL may have changed.
   private static let lifetime = 600.0
-  private let pictures: Pictures
+  private let images: ServedImages
   private let scheduler: any LoopScheduler
   private var made: [(tag: String, date: Date, bytes: Chunk)] = []
 
-  init(_ pictures: Pictures, on scheduler: any LoopScheduler) {
-    (self.pictures, self.scheduler) = (pictures, scheduler)
+  init(_ images: ServedImages, on scheduler: any LoopScheduler) {
+    (self.images, self.scheduler) = (images, scheduler)
   }
 
   /// - Parameters:
   ///   - tag: identifies this frame of this image.
   ///   - size: the size of the image, if known.
   func png(
-    _ frame: FrameImage, of image: Gallery.Named, as tag: String, size: Picture.Size?
+    _ frame: FrameImage, of image: Gallery.Named, as tag: String, size: DecodedImage.Size?
   ) -> AnyPublisher<HTTPServer.Response, Never> {
     let now = Date()
     made.removeAll { abs(now.timeIntervalSince($0.date)) > Self.lifetime }
@@ -83,9 +83,9 @@ final class Frames {
       return Just(Self.response(bytes)).eraseToAnyPublisher()
     }
     let scheduler = scheduler
-    return pictures.pixels(of: image, fitting: frame.box(for: size))
-      .flatMap(maxPublishers: .max(1)) { picture -> AnyPublisher<Chunk, Pictures.Problem> in
-        SerialWorker(on: scheduler).publisher { () throws(Pictures.Problem) in Chunk(frame.png(of: picture)) }
+    return images.pixels(of: image, fitting: frame.box(for: size))
+      .flatMap(maxPublishers: .max(1)) { decoded -> AnyPublisher<Chunk, ServedImages.Problem> in
+        SerialWorker(on: scheduler).publisher { () throws(ServedImages.Problem) in Chunk(frame.png(of: decoded)) }
       }
       .map { [self] bytes in
         made = [(tag, now, bytes)] + made.prefix(Self.most - 1)

@@ -30,7 +30,7 @@ extension Site {
 
   private func star(_ isOn: Bool, _ card: String, then response: HTTPServer.Response) -> Reply {
     guard let history else { return Self.failed(.forbidden) }
-    let keep = { [pictures, warn] (picture: Gallery.Named) in pictures.keep(picture, reportingTo: warn) }
+    let keep = { [images, warn] (image: Gallery.Named) in images.keep(image, reportingTo: warn) }
     return history.setStar(isOn, card: card, keep: keep)
       .mapError { _ in .internalServerError }
       .flatMap { isDone -> Reply in isDone ? Self.now(response) : Self.failed(.notFound) }

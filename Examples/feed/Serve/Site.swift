@@ -10,7 +10,7 @@ import ImageFeed
 /// The site lives on the gallery's loop; servers that need its responses may be on other loops: see ``SiteRoutes``.
 struct Site {
   let gallery: Gallery
-  let pictures: Pictures
+  let images: ServedImages
   let door: Door
   let scheduler: any LoopScheduler
   let frames: Frames
@@ -32,7 +32,7 @@ struct Site {
 
   /// - Parameter warn: receives errors that occur after a response.
   init(
-    _ gallery: Gallery, _ pictures: Pictures, _ door: Door, history: GalleryHistory? = nil,
+    _ gallery: Gallery, _ images: ServedImages, _ door: Door, history: GalleryHistory? = nil,
     fleet: RedisFleet? = nil, served: ServedRequests, on scheduler: any LoopScheduler,
     warn: @escaping (String) -> Void = { _ in }
   ) {
@@ -40,11 +40,11 @@ struct Site {
     self.warn = warn
     self.history = history
     self.gallery = gallery
-    self.pictures = pictures
+    self.images = images
     self.door = door
     self.scheduler = scheduler
     self.fleet = fleet
-    frames = Frames(pictures, on: scheduler)
+    frames = Frames(images, on: scheduler)
   }
 
   /// The line to print.
@@ -71,7 +71,7 @@ struct Site {
   }
 
   func page(_ request: HTTPServer.WholeRequest) -> Reply {
-    Self.page(request, gallery, history, pictures)
+    Self.page(request, gallery, history, images)
       .map { [door] in Self.answer(request, "text/html; charset=utf-8", $0, door) }
       .eraseToAnyPublisher()
   }
@@ -102,8 +102,8 @@ struct Site {
 
   func metrics(_ request: HTTPServer.WholeRequest) -> Reply {
     Self.figures(of: fleet, gallery).zip(load())
-      .map { [gallery, pictures, door, served] figures, load in
-        let own = GalleryMetrics.text(gallery, pictures, connections: load.connections, waiting: load.waiting)
+      .map { [gallery, images, door, served] figures, load in
+        let own = GalleryMetrics.text(gallery, images, connections: load.connections, waiting: load.waiting)
         return Self.answer(request, "text/plain; version=0.0.4; charset=utf-8", own + served.metrics + figures, door)
       }
       .setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
@@ -112,8 +112,8 @@ struct Site {
   func image(_ request: HTTPServer.WholeRequest) -> Reply {
     let width = request.query("w").map { Int($0) ?? 0 }
     if let width, !(1...4096).contains(width) { return Self.failed(.badRequest) }
-    guard let key = request.parameters["key"], let picture = gallery.picture(key) else { return Self.failed(.notFound) }
-    return pictures.picture(at: picture.url, of: picture.namers, width: width)
+    guard let key = request.parameters["key"], let named = gallery.image(key) else { return Self.failed(.notFound) }
+    return images.image(at: named.url, of: named.namers, width: width)
       .map { [scheduler] in Self.answer($0, on: scheduler) }
       .catch { Just(Self.answer($0)) }
       .setFailureType(to: HTTPServer.Status.self)
@@ -139,7 +139,7 @@ struct Site {
 
   /// The latest items, or a part of the history.
   private static func page(
-    _ request: HTTPServer.WholeRequest, _ gallery: Gallery, _ history: GalleryHistory?, _ pictures: Pictures
+    _ request: HTTPServer.WholeRequest, _ gallery: Gallery, _ history: GalleryHistory?, _ images: ServedImages
   ) -> AnyPublisher<String, HTTPServer.Status> {
     let query = GalleryQuery(request, of: gallery)
     let (start, last) = (Int(request.query("from") ?? "") ?? 0, request.query("after"))
@@ -162,7 +162,7 @@ struct Site {
     return
       part
       .flatMap(maxPublishers: .max(1)) { part in
-        pictures.tell(gallery, of: gallery.unknown(part.entries)).setFailureType(to: FeedStoreError.self)
+        images.tell(gallery, of: gallery.unknown(part.entries)).setFailureType(to: FeedStoreError.self)
           .map { GalleryPage.text(gallery, part) }
       }
       .mapError { _ in .internalServerError }
@@ -189,23 +189,23 @@ struct Site {
     return id > place
   }
 
-  private static func answer(_ picture: Pictures.Picture, on scheduler: any LoopScheduler) -> HTTPServer.Response {
+  private static func answer(_ image: ServedImages.Image, on scheduler: any LoopScheduler) -> HTTPServer.Response {
     let headers: HTTPServer.Headers = [
-      "Content-Type": picture.type, "ETag": "\"\(picture.tag)\"", "Cache-Control": "private, max-age=3600",
-      "Content-Security-Policy": picturePolicy,
+      "Content-Type": image.type, "ETag": "\"\(image.tag)\"", "Cache-Control": "private, max-age=3600",
+      "Content-Security-Policy": imagePolicy,
     ]
-    return switch picture.body {
+    return switch image.body {
     case .bytes(let bytes): HTTPServer.Response(headers: headers, body: bytes)
     case .file(let part): HTTPServer.Response(headers: headers, file: part.file, range: part.range, on: scheduler)
     }
   }
 
   /// A response with the reason as text, which the page shows in place of the image.
-  private static func answer(_ problem: Pictures.Problem) -> HTTPServer.Response {
+  private static func answer(_ problem: ServedImages.Problem) -> HTTPServer.Response {
     var response = HTTPServer.Response.text("\(problem.reason)\n", problem.status)
     // Cache the response, because the page requests the reason after the browser has requested the image.
     response.headers["Cache-Control"] = "private, max-age=60"
-    response.headers["Content-Security-Policy"] = picturePolicy
+    response.headers["Content-Security-Policy"] = imagePolicy
     return response
   }
 
@@ -244,7 +244,7 @@ struct Site {
     + "form-action 'self'; frame-ancestors 'none'"
   /// The policy of an image. A browser that opens an image on its own wraps it in a page with inline styles, so those
   /// are allowed.
-  private static let picturePolicy =
+  private static let imagePolicy =
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 
   /// The fields of every response.

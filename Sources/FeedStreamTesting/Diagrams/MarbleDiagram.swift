@@ -6,7 +6,7 @@ import FeedStream
 ///     time.run()
 ///     let diagram = recorder.diagram("debounce(for: 2)", inputs: [MarbleDiagram.Lane("typing", marbles)])
 ///     print(diagram.text)
-///     try Data(diagram.svg.utf8).write(to: picture)
+///     try Data(diagram.svg.utf8).write(to: file)
 ///
 /// The same recording produces the same bytes on every machine.
 public struct MarbleDiagram: Equatable, Sendable, CustomStringConvertible {

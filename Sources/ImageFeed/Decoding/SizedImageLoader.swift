@@ -12,7 +12,7 @@ public final class SizedImageLoader {
   /// The result for an image with this digest that was not resized; `error` is `nil` if the original is shown.
   private struct Finding {
     let digest: BodyDigest
-    let error: PictureError?
+    let error: ImageDecodingError?
   }
 
   private struct Wish: Hashable {
@@ -23,7 +23,7 @@ public final class SizedImageLoader {
 
   private let loader: ImageLoader
   private let cache: ImageCache
-  private let decoder: PictureDecoder
+  private let decoder: ImageDecoder
   private let report: (FeedStoreError) -> Void
   private let flights = Flights<Wish, LoadedImage, SizedImageError>()
   /// The findings, by the URL of the resized image, or of the original if it can't be decoded in any size.
@@ -40,7 +40,7 @@ public final class SizedImageLoader {
   ///   - decoder: makes the resized images.
   ///   - report: receives the error of a failed save; the image is still shown. Does nothing by default.
   public init(
-    _ loader: ImageLoader, cache: ImageCache, decoder: PictureDecoder,
+    _ loader: ImageLoader, cache: ImageCache, decoder: ImageDecoder,
     reportingTo report: @escaping (FeedStoreError) -> Void = { _ in }
   ) {
     self.loader = loader
@@ -89,11 +89,11 @@ public final class SizedImageLoader {
   ///
   /// **Demand, cancellation, failure:** as in ``data(for:of:isPrivate:width:)``. Finishes when the original is saved.
   public func pixels(
-    for url: URL, of feed: URL? = nil, isPrivate: Bool? = nil, fitting size: Picture.Size
-  ) -> AnyPublisher<Picture, SizedImageError> {
+    for url: URL, of feed: URL? = nil, isPrivate: Bool? = nil, fitting size: DecodedImage.Size
+  ) -> AnyPublisher<DecodedImage, SizedImageError> {
     loader.data(for: url, of: feed, isPrivate: isPrivate).mapError(SizedImageError.image)
       .flatMap(maxPublishers: .max(1)) { [decoder] image in
-        decoder.decode(image.data, fitting: size).mapError(SizedImageError.picture)
+        decoder.decode(image.data, fitting: size).mapError(SizedImageError.decoding)
       }
       .eraseToAnyPublisher()
   }
@@ -129,17 +129,17 @@ public final class SizedImageLoader {
     let digest = BodyDigest(original.data.bytes)
     if let finding = findings[key] ?? findings[url], finding.digest == digest {
       guard let error = finding.error else { return Self.just(original) }
-      return Fail(error: .picture(error)).eraseToAnyPublisher()
+      return Fail(error: .decoding(error)).eraseToAnyPublisher()
     }
     let small = cache.image(at: key)
     return small.retrieve()
       .filter { $0.validators.etag == digest.tag }
       .map { $0.value.data }
       .catch { _ in Empty<ImageData, Never>() }
-      .setFailureType(to: PictureError.self)
+      .setFailureType(to: ImageDecodingError.self)
       .switchIfEmpty(Deferred { [self] in make(original.data, at: url, step, key, digest) })
       .map { LoadedImage($0, source: original.source) }
-      .mapError(SizedImageError.picture)
+      .mapError(SizedImageError.decoding)
       .flatMap(maxPublishers: .max(1)) { [self] image in
         image.data == original.data ? Self.just(image) : keep(image, from: url, key, digest)
       }
@@ -153,19 +153,19 @@ public final class SizedImageLoader {
   /// A smaller image, or the original if that is better.
   private func make(
     _ original: ImageData, at url: URL, _ step: Int, _ key: URL, _ digest: BodyDigest
-  ) -> AnyPublisher<ImageData, PictureError> {
-    decoder.decode(original, fitting: Picture.Size(width: step, height: 0), as: .web)
-      .map { [self] picture -> ImageData in
+  ) -> AnyPublisher<ImageData, ImageDecodingError> {
+    decoder.decode(original, fitting: DecodedImage.Size(width: step, height: 0), as: .web)
+      .map { [self] decoded -> ImageData in
         made += 1
-        learn(ImageFacts(picture, of: original), of: url)
-        let isSmaller = picture.size != picture.originalSize && picture.bytes.count < original.bytes.count
-        guard isSmaller || !original.kind.isForBrowsers, let small = try? ImageData(Data(picture.bytes)) else {
+        learn(ImageFacts(decoded, of: original), of: url)
+        let isSmaller = decoded.size != decoded.originalSize && decoded.bytes.count < original.bytes.count
+        guard isSmaller || !original.kind.isForBrowsers, let small = try? ImageData(Data(decoded.bytes)) else {
           note(Finding(digest: digest, error: nil), for: key)
           return original
         }
         return small
       }
-      .catch { [self] error -> Result<ImageData, PictureError>.Publisher in
+      .catch { [self] error -> Result<ImageData, ImageDecodingError>.Publisher in
         var isUnsupported = false
         if case .unsupported = error { isUnsupported = true }
         if original.kind.isForBrowsers, isUnsupported || error.isTemporary { return .init(.success(original)) }
@@ -225,14 +225,14 @@ public enum SizedImageError: Error, Hashable, Sendable {
   /// The original couldn't be loaded.
   case image(ImageError)
   /// The original couldn't be decoded.
-  case picture(PictureError)
+  case decoding(ImageDecodingError)
 }
 
 extension SizedImageError: CustomStringConvertible, LocalizedError {
   public var description: String {
     switch self {
     case .image(let error): "\(error)"
-    case .picture(let error): "\(error)"
+    case .decoding(let error): "\(error)"
     }
   }
 

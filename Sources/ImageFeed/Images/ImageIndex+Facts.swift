@@ -21,7 +21,7 @@ extension ImageIndex {
       for url in urls {
         guard let row = try Row.fetchOne(statement, arguments: [url.absoluteString]) else { continue }
         found[url] = ImageFacts(
-          size: Picture.Size(width: row[0], height: row[1]), color: UInt32(truncatingIfNeeded: row[2] as Int),
+          size: DecodedImage.Size(width: row[0], height: row[1]), color: UInt32(truncatingIfNeeded: row[2] as Int),
           isAnimated: row[3])
       }
       return found

@@ -57,7 +57,7 @@ import Testing
     ending: Int32, _ body: (Screen, RunningFeed) async throws -> Void
   ) async throws {
     try await withFolder { folder in
-      let origin = try PictureOrigin()
+      let origin = try ImageOrigin()
       let url = try await origin.start(["first", "second"])
       let screen = try Screen()
       let cache = folder.appendingPathComponent("feeds.db").path
@@ -102,6 +102,6 @@ import Testing
   @Test func `output that isn't a terminal is refused`() async throws {
     let run = try await FeedBinary.run(["browse", "http://127.0.0.1:1/"])
     #expect(run.status == 64)
-    #expect(run.errors.contains("feed load --pictures always"))
+    #expect(run.errors.contains("feed load --images always"))
   }
 }

@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 import ImageFeed
-import TerminalPictures
+import TerminalImages
 import TestSupport
 import Testing
 
@@ -16,7 +16,7 @@ import Testing
   private func image(_ number: Int) -> FeedImage {
     FeedImage(
       id: .init(name: "\(number)", in: feed), url: URL(string: "http://a.example/\(number).gif")!,
-      post: .init(title: "Picture \(number)"))
+      post: .init(title: "Image \(number)"))
   }
 
   private func images(_ numbers: some Sequence<Int>) -> FeedImages { FeedImages(numbers.map(image)) }
@@ -131,10 +131,10 @@ import Testing
   @Test func `until a key is pressed, the first image is selected, even when a new image becomes first`() {
     var state = state()
     _ = state.take(.update(feed, Feed(images: images([101] + Array(1...30)), source: .remote)))
-    #expect(state.selected == 0 && state.current?.image.title == "Picture 101")
+    #expect(state.selected == 0 && state.current?.image.title == "Image 101")
     click(&state, 1)
     _ = state.take(.update(feed, Feed(images: images([102, 101] + Array(1...30)), source: .remote)))
-    #expect(state.current?.image.title == "Picture 1")
+    #expect(state.current?.image.title == "Image 1")
   }
 
   @Test func `a reload shows a feed whose first load failed, and reports an unreachable server`() {

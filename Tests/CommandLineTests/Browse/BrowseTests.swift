@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 import ImageFeedTesting
-import TerminalPictures
+import TerminalImages
 import TestSupport
 import Testing
 
@@ -30,7 +30,7 @@ import Testing
       #expect(time.terminal.isRaw)
       #expect(time.terminal.farewell != nil)
       time.advance(by: .milliseconds(100))
-      #expect(world.screen.contains("Picture 1"))
+      #expect(world.screen.contains("Image 1"))
       time.advance(by: .seconds(1))
       #expect(world.screen.contains(" A blog · server, just now"))
       #expect(world.screen.contains("⣿"))
@@ -68,7 +68,7 @@ import Testing
       #expect(world.browser.state.view == .single)
       time.advance(by: .seconds(1))
       world.press("l")
-      #expect(world.screen.contains("Picture 3\n\nhttp://a.example/3.gif\n"))
+      #expect(world.screen.contains("Image 3\n\nhttp://a.example/3.gif\n"))
       world.press("?")
       #expect(world.screen.contains("Ctrl-L, Ctrl-Z"))
       world.press("x")
@@ -119,7 +119,7 @@ import Testing
       #expect(world.screen.contains("loading…"))
       time.advance(by: .milliseconds(200))
       #expect(world.asked.dropFirst(asked).first == "/feed.json")
-      #expect(world.browser.state.current?.image.description == "Picture 3")
+      #expect(world.browser.state.current?.image.description == "Image 3")
       world.network.disconnect()
       world.press("r")
       time.advance(by: .seconds(1))
@@ -143,8 +143,8 @@ import Testing
       time.terminal.size = TerminalSize(columns: 100, rows: 30)
       time.advance(by: .seconds(1))
       #expect(world.browser.state.size == TerminalSize(columns: 100, rows: 30))
-      let box = try #require(world.browser.state.pictureBox)
-      #expect(world.browser.state.pictures.keys.contains { $0.box == box })
+      let box = try #require(world.browser.state.imageBox)
+      #expect(world.browser.state.drawings.keys.contains { $0.box == box })
       time.terminal.size = TerminalSize(columns: 10, rows: 3)
       time.advance(by: .seconds(1))
       #expect(world.screen == "Too small.\n\n")
@@ -203,7 +203,7 @@ import Testing
   @Test func `if the terminal doesn't reply within a second, images are shown as characters`() throws {
     try browse(answer: "") { world, time in
       time.advance(by: .milliseconds(900))
-      #expect(!world.screen.contains("⣿") && world.screen.contains("Picture 1"))
+      #expect(!world.screen.contains("⣿") && world.screen.contains("Image 1"))
       time.advance(by: .seconds(1))
       #expect(world.screen.contains("⣿"))
     }
@@ -232,7 +232,7 @@ import Testing
           ┃                  ┃
           ┃      ⣿⣿⣿⣿⣿⣿      ┃       ⣿⣿⣿⣿⣿⣿
           ┃      ⣿⣿⣿⣿⣿⣿      ┃       ⣿⣿⣿⣿⣿⣿
-          ┃    Picture 1     ┃     Picture 2
+          ┃     Image 1      ┃      Image 2
           ┗━━━━━━━━━━━━━━━━━━┛
           Enter enlarge  ? help  q quit
           """)
@@ -248,7 +248,7 @@ import Testing
   private func image(_ number: Int) -> FeedImage {
     FeedImage(
       id: .init(name: "\(number)", in: feed), url: URL(string: "http://a.example/\(number).gif")!,
-      post: .init(title: "Picture \(number)", link: URL(string: "http://a.example/post/\(number)")))
+      post: .init(title: "Image \(number)", link: URL(string: "http://a.example/post/\(number)")))
   }
 
   private func seen(_ number: Int, isStarred: Bool = false) -> SeenImage {
@@ -269,7 +269,7 @@ import Testing
     var (state, actions) = state()
     #expect(actions == [.kept(feed, after: nil)])
     #expect(state.take(.kept(feed, SeenPage(images: [seen(3), seen(2)]))) == [])
-    #expect(titles(state) == ["Picture 1", "Picture 2", "Picture 3"])
+    #expect(titles(state) == ["Image 1", "Image 2", "Image 3"])
     (state, actions) = self.state(hasHistory: false)
     #expect(actions == [])
   }
@@ -310,9 +310,9 @@ import Testing
   @Test func `an enlarged image can be zoomed, moved and shown whole again`() throws {
     var state = several()
     _ = state.take(.key(.enter))
-    let whole = try #require(state.pictureBox)
+    let whole = try #require(state.imageBox)
     for key in [TerminalKey.character("+"), .character("+"), .right, .down] { _ = state.take(.key(key)) }
-    let near = try #require(state.pictureBox)
+    let near = try #require(state.imageBox)
     #expect(near.wantedPixels.width == 4 * whole.wantedPixels.width && (near.near.x, near.near.y) == (1, 1))
     #expect(state.currentURL?.lastPathComponent == "1.gif", "arrows do not leave it")
     for _ in 0..<20 { _ = state.take(.key(.right)) }
@@ -320,9 +320,9 @@ import Testing
     _ = state.take(.key(.character("-")))
     #expect(state.near.scale == 2 && state.near.x <= 2)
     _ = state.take(.key(.character("0")))
-    #expect(state.pictureBox == whole)
-    let picture = Bitmap(width: 8, height: 2, rgba: (0..<64).map { UInt8($0) })
-    #expect(picture.part(width: 4, height: 4, x: 100, y: 0).rgba.prefix(4) == [16, 17, 18, 19])
+    #expect(state.imageBox == whole)
+    let bitmap = Bitmap(width: 8, height: 2, rgba: (0..<64).map { UInt8($0) })
+    #expect(bitmap.part(width: 4, height: 4, x: 100, y: 0).rgba.prefix(4) == [16, 17, 18, 19])
   }
 
   @Test func `Page Down keeps one row visible, and the first image is selected until a key is pressed`() {
@@ -372,7 +372,7 @@ import Testing
       let names = try (0..<2).map { _ in try SavedFile.write(image, named: url, in: folder.path) }
       #expect(names == ["etc-pass-wd.gif", "etc-pass-wd-2.gif"] || names == ["pass-wd.gif", "pass-wd-2.gif"])
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == names.sorted())
-      #expect(throws: NoPicture.self) { try SavedFile.write(image, named: url, in: folder.path + "/none") }
+      #expect(throws: NoImage.self) { try SavedFile.write(image, named: url, in: folder.path + "/none") }
     }
   }
 
@@ -381,14 +381,14 @@ import Testing
     let ids = [image(1).id, image(2).id]
     _ = state.take(.marks(feed, new: [ids[0]], stars: [ids[1]]))
     let screen = BrowseScreen.grid(of: state).plainText.joined(separator: "\n")
-    #expect(screen.contains(" ● Picture 1 ") && screen.contains(" ★ Picture 2"))
+    #expect(screen.contains(" ● Image 1 ") && screen.contains(" ★ Image 2"))
     #expect(
       state.take(.key(.character("*"))) == [
         .star(true, ids[0], feed), .keep(image(1).url, of: feed, isPrivate: nil),
       ])
     #expect(state.take(.key(.character("*"))).first == .star(false, ids[0], feed))
     _ = state.take(.key(.character("n")))
-    #expect(titles(state) == ["Picture 1"])
+    #expect(titles(state) == ["Image 1"])
     _ = state.take(.key(.escape))
     #expect(titles(state).count == 2)
   }
@@ -406,11 +406,11 @@ import Testing
       _ = state.take(.key(.character(key)))
       return titles(state).sorted { ($0 ?? "") < ($1 ?? "") }
     }
-    #expect(press("F") == ["Picture 0", "Picture 1"] && state.filterWords == "Sea")
+    #expect(press("F") == ["Image 0", "Image 1"] && state.filterWords == "Sea")
     #expect(state.filter.query.feeds == [feeds[0], feeds[1]])
-    #expect(press("f") == ["Picture 0"] && press("f") == ["Picture 1"] && press("f") == ["Picture 0", "Picture 1"])
-    #expect(press("F") == ["Picture 0"] && state.filterWords == "Sea / Ships")
-    #expect(press("F") == ["Picture 0", "Picture 1", "Picture 2"] && state.filterWords == nil)
+    #expect(press("f") == ["Image 0"] && press("f") == ["Image 1"] && press("f") == ["Image 0", "Image 1"])
+    #expect(press("F") == ["Image 0"] && state.filterWords == "Sea / Ships")
+    #expect(press("F") == ["Image 0", "Image 1", "Image 2"] && state.filterWords == nil)
     var (flat, _) = self.state()
     _ = flat.take(.key(.character("F")))
     #expect(flat.message == "None of your feeds are in a folder; see \"feed subscriptions move --folder\".")
@@ -428,12 +428,12 @@ import Testing
     #expect(late.words == "qu" && late.query.isTyping)
     _ = state.take(.found(late, SeenPage(images: [seen(7, isStarred: true)])))
     _ = state.take(.found(early, SeenPage(images: [])))
-    #expect(titles(state) == ["Picture 7"])
+    #expect(titles(state) == ["Image 7"])
     #expect(BrowseScreen.grid(of: state).plainText[0].contains("/qu▏"))
     _ = state.take(.key(.enter))
     #expect(state.take(.key(.character("o"))) == [.open(URL(string: "http://a.example/post/7")!)])
     #expect(state.take(.key(.character("O"))) == [.open(URL(string: "http://a.example/post/7")!)])
     _ = state.take(.key(.escape))
-    #expect(titles(state) == ["Picture 1", "Picture 2"])
+    #expect(titles(state) == ["Image 1", "Image 2"])
   }
 }

@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 import ImageFeedTesting
-import TerminalPictures
+import TerminalImages
 import Testing
 
 @testable import feed
@@ -32,17 +32,17 @@ final class BrowsedWorld {
     self.time = time
     network = VirtualNetwork(on: time)
     network.serve("a.example") { request, _ in Self.reply(to: request.request.url) }
-    time.programs.decodePictures(on: time) { request in
+    time.programs.decodeImages(on: time) { request in
       // Keep images small, so that the tests are fast.
-      let size = Picture.Size(width: min(request.width, 48), height: min(request.height, 32))
+      let size = DecodedImage.Size(width: min(request.width, 48), height: min(request.height, 32))
       let pixels = Chunk(Array(repeating: UInt8(255), count: size.width * size.height * 4))
-      return .answer(PictureAnswer(.decoded, size: size, originalSize: size, form: .pixels, body: pixels))
+      return .answer(ImageDecodingResponse(.decoded, size: size, originalSize: size, form: .pixels, body: pixels))
     }
     time.terminal.size = size
     let now = { @Sendable in Date(timeIntervalSince1970: 1_760_000_000 + Double(time.now.nanoseconds) / 1e9) }
     let cache = FeedCache(store: InMemoryFeedStore(), on: time, now: now)
     let images = ImageLoader(client: network, cache: ImageCache(store: InMemoryImageStore(), on: time, now: now))
-    let decoder = PictureDecoder(program: "picture-decoder", on: time)
+    let decoder = ImageDecoder(program: "image-decoder", on: time)
     var hasAnswered = false
     let world = Browser.World(
       write: { [unowned self] bytes, done in
@@ -80,7 +80,7 @@ final class BrowsedWorld {
       let page = url.query == "p=2" ? 9...12 : 1...8
       let next = url.query == "p=2" ? "" : "\"next_url\": \"http://a.example/feed.json?p=2\", "
       let items = page.map {
-        "{\"id\": \"\($0)\", \"title\": \"Picture \($0)\", \"image\": \"http://a.example/\($0).gif\"}"
+        "{\"id\": \"\($0)\", \"title\": \"Image \($0)\", \"image\": \"http://a.example/\($0).gif\"}"
       }
       return .answer(
         Data(

@@ -100,7 +100,7 @@ func waitForEventClients(_ count: Int, at port: Int) async throws {
 }
 
 /// The path of each image in a gallery, from the gallery's feed for other readers.
-func picturePaths(_ port: Int) async throws -> [String] {
+func imagePaths(_ port: Int) async throws -> [String] {
   let document = try JSONSerialization.jsonObject(with: Data(try await answer(port, "/feed.json").body))
   let items = try #require((document as? [String: Any])?["items"] as? [[String: Any]])
   return items.compactMap { ($0["image"] as? String).flatMap { URL(string: $0)?.path } }

@@ -8,8 +8,8 @@ import Testing
     .appending(path: "../../../..").standardized
 
   /// The lines of a drawing's description.
-  private static func description(of picture: String) throws -> [Substring] {
-    let text = try String(contentsOf: project.appending(path: "docs/pictures/\(picture).svg"), encoding: .utf8)
+  private static func description(of diagram: String) throws -> [Substring] {
+    let text = try String(contentsOf: project.appending(path: "docs/images/\(diagram).svg"), encoding: .utf8)
     let parts = text.components(separatedBy: "<desc>\n")
     return try #require(parts.last?.components(separatedBy: "\n</desc>").first).split(separator: "\n")
   }

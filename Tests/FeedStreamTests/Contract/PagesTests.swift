@@ -109,13 +109,13 @@ import Testing
   }
 
   @Test func `the bars in the README's chart match the benchmark results`() throws {
-    let picture = try Self.text("docs/pictures/speed.svg")
+    let chart = try Self.text("docs/images/speed.svg")
     let lines = try Self.text("Benchmarks/RESULTS.md").split(separator: "\n")
     for row in ["map.filter.map", "16 mixed", "a subject to 100"] {
       let line = try #require(lines.first { $0.hasPrefix("| \(row) |") }, "no row \(row)")
       let cells = line.split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: [" "]) }
       let bars = "by hand \(cells[3]) ns, FeedStream \(cells[2]) ns, OpenCombine \(cells[5]) ns"
-      #expect(picture.contains(bars), "\(row) is not drawn as it is recorded; run Scripts/pictures speed")
+      #expect(chart.contains(bars), "\(row) is not drawn as it is recorded; run Scripts/images speed")
     }
   }
 }

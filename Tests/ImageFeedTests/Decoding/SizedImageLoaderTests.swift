@@ -77,9 +77,9 @@ import Testing
 
   @Test func `an image that can't be decoded fails, and isn't tried again until it changes`() throws {
     world.serve(makePNG(1, count: 9_000), lifetime: 100)
-    world.answer = { .answer(PictureAnswer(.corrupt, body: "why")) }
+    world.answer = { .answer(ImageDecodingResponse(.corrupt, body: "why")) }
     for width in [400, 400, 800] {
-      #expect(world.outcome(width: width) == .failure(.picture(.corrupt("why"))))
+      #expect(world.outcome(width: width) == .failure(.decoding(.corrupt("why"))))
     }
     #expect(world.asked == [400])
     world.answer = nil
@@ -98,17 +98,17 @@ import Testing
   }
 
   @Test func `formats that can't be decoded are delivered unchanged if browsers show them`() throws {
-    world.answer = { .answer(PictureAnswer(.unsupported, body: "why")) }
+    world.answer = { .answer(ImageDecodingResponse(.unsupported, body: "why")) }
     world.serve(Data([0, 0, 0, 0x20] + Array("ftypavif and more".utf8)))
     #expect(try world.outcome(width: 400)?.get().data.kind == .avif)
     let tiff = SizedWorld()
-    tiff.answer = { .answer(PictureAnswer(.unsupported, body: "why")) }
+    tiff.answer = { .answer(ImageDecodingResponse(.unsupported, body: "why")) }
     tiff.serve(Data([0x49, 0x49, 0x2A, 0, 1, 2, 3]))
-    #expect(tiff.outcome(width: 400) == .failure(.picture(.unsupported("why"))))
+    #expect(tiff.outcome(width: 400) == .failure(.decoding(.unsupported("why"))))
   }
 
   @Test func `a missing image is the image loader's error`() throws {
-    world.images.network.serve("pictures.example") { _, _ in .answer(status: 404, Data()) }
+    world.images.network.serve("images.example") { _, _ in .answer(status: 404, Data()) }
     #expect(world.outcome(width: 400) == .failure(.image(ImageError(remote: .invalidData(.status(404))))))
     #expect(world.asked == [])
   }
@@ -160,7 +160,7 @@ import Testing
 
   @Test func `a scaled image's key is a URL that no feed can contain`() throws {
     let key = try #require(SizedImageLoader.key(imageURL, width: 400))
-    #expect(key.absoluteString == "w400+https://pictures.example/1.png")
+    #expect(key.absoluteString == "w400+https://images.example/1.png")
     #expect(SizedImageLoader.isSized(key))
     #expect(!SizedImageLoader.isSized(imageURL))
   }
@@ -181,21 +181,21 @@ private final class SizedWorld {
   init(store: any ImageStore = InMemoryImageStore()) {
     images = ImageWorld(store: store)
     var report: (FeedStoreError) -> Void = { _ in }
-    let decoder = PictureDecoder(program: "picture-decoder", on: images.time)
+    let decoder = ImageDecoder(program: "image-decoder", on: images.time)
     loader = SizedImageLoader(images.loader, cache: images.cache, decoder: decoder) { report($0) }
     report = { [unowned self] in reported.append($0) }
-    images.time.programs.decodePictures(on: images.time) { [unowned self] request in
+    images.time.programs.decodeImages(on: images.time) { [unowned self] request in
       asked.append(request.width)
       return answer?() ?? .answer(decoded(request))
     }
   }
 
   /// Resizes an image as the real decoder does.
-  private func decoded(_ request: PictureRequest) -> PictureAnswer {
-    let original = Picture.Size(width: originalSide, height: originalSide)
+  private func decoded(_ request: ImageDecodingRequest) -> ImageDecodingResponse {
+    let original = DecodedImage.Size(width: originalSide, height: originalSide)
     let side = min(originalSide, request.width)
-    return PictureAnswer(
-      .decoded, size: Picture.Size(width: side, height: side), originalSize: original, form: .png,
+    return ImageDecodingResponse(
+      .decoded, size: DecodedImage.Size(width: side, height: side), originalSize: original, form: .png,
       body: Chunk(Array(makePNG(UInt8(truncatingIfNeeded: request.width / 100), count: smallBytes))))
   }
 
@@ -205,7 +205,7 @@ private final class SizedWorld {
 
   func serve(_ bytes: Data, lifetime: Int = 1_000) {
     let tag = "\"\(bytes.hashValue)\""
-    images.network.serve("pictures.example") { request, _ in
+    images.network.serve("images.example") { request, _ in
       let isKnown = request.request.headers.contains { $0.name == "If-None-Match" && $0.value == tag }
       let headers = HTTPHeaders([("ETag", tag), ("Cache-Control", "max-age=\(lifetime)")])
       return .answer(status: isKnown ? 304 : 200, headers: headers, isKnown ? Data() : bytes)

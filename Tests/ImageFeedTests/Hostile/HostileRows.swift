@@ -164,6 +164,6 @@ let payloadRows: [HostileRow] = [
   },
   // 12 MB of text, and the memory of the images.
   HostileRow("100,000 items", .taken(100_000), feedSize: 100) {
-    hostileFeed((0..<100_000).map { "picture number \($0)" })
+    hostileFeed((0..<100_000).map { "image number \($0)" })
   },
 ]

@@ -13,7 +13,7 @@ import Testing
     DiskImageStore(folder: folder.file("images"), limit: limit)
   }
 
-  private func url(_ number: Int) -> URL { URL(string: "https://pictures.example/\(number).png")! }
+  private func url(_ number: Int) -> URL { URL(string: "https://images.example/\(number).png")! }
 
   /// The actual number of bytes in the folder.
   private var bytesOnDisk: Int {
@@ -51,14 +51,14 @@ import Testing
     let file = FileHandle(fileDescriptor: found.descriptor, closeOnDealloc: false)
     try file.seek(toOffset: UInt64(found.range.lowerBound))
     #expect(try file.read(upToCount: found.range.count) == image.value.data.bytes)
-    #expect(store.openFile(of: image.value.data, at: imageURL) == nil, "another picture is there now")
+    #expect(store.openFile(of: image.value.data, at: imageURL) == nil, "another image is there now")
     try store.deleteAll()
     try file.seek(toOffset: UInt64(found.range.lowerBound))
     #expect(try file.readToEnd() == image.value.data.bytes)
   }
 
   @Test func `another process reads an image's facts, for as long as the image is saved`() throws {
-    let facts = ImageFacts(size: Picture.Size(width: 740, height: 2600), color: 0xABCDEF, isAnimated: true)
+    let facts = ImageFacts(size: DecodedImage.Size(width: 740, height: 2600), color: 0xABCDEF, isAnimated: true)
     let store = makeStore()
     #expect(try store.facts(for: [imageURL]).isEmpty)
     try store.note(facts, for: imageURL)
@@ -76,7 +76,7 @@ import Testing
     try makeStore().save(makeSavedImage(), for: imageURL, now: noon)
     let index = try DatabaseConnection(path: folder.file("images/index.sqlite"), .init())
     try index.queue.writeWithoutTransaction { try $0.execute(sql: "DROP TABLE facts") }
-    let facts = ImageFacts(size: Picture.Size(width: 1, height: 1), color: 0)
+    let facts = ImageFacts(size: DecodedImage.Size(width: 1, height: 1), color: 0)
     let store = makeStore()
     try store.note(facts, for: imageURL)
     #expect(try store.facts(for: [imageURL]) == [imageURL: facts])
@@ -147,7 +147,7 @@ import Testing
     // Most of the bytes of these images are in their URLs.
     let long = String(repeating: "long/", count: 300)
     for number in 0..<250 {
-      let url = try #require(URL(string: "https://pictures.example/\(long)\(number).png"))
+      let url = try #require(URL(string: "https://images.example/\(long)\(number).png"))
       try store.save(makeSavedImage(count: 200), for: url, now: noon.addingTimeInterval(Double(number)))
       let sizes = ["", "-wal", "-shm"].map { FileManager.default.size(atPath: folder.file("images/index.sqlite\($0)")) }
       let index = sizes.reduce(0, +)

@@ -15,14 +15,14 @@ import Testing
 
   @Test func `an image that isn't saved is requested from its server and saved`() throws {
     let world = ImageWorld()
-    world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
+    world.network.serve("images.example") { _, _ in .answer(makePNG()) }
     #expect(world.outcome(of: imageURL) == .success(try remote()))
     #expect(try world.store.retrieve(for: imageURL, now: noon)?.value.data.bytes == makePNG())
   }
 
   @Test func `a saved image is delivered without a request, in another process too`() throws {
     let world = ImageWorld()
-    world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
+    world.network.serve("images.example") { _, _ in .answer(makePNG()) }
     _ = world.outcome(of: imageURL)
     let saved = LoadedImage(try ImageData(makePNG()), source: .cache(savedAt: noon))
     #expect(world.outcome(of: imageURL) == .success(saved))
@@ -37,14 +37,14 @@ import Testing
   ])
   func `a response that isn't an image is an error and isn't saved`(body: Data, reason: InvalidImage) throws {
     let world = ImageWorld()
-    world.network.serve("pictures.example") { _, _ in .answer(body) }
+    world.network.serve("images.example") { _, _ in .answer(body) }
     #expect(world.outcome(of: imageURL) == .failure(ImageError(remote: .invalidData(reason))))
     #expect(try world.store.usage().count == 0)
   }
 
   /// An image of each format whose end can be detected.
   static let whole: [Data] = [
-    Data(MadePicture.png(width: 8, height: 8)),
+    Data(MadeImage.png(width: 8, height: 8)),
     // A segment that contains a small image, a scan, and the end.
     Data([0xFF, 0xD8, 0xFF, 0xE1, 0, 8, 0xFF, 0xD8, 0xFF, 0xDA, 0xFF, 0xD9, 0xFF, 0xDA, 0, 2])
       + Data(repeating: 7, count: 100) + Data([0xFF, 0xD9]),
@@ -55,16 +55,16 @@ import Testing
   @Test(arguments: whole)
   func `a truncated image never replaces the saved one, and is delivered if none is saved`(body: Data) throws {
     let world = ImageWorld()
-    world.network.serve("pictures.example") { _, _ in .answer(body) }
+    world.network.serve("images.example") { _, _ in .answer(body) }
     _ = world.outcome(of: imageURL)
     #expect(try world.store.retrieve(for: imageURL, now: noon)?.value.data.bytes == body)
     world.clock.now += 8 * 86_400
     for count in [64, body.count - 1] {
-      world.network.serve("pictures.example") { _, _ in .answer(body.prefix(count)) }
+      world.network.serve("images.example") { _, _ in .answer(body.prefix(count)) }
       #expect(try world.outcome(of: imageURL)?.get().data.bytes == body)
       #expect(try world.store.retrieve(for: imageURL, now: noon)?.value.data.bytes == body)
       let empty = ImageWorld()
-      empty.network.serve("pictures.example") { _, _ in .answer(body.prefix(count)) }
+      empty.network.serve("images.example") { _, _ in .answer(body.prefix(count)) }
       let part = LoadedImage(try ImageData(body.prefix(count)), source: .remote)
       #expect(empty.outcome(of: imageURL) == .success(part))
       #expect(try empty.store.retrieve(for: imageURL, now: noon) == nil)
@@ -73,7 +73,7 @@ import Testing
 
   @Test func `an image that its server doesn't have isn't requested again for a minute`() throws {
     let world = ImageWorld()
-    world.network.serve("pictures.example") { _, _ in .answer(status: 404, Data()) }
+    world.network.serve("images.example") { _, _ in .answer(status: 404, Data()) }
     let error = ImageError(remote: .invalidData(.status(404)))
     #expect(world.outcome(of: imageURL) == .failure(error))
     world.clock.now = noon.addingTimeInterval(59)
@@ -92,18 +92,18 @@ import Testing
       return
     }
     world.network.reconnect()
-    world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
+    world.network.serve("images.example") { _, _ in .answer(makePNG()) }
     #expect(world.outcome(of: imageURL) == .success(try remote()))
   }
 
   @Test func `an expired image is requested with its validators, and renewed if it is unchanged`() throws {
     let world = ImageWorld()
-    world.network.serve("pictures.example") { _, _ in
+    world.network.serve("images.example") { _, _ in
       .answer(headers: [("ETag", "\"a\""), ("Cache-Control", "max-age=100")], makePNG())
     }
     _ = world.outcome(of: imageURL)
     world.clock.now = noon.addingTimeInterval(100)
-    world.network.serve("pictures.example") { _, _ in .answer(status: 304, Data()) }
+    world.network.serve("images.example") { _, _ in .answer(status: 304, Data()) }
     #expect(world.outcome(of: imageURL) == .success(try remote()))
     #expect(world.network.log.last?.request.headers == [.init(name: "If-None-Match", value: "\"a\"")])
     let saved = try #require(try world.store.retrieve(for: imageURL, now: noon))
@@ -115,12 +115,12 @@ import Testing
 
   @Test func `an expired image is delivered when its server is unreachable`() throws {
     let world = ImageWorld()
-    world.network.serve("pictures.example") { _, _ in .answer(headers: [("Cache-Control", "no-cache")], makePNG()) }
+    world.network.serve("images.example") { _, _ in .answer(headers: [("Cache-Control", "no-cache")], makePNG()) }
     _ = world.outcome(of: imageURL)
     world.network.disconnect()
     guard case .success(let image) = world.outcome(of: imageURL), case .stale(let savedAt, .connectivity) = image.source
     else {
-      Issue.record("the saved picture is shown")
+      Issue.record("the saved image is shown")
       return
     }
     #expect(savedAt == noon)
@@ -137,14 +137,14 @@ import Testing
   func `an image's lifetime is determined by its response`(fields: [(String, String)], seconds: Int) throws {
     let world = ImageWorld()
     let headers = HTTPHeaders(fields.map { (name: $0.0, value: $0.1) })
-    world.network.serve("pictures.example") { _, _ in .answer(headers: headers, makePNG()) }
+    world.network.serve("images.example") { _, _ in .answer(headers: headers, makePNG()) }
     _ = world.outcome(of: imageURL)
     #expect(try world.store.retrieve(for: imageURL, now: noon)?.value.lifetime == .seconds(seconds))
   }
 
   @Test func `requests for an image that is being loaded share the load`() throws {
     let world = ImageWorld()
-    world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
+    world.network.serve("images.example") { _, _ in .answer(makePNG()) }
     var count = 0
     let subscriptions = (0..<5).map { _ in world.loader.data(for: imageURL).asResult().sink { _ in count += 1 } }
     world.time.run()
@@ -155,7 +155,7 @@ import Testing
 
   @Test func `cancelling the last subscription closes the request, and delivers nothing`() throws {
     let world = ImageWorld()
-    world.network.serve("pictures.example") { _, _ in .answer(makePNG(), after: 1) }
+    world.network.serve("images.example") { _, _ in .answer(makePNG(), after: 1) }
     var count = 0
     let first = world.loader.data(for: imageURL).asResult().sink { _ in count += 1 }
     let second = world.loader.data(for: imageURL).asResult().sink { _ in count += 1 }
@@ -171,25 +171,25 @@ import Testing
 
   @Test func `a failing save is reported, and the image is delivered`() throws {
     let world = ImageWorld(store: InMemoryImageStore { $0 == .insertion ? .diskFull : nil })
-    world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
+    world.network.serve("images.example") { _, _ in .answer(makePNG()) }
     #expect(world.outcome(of: imageURL) == .success(try remote()))
     #expect(world.reported == [.insertion(.diskFull, place: "memory")])
   }
 
   @Test func `an image is requested from its server if the cache can't be read`() throws {
     let world = ImageWorld(store: InMemoryImageStore { $0 == .retrieval ? .busy : nil })
-    world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
+    world.network.serve("images.example") { _, _ in .answer(makePNG()) }
     #expect(world.outcome(of: imageURL) == .success(try remote()))
   }
 
   @Test func `prefetched delivers images in order, and loads at most its width ahead`() throws {
     let world = ImageWorld()
-    world.network.serve("pictures.example") { request, _ in
+    world.network.serve("images.example") { request, _ in
       // The first request is the slowest.
       .answer(makePNG(), after: request.number == 0 ? 3 : 1)
     }
     let images = (0..<10 as Range<UInt32>).map {
-      FeedImage(id: FeedImage.ID(UUID(), number: $0 + 1), url: URL(string: "https://pictures.example/\($0).png")!)
+      FeedImage(id: FeedImage.ID(UUID(), number: $0 + 1), url: URL(string: "https://images.example/\($0).png")!)
     }
     let screen = Recorder<ShownImage, Never>(on: world.time, demand: .max(2))
     images.prefetched(width: 3, with: world.loader).subscribe(screen)
@@ -203,9 +203,9 @@ import Testing
 
   @Test func `scrolling on cancels images that weren't shown`() throws {
     let world = ImageWorld()
-    world.network.serve("pictures.example") { _, _ in .answer(makePNG(), after: 10) }
+    world.network.serve("images.example") { _, _ in .answer(makePNG(), after: 10) }
     let images = (0..<10 as Range<UInt32>).map {
-      FeedImage(id: FeedImage.ID(UUID(), number: $0 + 1), url: URL(string: "https://pictures.example/\($0).png")!)
+      FeedImage(id: FeedImage.ID(UUID(), number: $0 + 1), url: URL(string: "https://images.example/\($0).png")!)
     }
     let subscription = images.prefetched(width: 4, with: world.loader).sink { _ in }
     world.time.advance(by: 1)

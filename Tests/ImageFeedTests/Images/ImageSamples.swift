@@ -56,4 +56,4 @@ final class ImageWorld {
   }
 }
 
-let imageURL = URL(string: "https://pictures.example/1.png")!
+let imageURL = URL(string: "https://images.example/1.png")!

@@ -12,7 +12,7 @@ import Testing
 @Suite(.settled) struct KeptImagesTests {
   private let folder = TemporaryFolder()
 
-  private func url(_ number: Int) -> URL { URL(string: "https://pictures.example/\(number).png")! }
+  private func url(_ number: Int) -> URL { URL(string: "https://images.example/\(number).png")! }
 
   private func makeStore(room: Int = 100_000, keeping kept: @escaping DiskImageStore.KeptImages) -> DiskImageStore {
     DiskImageStore(folder: folder.file("images"), limit: ImageIndex.ownBytes + room, keeping: kept)

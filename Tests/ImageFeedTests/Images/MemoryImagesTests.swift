@@ -5,7 +5,7 @@ import Testing
 @testable import ImageFeed
 
 @Suite(.settled) struct MemoryImagesTests {
-  private func url(_ number: Int) -> URL { URL(string: "https://pictures.example/\(number).png")! }
+  private func url(_ number: Int) -> URL { URL(string: "https://images.example/\(number).png")! }
 
   @Test func `MemoryImages keeps the last used images, within its limit of bytes`() throws {
     var memory = MemoryImages(limit: 1000)

@@ -54,7 +54,7 @@ import Testing
     ("a tag without an end", "<rss " + String(repeating: "a='b' ", count: much / 6), "attributes"),
     ("a document type", "<!DOCTYPE rss [" + String(repeating: "<!ENTITY a 'b'>", count: much / 15), "document type"),
     ("words", String(repeating: "word ", count: much / 5), "not a feed"),
-    ("a picture", "<svg>" + String(repeating: "<g/>", count: much / 4), "not a feed"),
+    ("an SVG image", "<svg>" + String(repeating: "<g/>", count: much / 4), "not a feed"),
     ("spaces", String(repeating: " ", count: much), "not a feed"),
     ("a page", "<html><body>" + String(repeating: "<p>text</p>", count: much / 11), "web page"),
   ])

@@ -52,7 +52,7 @@ import Testing
 
   @Test func `an image is requested with its feed as origin, unless the user requests it`() {
     let world = ImageWorld()
-    world.network.serve("pictures.example") { _, _ in .answer(status: 404, Data()) }
+    world.network.serve("images.example") { _, _ in .answer(status: 404, Data()) }
     for feed in [nil, address] {
       let subscription = world.loader.data(for: imageURL, of: feed).asResult().sink { _ in }
       world.time.run()

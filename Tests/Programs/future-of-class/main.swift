@@ -3,7 +3,7 @@
 import Dispatch
 import FeedStream
 
-final class Picture { let name = "sea" }
+final class Image { let name = "sea" }
 
 /// A generic function like those in libraries for Combine: the output can be any type.
 func future<T>(_ work: @escaping (@escaping (Result<T, Never>) -> Void) -> Void) -> Deferred<Future<T, Never>> {
@@ -12,8 +12,8 @@ func future<T>(_ work: @escaping (@escaping (Result<T, Never>) -> Void) -> Void)
 
 let loop = EventLoop()
 var bag: Set<AnyCancellable> = []
-let picture = Future<Picture, Never> { promise in
-  DispatchQueue.global().asyncAfter(deadline: .now() + 0.02) { promise(.success(Picture())) }
+let image = Future<Image, Never> { promise in
+  DispatchQueue.global().asyncAfter(deadline: .now() + 0.02) { promise(.success(Image())) }
 }
 let fields = Future<[String: Any], Never> { promise in
   DispatchQueue.global().async { promise(.success(["id": 1])) }
@@ -22,7 +22,7 @@ let number: Deferred<Future<Int, Never>> = future { done in
   nonisolated(unsafe) let done = done
   DispatchQueue.global().async { done(.success(1)) }
 }
-picture.map(\.name).receive(on: DispatchQueue.main)
+image.map(\.name).receive(on: DispatchQueue.main)
   .zip(fields.map { "\($0)" }, number)
   .sink { print("\($0), \($1), \($2)") }
   .store(in: &bag)

@@ -46,9 +46,9 @@ private func check(_ document: FeedDocument, of bytes: [UInt8]) {
     expectWebAddress(item.link)
     for image in item.images { expectWebAddress(image.address) }
     if let chosen = item.chosenImage {
-      guard item.images.indices.contains(chosen) else { finding("picture \(chosen) of \(item.images.count)") }
+      guard item.images.indices.contains(chosen) else { finding("image \(chosen) of \(item.images.count)") }
     } else {
-      guard item.images.isEmpty else { finding("no picture of \(item.images)") }
+      guard item.images.isEmpty else { finding("no image of \(item.images)") }
     }
     for text in [item.title, item.summary, item.content, item.mediaDescription] { expectHarmless(text) }
     for date in [item.published, item.updated] {

@@ -1,7 +1,7 @@
 /// A program to run: its arguments, environment, limits and standard streams.
 ///
-///     let picture = Subprocess("ffmpeg", ["-i", "-", "-f", "image2", "-"])
-///     File("film.mkv").bytes(on: loop).pipe(through: picture, on: loop)
+///     let frame = Subprocess("ffmpeg", ["-i", "-", "-f", "image2", "-"])
+///     File("film.mkv").bytes(on: loop).pipe(through: frame, on: loop)
 ///       .joined(upTo: 1 << 20)
 ///       .sink { print($0) } receiveValue: { print($0.count) }
 ///

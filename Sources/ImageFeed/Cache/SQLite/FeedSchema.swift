@@ -23,7 +23,7 @@ enum FeedSchema {
       digest INTEGER,                     -- of the body's bytes, as a number with a sign
       whole_asked REAL,                   -- as timestamp
       title TEXT,
-      omitted INTEGER NOT NULL DEFAULT 0, -- items without a picture; 0 where nobody counted
+      omitted INTEGER NOT NULL DEFAULT 0, -- items without an image; 0 where nobody counted
       private INTEGER,                    -- 1 when it came out of a private network, 0 when not
       seen BLOB                           -- when its images were first seen: see FirstSeen
     ) STRICT;

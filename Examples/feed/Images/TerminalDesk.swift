@@ -1,0 +1,86 @@
+import FeedStream
+import Foundation
+import TerminalImages
+
+/// The terminal on standard output.
+enum TerminalDesk {
+  /// The time limit for a terminal's reply. All terminals reply, most within a millisecond; a remote one takes longer.
+  static let deadline = Duration.seconds(1)
+
+  /// The terminal's abilities, from its reply, or from the environment if it can't be queried.
+  ///
+  /// Keys that are typed in the meantime are put back into the terminal's input, if the system allows that, and Ctrl-C
+  /// works.
+  static func abilities(on session: Session, _ environment: [String: String]) -> AnyPublisher<TerminalAbilities, Never>
+  {
+    let known = TerminalAbilities(environment: environment)
+    guard isOurs, let question = TerminalQuestion(environment: environment),
+      let terminal = try? Terminal(on: session.loop)
+    else { return Just(known.sized).eraseToAnyPublisher() }
+    var typed: [TerminalKey] = []
+    return
+      terminal.events(asking: question, knowing: known, deadline: deadline, on: session.loop) {
+        write($0)
+      }
+      .compactMap { event -> TerminalAbilities? in
+        switch event {
+        case .abilities(let abilities): return abilities.sized
+        case .key(.control("c")): raise(SIGINT)
+        case .key(.control("\\")): raise(SIGQUIT)
+        case .key(let key): typed.append(key)
+        }
+        return nil
+      }
+      .first()
+      .replaceError(with: known)
+      .handleEvents(receiveCompletion: { _ in giveBack(typed) })
+      .eraseToAnyPublisher()
+  }
+
+  /// True when standard output is a terminal, and this process may read from it: a background process would be stopped.
+  private static var isOurs: Bool { Style.isScreen(STDOUT_FILENO) && tcgetpgrp(STDOUT_FILENO) == getpgrp() }
+
+  /// Writes a query, which is so short that this doesn't block.
+  private static func write(_ bytes: [UInt8]) {
+    _ = bytes.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+  }
+
+  /// Puts keys back into the terminal's input. Linux allows that if `dev.tty.legacy_tiocsti` is 1.
+  private static func giveBack(_ keys: [TerminalKey]) {
+    guard !keys.isEmpty else { return }
+    let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+    guard terminal >= 0 else { return }
+    defer { close(terminal) }
+    for var byte in keys.flatMap(\.bytes) { _ = ioctl(terminal, UInt(TIOCSTI), &byte) }
+  }
+}
+
+extension TerminalAbilities {
+  /// The abilities with the size of a character from the system, if the terminal didn't report it.
+  var sized: TerminalAbilities {
+    var copy = self
+    var size = winsize()
+    if cell == nil, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 {
+      let (width, height) = (Int(size.ws_xpixel / size.ws_col), Int(size.ws_ypixel / size.ws_row))
+      if width > 1, height > 1 { copy.cell = CellSize(width: width, height: height) }
+    }
+    return copy
+  }
+}
+
+extension TerminalKey {
+  /// The bytes that a terminal sends for the key.
+  var bytes: [UInt8] {
+    switch self {
+    case .character(let character): Array(String(character).utf8)
+    case .control(let letter): letter == " " ? [0] : letter.asciiValue.map { [$0 & 0x1F] } ?? []
+    case .enter: [0x0D]
+    case .tab: [0x09]
+    case .backspace: [0x7F]
+    case .escape: [0x1B]
+    case .other(let bytes): Array(bytes)
+    // Users don't type these keys ahead.
+    default: []
+    }
+  }
+}

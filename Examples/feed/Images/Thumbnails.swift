@@ -1,0 +1,150 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import TerminalImages
+
+/// Images for the terminal: loaded from the cache if possible, decoded in another process, and drawn off the loop.
+final class Thumbnails {
+  /// The number of images that are loaded ahead.
+  static let width = 8
+
+  private let loader: ImageLoader
+  private let decoder: ImageDecoder
+  private let scheduler: any LoopScheduler
+  private let isOffline: Bool
+
+  init(_ loader: ImageLoader, _ decoder: ImageDecoder, isOffline: Bool = false, on scheduler: any LoopScheduler) {
+    self.loader = loader
+    self.decoder = decoder
+    self.scheduler = scheduler
+    self.isOffline = isOffline
+  }
+
+  /// False if the decoder isn't installed.
+  var isAvailable: Bool { decoder.isAvailable }
+
+  /// The image at a URL from a feed, drawn for a box, or the reason why there is none.
+  ///
+  /// - Parameter isPrivate: true if the feed came from a private network; `nil` if that is unknown.
+  func drawing(
+    of url: URL, named feed: URL, _ isPrivate: Bool?, in box: ImageBox
+  ) -> some Publisher<Result<Drawing, NoImage>, Never> {
+    let (decoder, scheduler, isOffline) = (decoder, scheduler, isOffline)
+    return loader.data(for: url, of: feed, isPrivate: isPrivate)
+      .mapError { error in
+        isOffline ? NoImage(reason: "not saved") : NoImage(reason: Self.reason(error))
+      }
+      .flatMap(maxPublishers: .max(1)) { image in
+        decoder.decode(image.data, fitting: box.wantedPixels)
+          .mapError { NoImage(reason: Self.reason($0, image.data.kind)) }
+      }
+      .flatMap(maxPublishers: .max(1)) { decoded in
+        SerialWorker(on: scheduler).publisher { () throws(NoImage) in try box.drawing(of: decoded) }
+      }
+      .map(Result.success)
+      .catch { Just(.failure($0)) }
+  }
+
+  private static func reason(_ error: ImageDecodingError, _ kind: ImageData.Kind) -> String {
+    switch error {
+    case .unsupported: "\(kind.rawValue.uppercased()) isn't shown"
+    case .unavailable: "no decoder"
+    default: "\(error)"
+    }
+  }
+
+  /// Loads the image of a starred item, and saves it.
+  func keep(_ url: URL, of feed: URL, isPrivate: Bool?) -> AnyPublisher<LoadedImage, ImageError> {
+    loader.keep(url, of: feed, isPrivate: isPrivate)
+  }
+
+  /// The data of an image as its server sent it.
+  func original(_ url: URL, of feed: URL, isPrivate: Bool?) -> some Publisher<ImageData, NoImage> {
+    loader.data(for: url, of: feed, isPrivate: isPrivate).map(\.data).mapError { NoImage(reason: Self.reason($0)) }
+  }
+
+  /// The reason, as a short text, because there is little room in place of an image.
+  private static func reason(_ error: ImageError) -> String {
+    switch error.remote {
+    case .invalidData(.status(let status)): "status \(status)"
+    case .invalidData(.empty): "an empty response"
+    case .invalidData(.webPage): "a web page, not an image"
+    case .invalidData(.drawing): "an SVG drawing"
+    case .invalidData(.notAnImage): "not an image"
+    case .invalidData(.cutOff): "cut off"
+    case .connectivity(let error): "\(error)"
+    case .unchanged: "\(error.remote)"
+    }
+  }
+
+  func close() { decoder.close() }
+}
+
+/// The reason why an image isn't shown. It may contain untrusted text.
+struct NoImage: Error, Hashable {
+  let reason: String
+}
+
+/// The maximum size of an image, and the way in which the terminal shows it.
+struct ImageBox: Hashable {
+  var columns: Int
+  var rows: Int
+  var mode: ImageMode
+  var cell: CellSize
+  var near = Near()
+
+  /// The zoom of an image, and its visible part.
+  struct Near: Hashable {
+    /// The maximum number of steps, which enlarge the image eightfold.
+    private static let most = 3
+    /// The number of steps; each doubles the size.
+    private(set) var steps = 0
+    /// The distance from the middle of the image to the middle of the box, in quarters of the box.
+    private(set) var x = 0
+    private(set) var y = 0
+
+    var isNear: Bool { steps > 0 }
+    var scale: Int { 1 << steps }
+
+    mutating func zoom(by change: Int) {
+      let before = scale
+      steps = min(max(steps + change, 0), Self.most)
+      (x, y) = (x * scale / before, y * scale / before)
+      move(x: 0, y: 0)
+    }
+
+    /// Moves by quarters of the box, up to the edges of the image.
+    mutating func move(x: Int, y: Int) {
+      let most = 2 * (scale - 1)
+      (self.x, self.y) = (min(max(self.x + x, -most), most), min(max(self.y + y, -most), most))
+    }
+  }
+
+  /// The size in pixels.
+  private var pixels: (width: Int, height: Int) { (columns * cell.width, rows * cell.height) }
+
+  var wantedPixels: DecodedImage.Size {
+    DecodedImage.Size(width: pixels.width * near.scale, height: pixels.height * near.scale)
+  }
+
+  func drawing(of image: DecodedImage) throws(NoImage) -> Drawing {
+    let (width, height) = (image.size.width, image.size.height)
+    guard width > 0, height > 0, image.bytes.count == width * height * 4 else { throw NoImage(reason: "no pixels") }
+    var bitmap = Bitmap(width: width, height: height, rgba: Array(image.bytes))
+    if near.isNear {
+      bitmap = bitmap.part(
+        width: pixels.width, height: pixels.height, x: near.x * pixels.width / 4, y: near.y * pixels.height / 4)
+    }
+    return Drawing(bitmap, columns: columns, rows: rows, mode: mode, cell: cell)
+  }
+}
+
+/// A client that makes no requests.
+struct OfflineClient: HTTPClient {
+  func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> { fail(request) }
+  func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> { fail(request) }
+
+  private func fail<Output>(_ request: HTTPRequest) -> AnyPublisher<Output, HTTPError> {
+    Fail(error: HTTPError(.connect, host: request.url.host() ?? "")).eraseToAnyPublisher()
+  }
+}

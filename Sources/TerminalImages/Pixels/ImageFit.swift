@@ -1,0 +1,44 @@
+/// The size of one of the terminal's characters, in pixels.
+package struct CellSize: Hashable, Sendable {
+  package var width: Int
+  package var height: Int
+
+  package init(width: Int, height: Int) {
+    self.width = width
+    self.height = height
+  }
+
+  /// The default if a terminal does not report the size: twice as high as wide.
+  package static let usual = CellSize(width: 8, height: 16)
+}
+
+/// The size at which an image is drawn within a box of characters.
+package struct ImageFit: Hashable, Sendable {
+  /// The size in characters.
+  package var columns: Int
+  package var rows: Int
+  /// The size in the terminal's pixels.
+  package var width: Int
+  package var height: Int
+
+  /// The largest size in which the image keeps its proportions, fits the box, and is not enlarged.
+  ///
+  /// - Precondition: the box has at least one row and one column.
+  package init(width: Int, height: Int, columns: Int, rows: Int, cell: CellSize) {
+    precondition(columns > 0 && rows > 0, "ImageFit: a box of \(columns) × \(rows) holds nothing; use 1 or more")
+    let room = (width: columns * cell.width, height: rows * cell.height)
+    let scale = min(1, min(Double(room.width) / Double(width), Double(room.height) / Double(height)))
+    self.width = min(max(1, Int((Double(width) * scale).rounded())), room.width)
+    self.height = min(max(1, Int((Double(height) * scale).rounded())), room.height)
+    self.columns = (self.width + cell.width - 1) / cell.width
+    self.rows = (self.height + cell.height - 1) / cell.height
+  }
+
+  /// The number of parts that the image takes if each character has `across` by `down` parts; at least one, and at most
+  /// as many as its characters have.
+  func parts(across: Int, down: Int, cell: CellSize) -> (width: Int, height: Int) {
+    let wide = (Double(width * across) / Double(cell.width)).rounded()
+    let high = (Double(height * down) / Double(cell.height)).rounded()
+    return (min(max(1, Int(wide)), columns * across), min(max(1, Int(high)), rows * down))
+  }
+}

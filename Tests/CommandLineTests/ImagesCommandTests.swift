@@ -1,0 +1,158 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import PlainText
+import TerminalImages
+import TestSupport
+import Testing
+
+@testable import feed
+
+@Suite(.settled, .timeLimit(.minutes(5))) struct ImagesCommandTests {
+  private static let colors = ["TERM": "xterm-256color", "COLORTERM": "truecolor"]
+
+  /// The output of `feed load` for a feed with these image descriptions; only the first URL leads to an image.
+  private func output(
+    _ descriptions: [String], _ arguments: [String], _ environment: [String: String] = colors,
+    again: [String]? = nil
+  ) async throws -> (first: String, again: String, asked: [String]) {
+    try await withFolder { folder in
+      let origin = try ImageOrigin()
+      let url = try await origin.start(descriptions)
+      let cache = folder.appendingPathComponent("feeds.db").path
+      func run(_ arguments: [String]) async throws -> String {
+        let run = try RunningFeed(
+          ["load", url, "--cache", cache, "--width", "60"] + arguments, environment: environment)
+        let ending = await run.ending()
+        #expect(ending.status == 0)
+        #expect(ending.errors == "")
+        return ending.output
+      }
+      let first = try await run(arguments)
+      let asked = await origin.asked
+      await origin.stop()
+      var second = ""
+      if let again { second = try await run(again) }
+      origin.thread.shutdown()
+      return (first, second, asked)
+    }
+  }
+
+  @Test func `images appear next to their descriptions, in order, and a failed one shows why`() async throws {
+    let shown = try await output(
+      ["first", "second"], ["--images", "always"], again: ["--images", "always", "--offline"])
+    let lines = shown.first.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    #expect(lines[0].hasPrefix("2 images from http://127.0.0.1:"))
+    // An image of one pixel is a quarter of a character.
+    let first = try #require(lines.first { $0.hasSuffix("1. first") })
+    #expect(first.contains("\u{1B}[0;38;2;0;0;0m▘"))
+    let second = try #require(lines.firstIndex { $0.contains("2. second") })
+    #expect(lines[second].hasPrefix("┌─────────────┐"))
+    #expect(lines[second + 1].hasPrefix("│ a web page, │"))
+    #expect(shown.asked.sorted() == ["/0", "/1", "/feed.json"])
+    // Offline, the saved image is shown, and no request is made.
+    #expect(shown.again.contains("\u{1B}[0;38;2;0;0;0m▘"))
+    #expect(shown.again.contains("not saved"))
+  }
+
+  @Test func `--grid shows images side by side, with their captions below`() async throws {
+    let shown = try await output(["one", "two", "three", "four"], ["--grid"])
+    let lines = shown.first.split(separator: "\n").map(String.init)
+    let captions = lines.filter { $0.contains("1. one") || $0.contains("4. four") }
+    #expect(captions == ["1. one              2. two              3. three", "4. four"])
+    #expect(!shown.first.contains("http://127.0.0.1:\(1)") && lines.filter { $0.contains("://") }.count == 1)
+  }
+
+  @Test func `without colors, images are drawn as dots, and nothing is highlighted`() async throws {
+    let shown = try await output(["first"], ["--images", "always"], Self.colors.merging(["NO_COLOR": "1"]) { $1 })
+    #expect(!shown.first.contains("\u{1B}"))
+    #expect(shown.first.contains("1. first"))
+  }
+
+  @Test func `escape sequences in a description don't reach the terminal`() async throws {
+    let shown = try await output(["a\u{1B}[2J\u{9B}31m\u{1B}]52;c;eA==\u{7}\u{1B}_Ga=d\u{1B}\\"], ["--grid"])
+    #expect(
+      shown.first.replacing(/\x{1B}\[[0-9;]*m/, with: "").unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 })
+    #expect(shown.first.contains(#"a\u{1B}[2J\u{9B}3"#))
+  }
+
+  @Test(arguments: [[], ["--images", "auto"], ["--images", "never"]])
+  func `output that isn't a terminal has no images unless they are requested`(_ arguments: [String]) async throws {
+    let shown = try await output(["first"], arguments)
+    #expect(shown.first.hasSuffix("\n1. first\n   http://127.0.0.1:\(try port(in: shown.first))/0\n"))
+    #expect(shown.asked == ["/feed.json"])
+  }
+
+  private func port(in text: String) throws -> Substring { try #require(text.firstMatch(of: /127\.0\.0\.1:(\d+)/)).1 }
+
+  @Test(arguments: [["--grid", "--images", "never"], ["--grid", "--format", "json"], ["--images", "sometimes"]])
+  func `a contradictory command line is refused`(_ arguments: [String]) async throws {
+    let run = try RunningFeed(["load", "http://127.0.0.1:1/"] + arguments)
+    #expect(await run.status() == 64)
+  }
+
+  // MARK: - Blocks of text and images
+
+  private func plain(_ bytes: [UInt8]) -> [String] {
+    String(decoding: bytes, as: UTF8.self).replacing(/\x{1B}\[[0-9;]*m/, with: "")
+      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  private func entry(_ number: Int, _ description: String?, _ address: String = "http://a.example/1.jpg")
+    -> ImageBlocks.Entry
+  {
+    ImageBlocks.Entry(
+      number: number,
+      image: FeedImage(id: UUID(), description: description, location: "here", url: URL(string: address)!),
+      feed: URL(string: "http://a.example/feed")!, origin: "A blog, today")
+  }
+
+  private func blocks(_ columns: Int, _ rows: Int, isGrid: Bool = false) throws -> ImageBlocks {
+    try #require(
+      ImageBlocks(
+        screen: (columns, rows), count: 12, isGrid: isGrid,
+        abilities: TerminalAbilities(environment: Self.colors.merging(["NO_COLOR": "1"]) { $1 }), hasColor: false))
+  }
+
+  @Test func `text next to an image is wrapped, and a long URL stays whole on a line below`() throws {
+    let blocks = try blocks(44, 24)
+    #expect((blocks.box.columns, blocks.box.rows) == (11, 6))
+    let address = "http://a.example/" + String(repeating: "x", count: 40)
+    let text = plain(
+      blocks.bytes(of: [
+        (entry(3, "A description of many words, wrapped", address), .failure(NoImage(reason: "status 404")))
+      ]))
+    #expect(
+      text == [
+        "┌─────────┐   3. A description of many",
+        "│ status  │      words, wrapped",
+        "│   404   │      A blog, today",
+        "└─────────┘      here",
+        address, "", "",
+      ])
+  }
+
+  @Test(arguments: [(80, 24), (120, 40), (40, 12)]) func `no line is wider than the terminal`(
+    _ columns: Int, _ rows: Int
+  ) throws {
+    for isGrid in [false, true] {
+      let blocks = try blocks(columns, rows, isGrid: isGrid)
+      let box = blocks.box
+      let white = Bitmap(width: 300, height: 200, rgba: Array(repeating: 255, count: 300 * 200 * 4))
+      let drawing = Drawing(white, columns: box.columns, rows: box.rows, mode: box.mode, cell: box.cell)
+      let entries = (1...blocks.across).map {
+        (entry($0, "四角い写真と長い説明 " + String(repeating: "word ", count: 30)), Result<Drawing, NoImage>.success(drawing))
+      }
+      let lines = plain(blocks.bytes(of: entries))
+      #expect(lines.allSatisfy { $0.columns <= columns })
+      #expect(lines.contains { $0.contains("⣿") })
+      #expect(blocks.box.rows + 2 < rows)
+    }
+  }
+
+  @Test func `a terminal that is too small shows no images`() {
+    let abilities = TerminalAbilities(environment: [:])
+    #expect(ImageBlocks(screen: (20, 24), count: 1, isGrid: false, abilities: abilities, hasColor: false) == nil)
+    #expect(ImageBlocks(screen: (80, 5), count: 1, isGrid: false, abilities: abilities, hasColor: false) == nil)
+  }
+}
