@@ -79,7 +79,12 @@
     }
   }
 
-  private struct BoundSubscription<Value: Sendable>: Subscription, GateBearer {
+  extension BoundSubscriber: PassingSubscriber {
+    package var passed: Any { subscriber }
+  }
+
+  private struct BoundSubscription<Value: Sendable>: PassingSubscription, GateBearer {
+    package var passed: any Subscription { subscription }
     let subscription: any Subscription
     let local: TaskLocal<Value>
     let value: Value

@@ -40,7 +40,8 @@
             attributes["http.request.method"] = request.method.rawValue
             attributes["url.path"] = request.path
             attributes["url.scheme"] = scheme
-            attributes["client.address"] = "\(request.peer)"
+            attributes["client.address"] = request.peer.host ?? "\(request.peer)"
+            if let port = request.peer.port { attributes["client.port"] = port }
           }
           let open = OpenSpan(span)
           do {

@@ -47,7 +47,9 @@ import Testing
           port, "GET \(RequestSigner.directoryPath) HTTP/1.1\r\nHost: feeds.example.com\r\nConnection: close\r\n\r\n")
         #expect(response.hasPrefix("HTTP/1.1 200"))
         #expect(response.contains("\"kid\":\"poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U\""))
-        for name in ["Content-Digest: sha-256=:", "Signature: binding0=:", "Signature-Input: binding0=(\"@authority\";req"] {
+        for name in [
+          "Content-Digest: sha-256=:", "Signature: binding0=:", "Signature-Input: binding0=(\"@authority\";req",
+        ] {
           #expect(response.contains(name), "\(name)")
         }
         #expect(try await get(port, "/feed.json").hasPrefix("HTTP/1.1 401"))

@@ -53,7 +53,8 @@ public struct RequestSigner: Sendable {
     self.agent = URL(string: "https://\(authority)") ?? agent
     guard let key = SigningKey(try pem.key()) else {
       throw Refusal(
-        kind: .key, cause: "\(name) isn't an Ed25519 key; make one with openssl genpkey -algorithm ed25519 -out key.pem")
+        kind: .key, cause: "\(name) isn't an Ed25519 key; make one with openssl genpkey -algorithm ed25519 -out key.pem"
+      )
     }
     self.key = key
   }

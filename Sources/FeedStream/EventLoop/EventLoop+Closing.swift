@@ -11,7 +11,8 @@ extension EventLoop {
   /// - Precondition: the calling thread owns the loop, the loop isn't running, and it isn't ``EventLoop/main``.
   public func close() {
     guard !isClosed else { return }
-    precondition(entrance.host == nil, "EventLoop.close: the main queue runs this loop until the program ends; use another loop")
+    precondition(
+      entrance.host == nil, "EventLoop.close: the main queue runs this loop until the program ends; use another loop")
     checkOwner()
     precondition(!isCurrent, "EventLoop.close: the loop is running; stop() it and close it after run() has returned")
     finishJobs()

@@ -209,7 +209,8 @@ extension EventLoop: StreamDomain {
   ///
   /// If the loop is not running, the next call to ``run(_:)`` returns immediately. Scheduled work stays scheduled.
   public func stop() {
-    precondition(entrance.host == nil, "EventLoop.stop: the main queue runs this loop until the program ends; use another loop")
+    precondition(
+      entrance.host == nil, "EventLoop.stop: the main queue runs this loop until the program ends; use another loop")
     if isCurrent {
       isStopping = true
       uv_stop(uv)

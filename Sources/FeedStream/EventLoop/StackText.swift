@@ -10,7 +10,7 @@
 struct StackText {
   /// The calls, innermost first, up to the loop's `run`; at most 24.
   private(set) var lines: [String] = []
-  /// The outermost call in code outside this library and the standard library.
+  /// The innermost call in code outside of this package and the system's libraries: what holds the loop.
   private(set) var culprit = ""
 
   init(_ frames: [UInt]) {
@@ -19,17 +19,22 @@ struct StackText {
       // Leave out the callers of `run`, which are the same for every turn.
       if let name, name.hasPrefix("FeedStream.EventLoop.run(") || name == "uv_run" { break }
       lines.append("\(name ?? "?") (\(symbol.file)+0x\(String(symbol.offset, radix: 16)))")
-      if let mangled = symbol.name, mangled.hasPrefix("$s"), !Self.isOurs(mangled) { culprit = mangled }
+      if let mangled = symbol.name, mangled.hasPrefix("$s"), culprit.isEmpty, !Self.isOurs(mangled) {
+        culprit = mangled
+      }
     }
     // If no call qualifies, because of inlining for example, use the outermost line.
     if culprit.isEmpty { culprit = lines.last ?? "" }
     lines = Array(lines.prefix(24))
   }
 
-  /// True for names of this library and of the standard library.
-  private static func isOurs(_ mangled: String) -> Bool {
-    mangled.hasPrefix("$s10FeedStream") || mangled.hasPrefix("$sS") || mangled.hasPrefix("$ss")
-  }
+  /// True for names of this package, of the standard library and of Foundation.
+  private static func isOurs(_ mangled: String) -> Bool { ours.contains(where: mangled.hasPrefix) }
+
+  private static let ours = [
+    "$sS", "$ss", "$s10Foundation", "$s20FoundationEssentials", "$s8Dispatch", "$s10FeedStream", "$s8FeedHTTP",
+    "$s14FeedHTTPServer", "$s13FeedWebSocket", "$s9FeedRedis", "$s9ImageFeed",
+  ]
 
   private static func readable(_ mangled: String) -> String {
     guard mangled.hasPrefix("$s"), let text = swiftDemangle(mangled, UInt(mangled.utf8.count), nil, nil, 0) else {

@@ -1,10 +1,10 @@
+import FeedTLS
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import FeedHTTP
-import FeedTLS
 @testable import HTTPTestSupport
 
 /// Signed requests (Web Bot Auth), with the test key of RFC 9421, section B.1.4.

@@ -259,6 +259,59 @@ import Testing
     }
   }
 
+  @Test func `a condition that is never true is reported above operators with demand of their own`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let loop = EventLoop()
+      defer { loop.close() }
+      let streams: [(AnyPublisher<Int, Never>) -> AnyPublisher<Int, Never>] = [
+        { $0.debounce(for: .seconds(1), scheduler: loop).eraseToAnyPublisher() },
+        { $0.flatMap { Just($0) }.eraseToAnyPublisher() },
+        { $0.flatMapLatest { Just($0) }.eraseToAnyPublisher() },
+        { $0.buffer(size: 4, prefetch: .keepFull, whenFull: .dropOldest).eraseToAnyPublisher() },
+        { $0.share().eraseToAnyPublisher() },
+        { $0.scan(0, +).checkpoint("sums").eraseToAnyPublisher() },
+      ]
+      for (number, stream) in streams.enumerated() {
+        let numbers = PassthroughSubject<Int, Never>()
+        let sink = stream(numbers.filter { $0 < 0 }.eraseToAnyPublisher()).sink { _ in }
+        for value in 1...3 { numbers.send(value) }
+        let findings = StreamDiagnostics.snapshot().findings
+        #expect(findings.map(\.reason) == [.passesNothing], "\(number)")
+        #expect(findings.first?.message.hasPrefix("3 values arrived, but none was passed on") == true, "\(number)")
+        sink.cancel()
+      }
+    }
+  }
+
+  @Test func `a subscriber that requests nothing is reported, and not the timer of its source`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let time = VirtualTimeScheduler()
+      let subscriber: AnySubscriber<Int, Never> = Self.requesting(.max(0))
+      Interval(every: .seconds(1), scheduler: time).subscribe(subscriber)
+      Self.expect(.nobodyRequests, at: "Interval", "nobody below has requested a value")
+    }
+  }
+
+  @Test func `a source that has just delivered is not reported, even if one value at a time is requested`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let time = VirtualTimeScheduler()
+      let sink = Interval(every: .milliseconds(50), scheduler: time).map { _ in 1 }.filter { $0 < 0 }
+        .mapAsync(limit: 1) { $0 }.sink { _ in }
+      time.advance(by: .seconds(1))
+      #expect(!StreamDiagnostics.snapshot().findings.contains { $0.reason == .demandNobodyServes })
+      sink.cancel()
+    }
+  }
+
+  @Test func `a map that is off says so`() async {
+    await #expect(processExitsWith: .success) {
+      #expect(StreamDiagnostics.snapshot().description.hasPrefix("The map is off"))
+    }
+  }
+
   @Test func `an empty publisher that never completes is reported`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()

@@ -155,7 +155,8 @@ import Testing
     (
       "one value, delayed",
       { loop, queue in
-        Just(1).delay(for: .milliseconds(300), scheduler: queue).append(Empty(completeImmediately: false)).eraseToAnyPublisher()
+        Just(1).delay(for: .milliseconds(300), scheduler: queue).append(Empty(completeImmediately: false))
+          .eraseToAnyPublisher()
       }
     ),
     ("in tasks", { loop, _ in ticks(loop).mapAsync(limit: 2) { $0 }.eraseToAnyPublisher() }),

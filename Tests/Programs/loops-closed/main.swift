@@ -14,7 +14,8 @@ struct Ticks: Publisher {
     subscriber.receive(subscription: Ticking(subscriber))
   }
 
-  private final class Ticking<S: Subscriber>: Subscription, @unchecked Sendable where S.Input == Int, S.Failure == Never {
+  private final class Ticking<S: Subscriber>: Subscription, @unchecked Sendable
+  where S.Input == Int, S.Failure == Never {
     let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "ticks"))
     let subscriber: S
 
@@ -34,7 +35,8 @@ struct Ticks: Publisher {
 
 let lock = NSLock()
 nonisolated(unsafe) var cancelled = 0
-let queue = DispatchQueue(label: "values"), elsewhere = DispatchQueue(label: "elsewhere")
+let queue = DispatchQueue(label: "values")
+let elsewhere = DispatchQueue(label: "elsewhere")
 
 for number in 0..<100 {
   // The loop of a thread is closed first; then the main thread cancels.

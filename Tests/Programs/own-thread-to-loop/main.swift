@@ -12,7 +12,8 @@ struct OwnThread: Publisher {
     subscriber.receive(subscription: Running(subscriber))
   }
 
-  private final class Running<S: Subscriber>: Subscription, @unchecked Sendable where S.Input == Int, S.Failure == Never {
+  private final class Running<S: Subscriber>: Subscription, @unchecked Sendable
+  where S.Input == Int, S.Failure == Never {
     let subscriber: S
     init(_ subscriber: S) { self.subscriber = subscriber }
 

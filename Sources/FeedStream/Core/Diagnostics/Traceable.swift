@@ -11,11 +11,20 @@ extension Traceable {
   @usableFromInline var checkpoint: Place? { nil }
 }
 
+/// A subscriber of another module that only passes everything on to the next one, and isn't a node of the map.
+package protocol PassingSubscriber {
+  var passed: Any { get }
+}
+
 /// The nearest checkpoint at or below `link`.
 @usableFromInline func nearestCheckpoint(below link: Any) -> Place? {
   var link = link
   // Bounded, in case a subscriber is its own downstream.
   for _ in 0..<1_000 {
+    if let passing = link as? any PassingSubscriber {
+      link = passing.passed
+      continue
+    }
     guard let traceable = link as? any Traceable else { return nil }
     if let place = traceable.checkpoint { return place }
     link = traceable.below

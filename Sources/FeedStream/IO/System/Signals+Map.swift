@@ -19,7 +19,8 @@ extension StreamDiagnostics {
   public static func printMapOnSignal(
     _ signal: Int32? = nil, on loop: EventLoop, _ handler: ((StreamMap) -> Void)? = nil
   ) -> AnyCancellable {
-    startMap()
+    // Turn the map on only after this subscription, which isn't of interest.
+    defer { startMap() }
     return Signals.received(signal ?? Signals.user1, on: loop)
       .map { _ in snapshot(on: loop) }
       .flatMap(maxPublishers: .max(1)) { $0 }

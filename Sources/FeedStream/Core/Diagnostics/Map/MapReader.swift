@@ -61,6 +61,7 @@ struct MapReader {
       nodes[node].upstreams.append(-nodes[node].hints.bridgesAbove.count)
       return
     }
+    if let passing = subscription as? any PassingSubscription { return visit(passing.passed, above: node, object) }
     guard let member = subscription as? any MapMember else {
       // The subscription's type is not from this library.
       let name = operatorName(of: type(of: subscription))
@@ -120,6 +121,10 @@ struct MapReader {
     }
     // Bounded, in case a subscriber is its own downstream.
     for _ in 0..<2 * limit {
+      if let passing = link as? any PassingSubscriber {
+        link = passing.passed
+        continue
+      }
       // Stop at an object: it is the node below, or leads to that node.
       guard let present = link, !(type(of: present) is AnyClass), let member = present as? any Traceable else { break }
       if let erased = member as? any ErasedLink {
@@ -127,7 +132,10 @@ struct MapReader {
       } else if let next = add(operatorName(of: type(of: member)), nil) {
         nodes[next].place = member.checkpoint.map { "\($0)" }
         nodes[next].upstreams.append(upper)
-        if let tally { note(tally, arrivingAt: next) }
+        if let tally {
+          note(tally, arrivingAt: next)
+          if upper != source { nodes[upper].delivered = tally.count }
+        }
         tally = nil
         upper = next
       }

@@ -46,6 +46,11 @@
   }
 }
 
+/// A subscription that only passes everything on, and isn't a node of the map.
+package protocol PassingSubscription: Subscription {
+  var passed: any Subscription { get }
+}
+
 /// A member of a live chain that the map can read.
 @usableFromInline protocol MapMember: AnyObject {
   /// The name of the member's node.

@@ -61,8 +61,10 @@ extension StreamMap {
       let wait = node.held == 1 ? "waits" : "wait"
       return (.waitsForPartner, "holds \(values) that \(wait) for a value from upstream \(empty + 1)\(missing)")
     }
-    // Skip a source that has delivered: a repeating source always waits for its timer.
-    if node.waitsForTime, !node.upstreams.isEmpty || (node.delivered ?? 0) == 0 {
+    // Skip a source that has delivered: a repeating source always waits for its timer. Skip one that nobody asks, too.
+    if node.waitsForTime, !node.upstreams.isEmpty || node.demand != Subscribers.Demand.none,
+      !node.upstreams.isEmpty || (node.delivered ?? 0) == 0
+    {
       let wasInVain = node.delivered == 0 && (node.received ?? 0) > 1
       return (
         .waitsForTime,
@@ -88,6 +90,8 @@ extension StreamMap {
     guard let wanted = demand.max else {
       return count == 0 ? (.demandNobodyServes, "unlimited demand, but no value has arrived") : nil
     }
+    // A source that has just delivered isn't stuck: the subscriber requests one value after another.
+    if count > 0, let last = node.sinceLastEvent, last < .seconds(1) { return nil }
     let since = node.sinceLastEvent.map { ", the last \($0.readable) ago" } ?? ""
     return (
       .demandNobodyServes,
@@ -111,15 +115,22 @@ extension StreamMap {
     var (last, names) = (node, [node.name])
     while last.delivered == nil {
       guard below[last.id].count == 1, let next = below[last.id].first.map({ nodes[$0] }), next.received == nil,
-        !next.isEnd, next.demand == nil
+        !next.isEnd
       else {
         return nil
+      }
+      if next.demand != nil {
+        // It has demand of its own, so it would hold what arrives, or wait for a timer or for another publisher.
+        guard next.delivered == 0, next.held == 0, !next.waitsForTime, next.upstreams.count == 1,
+          next.hints.completion == nil, next.hints.reason == nil
+        else { return nil }
+        break
       }
       last = next
       names.append(next.name)
     }
     // Skip an operator that has a finding of its own.
-    guard last.delivered == 0, !last.waitsForTime, last.held == 0, last.hints.completion == nil else { return nil }
+    guard last.delivered ?? 0 == 0, !last.waitsForTime, last.held == 0, last.hints.completion == nil else { return nil }
     let what =
       received == 1 ? "1 value arrived, but was not passed on" : "\(received) values arrived, but none was passed on"
     return (.passesNothing, names.count == 1 ? what : "\(what) by \(names.joined(separator: ", "))")

@@ -14,6 +14,10 @@ extension StreamMap: CustomStringConvertible {
   public var description: String {
     let ends = nodes.filter(\.isEnd)
     var lines = ["\(ends.count) stream\(ends.count == 1 ? "" : "s")"]
+    if nodes.isEmpty, !LiveMap.isOn {
+      return
+        "The map is off, so it shows no streams. StreamDiagnostics.startMap() turns it on, for streams that begin later."
+    }
     lines[0] += findings.isEmpty && silentLoops.isEmpty ? "; none looks stuck." : ". Places that may be stuck:"
     lines += stuckPlaces.map { "- \($0.title): \($0.message)" }
     for loop in silentLoops {
@@ -36,8 +40,9 @@ extension StreamMap: CustomStringConvertible {
     var places: [(title: String, message: String)] = []
     var counts: [Int] = []
     var known: [String: Int] = [:]
+    let firstBelow = firstBelow
     for finding in findings {
-      let place = (title: stuckTitle(finding.node), message: finding.message)
+      let place = (title: stuckTitle(finding.node, firstBelow), message: finding.message)
       let text = "\(place.title): \(place.message)"
       if let index = known[text] {
         counts[index] += 1
@@ -76,11 +81,22 @@ extension StreamMap: CustomStringConvertible {
   /// The name and place of a node. If the node has no place, the title includes the nearest node below it that has one:
   /// a checkpoint, or the end of the stream.
   public func stuckTitle(_ node: Int) -> String {
+    stuckTitle(node, firstBelow)
+  }
+
+  /// The first node directly below each node.
+  private var firstBelow: [Int: Int] {
+    var below: [Int: Int] = [:]
+    for node in nodes { for upstream in node.upstreams where below[upstream] == nil { below[upstream] = node.id } }
+    return below
+  }
+
+  private func stuckTitle(_ node: Int, _ firstBelow: [Int: Int]) -> String {
     var last = node
     // Bounded, in case a subject feeds itself.
     for _ in nodes {
-      guard nodes[last].place == nil, let below = nodes.first(where: { $0.upstreams.contains(last) }) else { break }
-      last = below.id
+      guard nodes[last].place == nil, let below = firstBelow[last] else { break }
+      last = below
     }
     return last == node ? title(node) : "\(nodes[node].name) (\(title(last)))"
   }
