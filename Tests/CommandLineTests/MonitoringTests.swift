@@ -14,6 +14,16 @@ enum MonitoringFile: String, CaseIterable {
         .appending(path: "../../../Packaging/monitoring/\(rawValue)").standardized)
   }
 
+  /// The names of the samples of a gateway's metrics.
+  static func names(in metrics: String) -> Set<String> {
+    var names: Set<String> = []
+    for family in metrics.matches(of: /# TYPE (\S+) (\S+)/) {
+      let suffixes = family.output.2 == "histogram" ? ["_bucket", "_sum", "_count"] : [""]
+      for suffix in suffixes { names.insert(String(family.output.1) + suffix) }
+    }
+    return names
+  }
+
   /// The names of the metrics in the file.
   func metrics() throws -> Set<String> {
     let text = String(decoding: try data(), as: UTF8.self)
