@@ -127,7 +127,7 @@ extension URL {
 
 /// A signature of components of a message (RFC 9421, section 2.5).
 struct MessageSignature {
-  /// What is signed: the components' identifiers, as they are written in `Signature-Input`, and the parameters.
+  /// The signed components' identifiers and the parameters, as they are written in `Signature-Input`.
   let input: String
   let signature: [UInt8]
 

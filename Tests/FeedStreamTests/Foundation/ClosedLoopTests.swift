@@ -6,7 +6,7 @@ import Testing
 /// Streams that outlive their loop: closing or releasing a loop cancels the publishers of streams that cross to queues,
 /// and any thread may cancel what remains.
 @Suite(.settled) struct ClosedLoopTests {
-  /// What remains of a stream: counts cancellations, and lives as long as the stream's closures.
+  /// Counts cancellations, and lives as long as the closures of the stream.
   private final class Witness: @unchecked Sendable {
     private let lock = NSLock()
     private var count = 0

@@ -20,7 +20,7 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// True for a loop that the program has released without closing it.
   var isReleased: Bool { get }
 
-  /// What streams keep of the domain: everything, except of a loop, which they mustn't keep alive.
+  /// The domain as streams keep it: a loop's entrance instead of the loop, which they mustn't keep alive.
   var reference: any StreamDomain { get }
 
   /// The domain that `reference` refers to. Read it on the domain's thread only.
