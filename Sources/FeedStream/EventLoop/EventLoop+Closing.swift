@@ -8,6 +8,9 @@ extension EventLoop {
   /// freed. Afterwards, ``execute(_:file:line:)`` and ``schedule(options:_:)`` drop their work. Jobs that arrive later
   /// still run, one at a time, on the threads that enqueue them. Releasing the loop closes it, too. Idempotent.
   ///
+  /// The loop's streams deliver nothing more. Streams that cross from this loop to a queue or to another loop cancel their
+  /// publishers, and tasks that iterate `values` receive `nil`. Any thread may then cancel and release what is left.
+  ///
   /// - Precondition: the calling thread owns the loop, the loop isn't running, and it isn't ``EventLoop/main``.
   public func close() {
     guard !isClosed else { return }

@@ -225,5 +225,12 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
     }
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    (facts.held, facts.demand) = (held, demand)
+    let away = held - waiting.count
+    if away > 0 { facts.note = "\(away) on the group's loops or in order behind them" }
+  }
+
   override var description: String { (Mode.throwsErrors ? "Try" : "") + super.description }
 }

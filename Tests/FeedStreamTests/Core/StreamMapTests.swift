@@ -306,6 +306,30 @@ import Testing
     }
   }
 
+  @Test func `withLatestFrom shows its other publisher, and says that it waits for it`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let (numbers, others) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>())
+      let sink = numbers.withLatestFrom(others) { $0 + $1 }.sink { _ in }
+      numbers.send(1)
+      let map = StreamDiagnostics.snapshot()
+      #expect(map.nodes.count { $0.name == "PassthroughSubject" } == 2)
+      #expect(map.findings.contains { $0.message.contains("the other publisher has delivered no value yet") })
+      sink.cancel()
+    }
+  }
+
+  @Test func `retry(when:) shows the failures so far`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let signal = PassthroughSubject<Void, Never>()
+      let sink = Fail<Int, Offline>(error: Offline()).retry(when: { $0.flatMap { _ in signal } })
+        .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+      #expect(StreamDiagnostics.snapshot().description.contains("1 attempt has failed, the last with offline"))
+      sink.cancel()
+    }
+  }
+
   @Test func `a map that is off says so`() async {
     await #expect(processExitsWith: .success) {
       #expect(StreamDiagnostics.snapshot().description.hasPrefix("The map is off"))

@@ -157,6 +157,12 @@ final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Out
   }
 
   override func forget() { discard(latest.take()) }
+
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.upstreams += other?.visible ?? []
+    if latest == nil { facts.reason = "the other publisher has delivered no value yet" }
+  }
 }
 
 @usableFromInline enum LatestPort<Input, Other, Output, Failure: Error>: Port {

@@ -61,6 +61,7 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
   private let attach: (RetryWhenUpstream<Output, UpstreamFailure, Failure>) -> Void
   /// The signal's completion, while the subscription that its last value triggered is pending.
   @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked) private var failures = FailedAttempts()
 
   @usableFromInline init(
     _ down: ErasedSubscriber<Output, Failure>,
@@ -85,6 +86,7 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
   }
 
   fileprivate func failed(_ error: UpstreamFailure) {
+    failures.note(error)
     // Request a value before sending the error, so that the handler's publisher can request the error.
     signal.request(.max(1))
     errors.send(error)
@@ -93,6 +95,12 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
   override func cancelUpstreams() {
     super.cancelUpstreams()
     signal.cancel()
+  }
+
+  @usableFromInline override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.upstreams += signal.visible
+    (facts.note, facts.reasonAbove) = (failures.text, failures.text)
   }
 }
 
