@@ -252,4 +252,15 @@ import Tracing
     let later = TraceParent("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03-more")
     #expect(later?.description == "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03")
   }
+
+  @Test func `the live map shows what is above inContext and withTaskLocal`() {
+    StreamDiagnostics.startMap()
+    let numbers = PassthroughSubject<Int, Never>()
+    let sink = numbers.filter { $0 < 0 }.inContext().map { $0 }.eraseToAnyPublisher().inContext().sink { _ in }
+    numbers.send(1)
+    let map = StreamDiagnostics.snapshot()
+    #expect(map.nodes.contains { $0.name == "PassthroughSubject" })
+    #expect(map.nodes.contains { $0.name == "Filter" && $0.received == 1 })
+    sink.cancel()
+  }
 }
