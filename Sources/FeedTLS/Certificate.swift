@@ -67,7 +67,7 @@ package final class PEM {
     ERR_clear_error()
     guard let key = copenssl_read_key(bio) else {
       let reason = OpenSSLErrors.takeText()
-      throw .unreadable(name, reason: reason.isEmpty ? "it contains no unencrypted private key" : reason)
+      throw .unreadable(name, reason: ["", "unsupported"].contains(reason) ? "it contains no unencrypted private key" : reason)
     }
     return key
   }
@@ -83,6 +83,7 @@ enum OpenSSLErrors {
   }
 
   static func text(of error: UInt) -> String {
+    if let text = copenssl_system_text(error) { return String(cString: text) }
     if let reason = ERR_reason_error_string(error) { return String(cString: reason) }
     return "error \(copenssl_reason(error))"
   }

@@ -39,11 +39,7 @@ struct TrustOptions: ParsableArguments {
         "--contact or FEED_CONTACT needs an http, https or mailto URL of at most 200 characters, such as https://example.com/bot."
       )
     }
-    do {
-      _ = try signer(ProcessInfo.processInfo.environment)
-    } catch {
-      throw ValidationError("--signing-key: \("\(error)".printable).")
-    }
+    _ = try signer(ProcessInfo.processInfo.environment)
   }
 
   /// A client that trusts these certificates, for feeds and images.
@@ -72,12 +68,20 @@ struct TrustOptions: ParsableArguments {
     let (file, agent) = (
       signingKey ?? variable("FEED_SIGNING_KEY"), signatureAgent ?? variable("FEED_SIGNATURE_AGENT")
     )
-    guard let file, let agent else {
-      guard file != nil || agent != nil else { return nil }
-      throw ValidationError("A signature needs --signing-key and --signature-agent")
+    guard let file else {
+      guard agent != nil else { return nil }
+      throw ValidationError("--signature-agent needs --signing-key.")
     }
-    guard let url = URL(string: agent) else { throw ValidationError("\(agent) isn't a URL") }
-    return try RequestSigner(keyFile: file, agent: url)
+    guard let agent else { throw ValidationError("--signing-key needs --signature-agent.") }
+    guard let url = URL(string: agent) else {
+      throw ValidationError("--signature-agent: \(agent.printable) isn't a URL.")
+    }
+    do throws(RequestSigner.Refusal) {
+      return try RequestSigner(keyFile: file, agent: url)
+    } catch {
+      let option = error.kind == .agent ? "--signature-agent" : "--signing-key"
+      throw ValidationError("\(option): \(error.cause.printable).")
+    }
   }
 
   private func chosenContact(_ environment: [String: String]) -> String? {

@@ -140,6 +140,9 @@ import Testing
       let error = #expect(throws: RequestSigner.Refusal.self) { try RequestSigner(pem: pem, agent: Self.agent) }
       #expect(error?.kind == .key)
     }
-    #expect(throws: RequestSigner.Refusal.self) { try RequestSigner(keyFile: "/no/such/file", agent: Self.agent) }
+    let missing = #expect(throws: RequestSigner.Refusal.self) {
+      try RequestSigner(keyFile: "/no/such/file", agent: Self.agent)
+    }
+    #expect(missing?.cause == "cannot read /no/such/file: No such file or directory")
   }
 }
