@@ -67,7 +67,8 @@ package final class PEM {
     ERR_clear_error()
     guard let key = copenssl_read_key(bio) else {
       let reason = OpenSSLErrors.takeText()
-      throw .unreadable(name, reason: ["", "unsupported"].contains(reason) ? "it contains no unencrypted private key" : reason)
+      let isKnown = !["", "unsupported"].contains(reason)
+      throw .unreadable(name, reason: isKnown ? reason : "it contains no unencrypted private key")
     }
     return key
   }
