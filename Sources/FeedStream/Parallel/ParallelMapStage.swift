@@ -229,7 +229,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
     super.tell(&facts)
     (facts.held, facts.demand) = (held, demand)
     let away = held - waiting.count
-    if away > 0 { facts.note = "\(away) on the group's loops or in order behind them" }
+    if away > 0 { facts.note = "\(away) on the group's loops, or waiting for the results of earlier values" }
   }
 
   override var description: String { (Mode.throwsErrors ? "Try" : "") + super.description }
