@@ -39,7 +39,7 @@ extension StreamMap {
   }
 
   /// The nodes directly below each node.
-  private var nodesBelow: [[Int]] {
+  var nodesBelow: [[Int]] {
     var below = [[Int]](repeating: [], count: nodes.count)
     for node in nodes { for upstream in node.upstreams { below[upstream].append(node.id) } }
     return below
@@ -62,9 +62,8 @@ extension StreamMap {
       return (.waitsForPartner, "holds \(values) that \(wait) for a value from upstream \(empty + 1)\(missing)")
     }
     // Skip a source that has delivered: a repeating source always waits for its timer. Skip one that nobody asks, too.
-    if node.waitsForTime, !node.upstreams.isEmpty || node.demand != Subscribers.Demand.none,
-      !node.upstreams.isEmpty || (node.delivered ?? 0) == 0
-    {
+    let isIdleSource = node.upstreams.isEmpty && (node.delivered ?? 0 > 0 || node.demand == Subscribers.Demand.none)
+    if node.waitsForTime, !isIdleSource {
       let wasInVain = node.delivered == 0 && (node.received ?? 0) > 1
       return (
         .waitsForTime,

@@ -40,9 +40,9 @@ extension StreamMap: CustomStringConvertible {
     var places: [(title: String, message: String)] = []
     var counts: [Int] = []
     var known: [String: Int] = [:]
-    let firstBelow = firstBelow
+    let below = nodesBelow
     for finding in findings {
-      let place = (title: stuckTitle(finding.node, firstBelow), message: finding.message)
+      let place = (title: stuckTitle(finding.node, below), message: finding.message)
       let text = "\(place.title): \(place.message)"
       if let index = known[text] {
         counts[index] += 1
@@ -81,22 +81,15 @@ extension StreamMap: CustomStringConvertible {
   /// The name and place of a node. If the node has no place, the title includes the nearest node below it that has one:
   /// a checkpoint, or the end of the stream.
   public func stuckTitle(_ node: Int) -> String {
-    stuckTitle(node, firstBelow)
+    stuckTitle(node, nodesBelow)
   }
 
-  /// The first node directly below each node.
-  private var firstBelow: [Int: Int] {
-    var below: [Int: Int] = [:]
-    for node in nodes { for upstream in node.upstreams where below[upstream] == nil { below[upstream] = node.id } }
-    return below
-  }
-
-  private func stuckTitle(_ node: Int, _ firstBelow: [Int: Int]) -> String {
+  private func stuckTitle(_ node: Int, _ below: [[Int]]) -> String {
     var last = node
     // Bounded, in case a subject feeds itself.
     for _ in nodes {
-      guard nodes[last].place == nil, let below = firstBelow[last] else { break }
-      last = below
+      guard nodes[last].place == nil, let next = below[last].first else { break }
+      last = next
     }
     return last == node ? title(node) : "\(nodes[node].name) (\(title(last)))"
   }
