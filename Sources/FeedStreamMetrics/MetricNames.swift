@@ -33,6 +33,7 @@ public enum MetricNames {
   public enum Attribute {
     public static let method = "http.request.method"
     public static let status = "http.response.status_code"
+    public static let route = "http.route"
     public static let scheme = "url.scheme"
     public static let serverAddress = "server.address"
     public static let serverPort = "server.port"

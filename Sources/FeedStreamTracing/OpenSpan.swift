@@ -10,6 +10,13 @@
 
     deinit { span?.end() }
 
+    /// Names the span after the route that has been chosen, if any.
+    func name(method: String, route: String?) {
+      guard let route else { return }
+      span?.operationName = "\(method) \(route)"
+      span?.attributes["http.route"] = route
+    }
+
     /// Ends the span with the status of the response.
     ///
     /// - Parameter least: the lowest status that counts as an error.

@@ -12,8 +12,9 @@
     /// subscribed to. Values that a timer, a queue or a connection delivers later have no context: put
     /// ``FeedStream/Publisher/inContext(_:)`` below `delay`, `receive(on:)` and similar operators. Responses to a
     /// client with `traced()` have the context of their request. The span ends when the response begins, or when the
-    /// client disconnects. The names of the span and of its attributes follow OpenTelemetry's semantic conventions. The
-    /// query is left out, because it may contain secrets.
+    /// client disconnects. The names of the span and of its attributes follow OpenTelemetry's semantic conventions: the
+    /// name is the method and the route, such as `GET /feeds/:name`. The query is left out, because it may contain
+    /// secrets.
     ///
     /// - Parameters:
     ///   - scheme: the scheme of the server's URLs. The server doesn't know whether its connections use TLS.
@@ -44,14 +45,18 @@
             if let port = request.peer.port { attributes["client.port"] = port }
           }
           let open = OpenSpan(span)
+          func end(_ status: HTTPServer.Status) {
+            open.name(method: request.method.rawValue, route: request.route)
+            open.end(status: status.code, errorsFrom: 500)
+          }
           do {
             switch try ServiceContext.withValue(open.context, operation: { try next(request) }) {
             case .now(let response):
-              open.end(status: response.status.code, errorsFrom: 500)
+              end(response.status)
               return .now(response)
             case .later(let publisher):
               let watched = publisher.inContext(open.context).handleEvents(
-                receiveOutput: { open.end(status: $0.status.code, errorsFrom: 500) },
+                receiveOutput: { end($0.status) },
                 receiveCompletion: {
                   if case .failure(let error) = $0 { open.end(error, type: "\(type(of: error))") }
                 }, receiveCancel: { open.end() })

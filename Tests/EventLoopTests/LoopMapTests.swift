@@ -66,6 +66,43 @@ import Testing
     }
   }
 
+  @Test func `a second loop of the same thread, which nothing runs, is told apart from the first`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let idle = EventLoop()
+      idle.execute { Interval(every: .seconds(3_600), scheduler: EventLoop.current!).sink { _ in }.store(in: &Kept.here) }
+      idle.run(.oneTurn)
+      let loop = EventLoop()
+      var map: StreamMap?
+      let taking = StreamDiagnostics.snapshot(on: loop, within: .milliseconds(50)).sink { map = $0 }
+      loop.run()
+      #expect(map?.silentLoops.count == 1 && map?.silentLoops[0].hasPrefix("another loop of ") == true, "\(map!)")
+      taking.cancel()
+      Kept.here = []
+      idle.close()
+    }
+  }
+
+  @Test func `a file says that it waits for a thread of the pool`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let loop = EventLoop()
+      var map: StreamMap?
+      var reading: AnyCancellable?
+      loop.schedule {
+        reading = File("/proc/self/status").bytes(on: loop).sink { _ in } receiveValue: { _ in }
+        map = StreamDiagnostics.snapshot()
+      }
+      loop.run()
+      #expect(
+        map?.findings.map(\.message) == [
+          "unlimited demand, but no value has arrived; "
+            + "a thread of the pool is reading, or all threads of the pool are busy"
+        ], "\(map!)")
+      reading?.cancel()
+    }
+  }
+
   @Test func `values that a task awaits are shown`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()

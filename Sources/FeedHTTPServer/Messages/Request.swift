@@ -38,6 +38,9 @@ extension HTTPServer {
 
     /// The path of the target, as received, without the query; empty for `*` and CONNECT.
     public var path: String { head.path.count == 0 && head.form == .absolute ? "/" : head.text(head.path) }
+    /// The path of the route that serves the request, with its placeholders, such as `/feeds/:name`; `nil` if there is
+    /// no route, or if the routes have not chosen one yet. Middleware for all routes reads it after the response.
+    public var route: String? { exchange.route }
     /// The query of the target, after the question mark, as received; `nil` if there is none.
     public var query: String? { head.query.map(head.text) }
     /// The requested host, and the port if it was given: from the target if it contains a host, otherwise from `Host`.
@@ -124,6 +127,8 @@ final class Exchange {
   @exclusivity(unchecked) private var isAnswered = false
   /// See ``HTTPServer/Request/id``.
   @exclusivity(unchecked) var id: String?
+  /// See ``HTTPServer/Request/route``.
+  @exclusivity(unchecked) var route: String?
 
   init(_ head: RequestHead, _ connection: ServerConnection, _ number: Int) {
     self.head = head

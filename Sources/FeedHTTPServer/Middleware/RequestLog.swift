@@ -6,6 +6,8 @@ extension HTTPServer {
     public var method: Method
     /// The path as received, without the query, which may contain secrets.
     public var path: String
+    /// The path of the route, with its placeholders: see ``Request/route``.
+    public var route: String?
     public var status: Status
     /// The time from the request's head to the response's.
     public var duration: Duration
@@ -14,7 +16,8 @@ extension HTTPServer {
     public var id: String?
 
     init(_ request: Request, _ status: Status, _ began: StreamInstant, _ ended: StreamInstant) {
-      (method, path, peer, id) = (request.method, request.path, request.peer, request.id)
+      (method, path, route) = (request.method, request.path, request.route)
+      (peer, id) = (request.peer, request.id)
       self.status = status
       duration = .nanoseconds(began.distance(to: ended).nanoseconds)
     }

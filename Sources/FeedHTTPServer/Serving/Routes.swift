@@ -20,8 +20,10 @@ extension HTTPServer {
   public struct Routes {
     private final class Route {
       let method: Method
+      /// The path, with placeholders.
+      let path: String
       let parts: [Substring]
-      /// The path, if it has no placeholders.
+      /// The path as bytes, if it has no placeholders.
       let literal: [UInt8]?
       /// True if the route is for everything below the path.
       let isFolder: Bool
@@ -29,9 +31,15 @@ extension HTTPServer {
       /// The maximum number of body bytes, if it differs from the server's.
       var bodyBytes: Int?
 
-      init(_ method: Method, _ parts: [Substring], _ literal: [UInt8]?, isFolder: Bool, _ handler: @escaping Handler) {
-        (self.method, self.parts, self.literal) = (method, parts, literal)
-        (self.isFolder, self.handler) = (isFolder, handler)
+      init(_ method: Method, _ path: String, isFolder: Bool, _ handler: @escaping Handler) {
+        (self.method, self.path, self.isFolder, self.handler) = (method, path, isFolder, handler)
+        parts = Routes.parts(path)
+        literal = isFolder || parts.contains { $0.hasPrefix(":") } ? nil : Array(path.utf8)
+      }
+
+      func serve(_ request: Request) throws -> Reply {
+        request.exchange.route = path
+        return try handler(request)
       }
     }
 
@@ -179,11 +187,7 @@ extension HTTPServer {
       _ method: Method, _ path: String, isFolder: Bool = false, _ handler: @escaping Handler
     ) {
       precondition(path.hasPrefix("/"), "Routes: the path \(path) does not begin with a slash; add one")
-      let path = prefix + path
-      let parts = Self.parts(path)
-      let isLiteral = !isFolder && !parts.contains { $0.hasPrefix(":") }
-      let wrapped = Self.wrapped(handler, around)
-      routes.append(Route(method, parts, isLiteral ? Array(path.utf8) : nil, isFolder: isFolder, wrapped))
+      routes.append(Route(method, prefix + path, isFolder: isFolder, Self.wrapped(handler, around)))
     }
 
     /// Wraps a handler in middleware, the first outermost. `reduce` would add a wrapper around each function for its
@@ -244,7 +248,7 @@ extension HTTPServer {
       for route in routes {
         guard let literal = route.literal else { break }
         let isMethod = route.method == request.method || request.method == .head && route.method == .get
-        if isMethod, request.hasPath(literal) { return try route.handler(request) }
+        if isMethod, request.hasPath(literal) { return try route.serve(request) }
       }
       let isStar = request.targetForm == .asterisk
       let parts = isStar ? [] : Self.parts(request.path)
@@ -255,7 +259,7 @@ extension HTTPServer {
         if !isStar, route.method == request.method || isHead {
           var request = request
           request.parameters = parameters
-          return try route.handler(request)
+          return try route.serve(request)
         }
         for method in route.method == .get ? [.get, .head] : [route.method] where !methods.contains(method) {
           methods.append(method)

@@ -39,7 +39,10 @@ private final class MapCollector {
 
   func collect(within limit: Duration) {
     let others = LiveMap.loops.filter { $0.domain !== loop }
-    for other in others { if let domain = other.domain { missing[ObjectIdentifier(domain)] = other.label } }
+    for case let (domain?, label) in others.map({ ($0.domain, $0.label) }) {
+      // A thread may have several loops, of which it runs one.
+      missing[ObjectIdentifier(domain)] = label == loop.label ? "another loop of \(label)" : label
+    }
     // The own map has what this thread may read.
     let lanes = LiveMap.lanes.filter { $0.isOnQueue && !$0.isHere && $0.knownMap?.mayHaveStreams == true }
     for lane in lanes { missing[ObjectIdentifier(lane)] = lane.label }
@@ -64,7 +67,7 @@ private final class MapCollector {
   private func finish() {
     guard let alarm = alarm.take() else { return }
     alarm.cancel()
-    map.silentLoops += Set(missing.values).sorted()
+    map.silentLoops += missing.values.sorted()
     deliver()
   }
 

@@ -91,6 +91,7 @@ extension EventLoop {
   }
 
   package var label: String {
+    if let name = entrance.knownName { return name }
     #if os(Linux)
       if entrance.host == nil, clibuv_is_main_thread() { return "the main thread" }
     #endif

@@ -80,8 +80,8 @@ public final class EventLoop: @unchecked Sendable {
     subscriptions?.adoptEarlier()
   }
 
-  init(owner: UInt, host: (any LoopHost)? = nil) {
-    entrance = LoopEntrance(owner: owner, host: host)
+  init(owner: UInt, host: (any LoopHost)? = nil, threadName: String? = nil) {
+    entrance = LoopEntrance(owner: owner, host: host, threadName: threadName)
     subscriptions = LiveSubscriptions(host == nil ? entrance.firstRun : nil)
     _ = EventLoop.fillStandardStreams
     uv = .allocate(capacity: 1)

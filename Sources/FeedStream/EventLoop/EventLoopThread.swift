@@ -23,7 +23,7 @@ public final class EventLoopThread: Sendable {
   /// - Parameter processor: the index of the processor to pin the thread to, among those that the process may use;
   ///   `nil` means no pinning.
   init(name: String, processor: Int?) throws(EventLoopError) {
-    let loop = EventLoop(owner: 0)
+    let loop = EventLoop(owner: 0, threadName: name)
     self.loop = loop
     thread = try Thread(name: name) {
       #if os(Linux)

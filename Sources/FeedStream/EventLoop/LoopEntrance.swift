@@ -12,6 +12,8 @@ final class LoopEntrance: @unchecked Sendable {
   let firstRun = FirstRun()
   /// Runs the loop in place of its owner; see `EventLoop+Host.swift`.
   let host: (any LoopHost)?
+  /// The name of the thread of an ``EventLoopThread``.
+  let threadName: String?
   /// The process-wide unique number of the thread that owns the loop; 0 for a loop of an ``EventLoopThread`` before it
   /// runs, and for a loop with a host.
   let owner: Atomic<UInt>
@@ -30,9 +32,10 @@ final class LoopEntrance: @unchecked Sendable {
   /// Reading this retains the loop, so other threads mustn't.
   private(set) weak var loop: EventLoop?
 
-  init(owner: UInt, host: (any LoopHost)?) {
+  init(owner: UInt, host: (any LoopHost)?, threadName: String?) {
     self.owner = Atomic(owner)
     self.host = host
+    self.threadName = threadName
     afterwards.occupy(for: 0)
   }
 
@@ -86,10 +89,12 @@ extension LoopEntrance: StreamDomain {
 
   var instant: Int64? { Int64(bitPattern: uv_hrtime()) }
 
+  var knownName: String? { threadName.map { "thread \($0)" } }
+
   // On the loop's own thread:
   var domainHere: any StreamDomain { loop ?? self }
   var subscriptions: LiveSubscriptions? { loop?.subscriptions }
-  var label: String { loop?.label ?? "an event loop" }
+  var label: String { knownName ?? loop?.label ?? "an event loop" }
   func mapBegan() { loop?.mapBegan() }
   func beginWaiting() { loop?.beginWaiting() }
   func stopWaiting() { loop?.stopWaiting() }

@@ -4,13 +4,17 @@ import Synchronization
 /// The loops that work for one subscription, and the amount of work of each.
 // @unchecked: used only at the stream's home, except for the loops' load, which is atomic.
 @usableFromInline final class ParallelCrew: @unchecked Sendable {
-  /// The maximum number of pieces of work per loop: one that is running, and one that is ready when it ends.
+  /// The number of pieces of work per loop: one that is running, and one that is ready when it ends.
   private static let ahead = 2
+  /// The maximum number of pieces of work per loop while they are short.
+  private static let mostAhead = 10
   /// The maximum number of values per piece of work until the duration per value is known.
   private static let fewest = 16
-  /// The target duration of a piece of work: many times the cost of waking a loop, but short for a subscriber that
-  /// waits.
-  private static let nanoseconds = 100_000.0
+  /// The target duration of a piece of work, in nanoseconds. The shortest is many times the cost of waking a loop, but
+  /// short for a subscriber that waits. The longest, for when many values wait, makes that cost negligible; it is also
+  /// the duration of the work that each loop gets ahead of time, because the home's thread may have to wait for a
+  /// processor.
+  private static let (shortest, longest) = (100_000.0, 1_000_000.0)
 
   /// The stream's home.
   let home = StreamHome.currentOrLane
@@ -18,6 +22,8 @@ import Synchronization
   private let line = EventLine()
   let rails: [EventLoopGroup.Rail]
   private var pieces: [Int]
+  /// The number of values in each loop's pieces of work, where it is known.
+  private var values: [Int]
   /// The total number of pieces of work on all loops.
   private var total = 0
   /// True if durations can be measured; false in virtual time.
@@ -31,6 +37,7 @@ import Synchronization
   @usableFromInline init(of group: EventLoopGroup, _ width: Int?) {
     rails = group.rails(width)
     pieces = Array(repeating: 0, count: rails.count)
+    values = pieces
     isTimed = rails.allSatisfy { $0.domain is EventLoop }
   }
 
@@ -49,8 +56,9 @@ import Synchronization
   /// The loop with the least work; `nil` if all loops have enough.
   @usableFromInline func free() -> Int? {
     var best = 0
-    for rail in 1..<max(1, pieces.count) where pieces[rail] < pieces[best] { best = rail }
-    return pieces[best] < Self.ahead ? best : nil
+    for rail in 1..<max(1, pieces.count) where (pieces[rail], values[rail]) < (pieces[best], values[best]) { best = rail }
+    let isShort = cost > 0 && Double(values[best]) * cost < Self.longest && pieces[best] < Self.mostAhead
+    return pieces[best] < Self.ahead || isShort ? best : nil
   }
 
   /// The number of values to send together, out of `count` that wait: fewer toward the end, so that all loops finish at
@@ -64,7 +72,10 @@ import Synchronization
   /// - Parameter limit: the maximum number of values that may be held.
   @usableFromInline func share(of count: Int, within limit: Int) -> Int {
     guard isTimed else { return share(of: count) }
-    let wanted = cost > 0 ? Self.nanoseconds / cost : Double(Self.fewest)
+    let perLoop = Double(count) / Double(rails.count)
+    // Short pieces toward the end, so that all loops finish at the same time.
+    let duration = max(Self.shortest, min(Self.longest, perLoop * cost / 4))
+    let wanted = cost > 0 ? duration / cost : Double(Self.fewest)
     // Leave room for two pieces per loop, and for the same number of values that wait for a loop or are being
     // delivered.
     let most = max(1, limit / (2 * Self.ahead * rails.count))
@@ -84,30 +95,33 @@ import Synchronization
   /// Sends work to a loop.
   ///
   /// - Parameters:
+  ///   - count: the number of values in the work, if the work's duration depends on it.
   ///   - work: runs on the loop.
   ///   - done: runs at home after the work.
   ///   - lost: runs at home instead if the loop is closed.
   @usableFromInline func send(
-    to rail: Int, _ work: @escaping @Sendable () -> Void, done: @escaping @Sendable () -> Void,
+    to rail: Int, count: Int = 0, _ work: @escaping @Sendable () -> Void, done: @escaping @Sendable () -> Void,
     lost: @escaping @Sendable () -> Void
   ) {
     pieces[rail] += 1
+    values[rail] += count
     total += 1
     updateWaiting()
     rails[rail].load.add(1, ordering: .relaxed)
     rails[rail].domain.bring {
       work()
-      self.settle(rail, done)
+      self.settle(rail, count, done)
     } dropped: {
-      self.settle(rail, lost)
+      self.settle(rail, count, lost)
     }
   }
 
   /// Called on any thread when a piece of work is over.
-  private func settle(_ rail: Int, _ then: @escaping @Sendable () -> Void) {
+  private func settle(_ rail: Int, _ count: Int, _ then: @escaping @Sendable () -> Void) {
     rails[rail].load.subtract(1, ordering: .relaxed)
     atHome { [self] in
       pieces[rail] -= 1
+      values[rail] -= count
       then()
       // Subtract only now: the loop must keep running until the result has been handled.
       total -= 1

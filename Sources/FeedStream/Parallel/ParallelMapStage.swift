@@ -136,7 +136,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
       for _ in 0..<count { inputs.append(waiting.removeFirst()) }
       let batch = Batch(inputs)
       if ordering == .preserved { batches.append(batch) }
-      crew.send(to: rail) { [transform, isCancelled] in
+      crew.send(to: rail, count: count) { [transform, isCancelled] in
         batch.run(unless: isCancelled, transform)
       } done: {
         self.settle(batch)

@@ -55,6 +55,9 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// The current time in nanoseconds; `nil` if there is no clock. Safe to use from any thread.
   var instant: Int64? { get }
 
+  /// The name of the thread, if it is known everywhere. Safe to use from any thread.
+  var knownName: String? { get }
+
   /// The name of the thread, for the map. Read it on this thread only.
   var label: String { get }
 
@@ -75,6 +78,7 @@ extension StreamDomain {
   package var subscriptions: LiveSubscriptions? { nil }
   package var taskExecutor: (any TaskExecutor)? { nil }
   package var instant: Int64? { nil }
+  package var knownName: String? { nil }
   package var label: String { "a scheduler" }
   package func mapBegan() {}
   package func beginWaiting() {}

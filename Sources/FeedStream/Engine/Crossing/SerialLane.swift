@@ -79,9 +79,9 @@ import Synchronization
   init(on loop: any ElsewhereScheduler, holder: (any StreamDomain)?) {
     self.holder = holder?.reference
     restarts = false
-    name = "an event loop"
     // The stream doesn't keep the loop alive.
     let reference = loop.reference
+    name = reference.knownName ?? "an event loop"
     start = { action in
       let action = Carried(uncheckedly: action)
       reference.bring { action.value() }

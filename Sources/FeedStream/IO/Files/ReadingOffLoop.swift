@@ -78,9 +78,20 @@ class ReadingOffLoop: GuardedSubscription {
 
   override final func cancelled() { release() }
 
+  override final func tell(_ facts: inout StreamFacts) {
+    facts.delivers(to: down)
+    facts.demand = demand
+    if isReading { facts.reason = "a thread of the pool is reading, or all threads of the pool are busy" }
+    facts.isOver = down == nil
+  }
+
   private func release() {
     down = nil
     job.take()?.cancel()
     releases()
   }
+}
+
+extension ReadingOffLoop: Traceable {
+  var below: Any { down?.subscriber ?? () }
 }

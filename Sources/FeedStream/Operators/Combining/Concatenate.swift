@@ -180,6 +180,11 @@ extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equ
     subscribeToUpcoming()
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    if suffix != nil, !onlyIfEmpty { facts.note = "the next publisher begins when this one completes" }
+  }
+
   @inlinable override func cancelUpstreams() {
     super.cancelUpstreams()
     if suffix != nil { discard(suffix.take()) }

@@ -205,6 +205,12 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
     deliver()
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.demand = demand
+    facts.held = waiting.count
+  }
+
   @usableFromInline override func cancelled() {
     super.cancelled()
     waiting.removeAll()

@@ -201,6 +201,14 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     deliver()
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.demand = demand
+    facts.held = waiting.count
+    // A window that only a count ends has a trigger that never fires.
+    if count != nil { facts.upstreams.removeAll { $0 is NeverSubscription } }
+  }
+
   override func cancelled() {
     super.cancelled()
     waiting.removeAll()

@@ -65,7 +65,10 @@ struct MapReader {
     guard let member = subscription as? any MapMember else {
       // The subscription's type is not from this library.
       let name = operatorName(of: type(of: subscription))
-      if let source = add(name, subscription as AnyObject) { nodes[node].upstreams.append(source) }
+      guard let source = add(name, subscription as AnyObject) else { return }
+      nodes[source].hints.isForeign = true
+      nodes[source].delivered = nodes[node].received
+      nodes[node].upstreams.append(source)
       return
     }
     guard member.beginsReading() else {

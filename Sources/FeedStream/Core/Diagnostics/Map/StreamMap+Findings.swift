@@ -80,6 +80,9 @@ extension StreamMap {
   }
 
   private func finding(forSource node: Node, _ below: [[Int]]) -> (Reason, String)? {
+    if node.hints.isForeign, node.delivered == 0 {
+      return (.demandNobodyServes, "no value has arrived from this subscription, whose demand isn't known")
+    }
     guard let demand = node.demand else { return nil }
     let count = node.delivered ?? 0
     guard demand > .none else {

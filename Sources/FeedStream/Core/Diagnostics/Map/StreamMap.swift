@@ -66,6 +66,8 @@ public struct StreamMap: Sendable, Hashable {
     /// The bridges above the node. An upstream of -1 represents the first bridge, and -2 the second.
     var bridgesAbove: [ObjectIdentifier] = []
     var onlyMoves = false
+    /// True for a subscription whose type isn't from this library.
+    var isForeign = false
   }
 
   /// The reason why a stream may be stuck.
