@@ -68,8 +68,11 @@ import Testing
       let metrics = try await get(number, "/metrics")
       for line in [
         "# TYPE http_server_request_duration_seconds histogram",
-        "http_server_request_duration_seconds_bucket{http_request_method=\"GET\",http_response_status_code=\"200\",le=\"+Inf\"} 1",
+        "http_server_request_duration_seconds_bucket{http_request_method=\"GET\",http_route=\"/health\",http_response_status_code=\"200\",le=\"+Inf\"} 1",
         "http_server_request_duration_seconds_count{http_request_method=\"GET\",http_response_status_code=\"404\"} 1",
+        "# TYPE feedstream_http_server_connections gauge",
+        "# TYPE feedstream_eventloop_turn_duration_seconds histogram",
+        "feedstream_eventloop_offloads{feedstream_eventloop_name=\"gallery\"} 0",
         "# TYPE feedstream_polls_total counter", "feedstream_polls_total{feedstream_poll_outcome=\"failed\"} 0",
       ] { #expect(metrics.contains("\(line)\n"), "\(line): \(metrics)") }
       var served: Line?

@@ -183,6 +183,20 @@ import Testing
     bench.end()
   }
 
+  @Test func `logged requests contain the path of their route, with its placeholders`() {
+    var log: [HTTPServer.AnsweredRequest] = []
+    var routes = HTTPServer.Routes()
+    routes.use(.log { log.append($0) })
+    routes.get("/") { _ in .text("page") }
+    routes.group("/api") { $0.get("/feeds/:name") { request in Just(HTTPServer.Response.text(request.route ?? "none")) } }
+    routes.get("/broken") { _ in throw HTTPServer.Status.badGateway }
+    let bench = Bench().serve(routes)
+    let answers = ["/", "/api/feeds/nature", "/broken", "/missing"].map { ask(bench, "GET \($0)") }
+    #expect(log.map(\.route) == ["/", "/api/feeds/:name", "/broken", nil])
+    #expect(answers[1].hasSuffix("/api/feeds/:name"))
+    bench.end()
+  }
+
   @Test func `middleware runs in order, and responses return in reverse order`() {
     var order: [String] = []
     func noting(_ name: String) -> HTTPServer.Middleware {

@@ -27,8 +27,11 @@ enum GalleryMetrics {
     family(
       MetricNames.prometheus(MetricNames.polls, unit: "total"), "counter", "Polls of feeds by outcome.",
       PollOutcome.allCases.map { ("{\(outcome)=\"\($0.rawValue)\"}", gallery.polls[$0] ?? 0) })
-    family("feed_serve_connections", "gauge", "Open connections.", [("", connections)])
-    family("feed_serve_waiting_bytes", "gauge", "Bytes of responses waiting to be written.", [("", waiting)])
+    family(
+      MetricNames.prometheus(MetricNames.serverConnections), "gauge", "Open connections.", [("", connections)])
+    family(
+      MetricNames.prometheus(MetricNames.serverWaitingBytes), "gauge", "Bytes of responses waiting to be written.",
+      [("", waiting)])
     family("feed_serve_event_clients", "gauge", "Clients of event streams.", [("", gallery.eventClients)])
     family(
       "feed_serve_images_total", "counter", "Images that were requested.",

@@ -183,7 +183,7 @@ struct ServeCommand: ParsableCommand {
       let started = try serve(on: session, sharing: shared, secret: secret) { door in
         var site = Site(
           gallery, shown, door, history: history, fleet: fleet, served: ServedRequests(log: session.log),
-          on: session.loop
+          on: session.loop, loop: LoopFigures(of: session.loop)
         ) { [console = session.console] in console.warn($0) }
         site.hubs = hubs
         site.signer = signer

@@ -4,22 +4,17 @@ import Logging
 import PlainText
 import Synchronization
 
-/// The durations of requests, by method and status, for all loops together, and a log of the requests.
+/// The durations of requests, by method, route and status, for all loops together, and a log of the requests.
 final class ServedRequests: Sendable {
   private struct Key: Hashable, Comparable {
     let method: String
+    let route: String
     let status: Int
 
-    static func < (a: Self, b: Self) -> Bool { (a.method, a.status) < (b.method, b.status) }
+    static func < (a: Self, b: Self) -> Bool { (a.method, a.route, a.status) < (b.method, b.route, b.status) }
   }
 
-  private struct Histogram {
-    /// For each bound, the number of requests that took at most that time, but longer than the previous bound.
-    var counts = [Int](repeating: 0, count: MetricNames.durationBounds.count + 1)
-    var sum = 0.0
-  }
-
-  private let histograms = Mutex<[Key: Histogram]>([:])
+  private let histograms = Mutex<[Key: DurationHistogram]>([:])
   private let log: Logger
 
   /// - Parameter log: receives a line for each request, at the `debug` level.
@@ -37,14 +32,9 @@ final class ServedRequests: Sendable {
   }
 
   private func count(_ request: HTTPServer.AnsweredRequest) {
-    let key = Key(method: MetricNames.method(request.method.rawValue), status: request.status.code)
-    let seconds = request.duration / .seconds(1)
-    let bounds = MetricNames.durationBounds
-    let index = bounds.firstIndex { seconds <= $0 } ?? bounds.count
-    histograms.withLock {
-      $0[key, default: Histogram()].counts[index] += 1
-      $0[key]?.sum += seconds
-    }
+    let key = Key(
+      method: MetricNames.method(request.method.rawValue), route: request.route ?? "", status: request.status.code)
+    histograms.withLock { $0[key, default: DurationHistogram()].add(request.duration) }
   }
 
   private func write(_ request: HTTPServer.AnsweredRequest) {
@@ -53,6 +43,7 @@ final class ServedRequests: Sendable {
       MetricNames.Attribute.status: "\(request.status.code)", "duration": "\(request.duration)",
       "client.address": "\(request.peer)",
     ]
+    if let route = request.route { metadata[MetricNames.Attribute.route] = "\(route)" }
     if let id = request.id { metadata["request.id"] = "\(id)" }
     log.debug("served", metadata: metadata)
   }
@@ -60,18 +51,16 @@ final class ServedRequests: Sendable {
   /// The durations in the text format of Prometheus.
   var metrics: String {
     let name = MetricNames.prometheus(MetricNames.serverRequestDuration, unit: "seconds")
-    let (method, status) = (
-      MetricNames.prometheus(MetricNames.Attribute.method), MetricNames.prometheus(MetricNames.Attribute.status)
-    )
+    func label(_ name: String, _ value: String) -> String { "\(MetricNames.prometheus(name))=\"\(value)\"" }
     var text = "# HELP \(name) Duration of requests until the response begins.\n# TYPE \(name) histogram\n"
     for (key, histogram) in histograms.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
-      let labels = "\(method)=\"\(key.method)\",\(status)=\"\(key.status)\""
-      var count = 0
-      for (bound, more) in zip(MetricNames.durationBounds.map { "\($0)" } + ["+Inf"], histogram.counts) {
-        count += more
-        text += "\(name)_bucket{\(labels),le=\"\(bound)\"} \(count)\n"
-      }
-      text += "\(name)_sum{\(labels)} \(histogram.sum)\n\(name)_count{\(labels)} \(count)\n"
+      let labels = [
+        label(MetricNames.Attribute.method, key.method),
+        // A missing path has no route.
+        key.route.isEmpty ? nil : label(MetricNames.Attribute.route, key.route),
+        label(MetricNames.Attribute.status, "\(key.status)"),
+      ]
+      text += histogram.text(name, labels.compactMap { $0 }.joined(separator: ","))
     }
     return text
   }

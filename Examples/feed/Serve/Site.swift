@@ -27,6 +27,7 @@ struct Site {
   var hub: FeedHub?
   /// Counts the requests on all loops.
   let served: ServedRequests
+  private let loop: LoopFigures
   /// The number of open connections, and the number of bytes that wait to be written to them.
   var load: () -> AnyPublisher<(connections: Int, waiting: Int), Never> = { Just((0, 0)).eraseToAnyPublisher() }
 
@@ -34,9 +35,10 @@ struct Site {
   init(
     _ gallery: Gallery, _ images: ServedImages, _ door: Door, history: GalleryHistory? = nil,
     fleet: RedisFleet? = nil, served: ServedRequests, on scheduler: any LoopScheduler,
-    warn: @escaping (String) -> Void = { _ in }
+    loop: LoopFigures, warn: @escaping (String) -> Void = { _ in }
   ) {
     self.served = served
+    self.loop = loop
     self.warn = warn
     self.history = history
     self.gallery = gallery
@@ -102,9 +104,10 @@ struct Site {
 
   func metrics(_ request: HTTPServer.WholeRequest) -> Reply {
     Self.figures(of: fleet, gallery).zip(load())
-      .map { [gallery, images, door, served] figures, load in
+      .map { [gallery, images, door, served, loop] figures, load in
         let own = GalleryMetrics.text(gallery, images, connections: load.connections, waiting: load.waiting)
-        return Self.answer(request, "text/plain; version=0.0.4; charset=utf-8", own + served.metrics + figures, door)
+        let text = own + served.metrics + loop.metrics + figures
+        return Self.answer(request, "text/plain; version=0.0.4; charset=utf-8", text, door)
       }
       .setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
   }

@@ -57,10 +57,13 @@ import Testing
 
     let name = MetricNames.Attribute.self
     let served = Self.timers(metrics, "http.server.request.duration")
-    let slow = try #require(served[[name.method: "GET", name.status: "200", name.scheme: "http"]])
+    let slow = try #require(
+      served[[name.method: "GET", name.route: "/slow", name.status: "200", name.scheme: "http"]])
     #expect(slow.count == 2 && slow.allSatisfy { (0.05..<5).contains($0) }, "\(slow)")
     #expect(served[[name.method: "GET", name.status: "404", name.scheme: "http"]]?.count == 1)
-    let broken = [name.method: "GET", name.status: "500", name.scheme: "http", name.errorType: "500"]
+    let broken = [
+      name.method: "GET", name.route: "/broken", name.status: "500", name.scheme: "http", name.errorType: "500",
+    ]
     #expect(served[broken]?.count == 1)
     #expect(served.count == 3)
 
