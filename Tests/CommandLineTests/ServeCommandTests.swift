@@ -399,7 +399,8 @@ import Testing
       await origin.serve(Chunk(image), at: "/0")
       let path = try #require(try await imagePaths(port).first)
       let figures = await get(port, "/metrics", whileNobodyReads: path, times: 3)
-      let line = try #require(figures.split(separator: "\n").first { $0.hasPrefix("feedstream_http_server_waiting_bytes ") })
+      let line = try #require(
+        figures.split(separator: "\n").first { $0.hasPrefix("feedstream_http_server_waiting_bytes ") })
       let waiting = try #require(line.split(separator: " ").last.flatMap { Int($0) })
       #expect(waiting < 3 * 256 * 1024, "\(waiting) bytes")
       let whole = try await answer(port, path)

@@ -70,7 +70,9 @@ import Testing
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()
       let idle = EventLoop()
-      idle.execute { Interval(every: .seconds(3_600), scheduler: EventLoop.current!).sink { _ in }.store(in: &Kept.here) }
+      idle.execute {
+        Interval(every: .seconds(3_600), scheduler: EventLoop.current!).sink { _ in }.store(in: &Kept.here)
+      }
       idle.run(.oneTurn)
       let loop = EventLoop()
       var map: StreamMap?
@@ -90,7 +92,9 @@ import Testing
       var map: StreamMap?
       var reading: AnyCancellable?
       loop.schedule {
-        reading = File("/proc/self/status").bytes(on: loop).sink { _ in } receiveValue: { _ in }
+        reading = File("/proc/self/status").bytes(on: loop).sink { _ in
+        } receiveValue: { _ in
+        }
         map = StreamDiagnostics.snapshot()
       }
       loop.run()

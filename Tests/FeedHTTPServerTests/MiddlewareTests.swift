@@ -188,7 +188,9 @@ import Testing
     var routes = HTTPServer.Routes()
     routes.use(.log { log.append($0) })
     routes.get("/") { _ in .text("page") }
-    routes.group("/api") { $0.get("/feeds/:name") { request in Just(HTTPServer.Response.text(request.route ?? "none")) } }
+    routes.group("/api") {
+      $0.get("/feeds/:name") { request in Just(HTTPServer.Response.text(request.route ?? "none")) }
+    }
     routes.get("/broken") { _ in throw HTTPServer.Status.badGateway }
     let bench = Bench().serve(routes)
     let answers = ["/", "/api/feeds/nature", "/broken", "/missing"].map { ask(bench, "GET \($0)") }

@@ -108,6 +108,11 @@ import Testing
       ("_ = Just(1).startWith(0)", "'startWith' has been renamed to 'prepend(_:)'"),
       ("_ = Just(1).distinctUntilChanged()", "'distinctUntilChanged()' has been renamed to 'removeDuplicates()'"),
       ("_ = Just(1).subscribe(onNext: { print($0) })", "use sink(receiveCompletion:receiveValue:)"),
+      ("_ = Just(1).tap { print($0) }", "'tap' has been renamed to 'handleEvents(receiveOutput:)'"),
+      ("_ = Just(1).asyncMap { $0 + 1 }", "'asyncMap' has been renamed to 'mapAsync(_:)'"),
+      ("_ = Just(1).toArray()", "'toArray()' has been renamed to 'collect()'"),
+      ("_ = Just(1).mergeMap { Just($0) }", "'mergeMap' has been renamed to 'flatMap(_:)'"),
+      ("PassthroughSubject<Int, Never>().complete()", "use send(completion: .finished)"),
       ("PassthroughSubject<Int, Never>().onNext(1)", "'onNext' has been renamed to 'send(_:)'"),
     ]
     let snippets = mistakes.enumerated().map { Snippet(file: "Mistake\($0).md", line: 1, code: $1.0) }

@@ -16,7 +16,9 @@ final class LoopFigures {
     let labels = "\(MetricNames.prometheus(MetricNames.Attribute.loopName))=\"gallery\""
     let turn = MetricNames.prometheus(MetricNames.turnDuration, unit: "seconds")
     let numbers = [
-      (MetricNames.loopHandles, "Sockets, timers and other handles that keep the loop running.", loop.activeHandleCount),
+      (
+        MetricNames.loopHandles, "Sockets, timers and other handles that keep the loop running.", loop.activeHandleCount
+      ),
       (MetricNames.loopOffloads, "Work on the thread pool that has not ended.", loop.offloadedCount),
     ]
     return "# HELP \(turn) Duration of the loop's turns, without waiting.\n# TYPE \(turn) histogram\n"

@@ -39,7 +39,7 @@ private final class MapCollector {
 
   func collect(within limit: Duration) {
     let others = LiveMap.loops.filter { $0.domain !== loop }
-    for case let (domain?, label) in others.map({ ($0.domain, $0.label) }) {
+    for case (let domain?, let label) in others.map({ ($0.domain, $0.label) }) {
       // A thread may have several loops, of which it runs one.
       missing[ObjectIdentifier(domain)] = label == loop.label ? "another loop of \(label)" : label
     }

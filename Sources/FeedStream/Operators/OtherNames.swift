@@ -61,6 +61,82 @@ extension Publisher {
   public func subscribe(
     onNext: ((Output) -> Void)? = nil, onError: ((any Error) -> Void)? = nil, onCompleted: (() -> Void)? = nil
   ) -> AnyCancellable { fatalError("unavailable") }
+
+  @available(*, unavailable, renamed: "receive(on:)")
+  @_documentation(visibility: internal)
+  public func observeOn<S: Scheduler>(_ scheduler: S) -> AnyPublisher<Output, Failure> { fatalError("unavailable") }
+
+  @available(*, unavailable, renamed: "receive(on:)")
+  @_documentation(visibility: internal)
+  public func publishOn<S: Scheduler>(_ scheduler: S) -> AnyPublisher<Output, Failure> { fatalError("unavailable") }
+
+  @available(*, unavailable, renamed: "subscribe(on:)")
+  @_documentation(visibility: internal)
+  public func subscribeOn<S: Scheduler>(_ scheduler: S) -> AnyPublisher<Output, Failure> { fatalError("unavailable") }
+
+  @available(*, unavailable, renamed: "flatMap(_:)")
+  @_documentation(visibility: internal)
+  public func mergeMap<P: Publisher>(_ transform: @escaping (Output) -> P) -> AnyPublisher<P.Output, Failure> {
+    fatalError("unavailable")
+  }
+
+  @available(*, unavailable, renamed: "flatMap(_:)")
+  @_documentation(visibility: internal)
+  public func flatMapMerge<P: Publisher>(_ transform: @escaping (Output) -> P) -> AnyPublisher<P.Output, Failure> {
+    fatalError("unavailable")
+  }
+
+  @available(*, unavailable, renamed: "catch(_:)")
+  @_documentation(visibility: internal)
+  public func catchError<P: Publisher>(_ handler: @escaping (Failure) -> P) -> AnyPublisher<Output, P.Failure> {
+    fatalError("unavailable")
+  }
+
+  @available(*, unavailable, renamed: "mapAsync(_:)")
+  @_documentation(visibility: internal)
+  public func asyncMap<T>(_ transform: @escaping (Output) async throws -> T) -> AnyPublisher<T, any Error> {
+    fatalError("unavailable")
+  }
+
+  @available(*, unavailable, renamed: "handleEvents(receiveOutput:)")
+  @_documentation(visibility: internal)
+  public func tap(_ body: @escaping (Output) -> Void) -> AnyPublisher<Output, Failure> { fatalError("unavailable") }
+
+  @available(*, unavailable, renamed: "handleEvents(receiveOutput:)")
+  @_documentation(visibility: internal)
+  public func doOnNext(_ body: @escaping (Output) -> Void) -> AnyPublisher<Output, Failure> {
+    fatalError("unavailable")
+  }
+
+  @available(*, unavailable, renamed: "sink(receiveValue:)")
+  @_documentation(visibility: internal)
+  public func onNext(_ body: @escaping (Output) -> Void) -> AnyCancellable { fatalError("unavailable") }
+
+  @available(*, unavailable, renamed: "sink(receiveValue:)")
+  @_documentation(visibility: internal)
+  public func observeValues(_ body: @escaping (Output) -> Void) -> AnyCancellable { fatalError("unavailable") }
+
+  @available(*, unavailable, renamed: "sink(receiveValue:)")
+  @_documentation(visibility: internal)
+  public func startWithValues(_ body: @escaping (Output) -> Void) -> AnyCancellable { fatalError("unavailable") }
+
+  @available(*, unavailable, renamed: "collect()")
+  @_documentation(visibility: internal)
+  public func toArray() -> AnyPublisher<[Output], Failure> { fatalError("unavailable") }
+
+  @available(*, unavailable, renamed: "removeDuplicates()")
+  @_documentation(visibility: internal)
+  public func skipRepeats() -> AnyPublisher<Output, Failure> { fatalError("unavailable") }
+
+  @available(*, unavailable, renamed: "withLatestFrom(_:)")
+  @_documentation(visibility: internal)
+  public func withLatest<P: Publisher>(from other: P) -> AnyPublisher<(Output, P.Output), Failure> {
+    fatalError("unavailable")
+  }
+
+  @available(*, unavailable, renamed: "eraseToAnyPublisher()")
+  @_documentation(visibility: internal)
+  public func asObservable() -> AnyPublisher<Output, Failure> { fatalError("unavailable") }
 }
 
 extension Subject {
@@ -75,6 +151,22 @@ extension Subject {
   @available(*, unavailable, message: "use send(completion: .finished)")
   @_documentation(visibility: internal)
   public func onCompleted() { fatalError("unavailable") }
+
+  @available(*, unavailable, renamed: "send(_:)")
+  @_documentation(visibility: internal)
+  public func next(_ value: Output) { fatalError("unavailable") }
+
+  @available(*, unavailable, renamed: "send(_:)")
+  @_documentation(visibility: internal)
+  public func emit(_ value: Output) { fatalError("unavailable") }
+
+  @available(*, unavailable, message: "use send(completion: .finished)")
+  @_documentation(visibility: internal)
+  public func onComplete() { fatalError("unavailable") }
+
+  @available(*, unavailable, message: "use send(completion: .finished)")
+  @_documentation(visibility: internal)
+  public func complete() { fatalError("unavailable") }
 }
 
 extension AnyCancellable {

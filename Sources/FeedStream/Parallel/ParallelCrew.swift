@@ -56,7 +56,9 @@ import Synchronization
   /// The loop with the least work; `nil` if all loops have enough.
   @usableFromInline func free() -> Int? {
     var best = 0
-    for rail in 1..<max(1, pieces.count) where (pieces[rail], values[rail]) < (pieces[best], values[best]) { best = rail }
+    for rail in 1..<max(1, pieces.count) where (pieces[rail], values[rail]) < (pieces[best], values[best]) {
+      best = rail
+    }
     let isShort = cost > 0 && Double(values[best]) * cost < Self.longest && pieces[best] < Self.mostAhead
     return pieces[best] < Self.ahead || isShort ? best : nil
   }

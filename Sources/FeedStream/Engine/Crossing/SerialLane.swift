@@ -28,8 +28,8 @@ import Synchronization
   private static let turn = 128
 
   let state = Locked(State())
-  private let runner = Atomic<UInt>(0)
-  private let isRevoked = Atomic(false)
+  let runner = Atomic<UInt>(0)
+  let isRevoked = Atomic(false)
   /// Starts the work on the lane's queue; `nil` for a lane without one.
   let start: ((@escaping () -> Void) -> Void)?
   /// True if the lane starts its work again when the queue drops it.
@@ -40,7 +40,7 @@ import Synchronization
   let name: String
   /// The loop that keeps running while the lane has work.
   private let holder: (any StreamDomain)?
-  private let place: HoldingPlace
+  let place: HoldingPlace
   /// True if another thread may make requests in this lane while the lane is free. Set before other code has access to
   /// the lane.
   var takesRequests = false
@@ -108,7 +108,6 @@ import Synchronization
   var ownsThread: Bool { isOnThread?() ?? false }
 
   package func bring(_ action: @escaping @Sendable () -> Void) { post(action) }
-  package func bringCancellation(_ cancel: @escaping @Sendable () -> Void) { end(cancel) }
 
   /// Runs `action` in the lane; its captured state then belongs to the lane.
   func post(_ action: @escaping () -> Void) {
@@ -187,47 +186,6 @@ import Synchronization
     }
   }
 
-  /// Drops all events that wait in the lane, and runs `cancel` there. Safe to use from any thread.
-  func revoke(_ cancel: @escaping () -> Void) {
-    isRevoked.store(true, ordering: .releasing)
-    end(cancel)
-  }
-
-  /// Runs `cancel` in the lane, after the work that waits there. In a closed lane, whose queue or loop runs no more work,
-  /// it runs on this thread, or on the one that is running another cancellation.
-  private func end(_ cancel: @escaping () -> Void) {
-    let (isClosed, isFree) = state.withLock { state in
-      state.cancellations.append(cancel)
-      if !state.isClosed { state.work.append { [self] in runCancellation() } }
-      defer { state.isBusy = true }
-      return (state.isClosed, !state.isBusy)
-    }
-    guard isFree else { return }
-    if isClosed { runCancellations() } else { begin() }
-  }
-
-  private func runCancellation() { state.withLock { $0.cancellations.popFirst() }?() }
-
-  /// Runs the cancellations of a closed lane until there are no more.
-  private func runCancellations() {
-    inside {
-      while let cancel = nextCancellation() { cancel() }
-    }
-  }
-
-  /// The next cancellation; if there is none, the lane is free when this returns.
-  private func nextCancellation() -> (() -> Void)? {
-    state.withLock { state in
-      if let cancel = state.cancellations.popFirst() { return cancel }
-      runner.store(0, ordering: .relaxed)
-      state.isBusy = false
-      return nil
-    }
-  }
-
-  /// True after `revoke`: waiting events must not be delivered.
-  @usableFromInline var isOver: Bool { isRevoked.load(ordering: .acquiring) }
-
   // The same loop keeps running for a lane that is created within this one.
   package func hold(_ place: HoldingPlace) { holder?.hold(place) }
   package func letGo(_ place: HoldingPlace) { holder?.letGo(place) }
@@ -244,7 +202,7 @@ import Synchronization
   }
 
   /// Begins to run the work of a lane that was free. The loop waits for this work, which another thread may be running.
-  private func begin() {
+  func begin() {
     hold(place)
     drainWhereItRuns()
   }
@@ -253,28 +211,6 @@ import Synchronization
     guard let start else { return drain() }
     let errand = LoopErrand({ self.drain() }, dropped: { self.restarts ? self.drainWhereItRuns() : self.close() })
     start { errand.run() }
-  }
-
-  /// Calls `action`, on any thread, when the lane's loop has been closed and the lane runs no more work.
-  func whenClosed(_ action: @escaping () -> Void) {
-    let isClosed = state.withLock { state in
-      if !state.isClosed { state.whenClosed = action }
-      return state.isClosed
-    }
-    if isClosed { action() }
-  }
-
-  /// Called when the loop has been closed while it still held work of the lane.
-  private func close() {
-    let (work, action, waits) = state.withLock { state in
-      state.isClosed = true
-      return (state.work.take(), state.whenClosed.take(), state.waits)
-    }
-    _ = consume work
-    for _ in 0...waits { letGo(place) }
-    action?()
-    // This thread found the lane busy with work that never ran, so the lane is now its own.
-    runCancellations()
   }
 
   private func drain() {
@@ -303,7 +239,7 @@ import Synchronization
 
   /// Runs `body` with the lane as the domain of this thread. When this returns, another thread may already be running
   /// the lane.
-  private func inside(_ body: () -> Void) {
+  func inside(_ body: () -> Void) {
     let thread = currentThread()
     runner.store(thread, ordering: .relaxed)
     let outer = CurrentDomain.enter(self)

@@ -1,0 +1,69 @@
+import Synchronization
+
+/// Cancellations, which run in a closed lane, too.
+extension SerialLane {
+  package func bringCancellation(_ cancel: @escaping @Sendable () -> Void) { end(cancel) }
+
+  /// Drops all events that wait in the lane, and runs `cancel` there. Safe to use from any thread.
+  func revoke(_ cancel: @escaping () -> Void) {
+    isRevoked.store(true, ordering: .releasing)
+    end(cancel)
+  }
+
+  /// Runs `cancel` in the lane, after the work that waits there. In a closed lane, whose queue or loop runs no more work,
+  /// it runs on this thread, or on the one that is running another cancellation.
+  private func end(_ cancel: @escaping () -> Void) {
+    let (isClosed, isFree) = state.withLock { state in
+      state.cancellations.append(cancel)
+      if !state.isClosed { state.work.append { [self] in runCancellation() } }
+      defer { state.isBusy = true }
+      return (state.isClosed, !state.isBusy)
+    }
+    guard isFree else { return }
+    if isClosed { runCancellations() } else { begin() }
+  }
+
+  private func runCancellation() { state.withLock { $0.cancellations.popFirst() }?() }
+
+  /// Runs the cancellations of a closed lane until there are no more.
+  private func runCancellations() {
+    inside {
+      while let cancel = nextCancellation() { cancel() }
+    }
+  }
+
+  /// The next cancellation; if there is none, the lane is free when this returns.
+  private func nextCancellation() -> (() -> Void)? {
+    state.withLock { state in
+      if let cancel = state.cancellations.popFirst() { return cancel }
+      runner.store(0, ordering: .relaxed)
+      state.isBusy = false
+      return nil
+    }
+  }
+
+  /// True after `revoke`: waiting events must not be delivered.
+  @usableFromInline var isOver: Bool { isRevoked.load(ordering: .acquiring) }
+
+  /// Calls `action`, on any thread, when the lane's loop has been closed and the lane runs no more work.
+  func whenClosed(_ action: @escaping () -> Void) {
+    let isClosed = state.withLock { state in
+      if !state.isClosed { state.whenClosed = action }
+      return state.isClosed
+    }
+    if isClosed { action() }
+  }
+
+  /// Called when the loop has been closed while it still held work of the lane.
+  func close() {
+    let (work, action, waits) = state.withLock { state in
+      state.isClosed = true
+      return (state.work.take(), state.whenClosed.take(), state.waits)
+    }
+    _ = consume work
+    for _ in 0...waits { letGo(place) }
+    action?()
+    // This thread found the lane busy with work that never ran, so the lane is now its own.
+    runCancellations()
+  }
+}
