@@ -32,6 +32,7 @@ extension EventLoop {
   package var instant: Int64? { now.nanoseconds }
 
   package func bring(_ action: @escaping @Sendable () -> Void) { _ = post(action) }
+  package func bringInOrder(_ action: @escaping @Sendable () -> Void) { _ = entrance.post(action) }
   package func bringCancellation(_ cancel: @escaping @Sendable () -> Void) { entrance.bringCancellation(cancel) }
 
   /// - Returns: false if the loop is closed.

@@ -76,6 +76,8 @@ extension LoopEntrance: StreamDomain {
     if isHere, let loop { loop.bring(action) } else { _ = post(action) }
   }
 
+  func bringInOrder(_ action: @escaping @Sendable () -> Void) { _ = post(action) }
+
   func bringCancellation(_ cancel: @escaping @Sendable () -> Void) {
     bring(cancel, dropped: { [afterwards] in afterwards.post(cancel) })
   }

@@ -24,6 +24,8 @@ import Synchronization
   private var pieces: [Int]
   /// The number of values in each loop's pieces of work, where it is known.
   private var values: [Int]
+  /// True for the loops that are known to be closed.
+  private var isClosed: [Bool]
   /// The total number of pieces of work on all loops.
   private var total = 0
   /// True if durations can be measured; false in virtual time.
@@ -38,6 +40,7 @@ import Synchronization
     rails = group.rails(width)
     pieces = Array(repeating: 0, count: rails.count)
     values = pieces
+    isClosed = Array(repeating: false, count: rails.count)
     isTimed = rails.allSatisfy { $0.domain is EventLoop }
   }
 
@@ -53,14 +56,19 @@ import Synchronization
   /// Handles an event from upstream at home, after the events that wait.
   @usableFromInline func arrived(_ event: @escaping @Sendable () -> Void) { home.run(after: line, event) }
 
-  /// The loop with the least work; `nil` if all loops have enough.
+  /// True if all loops are closed.
+  @usableFromInline var hasEnded: Bool { isClosed.allSatisfy(\.self) }
+
+  /// The loop with the least work; `nil` if all loops have enough, or are closed.
   @usableFromInline func free() -> Int? {
-    var best = 0
-    for rail in 1..<max(1, pieces.count) where (pieces[rail], values[rail]) < (pieces[best], values[best]) {
-      best = rail
+    var least: Int?
+    for rail in pieces.indices where !isClosed[rail] {
+      if let other = least, (pieces[other], values[other]) <= (pieces[rail], values[rail]) { continue }
+      least = rail
     }
-    let isShort = cost > 0 && Double(values[best]) * cost < Self.longest && pieces[best] < Self.mostAhead
-    return pieces[best] < Self.ahead || isShort ? best : nil
+    guard let least else { return nil }
+    let isShort = cost > 0 && Double(values[least]) * cost < Self.longest && pieces[least] < Self.mostAhead
+    return pieces[least] < Self.ahead || isShort ? least : nil
   }
 
   /// The number of values to send together, out of `count` that wait: fewer toward the end, so that all loops finish at
@@ -94,6 +102,12 @@ import Synchronization
     cost = cost == 0 ? each : (3 * cost + each) / 4
   }
 
+  /// Reports a value that will not be processed, because the group's loops are closed.
+  static func lost<Value>(_ value: Value, _ name: StaticString) {
+    StreamDiagnostics.dropped(value, name, .terminated)
+    if Warnings.areOn { Warnings.sentToClosedLoop("\(name): a value", at: "\(name)") }
+  }
+
   /// Sends work to a loop.
   ///
   /// - Parameters:
@@ -110,11 +124,15 @@ import Synchronization
     total += 1
     updateWaiting()
     rails[rail].load.add(1, ordering: .relaxed)
-    rails[rail].domain.bring {
+    // Without a loop, the home's code may run on this loop's thread, too.
+    rails[rail].domain.bringInOrder {
       work()
       self.settle(rail, count, done)
     } dropped: {
-      self.settle(rail, count, lost)
+      self.settle(rail, count) {
+        self.isClosed[rail] = true
+        lost()
+      }
     }
   }
 

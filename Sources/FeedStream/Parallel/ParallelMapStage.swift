@@ -155,11 +155,18 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
     drain()
   }
 
-  /// Reports values whose loop is closed.
+  /// Reports values whose loop is closed; once all loops are, cancels upstream, and reports the values that wait.
   @usableFromInline func lose(_ batch: Batch) {
     guard isLive else { return }
-    for input in batch.inputs { StreamDiagnostics.dropped(input, "ParallelMap", .terminated) }
     held -= batch.inputs.count
+    room += batch.inputs.count
+    for input in batch.inputs { ParallelCrew.lost(input, "ParallelMap") }
+    if crew.hasEnded {
+      up.take()?.cancel()
+      if ending == nil { ending = .finished }
+      held -= waiting.count
+      while let input = waiting.popFirst() { ParallelCrew.lost(input, "ParallelMap") }
+    }
     settled(self, batch)
   }
 

@@ -67,6 +67,8 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     for index in crew.rails.indices {
       let pipeline = Pipeline(crew.rails[index].domain) { [crew, weak self] news in
         crew.atHome { [weak self] in self?.hear(news, of: index) }
+      } whenClosed: { [crew, weak self] in
+        crew.atHome { [weak self] in self?.lose(index) }
       }
       rails.append(Rail(pipeline: pipeline))
       crew.send(to: index) { [assemble, window] in
@@ -125,7 +127,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
       send(to: index, count) {
         pipeline.deliver(values)
       } lost: {
-        for value in values { StreamDiagnostics.dropped(value, "Parallel", .terminated) }
+        for value in values { ParallelCrew.lost(value, "Parallel") }
       }
     }
     guard isLive, let ending, waiting.isEmpty, !hasToldEnding else { return }
@@ -149,8 +151,8 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
       self.dispatch()
       if self.room >= max(1, self.limit / 4) || self.waiting.isEmpty { self.fill() }
     } lost: {
+      // The pipeline tells later that its loop has been closed, after its last results.
       lost()
-      self.lose(index)
     }
   }
 

@@ -12,14 +12,19 @@ final class RailPipeline<Input: Sendable, Output: Sendable, Failure: Error>: @un
 
   private let domain: any StreamDomain
   private let report: @Sendable (News) -> Void
+  /// Called when the loop is closed before the pipeline is over.
+  private let whenClosed: @Sendable () -> Void
   private var inlet: RailInlet<Input, Failure>?
   private var outlet: RailOutlet<Output, Failure>?
   private var isTelling = false
   private var isOver = false
 
-  init(_ domain: any StreamDomain, report: @escaping @Sendable (News) -> Void) {
+  init(
+    _ domain: any StreamDomain, report: @escaping @Sendable (News) -> Void, whenClosed: @escaping @Sendable () -> Void
+  ) {
     self.domain = domain
     self.report = report
+    self.whenClosed = whenClosed
   }
 
   // MARK: On its loop
@@ -31,7 +36,14 @@ final class RailPipeline<Input: Sendable, Output: Sendable, Failure: Error>: @un
     let inlet = RailInlet<Input, Failure>(tell: { [weak self] in self?.tell() })
     let outlet = RailOutlet<Output, Failure>(window: window, tell: { [weak self] in self?.tell() })
     (self.inlet, self.outlet) = (inlet, outlet)
+    domain.whenClosed(ObjectIdentifier(self)) { [weak self] in self?.close() }
     assemble(inlet, outlet)
+  }
+
+  private func close() {
+    tellNow()
+    cancel()
+    whenClosed()
   }
 
   func deliver(_ values: ContiguousArray<Input>) {
@@ -48,10 +60,13 @@ final class RailPipeline<Input: Sendable, Output: Sendable, Failure: Error>: @un
   func request(_ count: Int) { outlet?.request(count) }
 
   func cancel() {
+    over()
     isOver = true
     outlet.take()?.cancel()
     inlet = nil
   }
+
+  private func over() { domain.whenClosed(ObjectIdentifier(self), nil) }
 
   /// Schedules a report to the home: all changes until the next turn are reported together.
   private func tell() {
@@ -65,7 +80,10 @@ final class RailPipeline<Input: Sendable, Output: Sendable, Failure: Error>: @un
     guard let inlet, let outlet else { return }
     let (outputs, completion) = outlet.take()
     let news = News(outputs: outputs, completion: completion, asked: inlet.takeAsked(), isDeaf: !inlet.isLive)
-    if completion != nil { (self.inlet, self.outlet) = (nil, nil) }
+    if completion != nil {
+      over()
+      (self.inlet, self.outlet) = (nil, nil)
+    }
     report(news)
   }
 }

@@ -32,6 +32,9 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// Runs `action` here, later; drops it without a warning when the domain is closed. Safe to use from any thread.
   func bring(_ action: @escaping @Sendable () -> Void)
 
+  /// Does the same as `bring(_:)`, but if several threads call this one after another, their actions run in that order.
+  func bringInOrder(_ action: @escaping @Sendable () -> Void)
+
   /// Runs `cancel`, which cancels or releases something, as `bring(_:)` does. If the domain is closed, `cancel` runs on
   /// the thread that finds this out, one at a time. Safe to use from any thread.
   func bringCancellation(_ cancel: @escaping @Sendable () -> Void)
@@ -69,6 +72,7 @@ package protocol StreamDomain: AnyObject, Sendable {
 }
 
 extension StreamDomain {
+  package func bringInOrder(_ action: @escaping @Sendable () -> Void) { bring(action) }
   package func bringCancellation(_ cancel: @escaping @Sendable () -> Void) { bring(cancel) }
   package var isForAnyThread: Bool { false }
   package var isReleased: Bool { false }

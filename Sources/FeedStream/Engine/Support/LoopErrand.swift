@@ -29,4 +29,11 @@ extension StreamDomain {
     let errand = LoopErrand(work, dropped: dropped)
     bring { [errand = consume errand] in errand.run() }
   }
+
+  /// Does the same, but keeps the order of the calls of several threads.
+  @inline(never)
+  func bringInOrder(_ work: @escaping @Sendable () -> Void, dropped: @escaping @Sendable () -> Void) {
+    let errand = LoopErrand(work, dropped: dropped)
+    bringInOrder { [errand = consume errand] in errand.run() }
+  }
 }

@@ -1,0 +1,86 @@
+import FeedStream
+import Synchronization
+import TestSupport
+import Testing
+
+/// Each test runs in its own process, because dropped values are reported for the whole process.
+@Suite("A group that is shut down ends the streams that use it", .settled) struct GroupShutdownTests {
+  private enum Kind: CaseIterable { case parallelMap, asCompleted, parallel }
+
+  /// The values that a stream has taken, delivered and reported as dropped after its group was shut down in the middle.
+  private static func counts(
+    _ kind: Kind, of count: Int
+  ) throws -> (taken: Int, delivered: Int, dropped: Int, ends: Int) {
+    let dropped = Atomic(0)
+    StreamDiagnostics.onDrop { _ in dropped.add(1, ordering: .relaxed) }
+    let (loop, group) = (EventLoop(), try EventLoopGroup(count: 3))
+    var (taken, delivered, ends) = (0, 0, 0)
+    let numbers = (0..<count).publisher.handleEvents(receiveOutput: { _ in taken += 1 })
+    let work = { @Sendable (number: Int) in
+      var sum = number
+      for step in 0..<20_000 { sum &+= step &* sum }
+      return sum
+    }
+    let results =
+      switch kind {
+      case .parallelMap: numbers.parallelMap(on: group, work).eraseToAnyPublisher()
+      case .asCompleted: numbers.parallelMap(on: group, ordering: .asCompleted, work).eraseToAnyPublisher()
+      case .parallel: numbers.parallel(on: group) { $0.map(work) }.eraseToAnyPublisher()
+      }
+    let sink = results.sink { _ in
+      ends += 1
+    } receiveValue: { _ in
+      delivered += 1
+      if delivered == 100 { group.shutdown() }
+    }
+    loop.run()
+    sink.cancel()
+    return (taken, delivered, dropped.load(ordering: .relaxed), ends)
+  }
+
+  @Test func `values that the loops had left are reported, and the stream finishes`() async {
+    await #expect(processExitsWith: .success) {
+      for kind in Kind.allCases {
+        for count in [500, 20_000] {
+          let counts = try Self.counts(kind, of: count)
+          #expect(counts.ends == 1 && counts.delivered >= 100, "\(kind) \(count): \(counts)")
+          #expect(counts.taken == counts.delivered + counts.dropped, "\(kind) \(count): \(counts)")
+        }
+      }
+    }
+  }
+
+  /// Without a loop, the group's own threads run the stream's code.
+  @Test func `parallel without a loop delivers each value, in order for each pipeline`() async throws {
+    let group = try EventLoopGroup(count: 3)
+    for _ in 0..<20 {
+      let received = Locked<[(pipeline: Int, value: Int)]>([])
+      let pipelines = Atomic(0)
+      await withCheckedContinuation { continuation in
+        let sink = (0..<3_000).publisher.parallel(on: group, limit: 16) { values in
+          let pipeline = pipelines.wrappingAdd(1, ordering: .relaxed).newValue
+          return values.map { (pipeline, $0) }
+        }
+        .sink { _ in
+          continuation.resume()
+        } receiveValue: { value in
+          received.withLock { $0.append(value) }
+        }
+        received.withLock { _ in Kept.sinks.append(sink) }
+      }
+      let values = received.withLock { $0 }
+      #expect(values.map(\.value).sorted() == Array(0..<3_000))
+      for pipeline in 1...3 {
+        let part = values.filter { $0.pipeline == pipeline }.map(\.value)
+        #expect(part == part.sorted())
+      }
+    }
+    Kept.sinks = []
+    group.shutdown()
+  }
+
+  private enum Kept {
+    // Used by one test, which waits for each stream in turn.
+    nonisolated(unsafe) static var sinks: [AnyCancellable] = []
+  }
+}
