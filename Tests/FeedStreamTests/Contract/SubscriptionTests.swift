@@ -8,6 +8,7 @@ import Testing
   static let others: Set = [
     // These pass everything on to a `GuardedSubscription`.
     "Sources/FeedStream/Core/Diagnostics/Probe.swift",
+    "Sources/FeedStream/Engine/Crossing/HomeBoundSubscriber.swift",
     "Sources/FeedStream/Engine/Crossing/HomeSubscriber.swift",
     "Sources/FeedStream/Engine/Subscriptions/DetachableSubscription.swift",
     "Sources/FeedStreamTracing/InContext.swift",

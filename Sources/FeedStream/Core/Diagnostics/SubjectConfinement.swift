@@ -80,10 +80,14 @@ public import CThread
     if thread != currentThread() { moved("an operator that uses the scheduler \(scheduler)", Self.adviceOnSchedulers) }
   }
 
-  /// Checks a subscriber's request on a thread other than the one that subscribed. Code on a loop, in a lane, in a task
-  /// or on the main queue may have moved to that thread.
-  @inline(never) static func checkRequest(of name: @autoclosure () -> String) {
-    guard CurrentDomain.get() == nil, !isInTask, !MainQueueCode.isRunning else { return }
+  /// Checks a subscriber's request on a thread other than the one that subscribed. Code in a task or on the main queue
+  /// may have moved to that thread, and so may code on a loop or in a lane.
+  ///
+  /// - Parameter mayMove: true if the stream lives on a loop or in a lane, or enters a gate.
+  @inline(never) static func checkRequest(of name: @autoclosure () -> String, mayMove: Bool) {
+    guard !isInTask, !MainQueueCode.isRunning else { return }
+    // A lane without a queue belongs to an operator, which brings its own requests.
+    if let domain = CurrentDomain.get(), mayMove || domain.isForAnyThread { return }
     halt(
       """
       \(name()): values were requested on a different thread than the one that subscribed (CONTRACT, rule 1: a stream lives on one \

@@ -28,9 +28,7 @@ public import Synchronization
   @exclusivity(unchecked) private var up: (any Subscription)?
   private var bridge: MapBridge?
   /// The values and the completion that aren't due yet, in order.
-  @exclusivity(unchecked) private var waiting = FIFO<() -> Void>()
-  /// Upstream's events, if they are timed.
-  private let line = EventLine()
+  private let waiting = Locked(FIFO<() -> Void>())
 
   // Guarded by the mutex: the values and the completion in transit to the lane.
   @usableFromInline let mutex = SystemMutex()
@@ -42,6 +40,8 @@ public import Synchronization
   // Used in the lane.
   @exclusivity(unchecked) @usableFromInline var isLive = true
   @exclusivity(unchecked) @usableFromInline var arrived = ContiguousArray<Input>()
+  /// The number of arrived values that have been delivered.
+  @exclusivity(unchecked) @usableFromInline var delivered = 0
 
   /// - Parameter later: runs an action when a value that has just arrived is due; `nil` means immediately.
   @inlinable convenience init<Context: Scheduler>(
@@ -81,7 +81,7 @@ public import Synchronization
   @usableFromInline func receive(subscription: any Subscription) {
     guard up == nil, isOpen.load(ordering: .relaxed) else { return subscription.cancel() }
     up = subscription
-    bridge = .make("\(name)", subscription) { [weak self] in self?.waiting.count ?? 0 }
+    bridge = .make("\(name)", subscription) { [weak self] in self?.waiting.withLock { $0.count } ?? 0 }
     // The part above may itself have crossed to a queue.
     if let domain = CurrentDomain.get() { home.domain = domain }
     if let domain = home.domain, domain.isHere {
@@ -123,22 +123,18 @@ public import Synchronization
   @usableFromInline func tell() { lane.post { [self] in serve(self) } }
 
   @usableFromInline func wait(_ action: @escaping () -> Void) {
-    // A user's publisher may deliver on any thread.
-    guard let domain = home.domain else { return }
-    line.pass(to: domain) { [self] in waitHere(action) }
-  }
-
-  private func waitHere(_ action: @escaping () -> Void) {
     guard let later, home.domain != nil else { return }
-    waiting.append(action)
+    waiting.withLock { $0.append(action) }
     home.hold()
-    // Timers that are due together may fire in any order, so each releases the first waiting event.
+    // Timers that are due together may fire in any order, so each releases the first waiting event. The part above may
+    // be busy, so this doesn't wait for it.
     let arrive: () -> Void = { [self] in
-      home.domain?.perform { [self] in
-        if let next = waiting.popFirst() { lane.post(next) }
-        if !isOpen.load(ordering: .relaxed), waiting.isEmpty { forgetHome() }
-        home.letGo()
+      lane.post { [self] in
+        let (next, isLast): ((() -> Void)?, Bool) = waiting.withLock { ($0.popFirst(), $0.isEmpty) }
+        next?()
+        if isLast, !isOpen.load(ordering: .relaxed) { home.domain?.perform { [self] in forgetHome() } }
       }
+      home.letGo()
     }
     // Work that an operation queue drops is due immediately.
     let errand = LoopErrand(arrive, dropped: arrive)
@@ -160,7 +156,7 @@ public import Synchronization
   private func abandon() {
     forgetHome()
     isOpen.store(false, ordering: .relaxed)
-    waiting.removeAll()
+    discard(waiting.withLock { $0.take() })
     up.take()?.cancel()
     home.leave()
   }
@@ -174,15 +170,20 @@ public import Synchronization
 
   // MARK: Downstream, in the lane
 
-  /// Delivers the arrived values, then the completion. Events that arrive meanwhile are delivered by another call.
+  /// Delivers the arrived values, then the completion. Another call delivers the events that arrive meanwhile. It also
+  /// delivers the rest of the values if other work waits in the lane, such as a cancellation or another publisher's
+  /// event, or if the subscriber is slow and the queue has other work.
   @inlinable func deliverAll() {
-    mutex.lock()
-    swap(&passing, &arrived)
-    mutex.unlock()
-    var more = Subscribers.Demand.none
-    for input in arrived where isLive && !lane.isOver { more += down.receive(input) }
-    arrived.removeAll(keepingCapacity: true)
+    if arrived.isEmpty {
+      mutex.lock()
+      swap(&passing, &arrived)
+      mutex.unlock()
+    }
+    let (more, isDone) = deliverArrived()
     if more > .none, isLive { ask(more) }
+    guard isDone else { return tell() }
+    arrived.removeAll(keepingCapacity: true)
+    delivered = 0
     mutex.lock()
     isTold = !passing.isEmpty
     let ending = isTold ? nil : passingEnding.take()
@@ -190,6 +191,31 @@ public import Synchronization
     mutex.unlock()
     if mustTell { tell() }
     if let ending { finish(ending) }
+  }
+
+  /// - Returns: the subscriber's further demand, and false if values are left.
+  @inlinable func deliverArrived() -> (Subscribers.Demand, isDone: Bool) {
+    let values = arrived
+    var more = Subscribers.Demand.none
+    guard isLive, !lane.isOver else { return (more, true) }
+    // Reading the clock takes as long as delivering a value, so it is read after 1, 2, 4 and so on up to 64 values.
+    var (interval, left) = (1, 1)
+    while delivered < values.count {
+      let input = values[delivered]
+      delivered &+= 1
+      more += down.receive(input)
+      guard isLive else { return (more, true) }
+      left &-= 1
+      let signals = lane.currentSignals
+      guard signals.isEmpty, left > 0 || !lane.endsTurn() else {
+        return (more, signals.contains(.revoked) || delivered == values.count)
+      }
+      if left == 0 {
+        interval = min(64, interval &* 2)
+        left = interval
+      }
+    }
+    return (more, true)
   }
 
   @usableFromInline func deliver(_ input: Input) {

@@ -20,29 +20,42 @@ protocol HomeTime {
 
 extension HomeScheduler: HomeTime {}
 
-/// Moves events to the home of a stage whose timers a queue runs.
-@usableFromInline final class HomeBoundSubscriber<Base: Subscriber>: Subscriber, CustomStringConvertible {
+/// Moves events to the home of a stage whose timers a queue runs. If upstream delivers on a queue, the stage stays in its
+/// own home, because its timers must not wait for the code that runs on upstream's queue.
+@usableFromInline final class HomeBoundSubscriber<Base: Subscriber>: Subscriber, Subscription, CustomStringConvertible {
   @usableFromInline typealias Input = Base.Input
   @usableFromInline typealias Failure = Base.Failure
 
   private let base: Base
   private let home: CrossedHome
   private let line = EventLine()
+  /// The path to an upstream that delivers on a queue. Set before upstream's first event.
+  @exclusivity(unchecked) private var crossing: HomePair?
+  // Used in the home, if there is a crossing.
+  @exclusivity(unchecked) private var up: (any Subscription)?
+  private var bridge: MapBridge?
 
   @usableFromInline init(_ base: Base, _ home: CrossedHome) {
     self.base = base
     self.home = home
   }
 
+  // MARK: Upstream, where it delivers
+
   @usableFromInline func receive(subscription: any Subscription) {
-    base.receive(subscription: subscription)
+    guard crossing == nil, let domain = home.domain, let pair = HomePair.fromQueue(to: domain) else {
+      return base.receive(subscription: subscription)
+    }
+    (crossing, up) = (pair, subscription)
+    bridge = .make(description, subscription)
+    atHome(ArrivingSubscription.event(subscription, through: pair) { [self] _ in base.receive(subscription: self) })
   }
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
     // Without a domain, the stream is over. A user's publisher may still deliver, on its own thread.
     guard let domain = home.domain else { return .none }
-    if domain.isHere, line.isEmpty { return base.receive(input) }
-    line.pass(to: domain) { [self] in
+    if crossing == nil, domain.isHere, line.isEmpty { return base.receive(input) }
+    atHome { [self] in
       let more = base.receive(input)
       // Only the stage holds its upstream, which it releases when it is cancelled.
       if more > .none { (base as? any UpstreamHolder)?.requestOfUpstream(more) }
@@ -51,11 +64,38 @@ extension HomeScheduler: HomeTime {}
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard let domain = home.domain else { return }
-    line.pass(to: domain) { [self] in base.receive(completion: completion) }
+    atHome { [self] in
+      discard(up.take())
+      base.receive(completion: completion)
+    }
   }
 
+  private func atHome(_ event: @escaping () -> Void) {
+    guard let domain = home.domain else { return }
+    if crossing == nil { line.pass(to: domain, event) } else { line.add(event) { domain.perform($0) } }
+  }
+
+  // MARK: The stage, in its home
+
+  @usableFromInline func request(_ demand: Subscribers.Demand) {
+    if let up { crossing?.request(demand, from: up) }
+  }
+
+  @usableFromInline func cancel() {
+    if let up = up.take() { crossing?.cancel(up) }
+  }
+
+  @usableFromInline var _isConfined: Bool { true }
+
+  @usableFromInline var combineIdentifier: CombineIdentifier { base.combineIdentifier }
   @usableFromInline var description: String { String(describing: base) }
+}
+
+extension HomeBoundSubscriber: MapMember {
+  @usableFromInline func tell(_ facts: inout StreamFacts) {
+    facts.isTransparent = true
+    facts.upstreams = [bridge].compactMap { $0 }
+  }
 }
 
 /// A subscriber that holds its upstream.

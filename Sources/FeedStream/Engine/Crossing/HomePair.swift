@@ -17,6 +17,13 @@
 
   @usableFromInline func cancel(_ up: any Subscription) { source.perform(isCancellation: true) { up.cancel() } }
 
+  /// The path for the subscription that is being delivered on a queue, to a subscriber that lives in `domain`; `nil` if
+  /// it isn't delivered on a queue, or if the subscriber lives there.
+  static func fromQueue(to domain: any StreamDomain) -> HomePair? {
+    guard let lane = SerialLane.ofSubscriptionHandedDown, lane.isOnQueue, lane !== domain else { return nil }
+    return HomePair(source: lane) { domain.perform($0) }
+  }
+
   /// The path for the subscription that is currently being delivered; `nil` if its values arrive in its subscriber's
   /// home.
   ///

@@ -6,7 +6,7 @@ extension SerialLane {
 
   /// Drops all events that wait in the lane, and runs `cancel` there. Safe to use from any thread.
   func revoke(_ cancel: @escaping () -> Void) {
-    isRevoked.store(true, ordering: .releasing)
+    signals.bitwiseOr(Signals.revoked.rawValue, ordering: .releasing)
     end(cancel)
   }
 
@@ -15,7 +15,7 @@ extension SerialLane {
   private func end(_ cancel: @escaping () -> Void) {
     let (isClosed, isFree) = state.withLock { state in
       state.cancellations.append(cancel)
-      if !state.isClosed { state.work.append { [self] in runCancellation() } }
+      if !state.isClosed { append({ [self] in runCancellation() }, to: &state) }
       defer { state.isBusy = true }
       return (state.isClosed, !state.isBusy)
     }
@@ -43,7 +43,9 @@ extension SerialLane {
   }
 
   /// True after `revoke`: waiting events must not be delivered.
-  @usableFromInline var isOver: Bool { isRevoked.load(ordering: .acquiring) }
+  @usableFromInline var isOver: Bool { currentSignals.contains(.revoked) }
+
+  @usableFromInline var currentSignals: Signals { Signals(rawValue: signals.load(ordering: .acquiring)) }
 
   /// Calls `action`, on any thread, when the lane's loop has been closed and the lane runs no more work.
   func whenClosed(_ action: @escaping () -> Void) {

@@ -26,10 +26,16 @@ import Synchronization
 
   /// The number of pieces of work that run before the queue gets a turn.
   private static let turn = 128
+  /// The time after which a piece of work with many values lets the queue have a turn.
+  private static let turnDuration = Duration.milliseconds(1)
 
   let state = Locked(State())
   let runner = Atomic<UInt>(0)
-  let isRevoked = Atomic(false)
+  /// What a piece of work that delivers many values checks after each value.
+  let signals = Atomic<Signals.RawValue>(0)
+  /// The time at which the lane began to run on its queue, and whether the queue gets a turn after the current piece of
+  /// work. Used in the lane.
+  private var (began, turnEnds) = (ContinuousClock.now, false)
   /// Starts the work on the lane's queue; `nil` for a lane without one.
   let start: ((@escaping () -> Void) -> Void)?
   /// True if the lane starts its work again when the queue drops it.
@@ -50,6 +56,16 @@ import Synchronization
   private(set) var handing: Handing?
   /// The number of gates in which a thread keeps the lane occupied. Only that thread uses it.
   private var keepers = 0
+
+  @usableFromInline struct Signals: OptionSet, Sendable {
+    @usableFromInline let rawValue: UInt8
+    @usableFromInline init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Waiting events must not be delivered.
+    @usableFromInline static var revoked: Self { Self(rawValue: 1) }
+    /// Other work waits in the lane.
+    @usableFromInline static var hasWork: Self { Self(rawValue: 2) }
+  }
 
   struct Handing {
     /// The home of the stream that receives the values; `nil` if that stream doesn't live on a loop.
@@ -113,11 +129,16 @@ import Synchronization
   func post(_ action: @escaping () -> Void) {
     let isFree = state.withLock { state in
       guard !state.isClosed else { return false }
-      state.work.append(action)
+      append(action, to: &state)
       defer { state.isBusy = true }
       return !state.isBusy
     }
     if isFree { begin() }
+  }
+
+  func append(_ action: @escaping () -> Void, to state: inout State) {
+    state.work.append(action)
+    signals.bitwiseOr(Signals.hasWork.rawValue, ordering: .relaxed)
   }
 
   /// Runs `handDown` immediately, on this thread, before other code has access to the lane.
@@ -216,19 +237,32 @@ import Synchronization
   private func drain() {
     var left = start == nil ? Int.max : Self.turn
     var hasMore = true
+    turnEnds = false
+    if start != nil { began = .now }
     inside {
       while left > 0, hasMore {
         if let action = next() { action() } else { hasMore = false }
-        left -= 1
+        left = turnEnds ? 0 : left - 1
       }
     }
     if hasMore { drainWhereItRuns() }
   }
 
+  /// Called by a piece of work that can continue as another piece. If the lane has run for long, ends the turn after the
+  /// piece, so that other work runs on the queue.
+  @usableFromInline func endsTurn() -> Bool {
+    guard start != nil, .now - began > Self.turnDuration else { return false }
+    turnEnds = true
+    return true
+  }
+
   /// The next piece of work; if there is none, the lane is free when this returns.
   private func next() -> (() -> Void)? {
     let action: (() -> Void)? = state.withLock { state in
-      if let action = state.work.popFirst() { return action }
+      if let action = state.work.popFirst() {
+        if state.work.isEmpty { signals.bitwiseAnd(~Signals.hasWork.rawValue, ordering: .relaxed) }
+        return action
+      }
       runner.store(0, ordering: .relaxed)
       state.isBusy = false
       return nil

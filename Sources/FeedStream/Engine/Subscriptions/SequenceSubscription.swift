@@ -15,6 +15,8 @@
   private let name: StaticString
   private let ending: Any?
   private let thread = currentThread()
+  /// True if the stream lives on a loop or in a lane, or enters a gate: its requests may come on another thread.
+  @exclusivity(unchecked) private var mayMove = CurrentDomain.get() != nil
 
   /// - Parameters:
   ///   - name: the subscription's description once it is no longer active.
@@ -40,7 +42,7 @@
   }
 
   override func requested(_ demand: Subscribers.Demand) {
-    if thread != currentThread() { SubjectConfinement.checkRequest(of: "\(name)") }
+    if thread != currentThread() { SubjectConfinement.checkRequest(of: "\(name)", mayMove: mayMove) }
     guard isActive, demand > .none else { return }
     self.demand += demand
     guard runner == 0, let supply else { return }
@@ -48,6 +50,8 @@
     produce(supply, self)
     runner = 0
   }
+
+  override func joined(by gate: any EntryGate) { mayMove = true }
 
   override func cancelled() {
     // An operator above or below may be handling a value on that thread.
