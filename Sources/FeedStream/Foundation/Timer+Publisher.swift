@@ -60,6 +60,9 @@
           options: RunLoop.SchedulerOptions(mode: mode))
       }
 
+      @_documentation(visibility: internal)
+      public var _deliversAtHome: Bool { timer._deliversAtHome }
+
       public func receive<S: Subscriber>(subscriber: S) where S.Input == Date, S.Failure == Never {
         timer.map(\.date).receive(subscriber: subscriber)
       }

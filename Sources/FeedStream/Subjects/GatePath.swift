@@ -13,6 +13,8 @@ import Synchronization
   /// The subscriber's subscription, until it releases the entry.
   @exclusivity(unchecked) private(set) var conduit: Conduit?
   private let home = currentThread()
+  /// True if the subject belongs to the main queue's code, which other threads may run.
+  private let isOfMainQueue = MainQueueCode.isRunning
   private let requests = Mutex(Subscribers.Demand.none)
   @usableFromInline let cancelled = Atomic(false)
 
@@ -23,7 +25,7 @@ import Synchronization
   }
 
   /// True on the subject's thread.
-  var isHere: Bool { currentThread() == home }
+  var isHere: Bool { currentThread() == home || isOfMainQueue && MainQueueCode.isRunning }
 
   /// True after a cancellation on a thread other than the subject's.
   @inlinable var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
