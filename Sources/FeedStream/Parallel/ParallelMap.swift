@@ -5,15 +5,17 @@ extension Publisher where Output: Sendable {
   ///     parallelMap(on: group)
   ///     downstream  ----1-2-3-4---|
   ///
-  /// While the loops keep up, values are sent to them one at a time; otherwise, in batches of about 100 µs of work, as
-  /// estimated from how long `transform` has taken so far. Results are delivered where the stream lives. Its loop keeps
-  /// running while results are being computed, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
+  /// While the loops keep up, values are sent to them one at a time; otherwise, in batches of 100 µs to 1 ms of work, as
+  /// estimated from how long `transform` has taken so far: the more values wait, the larger the batches. Results are
+  /// delivered where the stream lives. Its loop keeps running while results are being computed, unless
+  /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
   /// **Demand:** `limit` values are requested from upstream, and more as results are delivered. **Failure:** passes
   /// through after the results of the earlier values. **Cancellation:** computations that have not begun are dropped;
   /// the results of running ones are discarded. **Policy:** holds at most `limit` values and results. A result waits
   /// until it is requested and, with `.preserved` ordering, until the earlier results have been delivered. Values whose
-  /// loop is closed are dropped and reported to ``StreamDiagnostics/onDrop(_:)``.
+  /// loop is closed are dropped and reported to ``StreamDiagnostics/onDrop(_:)``. When all loops are closed, upstream is
+  /// cancelled, and the stream finishes after the remaining results.
   ///
   /// - Parameters:
   ///   - group: the loops that compute the results.

@@ -31,7 +31,7 @@ import Synchronization
 
   let state = Locked(State())
   let runner = Atomic<UInt>(0)
-  /// What a piece of work that delivers many values checks after each value.
+  /// The conditions that a piece of work with many values checks after each value.
   let signals = Atomic<Signals.RawValue>(0)
   /// The time at which the lane began to run on its queue, and whether the queue gets a turn after the current piece of
   /// work. Used in the lane.
