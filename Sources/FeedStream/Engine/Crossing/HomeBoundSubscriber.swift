@@ -43,8 +43,10 @@ extension HomeScheduler: HomeTime {}
   // MARK: Upstream, where it delivers
 
   @usableFromInline func receive(subscription: any Subscription) {
-    guard crossing == nil, let domain = home.domain, let pair = HomePair.fromQueue(to: domain) else {
-      return base.receive(subscription: subscription)
+    guard crossing == nil, let domain = home.domain else { return base.receive(subscription: subscription) }
+    guard let pair = HomePair.fromQueue(to: domain) else {
+      // A user's publisher may deliver its subscription on its own thread.
+      return atHome(ArrivingSubscription.event(subscription, base.receive(subscription:)))
     }
     (crossing, up) = (pair, subscription)
     bridge = .make(description, subscription)

@@ -164,6 +164,9 @@ extension ThreadGate {
     if let crossing { crossing.cancel(up) } else { up.cancel() }
   }
 
+  /// Releases upstream, which ``cancelAndStand()`` has cancelled, when the stage needs it no more.
+  @usableFromInline func dismiss() { discard(up.take()) }
+
   @usableFromInline func cancel() {
     // Before the subscription, cancel the stage itself: in Combine, stage and subscriber are one object.
     guard hasBegun else { return (base as? any Subscription)?.cancel() ?? () }

@@ -180,6 +180,7 @@ extension Publishers {
       while let value = values.popFirst() {
         StreamDiagnostics.dropped(value, name, .noDemand, atFailure: true)
       }
+      (up as? HomeSubscriber<BufferStage>)?.dismiss()
       finish(ending)
     }
   }
