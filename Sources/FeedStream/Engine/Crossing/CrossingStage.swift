@@ -26,6 +26,9 @@ public import Synchronization
 
   // Used in the home of the part above.
   @exclusivity(unchecked) private var up: (any Subscription)?
+  /// The demand that the subscriber requested when it received the subscription. It is passed on after that, because a
+  /// sequence may then deliver all its values, and the lane must be free to deliver them.
+  @exclusivity(unchecked) private var requestedEarly = Subscribers.Demand.none
   private var bridge: MapBridge?
   /// The values and the completion that aren't due yet, in order.
   private let waiting = Locked(FIFO<() -> Void>())
@@ -88,10 +91,15 @@ public import Synchronization
       domain.whenClosed(ObjectIdentifier(self)) { [weak self] in self?.abandon() }
     }
     lane.begin(at: surroundings) { down.receive(subscription: self) }
+    let demand = exchange(&requestedEarly, with: .none)
+    if demand > .none { ask(demand) }
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isOpen.load(ordering: .relaxed) else { return .none }
+    guard isOpen.load(ordering: .relaxed) else {
+      stopUpstream()
+      return .none
+    }
     if isTimed {
       wait { [self] in deliver(input) }
       return .none
@@ -103,6 +111,12 @@ public import Synchronization
     mutex.unlock()
     if mustTell { tell() }
     return .none
+  }
+
+  /// Cancels upstream, which delivers although the stream has been cancelled: it may be a sequence that delivers all its
+  /// values in one piece of work, so that the cancellation waits in the home.
+  @inline(never) @usableFromInline func stopUpstream() {
+    if let domain = home.domain, domain.isHere { abandon() }
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
@@ -182,6 +196,7 @@ public import Synchronization
     let (more, isDone) = deliverArrived()
     if more > .none, isLive { ask(more) }
     guard isDone else { return tell() }
+    let isShort = delivered < 64
     arrived.removeAll(keepingCapacity: true)
     delivered = 0
     mutex.lock()
@@ -189,7 +204,11 @@ public import Synchronization
     let ending = isTold ? nil : passingEnding.take()
     let mustTell = isTold
     mutex.unlock()
-    if mustTell { tell() }
+    if mustTell {
+      // While upstream is delivering, let a batch gather: handing over one value at a time would slow both threads.
+      if isShort { lane.endTurn() }
+      tell()
+    }
     if let ending { finish(ending) }
   }
 
@@ -237,11 +256,16 @@ public import Synchronization
   override var takesNone: Bool { true }
 
   override func requested(_ demand: Subscribers.Demand) {
+    if lane.handing != nil, lane.isHere {
+      requestedEarly += demand
+      return
+    }
     // Requests don't wait for the queue: like Combine's, they take effect before the next value is sent.
     if lane.isHere ? isLive : !lane.isOver { ask(demand) }
   }
 
   override func cancelled() {
+    isOpen.store(false, ordering: .relaxed)
     guard lane.isHere else { return lane.revoke { [self] in cancelled() } }
     guard isLive else { return }
     isLive = false

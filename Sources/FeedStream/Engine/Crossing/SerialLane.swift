@@ -241,12 +241,19 @@ import Synchronization
     if start != nil { began = .now }
     inside {
       while left > 0, hasMore {
-        if let action = next() { action() } else { hasMore = false }
+        guard let action = next() else {
+          hasMore = false
+          break
+        }
+        action()
         left = turnEnds ? 0 : left - 1
       }
     }
     if hasMore { drainWhereItRuns() }
   }
+
+  /// Lets the queue have a turn after the current piece of work.
+  @usableFromInline func endTurn() { turnEnds = start != nil }
 
   /// Called by a piece of work that can continue as another piece. If the lane has run for long, ends the turn after the
   /// piece, so that other work runs on the queue.
