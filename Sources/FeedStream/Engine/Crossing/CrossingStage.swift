@@ -23,6 +23,8 @@ public import Synchronization
   @usableFromInline let home: CrossedHome
   /// False after upstream's completion, or the cancellation: a user's publisher may be delivering on another thread.
   @usableFromInline let isOpen = Atomic(true)
+  /// True as soon as the stream has been cancelled.
+  private let isCancelled = Atomic(false)
 
   // Used in the home of the part above.
   @exclusivity(unchecked) private var up: (any Subscription)?
@@ -116,7 +118,8 @@ public import Synchronization
   /// Cancels upstream, which delivers although the stream has been cancelled: it may be a sequence that delivers all its
   /// values in one piece of work, so that the cancellation waits in the home.
   @inline(never) @usableFromInline func stopUpstream() {
-    if let domain = home.domain, domain.isHere { abandon() }
+    guard isCancelled.load(ordering: .relaxed), let domain = home.domain, domain.isHere else { return }
+    abandon()
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
@@ -265,6 +268,7 @@ public import Synchronization
   }
 
   override func cancelled() {
+    isCancelled.store(true, ordering: .relaxed)
     isOpen.store(false, ordering: .relaxed)
     guard lane.isHere else { return lane.revoke { [self] in cancelled() } }
     guard isLive else { return }
