@@ -135,6 +135,8 @@ extension Publishers {
     let up = self.up
     let more = serve(self)
     if more > .none { up?.request(more) }
+    // The failure of a full buffer has been delivered, and delivered values have led to their requests.
+    if hasEnding, !isLive { (up as? HomeSubscriber<BufferStage>)?.dismiss() }
     if let onRequest, isLive { onRequest() }
   }
 
@@ -180,7 +182,6 @@ extension Publishers {
       while let value = values.popFirst() {
         StreamDiagnostics.dropped(value, name, .noDemand, atFailure: true)
       }
-      (up as? HomeSubscriber<BufferStage>)?.dismiss()
       finish(ending)
     }
   }
