@@ -28,9 +28,6 @@ public import Synchronization
 
   // Used in the home of the part above.
   @exclusivity(unchecked) private var up: (any Subscription)?
-  /// The demand that the subscriber requested when it received the subscription. It is passed on after that, because a
-  /// sequence may then deliver all its values, and the lane must be free to deliver them.
-  @exclusivity(unchecked) private var requestedEarly = Subscribers.Demand.none
   private var bridge: MapBridge?
   /// The values and the completion that aren't due yet, in order.
   private let waiting = Locked(FIFO<() -> Void>())
@@ -93,8 +90,6 @@ public import Synchronization
       domain.whenClosed(ObjectIdentifier(self)) { [weak self] in self?.abandon() }
     }
     lane.begin(at: surroundings) { down.receive(subscription: self) }
-    let demand = exchange(&requestedEarly, with: .none)
-    if demand > .none { ask(demand) }
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
@@ -199,7 +194,6 @@ public import Synchronization
     let (more, isDone) = deliverArrived()
     if more > .none, isLive { ask(more) }
     guard isDone else { return tell() }
-    let isShort = delivered < 64
     arrived.removeAll(keepingCapacity: true)
     delivered = 0
     mutex.lock()
@@ -208,8 +202,6 @@ public import Synchronization
     let mustTell = isTold
     mutex.unlock()
     if mustTell {
-      // While upstream is delivering, let a batch gather: handing over one value at a time would slow both threads.
-      if isShort { lane.endTurn() }
       tell()
     }
     if let ending { finish(ending) }
@@ -259,10 +251,6 @@ public import Synchronization
   override var takesNone: Bool { true }
 
   override func requested(_ demand: Subscribers.Demand) {
-    if lane.handing != nil, lane.isHere {
-      requestedEarly += demand
-      return
-    }
     // Requests don't wait for the queue: like Combine's, they take effect before the next value is sent.
     if lane.isHere ? isLive : !lane.isOver { ask(demand) }
   }

@@ -252,9 +252,6 @@ import Synchronization
     if hasMore { drainWhereItRuns() }
   }
 
-  /// Lets the queue have a turn after the current piece of work.
-  @usableFromInline func endTurn() { turnEnds = start != nil }
-
   /// Called by a piece of work that can continue as another piece. If the lane has run for long, ends the turn after the
   /// piece, so that other work runs on the queue.
   @usableFromInline func endsTurn() -> Bool {
