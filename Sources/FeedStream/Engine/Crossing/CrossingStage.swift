@@ -23,8 +23,6 @@ public import Synchronization
   @usableFromInline let home: CrossedHome
   /// False after upstream's completion, or the cancellation: a user's publisher may be delivering on another thread.
   @usableFromInline let isOpen = Atomic(true)
-  /// True as soon as the stream has been cancelled.
-  private let isCancelled = Atomic(false)
 
   // Used in the home of the part above.
   @exclusivity(unchecked) private var up: (any Subscription)?
@@ -93,10 +91,7 @@ public import Synchronization
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isOpen.load(ordering: .relaxed) else {
-      stopUpstream()
-      return .none
-    }
+    guard isOpen.load(ordering: .relaxed) else { return .none }
     if isTimed {
       wait { [self] in deliver(input) }
       return .none
@@ -108,13 +103,6 @@ public import Synchronization
     mutex.unlock()
     if mustTell { tell() }
     return .none
-  }
-
-  /// Cancels upstream, which delivers although the stream has been cancelled: it may be a sequence that delivers all its
-  /// values in one piece of work, so that the cancellation waits in the home.
-  @inline(never) @usableFromInline func stopUpstream() {
-    guard isCancelled.load(ordering: .relaxed), let domain = home.domain, domain.isHere else { return }
-    abandon()
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
@@ -256,8 +244,6 @@ public import Synchronization
   }
 
   override func cancelled() {
-    isCancelled.store(true, ordering: .relaxed)
-    isOpen.store(false, ordering: .relaxed)
     guard lane.isHere else { return lane.revoke { [self] in cancelled() } }
     guard isLive else { return }
     isLive = false
