@@ -189,9 +189,7 @@ public import Synchronization
     let ending = isTold ? nil : passingEnding.take()
     let mustTell = isTold
     mutex.unlock()
-    if mustTell {
-      tell()
-    }
+    if mustTell { tell() }
     if let ending { finish(ending) }
   }
 
