@@ -319,10 +319,10 @@ import Testing
           values.debounce(for: .seconds(3600), scheduler: scheduler).sink { _ in seen.note("debounced") },
           values.timeout(.seconds(3600), scheduler: scheduler).sink { _ in seen.note("timed") },
         ]
-        loop.schedule(after: loop.now.advanced(by: .milliseconds(20))) {
-          for subscription in subscriptions { subscription.cancel() }
-        }
+        let cancelling = loop.timer(every: .milliseconds(20)).autoconnect().first { _ in seen.entries.count > 2 }
+          .sink { _ in for subscription in subscriptions { subscription.cancel() } }
         loop.run()
+        cancelling.cancel()
         loop.close()
         done.resume()
       }
