@@ -1,5 +1,5 @@
 // Slow operators on a queue: a timeout, a debounce, a cancellation and a trigger on other queues don't wait for them.
-// Expects: [] [1, 2] true true
+// Expects: [] [1, 2] true true [0]
 import Dispatch
 import FeedStream
 import Foundation
@@ -55,9 +55,13 @@ let prefix = (0..<100_000).publisher.receive(on: queue("prefix")).prefix(untilOu
   usleep(100)
 }
 
+// A sequence delivers all its values in one piece of work.
+var first: [Int] = []
+let endless = (0..<Int.max).publisher.receive(on: queue("first")).prefix(1).sink { first.append($0) }
+
 RunLoop.main.run(until: Date() + 1.5)
 // One more value may have been in work.
 let hasStopped = calls.count <= callsAtCancellation + 1
 let hasEnded = values.count <= valuesAtTrigger.count + 5 && valuesAtTrigger.count > 0
-print(late, paused, hasStopped, hasEnded)
-withExtendedLifetime((timeout, debounce, prefix)) {}
+print(late, paused, hasStopped, hasEnded, first)
+withExtendedLifetime((timeout, debounce, prefix, endless)) {}

@@ -23,9 +23,14 @@ public import Synchronization
   @usableFromInline let home: CrossedHome
   /// False after upstream's completion, or the cancellation: a user's publisher may be delivering on another thread.
   @usableFromInline let isOpen = Atomic(true)
+  /// True as soon as the stream has been cancelled.
+  private let isCancelled = Atomic(false)
 
   // Used in the home of the part above.
   @exclusivity(unchecked) private var up: (any Subscription)?
+  /// The demand that the subscriber requested when it received the subscription. It is passed on after that, because a
+  /// sequence may then deliver all its values, and the lane must be free to deliver them.
+  @exclusivity(unchecked) private var requestedEarly = Subscribers.Demand.none
   private var bridge: MapBridge?
   /// The values and the completion that aren't due yet, in order.
   private let waiting = Locked(FIFO<() -> Void>())
@@ -88,10 +93,15 @@ public import Synchronization
       domain.whenClosed(ObjectIdentifier(self)) { [weak self] in self?.abandon() }
     }
     lane.begin(at: surroundings) { down.receive(subscription: self) }
+    let demand = exchange(&requestedEarly, with: .none)
+    if demand > .none { ask(demand) }
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isOpen.load(ordering: .relaxed) else { return .none }
+    guard isOpen.load(ordering: .relaxed) else {
+      stopUpstream()
+      return .none
+    }
     if isTimed {
       wait { [self] in deliver(input) }
       return .none
@@ -103,6 +113,19 @@ public import Synchronization
     mutex.unlock()
     if mustTell { tell() }
     return .none
+  }
+
+  /// Makes upstream's next value cancel it, even if the cancellation waits until its home is free.
+  private func refuseValues() {
+    isCancelled.store(true, ordering: .relaxed)
+    isOpen.store(false, ordering: .relaxed)
+  }
+
+  /// Cancels upstream, which delivers although the stream has been cancelled: it may be a sequence that delivers all its
+  /// values in one piece of work, so that the cancellation waits in the home.
+  @inline(never) @usableFromInline func stopUpstream() {
+    guard isCancelled.load(ordering: .relaxed), let domain = home.domain, domain.isHere else { return }
+    abandon()
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
@@ -143,6 +166,7 @@ public import Synchronization
 
   /// Called when the lane's loop is closed: nothing more is delivered, and values in transit are reported as dropped.
   private func laneClosed() {
+    refuseValues()
     home.domain?.perform(isCancellation: true) { [self] in
       abandon()
       for value in mutex.withLock({ passing.take() }) {
@@ -182,6 +206,7 @@ public import Synchronization
     let (more, isDone) = deliverArrived()
     if more > .none, isLive { ask(more) }
     guard isDone else { return tell() }
+    let isShort = delivered < 64
     arrived.removeAll(keepingCapacity: true)
     delivered = 0
     mutex.lock()
@@ -189,7 +214,11 @@ public import Synchronization
     let ending = isTold ? nil : passingEnding.take()
     let mustTell = isTold
     mutex.unlock()
-    if mustTell { tell() }
+    if mustTell {
+      // While upstream is delivering, let a batch gather: handing over one value at a time would slow both threads.
+      if isShort { lane.endTurn() }
+      tell()
+    }
     if let ending { finish(ending) }
   }
 
@@ -237,11 +266,16 @@ public import Synchronization
   override var takesNone: Bool { true }
 
   override func requested(_ demand: Subscribers.Demand) {
+    if lane.isHandingDownHere {
+      requestedEarly += demand
+      return
+    }
     // Requests don't wait for the queue: like Combine's, they take effect before the next value is sent.
     if lane.isHere ? isLive : !lane.isOver { ask(demand) }
   }
 
   override func cancelled() {
+    refuseValues()
     guard lane.isHere else { return lane.revoke { [self] in cancelled() } }
     guard isLive else { return }
     isLive = false
@@ -262,36 +296,4 @@ public import Synchronization
 
 extension CrossingStage: Traceable {
   @usableFromInline var below: Any { down.subscriber }
-}
-
-extension Scheduler {
-  /// True when this scheduler is a queue, to which streams cross. The compiler knows the value where this is
-  /// specialized.
-  @inlinable var isQueue: Bool { Self.usesOtherThreads }
-
-  /// Records that the process uses queues, which changes how later subscriptions are made.
-  @inlinable func noteQueue() { if isQueue { Home.usesQueues() } }
-
-  /// A lane that runs on this queue.
-  ///
-  /// - Parameter holder: the loop that keeps running while the lane has work.
-  func newLane(_ options: SchedulerOptions?, holder: (any StreamDomain)?) -> SerialLane {
-    if let elsewhere { return SerialLane(on: elsewhere, holder: holder) }
-    let queue = self as? any QueueScheduler
-    return SerialLane(
-      queue?.queueName ?? "\(Self.self)", start: { schedule(options: options, $0) }, isOnThread: queue?.isHere,
-      mayBeOnMainQueue: queue == nil, restarts: queue.map { type(of: $0).dropsWork } ?? false, holder: holder)
-  }
-
-  /// Runs a time operator in its own home, and delivers its events to `subscriber` on this queue.
-  ///
-  /// - Parameter attach: subscribes the given stage to the operator, which uses the given scheduler instead of this
-  ///   queue.
-  @usableFromInline func cross<Output, Failure: Error>(
-    _ name: StaticString, to subscriber: ErasedSubscriber<Output, Failure>, options: SchedulerOptions? = nil,
-    _ attach: @escaping (CrossingStage<Output, Failure>, HomeScheduler<Self>) -> Void
-  ) {
-    let stage = CrossingStage(name, subscriber, on: self, options: options)
-    stage.subscribe { attach(stage, HomeScheduler(base: self, home: stage.home)) }
-  }
 }

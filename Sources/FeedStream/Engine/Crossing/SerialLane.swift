@@ -154,6 +154,9 @@ import Synchronization
     if keepers == 0 { vacate() } else { runner.store(currentThread(), ordering: .relaxed) }
   }
 
+  /// True while the calling thread is handing down the lane's subscription.
+  var isHandingDownHere: Bool { runner.load(ordering: .relaxed) == currentThread() && handing != nil }
+
   /// Runs `request` on this thread, before this returns, if the lane is free and any thread may request in it;
   /// otherwise as `perform(_:)` does. As in Combine, a request made before a value is sent then counts for that value.
   func pass(_ request: @escaping () -> Void) {
@@ -251,6 +254,9 @@ import Synchronization
     }
     if hasMore { drainWhereItRuns() }
   }
+
+  /// Lets the queue have a turn after the current piece of work.
+  @usableFromInline func endTurn() { turnEnds = start != nil }
 
   /// Called by a piece of work that can continue as another piece. If the lane has run for long, ends the turn after the
   /// piece, so that other work runs on the queue.
