@@ -111,7 +111,8 @@ import Testing
       thread.loop.execute {
         subscription = [1, 2].publisher.mapAsync(limit: 2) { value in
           await withTaskCancellationHandler {
-            _ = try? await Task.sleep(for: .seconds(60))
+            // On a busy machine, minutes can pass before the cancellation.
+            _ = try? await Task.sleep(for: .seconds(86_400))
           } onCancel: {
             witness.cancelled()
           }
