@@ -37,6 +37,17 @@ import Testing
     #expect(released == nil)
   }
 
+  @Test func `an endless sequence above queues delivers until it is cancelled`() async {
+    nonisolated(unsafe) var subscription: AnyCancellable?
+    let values = await withCheckedContinuation { continuation in
+      subscription = (0..<Int.max).publisher.receive(on: DispatchQueue(label: "first"))
+        .receive(on: DispatchQueue(label: "second")).prefix(3).collect()
+        .sink { continuation.resume(returning: $0) }
+    }
+    #expect(values == [0, 1, 2])
+    subscription?.cancel()
+  }
+
   /// Delivers its subscription, and two values, on a thread of its own.
   private struct LateThread: Publisher {
     typealias Output = Int
