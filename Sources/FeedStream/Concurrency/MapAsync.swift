@@ -118,7 +118,10 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
     super.init(down)
   }
 
-  override func began() {
+  // At home, because tasks that end may make later requests on other threads.
+  override func began() { home.run { self.beginHere() } }
+
+  private func beginHere() {
     super.began()
     if isLive { up?.request(.max(limit)) }
   }

@@ -149,14 +149,9 @@ import Synchronization
     }
   }
 
-  /// Keeps the home's loop running until ``leave()``, even without work.
-  func stay() {
-    isStaying = true
-    updateWaiting()
-  }
-
-  func leave() {
-    isStaying = false
+  /// Keeps the home's loop running even without work while `isStaying` is true.
+  func stay(_ isStaying: Bool) {
+    self.isStaying = isStaying
     updateWaiting()
   }
 

@@ -88,9 +88,11 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
 
   // MARK: Upstream
 
-  override func began() {
+  override func began() { crew.atHome { self.beginHere() } }
+
+  private func beginHere() {
     super.began()
-    if isLive { crew.atHome { self.resumed(self) } }
+    if isLive { resumed(self) }
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
@@ -198,6 +200,16 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
     guard !isDraining else { return }
     isDraining = true
     defer { isDraining = false }
+    deliverReady()
+    while isLive, ending == nil, !isFilling, room > 0, room >= limit / 4 || held == 0 {
+      fill()
+      // If loops have been closed, values that were sent to them have been lost, and later results may be ready.
+      deliverReady()
+    }
+    if isLive, let ending, held == 0 { finish(ending) }
+  }
+
+  @inlinable @inline(__always) func deliverReady() {
     while isLive, !batches.isEmpty, batches[0].isDone {
       let batch = batches[0]
       if batch.delivered < batch.outputs.count {
@@ -214,12 +226,6 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
       } else {
         _ = batches.popFirst()
       }
-    }
-    guard isLive else { return }
-    if let ending {
-      if held == 0 { finish(ending) }
-    } else if room >= max(1, limit / 4) || held == 0 {
-      fill()
     }
   }
 

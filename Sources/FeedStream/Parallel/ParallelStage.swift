@@ -16,6 +16,8 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     /// True if the pipeline accepts no more values.
     var isDeaf = false
     var isDone = false
+    /// True if work was lost because the loop has been closed, and the pipeline hasn't told its last results yet.
+    var isClosing = false
     /// The number of the pipeline's results that have been delivered since the last request.
     var delivered = 0
   }
@@ -43,6 +45,9 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   private var hasToldEnding = false
   private var isFilling = false
   private var isDraining = false
+  /// This stage, from upstream's completion to its own: the pipelines' results need it.
+  private var untilOver: ParallelStage?
+  private var isStaying = false
 
   @usableFromInline init(
     _ down: ErasedSubscriber<Output, Failure>, _ crew: ParallelCrew, _ limit: Int, _ assemble: @escaping Assemble
@@ -57,12 +62,10 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
 
   // MARK: Upstream
 
-  override func began() {
-    super.began()
-    crew.atHome { self.start() }
-  }
+  override func began() { crew.atHome { self.beginHere() } }
 
-  private func start() {
+  private func beginHere() {
+    super.began()
     guard isLive else { return }
     for index in crew.rails.indices {
       let pipeline = Pipeline(crew.rails[index].domain) { [crew, weak self] news in
@@ -97,8 +100,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
       guard self.isLive, self.ending == nil else { return }
       self.ending = completion
       discard(self.up.take())
-      // The pipelines may have work left that the home doesn't count.
-      self.crew.stay()
+      self.updateStaying()
       if !self.isFilling { self.dispatch() }
     }
   }
@@ -130,6 +132,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
         for value in values { ParallelCrew.lost(value, "Parallel") }
       }
     }
+    updateStaying()
     guard isLive, let ending, waiting.isEmpty, !hasToldEnding else { return }
     hasToldEnding = true
     for index in rails.indices where !rails[index].isDeaf {
@@ -145,15 +148,41 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     to index: Int, _ count: Int, _ work: @escaping @Sendable () -> Void, lost: @escaping @Sendable () -> Void
   ) {
     crew.send(to: index, work) {
-      self.rails[index].away -= count
-      self.room += count
-      guard self.isLive else { return }
-      self.dispatch()
-      if self.room >= max(1, self.limit / 4) || self.waiting.isEmpty { self.fill() }
+      self.returned(count, by: index)
     } lost: {
-      // The pipeline tells later that its loop has been closed, after its last results.
       lost()
+      self.close(index)
+      self.returned(count, by: index)
     }
+  }
+
+  /// Called when a loop has taken, or lost, `count` values.
+  private func returned(_ count: Int, by index: Int) {
+    rails[index].away -= count
+    room += count
+    guard isLive else { return }
+    dispatch()
+    if room >= max(1, limit / 4) || waiting.isEmpty { fill() }
+  }
+
+  /// Called when work for a loop is lost: the pipeline tells later that the loop has been closed, after its last results.
+  private func close(_ index: Int) {
+    guard isLive, !rails[index].isDone else { return }
+    rails[index].isDeaf = true
+    rails[index].isClosing = true
+    updateStaying()
+    if rails.allSatisfy(\.isDeaf) { noMore() }
+  }
+
+  /// Keeps the home's loop running while values wait for a pipeline, while a pipeline has results of a closed loop left,
+  /// and after upstream's completion: the home doesn't count the work inside the pipelines.
+  private func updateStaying() {
+    guard isLive else { return }
+    if ending != nil { untilOver = self }
+    let mustStay = ending != nil || !waiting.isEmpty || rails.contains(where: \.isClosing)
+    guard mustStay != isStaying else { return }
+    isStaying = mustStay
+    crew.stay(mustStay)
   }
 
   /// The pipeline with the least work among those with demand.
@@ -183,12 +212,10 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   /// Called when no pipeline accepts another value: cancels upstream, and drops waiting values.
   private func noMore() {
     up.take()?.cancel()
-    if ending == nil {
-      ending = .finished
-      crew.stay()
-    }
+    if ending == nil { ending = .finished }
     hasToldEnding = true
     while let value = waiting.popFirst() { StreamDiagnostics.dropped(value, "Parallel", .terminated) }
+    updateStaying()
   }
 
   /// Called when a loop is closed, and its pipeline with it.
@@ -196,6 +223,8 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     guard isLive, !rails[index].isDone else { return }
     rails[index].isDeaf = true
     rails[index].isDone = true
+    rails[index].isClosing = false
+    updateStaying()
     if rails.allSatisfy(\.isDeaf) { noMore() }
     drain()
   }
@@ -214,7 +243,8 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   private func over() { super.cancelled() }
 
   override func forget() {
-    crew.leave()
+    untilOver = nil
+    crew.stay(false)
     waiting = FIFO()
     arrivals = FIFO()
     for index in rails.indices where !rails[index].isDone {
@@ -262,6 +292,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
       pipeline.request(count)
     } done: {
     } lost: {
+      self.close(rail)
     }
   }
 

@@ -38,6 +38,7 @@ final class RailPipeline<Input: Sendable, Output: Sendable, Failure: Error>: @un
     (self.inlet, self.outlet) = (inlet, outlet)
     domain.whenClosed(ObjectIdentifier(self)) { [weak self] in self?.close() }
     assemble(inlet, outlet)
+    tellNow()
   }
 
   private func close() {
@@ -57,7 +58,10 @@ final class RailPipeline<Input: Sendable, Output: Sendable, Failure: Error>: @un
     tellNow()
   }
 
-  func request(_ count: Int) { outlet?.request(count) }
+  func request(_ count: Int) {
+    outlet?.request(count)
+    tellNow()
+  }
 
   func cancel() {
     over()
@@ -72,7 +76,7 @@ final class RailPipeline<Input: Sendable, Output: Sendable, Failure: Error>: @un
   private func tell() {
     guard !isTelling, inlet?.isDelivering != true else { return }
     isTelling = true
-    domain.bring { self.tellNow() }
+    domain.bring { if self.isTelling { self.tellNow() } }
   }
 
   private func tellNow() {

@@ -5,7 +5,8 @@ import Synchronization
 /// A home may let the calling thread run there immediately, even though earlier events of the same publisher, which
 /// another thread delivered, still wait there. So an event joins this line before its home is asked to handle it.
 /// Whichever thread runs there first handles the events from the front of the line, up to the one that it came for:
-/// none of them overtakes another, and no thread waits.
+/// none of them overtakes another, and no thread waits. An event that arrives while its home is handling an earlier one,
+/// because that event's handler has requested it, is handled after it, not inside it.
 ///
 /// A line that isn't used takes no memory.
 @usableFromInline struct EventLine: ~Copyable {
@@ -37,6 +38,9 @@ import Synchronization
       var events = FIFO<() -> Void>()
       /// The number of events that have been taken.
       var taken = 0
+      /// The number of the last event that may be handled.
+      var last = 0
+      var isHandling = false
     }
 
     private let state = Locked(State())
@@ -50,7 +54,28 @@ import Synchronization
       }
     }
 
-    /// The first event, if it isn't later than the one with this number.
+    /// Handles the events up to the one with this number. If an event is being handled, its handler's caller continues
+    /// with them.
+    func handle(upTo number: Int) {
+      let mayHandle = state.withLock { state in
+        state.last = max(state.last, number)
+        defer { state.isHandling = true }
+        return !state.isHandling
+      }
+      guard mayHandle else { return }
+      while let event = next() { event() }
+    }
+
+    private func next() -> (() -> Void)? {
+      state.withLock { state in
+        state.isHandling = state.taken < state.last
+        guard state.isHandling else { return nil }
+        state.taken += 1
+        return state.events.popFirst()
+      }
+    }
+
+    /// Removes the first event, if it isn't later than the one with this number.
     func take(upTo number: Int) -> (() -> Void)? {
       state.withLock { state in
         guard state.taken < number else { return nil }
@@ -65,14 +90,18 @@ import Synchronization
   private final class Errand {
     private let queue: Queue
     private let number: Int
+    private var hasRun = false
 
     init(queue: Queue, number: Int) {
       self.queue = queue
       self.number = number
     }
 
-    deinit { while queue.take(upTo: number) != nil {} }
+    deinit { if !hasRun { while queue.take(upTo: number) != nil {} } }
 
-    func run() { while let event = queue.take(upTo: number) { event() } }
+    func run() {
+      hasRun = true
+      queue.handle(upTo: number)
+    }
   }
 }
