@@ -5,7 +5,7 @@ import Testing
 
 /// Each test runs in its own process, because dropped values are reported for the whole process.
 @Suite("A group that is shut down ends the streams that use it", .settled) struct GroupShutdownTests {
-  private enum Kind: CaseIterable { case parallelMap, asCompleted, parallel }
+  private enum Kind: CaseIterable { case parallelMap, asCompleted, parallel, parallelMapOfFew, parallelOfFew }
 
   /// The values that a stream has taken, delivered and reported as dropped after its group was shut down in the middle.
   private static func counts(
@@ -26,6 +26,8 @@ import Testing
       case .parallelMap: numbers.parallelMap(on: group, work).eraseToAnyPublisher()
       case .asCompleted: numbers.parallelMap(on: group, ordering: .asCompleted, work).eraseToAnyPublisher()
       case .parallel: numbers.parallel(on: group) { $0.map(work) }.eraseToAnyPublisher()
+      case .parallelMapOfFew: numbers.parallelMap(on: group, limit: 3, work).eraseToAnyPublisher()
+      case .parallelOfFew: numbers.parallel(on: group, limit: 4) { $0.map(work) }.eraseToAnyPublisher()
       }
     let sink = results.sink { _ in
       ends += 1
@@ -36,6 +38,78 @@ import Testing
     loop.run()
     sink.cancel()
     return (taken, delivered, dropped.load(ordering: .relaxed), ends)
+  }
+
+  /// Loops may be closed at any point of the work.
+  @Test func `however few values are in work, the stream finishes before its loop returns`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.onDrop { _ in }
+      let loop = EventLoop()
+      for round in 0..<200 {
+        let group = try EventLoopGroup(count: 2)
+        nonisolated(unsafe) var ends = 0
+        let numbers = (0..<700).publisher
+        let results =
+          round % 2 == 0
+          ? numbers.parallel(on: group, limit: 4) { $0.map { $0 + 1 } }.eraseToAnyPublisher()
+          : numbers.parallelMap(on: group, limit: 3) { $0 + 1 }.eraseToAnyPublisher()
+        let sink = results.sink { _ in ends += 1 } receiveValue: { _ in }
+        let closer = try EventLoopThread()
+        closer.loop.execute { _ = closer.loop.once(after: .microseconds(round * 37 % 900)) { group.shutdown() } }
+        loop.run()
+        #expect(ends == 1, "round \(round)")
+        sink.cancel()
+        closer.shutdown()
+      }
+    }
+  }
+
+  @Test func `a loop runs until pipelines that take one value at a time have taken them all`() throws {
+    let (loop, group) = (EventLoop(), try EventLoopGroup(count: 2))
+    var (values, ends) = (0, 0)
+    let sink = (0..<20).publisher.parallel(on: group, limit: 4) { numbers in
+      numbers.flatMap(maxPublishers: .max(1)) {
+        Just($0).delay(for: .milliseconds(1), scheduler: EventLoop.current ?? group.loops[0])
+      }
+    }
+    .sink { _ in
+      ends += 1
+    } receiveValue: { _ in
+      values += 1
+    }
+    loop.run()
+    #expect(values == 20 && ends == 1)
+    sink.cancel()
+    group.shutdown()
+  }
+
+  /// Requests values one by one in its results, and keeps no subscription.
+  private final class Forgetful: Subscriber, Sendable {
+    let values = Atomic(0)
+    let ended: @Sendable () -> Void
+
+    init(_ ended: @escaping @Sendable () -> Void) { self.ended = ended }
+
+    func receive(subscription: any Subscription) { subscription.request(.max(1)) }
+    func receive(_ input: Int) -> Subscribers.Demand {
+      values.add(1, ordering: .relaxed)
+      return .max(1)
+    }
+    func receive(completion: Subscribers.Completion<Never>) { ended() }
+  }
+
+  @Test func `parallel completes for a subscriber that doesn't keep its subscription`() async throws {
+    let group = try EventLoopGroup(count: 2)
+    for _ in 0..<100 {
+      let values = await withCheckedContinuation { continuation in
+        let count = Locked<Forgetful?>(nil)
+        let subscriber = Forgetful { continuation.resume(returning: count.withLock { $0.take() }?.values.load(ordering: .relaxed)) }
+        count.withLock { $0 = subscriber }
+        (0..<20).publisher.parallel(on: group, limit: 4) { $0.map { $0 + 1 } }.subscribe(subscriber)
+      }
+      #expect(values == 20)
+    }
+    group.shutdown()
   }
 
   @Test func `values that the loops had left are reported, and the stream finishes`() async {

@@ -122,6 +122,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
   override func began() { home.run { self.beginHere() } }
 
   private func beginHere() {
+    confinement.follow()
     super.began()
     if isLive { up?.request(.max(limit)) }
   }

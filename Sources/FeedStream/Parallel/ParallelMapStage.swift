@@ -91,6 +91,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
   override func began() { crew.atHome { self.beginHere() } }
 
   private func beginHere() {
+    confinement.follow()
     super.began()
     if isLive { resumed(self) }
   }

@@ -65,6 +65,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   override func began() { crew.atHome { self.beginHere() } }
 
   private func beginHere() {
+    confinement.follow()
     super.began()
     guard isLive else { return }
     for index in crew.rails.indices {

@@ -37,6 +37,78 @@ import Testing
     #expect(released == nil)
   }
 
+  /// Without a loop, each operator has a home of its own.
+  @Test func `tasks and loops below a queue end early`() async throws {
+    let group = try EventLoopGroup(count: 2)
+    let numbers = (0..<700).publisher.receive(on: DispatchQueue(label: "above"))
+    let streams = [
+      numbers.mapAsync(limit: 4) { $0 }.prefix(5).eraseToAnyPublisher(),
+      numbers.parallelMap(on: group) { $0 }.prefix(5).eraseToAnyPublisher(),
+      numbers.parallelMap(on: group, width: 1) { (number: Int) async in number }.prefix(5).eraseToAnyPublisher(),
+      numbers.parallel(on: group, width: 1) { $0.map { $0 } }.prefix(5).eraseToAnyPublisher(),
+    ]
+    for (index, stream) in streams.enumerated() {
+      for _ in 0..<10 {
+        nonisolated(unsafe) var subscription: AnyCancellable?
+        let values = await withUnsafeContinuation { continuation in
+          subscription = stream.collect().sink { continuation.resume(returning: $0) }
+        }
+        #expect(values == [0, 1, 2, 3, 4], "\(index)")
+        withExtendedLifetime(subscription) {}
+      }
+    }
+    group.shutdown()
+  }
+
+  @Test func `tasks directly below a sequence take all its values`() async {
+    for _ in 0..<200 {
+      nonisolated(unsafe) var subscription: AnyCancellable?
+      let values = await withUnsafeContinuation { continuation in
+        subscription = (0..<50).publisher.mapAsync(limit: 8) { $0 }.collect().sink { continuation.resume(returning: $0) }
+      }
+      #expect(values == Array(0..<50))
+      withExtendedLifetime(subscription) {}
+    }
+  }
+
+  /// Requests a value at the beginning of each delivery.
+  private final class Eager: Subscriber, Sendable {
+    private let state = Locked<(subscription: (any Subscription)?, events: [String])>((nil, []))
+    private let ended: @Sendable ([String]) -> Void
+
+    init(_ ended: @escaping @Sendable ([String]) -> Void) { self.ended = ended }
+
+    private func note(_ event: String) { state.withLock { $0.events.append(event) } }
+
+    func receive(subscription: any Subscription) {
+      state.withLock { $0.subscription = subscription }
+      subscription.request(.max(1))
+    }
+
+    func receive(_ input: Int) -> Subscribers.Demand {
+      note("begin \(input)")
+      state.withLock { $0.subscription }?.request(.max(1))
+      note("end \(input)")
+      return .none
+    }
+
+    func receive(completion: Subscribers.Completion<Never>) {
+      let events = state.withLock { state in
+        state.subscription = nil
+        return state.events
+      }
+      ended(events)
+    }
+  }
+
+  @Test func `values that a delivery requests from a fallback above a queue follow the delivery`() async {
+    let events = await withCheckedContinuation { continuation in
+      Fail<Int, Full>(error: Full()).receive(on: DispatchQueue.global()).catch { _ in (0..<2).publisher }
+        .subscribe(on: DispatchQueue(label: "below")).subscribe(Eager { continuation.resume(returning: $0) })
+    }
+    #expect(events == ["begin 0", "end 0", "begin 1", "end 1"])
+  }
+
   @Test func `an endless sequence above queues delivers until it is cancelled`() async {
     nonisolated(unsafe) var subscription: AnyCancellable?
     let values = await withCheckedContinuation { continuation in
