@@ -84,7 +84,7 @@ extension Publishers {
 // @unchecked: used only at the stream's home; tasks return there before they use it.
 @usableFromInline
 final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>:
-  Stage<Output, Mode.Failure>, Subscriber, @unchecked Sendable
+  Stage<Output, Mode.Failure>, Subscriber, HomedStage, @unchecked Sendable
 {
   @usableFromInline typealias Failure = Mode.UpstreamFailure
 
@@ -119,6 +119,8 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
   }
 
   // At home, because tasks that end may make later requests on other threads.
+  @usableFromInline var ownLane: CrossedHome? { home.ownLane }
+
   override func began() { home.run { self.beginHere() } }
 
   private func beginHere() {

@@ -37,6 +37,9 @@ struct StreamHome: Sendable {
     StreamHome(domain: Home.current ?? SerialLane(holder: Home.holder))
   }
 
+  /// The home, if it is a lane of the stream's own.
+  var ownLane: CrossedHome? { Home.current == nil ? domain.map { CrossedHome($0) } : nil }
+
   /// Runs `work` where the stream lives: immediately if the calling thread is there, otherwise later.
   func run(_ work: @escaping @Sendable () -> Void) {
     guard let domain, !domain.isHere else { return work() }

@@ -45,7 +45,7 @@ import Synchronization
 // @unchecked: used only at the stream's home; work on the loops returns there before it uses the stage.
 @usableFromInline
 final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers.FailureMode>:
-  Stage<Output, Mode.Failure>, Subscriber, @unchecked Sendable
+  Stage<Output, Mode.Failure>, Subscriber, HomedStage, @unchecked Sendable
 {
   @usableFromInline typealias Failure = Mode.UpstreamFailure
   @usableFromInline typealias Batch = ParallelBatch<Input, Output, Mode.RuleError>
@@ -87,6 +87,8 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
   }
 
   // MARK: Upstream
+
+  @usableFromInline var ownLane: CrossedHome? { crew.home.ownLane }
 
   override func began() { crew.atHome { self.beginHere() } }
 

@@ -2,7 +2,7 @@
 // @unchecked: used only at the stream's home; work on the loops returns there before it uses the stage.
 @usableFromInline
 final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
-  Stage<Output, Failure>, Subscriber, @unchecked Sendable
+  Stage<Output, Failure>, Subscriber, HomedStage, @unchecked Sendable
 {
   @usableFromInline typealias Assemble = (RailInlet<Input, Failure>, RailOutlet<Output, Failure>) -> Void
   private typealias Pipeline = RailPipeline<Input, Output, Failure>
@@ -61,6 +61,8 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   }
 
   // MARK: Upstream
+
+  @usableFromInline var ownLane: CrossedHome? { crew.home.ownLane }
 
   override func began() { crew.atHome { self.beginHere() } }
 

@@ -13,13 +13,22 @@ extension Publisher {
 
   /// Subscribes `stage`, whose work on other threads returns to the stage's home, to this publisher. On a loop, this
   /// works like `receive(home:)`; without a loop, the stage has its own lane.
-  @inlinable func receive<S: Subscriber>(bringingTo stage: S) where S.Input == Output, S.Failure == Failure {
-    if StreamHomes.mayCross, StreamHomes.hasLoop {
-      receive(subscriber: HomeSubscriber(stage))
-    } else {
+  @inlinable func receive<S: Subscriber & HomedStage>(bringingTo stage: S)
+  where S.Input == Output, S.Failure == Failure {
+    if !StreamHomes.mayCross {
       receive(subscriber: stage)
+    } else if let lane = stage.ownLane {
+      receive(subscriber: HomeBoundSubscriber(stage, lane))
+    } else {
+      receive(subscriber: HomeSubscriber(stage))
     }
   }
+}
+
+/// A stage whose work on other threads returns to its home.
+@usableFromInline protocol HomedStage {
+  /// The lane that the stage has because there is no loop; `nil` on a loop or a queue.
+  var ownLane: CrossedHome? { get }
 }
 
 extension Publisher {
