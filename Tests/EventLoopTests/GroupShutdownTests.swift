@@ -64,23 +64,24 @@ import Testing
     }
   }
 
-  @Test func `a loop runs until pipelines that take one value at a time have taken them all`() throws {
-    let (loop, group) = (EventLoop(), try EventLoopGroup(count: 2))
-    var (values, ends) = (0, 0)
-    let sink = (0..<20).publisher.parallel(on: group, limit: 4) { numbers in
-      numbers.flatMap(maxPublishers: .max(1)) {
-        Just($0).delay(for: .milliseconds(1), scheduler: EventLoop.current ?? group.loops[0])
+  @Test func `a loop runs until pipelines that take one value at a time have taken them all`() async {
+    await #expect(processExitsWith: .success) {
+      let (loop, group) = (EventLoop(), try EventLoopGroup(count: 2))
+      var (values, ends) = (0, 0)
+      let sink = (0..<20).publisher.parallel(on: group, limit: 4) { numbers in
+        numbers.flatMap(maxPublishers: .max(1)) {
+          Just($0).delay(for: .milliseconds(1), scheduler: EventLoop.current ?? group.loops[0])
+        }
       }
+      .sink { _ in
+        ends += 1
+      } receiveValue: { _ in
+        values += 1
+      }
+      loop.run()
+      #expect(values == 20 && ends == 1)
+      sink.cancel()
     }
-    .sink { _ in
-      ends += 1
-    } receiveValue: { _ in
-      values += 1
-    }
-    loop.run()
-    #expect(values == 20 && ends == 1)
-    sink.cancel()
-    group.shutdown()
   }
 
   /// Requests values one by one in its results, and keeps no subscription.

@@ -30,7 +30,7 @@ extension Publishers {
     @inlinable public var _deliversAtHome: Bool { true }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      subscriber.receive(subscription: AsyncElementsSource(elements, ErasedSubscriber(subscriber)))
+      AsyncElementsSource(elements, ErasedSubscriber(subscriber)).handDown()
     }
   }
 }
@@ -52,6 +52,13 @@ where Elements.Element: Sendable {
   @usableFromInline init(_ elements: Elements, _ down: ErasedSubscriber<Elements.Element, Elements.Failure>) {
     self.elements = elements
     self.down = down
+  }
+
+  @usableFromInline func handDown() {
+    home.handDown {
+      self.confinement.follow()
+      self.down?.receive(subscription: self)
+    }
   }
 
   override func requested(_ demand: Subscribers.Demand) { home.run { self.begin(demand) } }

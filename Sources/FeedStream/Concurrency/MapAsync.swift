@@ -121,7 +121,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
   // At home, because tasks that end may make later requests on other threads.
   @usableFromInline var ownLane: CrossedHome? { home.ownLane }
 
-  override func began() { home.run { self.beginHere() } }
+  override func began() { home.handDown { self.beginHere() } }
 
   private func beginHere() {
     confinement.follow()

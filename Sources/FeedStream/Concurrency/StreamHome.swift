@@ -2,16 +2,20 @@
 /// home is used on the caller's thread.
 struct StreamHome: Sendable {
   let domain: (any StreamDomain)?
+  /// True if the domain is a lane of the stream's own, because there is no loop.
+  private let isOwn: Bool
   /// True if the stream's pending results keep its loop running.
   let keepsLoopAlive: Bool
   /// The domain, or a stand-in for a loop that the thread makes later; it keeps running while values are in transit.
   private let holder: (any StreamDomain)?
   private let place: HoldingPlace
 
-  init(domain: (any StreamDomain)?) {
-    self.domain = domain
+  init(domain: (any StreamDomain)?, isOwn: Bool = false) {
+    // A loop may be released while tasks of its streams are still running.
+    self.domain = domain?.reference
+    self.isOwn = isOwn
     keepsLoopAlive = Home.isKeeping
-    holder = domain ?? EarlyHolds.ofCallingCode
+    holder = self.domain ?? EarlyHolds.ofCallingCode
     place = .mainQueueOrTask
   }
 
@@ -21,6 +25,7 @@ struct StreamHome: Sendable {
   /// The home has no domain, because the code in `lane` may pass the objects that it makes to other threads.
   private init(madeIn lane: SerialLane) {
     domain = nil
+    isOwn = false
     keepsLoopAlive = Home.isKeeping
     holder = lane.isOnQueue ? lane : EarlyHolds.ofCallingCode
     place = lane.mayBeOnMainQueue || !lane.isOnQueue ? .mainQueueOrTask : .queue
@@ -34,11 +39,20 @@ struct StreamHome: Sendable {
 
   /// The home of the calling code; without one, a separate lane, which serializes the threads on which its tasks end.
   static var currentOrLane: StreamHome {
-    StreamHome(domain: Home.current ?? SerialLane(holder: Home.holder))
+    let current = Home.current
+    return StreamHome(domain: current ?? SerialLane(holder: Home.holder), isOwn: current == nil)
   }
 
   /// The home, if it is a lane of the stream's own.
-  var ownLane: CrossedHome? { Home.current == nil ? domain.map { CrossedHome($0) } : nil }
+  var ownLane: CrossedHome? { isOwn ? domain.map { CrossedHome($0) } : nil }
+
+  /// Delivers a subscription where the stream lives. If that is a lane without a queue, the stages and the subscriber
+  /// below learn this, and live there, too.
+  func handDown(_ deliver: @escaping @Sendable () -> Void) {
+    guard let lane = domain as? SerialLane, lane.isForAnyThread else { return run(deliver) }
+    Home.usesQueues()
+    lane.handDown(at: isOwn ? nil : lane, deliver)
+  }
 
   /// Runs `work` where the stream lives: immediately if the calling thread is there, otherwise later.
   func run(_ work: @escaping @Sendable () -> Void) {

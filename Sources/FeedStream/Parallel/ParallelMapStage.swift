@@ -90,7 +90,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
 
   @usableFromInline var ownLane: CrossedHome? { crew.home.ownLane }
 
-  override func began() { crew.atHome { self.beginHere() } }
+  override func began() { crew.home.handDown { self.beginHere() } }
 
   private func beginHere() {
     confinement.follow()

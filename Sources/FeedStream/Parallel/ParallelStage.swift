@@ -64,7 +64,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
 
   @usableFromInline var ownLane: CrossedHome? { crew.home.ownLane }
 
-  override func began() { crew.atHome { self.beginHere() } }
+  override func began() { crew.home.handDown { self.beginHere() } }
 
   private func beginHere() {
     confinement.follow()

@@ -154,6 +154,14 @@ import Synchronization
     if keepers == 0 { vacate() } else { runner.store(currentThread(), ordering: .relaxed) }
   }
 
+  /// Runs `handDown` in the lane, which is free or in which the calling code runs. See ``begin(at:_:)``.
+  func handDown(at home: (any StreamDomain)?, _ handDown: () -> Void) {
+    guard isHere else { return begin(at: home, handDown) }
+    let outer = exchange(&handing, with: Handing(home: home))
+    handDown()
+    handing = outer
+  }
+
   /// True while the calling thread is handing down the lane's subscription.
   var isHandingDownHere: Bool { runner.load(ordering: .relaxed) == currentThread() && handing != nil }
 

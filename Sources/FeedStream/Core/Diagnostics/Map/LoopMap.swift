@@ -66,7 +66,8 @@ public import Synchronization
   func now() -> Int64? {
     if let domain { return domain.instant }
     guard isOfThisThread else { return nil }
-    if let current = CurrentDomain.get(), current !== clock, current.instant != nil {
+    // A lane without a queue runs on threads with clocks of their own.
+    if let current = CurrentDomain.get(), current !== clock, !current.isForAnyThread, current.instant != nil {
       clock = current
       clockNumber += 1
       // A loop counts its turns for its own map.
