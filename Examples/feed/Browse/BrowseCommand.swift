@@ -11,9 +11,9 @@ struct BrowseCommand: ParsableCommand {
     commandName: "browse",
     abstract: "Browse the images in feeds, using the whole terminal.",
     discussion: """
-      Move with the arrow keys, enlarge with Enter, open the post in a browser with O, star with *, search with /, \
-      reload with r; ? shows all keys, q quits. Feeds are reloaded at the interval set by --every, and updated when \
-      another process saves them. Near the end of the list, more pages are loaded; a feed's former items (--keep) \
+      Move with the arrow keys, enlarge with Enter, open the post in a browser with O, star with *, search with /, and \
+      reload with r; ? shows all keys, and q quits. Feeds are reloaded at the interval set by --every, and updated \
+      when another process saves them. Near the end of the list, more pages are loaded; a feed's former items (--keep) \
       follow its last page. Items that are new since your last visit, and those that arrive while you browse, are \
       marked. Click to select, click again to enlarge, and scroll with the wheel; in most terminals, hold Shift to \
       select text with the mouse. Images are drawn with kitty's graphics protocol or sixels if the terminal supports \

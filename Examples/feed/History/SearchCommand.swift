@@ -10,9 +10,9 @@ struct SearchCommand: ParsableCommand {
     commandName: "search",
     abstract: "Search the current and former items in saved feeds.",
     discussion: """
-      Finds items that contain every word in the title, text, alternative text or location, and shows the newest \
-      first. sun* matches all words that begin with sun. Without words, shows every item that matches the options. \
-      Makes no requests. The exit status is 1 if nothing was found.
+      Searches the title, text, alternative text and location of each item, and shows the items that contain every \
+      word, newest first. sun* matches all words that begin with sun. Without words, shows every item that matches the \
+      options. Makes no requests. The exit status is 1 if nothing was found.
       """)
 
   @Argument(help: ArgumentHelp("The words to find.", valueName: "words"))

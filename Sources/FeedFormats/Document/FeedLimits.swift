@@ -54,7 +54,7 @@ public enum FeedFormatError: Error, Hashable, Sendable {
   case addressesTooLong(limit: Int)
   /// The document begins like JSON but isn't JSON; the text is the decoder's error.
   case notJSON(String)
-  /// The document is JSON with the wrong structure. The values are the place of the mistake (`items[3].id`; empty for
+  /// The document is JSON with the wrong structure. The values are the location of the error (`items[3].id`; empty for
   /// the whole document) and the expected structure.
   case wrongShape(at: String, String)
   /// In Essential Feed JSON, the image URL of the item at this index isn't an absolute http or https URL.

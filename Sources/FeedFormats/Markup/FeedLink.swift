@@ -34,8 +34,7 @@ extension FeedLink {
     return ["comment", "komment", "coment", "reacties", "комментари", "コメント"].contains { title.contains($0) }
   }
 
-  /// True for the bytes of a web page, that is, if the root element of a web page comes before the root element of any
-  /// feed.
+  /// True for the bytes of a web page: its root element comes before the root element of any feed.
   public static func isPage(_ bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBufferPointer { bytes in
       let head = bytes.part(0, min(bytes.count, 4096))

@@ -1,4 +1,4 @@
-/// The images of an HTML text, in order: the `<img>` elements that show something.
+/// The images in HTML text, in order: the `<img>` elements that show something.
 ///
 /// An `<img>` without its own URL gets the URL of the widest image that the `<source>` elements in its `<picture>`
 /// offer.

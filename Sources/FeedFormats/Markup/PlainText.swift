@@ -14,7 +14,7 @@ public func plainText(ofHTML html: String) -> String {
   return line.withBytes { String(decoding: withoutTags($0), as: UTF8.self) }
 }
 
-/// A plain text on one line, without control characters, and with each run of whitespace replaced by a single space.
+/// Plain text on one line, without control characters, and with each run of whitespace replaced by a single space.
 public func plainLine(_ text: String) -> String { text.withBytes(line) }
 
 /// One round: removes tags and resolves entities.

@@ -2,8 +2,8 @@ public import Foundation
 
 /// Options for a private HTTP cache, for reports and for choices that the rules leave open.
 public struct HTTPCacheOptions {
-  /// True when a stale response may be used because no server can be reached, unless the response forbids it (RFC 9111,
-  /// section 4.2.4). True by default.
+  /// True to use a stale response when no server can be reached, unless the response forbids it (RFC 9111, section
+  /// 4.2.4). True by default.
   public var usesStaleWhenDisconnected = true
   /// The maximum number of redirects to follow per request; each hop's response is stored separately. 10 by default.
   public var maxRedirects = 10

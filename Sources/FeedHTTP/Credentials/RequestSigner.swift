@@ -13,7 +13,7 @@ public import Foundation
 /// ``directoryFields(at:)`` returns. `feed serve` does so if it has the key. Some operators also want you to register
 /// the agent's URL with them.
 ///
-/// The signature is one of HTTP Message Signatures (RFC 9421) with Ed25519, in the form that
+/// The signature is an HTTP Message Signature (RFC 9421) with Ed25519, in the form that
 /// draft-ietf-webbotauth-httpsig-protocol-00 describes.
 public struct RequestSigner: Sendable {
   /// The HTTPS URL, without a path, where servers find the public key.
@@ -62,7 +62,7 @@ public struct RequestSigner: Sendable {
   /// The reason why no signer could be made.
   public struct Refusal: Error, Hashable, CustomStringConvertible, LocalizedError {
     public enum Kind: Sendable, Hashable {
-      /// The file can't be read, or contains no Ed25519 key that isn't encrypted.
+      /// The file can't be read, or contains no unencrypted Ed25519 key.
       case key
       /// The agent isn't an https URL without a path.
       case agent

@@ -26,8 +26,9 @@ import Foundation
 public final class CurlHTTPClient: HTTPClient {
   /// A client's limits and options.
   public struct Configuration: Sendable {
-    /// The maximum number of open connections, idle ones included, and of running requests. 256 by default; if that is
-    /// less, half of the file descriptors that the process has left (of `RLIMIT_NOFILE`) when the client is created.
+    /// The maximum number of open connections, idle ones included, and of running requests. By default, 256, or half of
+    /// the file descriptors that the process has left (of `RLIMIT_NOFILE`) when the client is created, whichever is
+    /// less.
     public var maxConnections = 256
     /// The maximum number of connections, and of running requests, per host. 8 by default.
     public var maxConnectionsPerHost = 8

@@ -39,7 +39,7 @@ public final class HTTPServer {
   /// The maximum number of body bytes in a request for this path, if it isn't ``Limits/bodyBytes``.
   var bodyBytes: ((Method, String) -> Int?)?
 
-  /// Listens at `address`.
+  /// Listens on `address`.
   ///
   /// - Parameters:
   ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or a path for a new socket, where no
@@ -56,7 +56,7 @@ public final class HTTPServer {
     self.init(listener.connections, [listener], limits, scheduler, wallClock)
   }
 
-  /// Listens at `address`, and serves the connections that `transform` returns in place of the accepted ones, for
+  /// Listens on `address`, and serves the connections that `transform` returns in place of the accepted ones, for
   /// example to add TLS.
   ///
   /// With `FeedTLS`, pass `{ $0.secured(by: tls, on: loop) }`.
@@ -77,7 +77,7 @@ public final class HTTPServer {
     self.init(transform(listener.connections), [listener], limits, scheduler, wallClock)
   }
 
-  /// Listens at several addresses, for example over IPv4 and IPv6, and at a Unix socket.
+  /// Listens on several addresses, for example over IPv4 and IPv6, and on a Unix socket.
   ///
   /// `SocketAddress.passed()` returns the addresses passed by systemd's socket activation.
   ///
@@ -86,7 +86,7 @@ public final class HTTPServer {
   ///   - limits: the limits for clients, at all addresses together.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
-  /// - Throws: when one of the addresses is invalid, in use, or not permitted; in that case, the server listens at none
+  /// - Throws: when one of the addresses is invalid, in use, or not permitted; in that case, the server listens on none
   ///   of them.
   public convenience init(
     at addresses: [SocketAddress], limits: Limits = Limits(), on scheduler: any LoopScheduler,
@@ -122,10 +122,10 @@ public final class HTTPServer {
 
   deinit { close() }
 
-  /// The first address at which the server listens; `nil` if its connections come from a publisher.
+  /// The first address on which the server listens; `nil` if its connections come from a publisher.
   public var address: SocketAddress? { listeners.first?.address }
 
-  /// All addresses at which the server listens.
+  /// All addresses on which the server listens.
   public var addresses: [SocketAddress] { listeners.map(\.address) }
 
   /// The number of open connections.

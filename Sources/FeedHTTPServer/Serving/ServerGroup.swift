@@ -25,7 +25,7 @@ extension HTTPServer {
   /// It is an error if another program's server uses the port, as it is for a single server. The group closes when it
   /// is released.
   public final class Group: Sendable {
-    /// The address at which all servers listen.
+    /// The address on which all servers listen.
     public let address: SocketAddress
     private let servers: [OnLoop<Serving?>]
 

@@ -18,7 +18,7 @@ package final class FeedPoll: Cancellable {
     package var gap: Duration
     /// The wall clock.
     package var now: @Sendable () -> Date
-    /// Determines how the due time is spread.
+    /// Determines how due times are spread.
     package var seed: UInt64
     /// The validators of the feed shown last, if it is still shown: the feed then needn't be read if it hasn't changed.
     package var shown: FeedValidators?

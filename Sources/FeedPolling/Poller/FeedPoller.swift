@@ -150,7 +150,7 @@ extension FeedPoller: Publisher {
 }
 
 extension FeedPoller {
-  /// A poller like this one, with a list of feeds that changes.
+  /// A poller like this one, with a changing list of feeds.
   ///
   /// Each list replaces the one before it. A feed that stays in the list keeps its state; a new interval applies from
   /// its next poll on. The result of a removed feed's request is saved but not delivered. The poller finishes only

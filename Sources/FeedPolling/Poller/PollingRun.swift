@@ -23,8 +23,8 @@ final class PollingRun: Subscription {
   /// on average.
   static let grace = 60.0
   static let longestSpread = 600.0
-  /// The interval, in seconds, at which this run checks whether another process has received the response to a request
-  /// that it is making.
+  /// The interval, in seconds, at which this run checks whether another process has received the response to its
+  /// request.
   static let glance = 0.25
   /// The number of running polls at which operations on the store are collected for a moment.
   static let crowd = 8

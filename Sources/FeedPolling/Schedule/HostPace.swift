@@ -58,8 +58,7 @@ public struct HostPace: Hashable, Sendable, Codable {
     case quotaAt = "qa"
   }
 
-  /// The number of seconds after a request for which the host gets no further request, according to the learned pace
-  /// and the stated limits.
+  /// The number of seconds to wait after a request to the host, according to the learned pace and the stated limits.
   public var rest: Double {
     let stated = quota.map { $0.isUsedUp ? 0 : $0.rest } ?? 0
     return min(max(gap ?? 0, stated), Self.longest)

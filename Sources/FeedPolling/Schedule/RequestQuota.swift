@@ -19,7 +19,7 @@ public struct RequestQuota: Hashable, Sendable, Codable {
     self.window = window
   }
 
-  /// True when the server allows no further request for now, and says for how long.
+  /// True when the server allows no further requests for now, and says for how long.
   public var isUsedUp: Bool { remaining < 1 && resetsAfter.map { $0 > 0 } ?? false }
 
   /// The number of seconds between two requests at which the quota lasts until it resets. Zero while more than a tenth

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A request for permission to send a host a request other than for a feed, such as for an item's page.
+/// A request for permission to send a host a request that isn't for a feed, such as one for an item's page.
 public struct HostVisit: Hashable, Sendable {
   /// The host: see `URL.pollingHost`.
   public var host: String

@@ -29,7 +29,7 @@ public indirect enum PollWork: Sendable {
   /// Completes a lease in one transaction: saves the feed, records the consequences, including the next due time, and
   /// frees the host.
   case completion(PollCompletion)
-  /// Claims the right to send a host a request other than for a feed.
+  /// Claims the right to send a host a request that isn't for a feed.
   case visit(HostVisit)
   /// Frees a host whose request was closed before it completed, or was a visit.
   case release(HostHealth)

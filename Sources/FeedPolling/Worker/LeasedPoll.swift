@@ -25,7 +25,7 @@ final class LeasedPoll {
 
   /// - Parameters:
   ///   - now: the time of the grant by the engine's clock.
-  ///   - seed: determines how the due time is spread.
+  ///   - seed: determines how due times are spread.
   init(_ lease: WorkLease, grantedAt now: Date, in run: WorkingRun, seed: UInt64) {
     self.lease = lease
     self.run = run

@@ -11,8 +11,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   ///
   /// **Demand:** passed on: the next element, or the end, is awaited once the previous element has been delivered and
   /// another is requested. **Failure:** the error that the sequence throws. **Cancellation:** cancels the task that
-  /// iterates. **Policy:** an element that arrives after the cancellation is dropped by design. An element whose loop
-  /// is closed is dropped and reported to ``StreamDiagnostics/onDrop(_:)``, and the sequence is not iterated further.
+  /// iterates. **Policy:** an element that arrives after the cancellation is dropped by design. An element for a closed
+  /// loop is dropped and reported to ``StreamDiagnostics/onDrop(_:)``, and the sequence is not iterated further.
   public var publisher: Publishers.AsyncElements<Self> { Publishers.AsyncElements(elements: self) }
 }
 

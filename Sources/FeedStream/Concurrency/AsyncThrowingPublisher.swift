@@ -8,7 +8,7 @@ extension Publisher where Output: Sendable {
   ///     returns     --a--------#  nil
   ///
   /// If you make the sequence on an ``EventLoop``, you may iterate it anywhere: the stream is used only on its loop. If
-  /// you make it elsewhere, iterate it where the stream lives, because the compiler cannot check this; see
+  /// you make it elsewhere, you must iterate it where the stream lives, which the compiler cannot check; see
   /// `values(on:)`. Each iterator makes a new subscription. The loop keeps running until a task iterates the sequence
   /// or the sequence is released, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///

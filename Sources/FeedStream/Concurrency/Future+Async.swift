@@ -9,7 +9,7 @@ extension Future {
   /// waits and the promise is still retained, the loop keeps running, unless ``Publisher/keepsLoopAlive(_:)`` says
   /// otherwise. A future made without a loop is fulfilled on the thread that calls the promise.
   ///
-  /// **Bad input:** a second result, and a result whose loop is closed, are dropped and reported to
+  /// **Bad input:** a second result, and a result for a closed loop, are dropped and reported to
   /// ``StreamDiagnostics/onDrop(_:)``. If the promise is released without being called, subscribers keep waiting, as in
   /// Combine, but they no longer keep the loop running.
   ///
@@ -33,7 +33,7 @@ extension Future {
   /// ended, unless ``Publisher/keepsLoopAlive(_:)`` said otherwise where the future was made.
   ///
   /// **Cancellation:** a subscriber cancels only its own subscription; when the future is released and has no
-  /// subscribers, its task is cancelled. **Policy:** a result whose loop is closed is dropped and reported to
+  /// subscribers, its task is cancelled. **Policy:** a result for a closed loop is dropped and reported to
   /// ``StreamDiagnostics/onDrop(_:)``.
   public convenience init(_ work: @escaping @Sendable () async throws(Failure) -> sending Output) {
     let waits = OutsideWaits()

@@ -20,7 +20,7 @@ extension Publisher where Output: Sendable {
   /// **Demand:** `limit` values are requested from upstream, and one more for each result delivered. **Failure:**
   /// passes through after the results of the earlier values. **Cancellation:** cancels the tasks. **Policy:** a result
   /// waits until it is requested and, with `.preserved` order, until the earlier results have been delivered; at most
-  /// `limit` results wait. A result whose loop is closed is dropped and reported to ``StreamDiagnostics/onDrop(_:)``.
+  /// `limit` results wait. A result for a closed loop is dropped and reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameters:
   ///   - limit: the maximum number of values to process at the same time; more than zero.
@@ -152,7 +152,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
     }
   }
 
-  /// Reports a result whose loop is closed.
+  /// Reports a result for a closed loop.
   private func lose(_ result: Result<Output, Mode.RuleError>) {
     if case .success(let output) = result { StreamDiagnostics.dropped(output, "MapAsync", .terminated) }
   }

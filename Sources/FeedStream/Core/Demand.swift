@@ -1,8 +1,8 @@
 extension Subscribers {
   /// The number of values that a subscriber requests: a count, or ``unlimited``.
   ///
-  /// Demands add up. A sum that does not fit in an `Int` is unlimited, unlimited stays unlimited, and a difference is
-  /// never below zero.
+  /// Demands are additive. A sum that does not fit in an `Int` is unlimited, unlimited stays unlimited, and a
+  /// difference is never below zero.
   ///
   /// ![map { $0.uppercased() }](marbles-demand.svg)
   @frozen public struct Demand: Equatable, Hashable, Sendable {

@@ -2,7 +2,7 @@
 ///
 /// After `cancel()` returns, nothing is delivered through this subscription (`CONTRACT.md`, rule 6).
 public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
-  /// Allows the publisher to deliver `demand` more values. Demands add up.
+  /// Allows the publisher to deliver `demand` more values. Demands are additive.
   ///
   /// - Precondition: `demand` is more than zero.
   func request(_ demand: Subscribers.Demand)

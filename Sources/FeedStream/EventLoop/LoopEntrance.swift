@@ -17,7 +17,7 @@ final class LoopEntrance: @unchecked Sendable {
   /// The process-wide unique number of the thread that owns the loop; 0 for a loop of an ``EventLoopThread`` before it
   /// runs, and for a loop with a host.
   let owner: Atomic<UInt>
-  /// True once the loop is closed: its thread uses the objects that lived there no more, so any thread may release
+  /// True once the loop is closed: its thread no longer uses the objects that lived there, so any thread may release
   /// them.
   private let isClosed = Atomic(false)
   /// True once the program has released the loop without closing it.

@@ -10,7 +10,7 @@
 struct StackText {
   /// The calls, innermost first, up to the loop's `run`; at most 24.
   private(set) var lines: [String] = []
-  /// The innermost call in code outside of this package and the system's libraries: what holds the loop.
+  /// The innermost call in code outside of this package and the system's libraries: the call that holds up the loop.
   private(set) var culprit = ""
 
   init(_ frames: [UInt]) {

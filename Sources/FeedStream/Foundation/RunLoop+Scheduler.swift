@@ -6,7 +6,7 @@
   ///
   /// In new code, use an ``EventLoop``, which has exact timers and is also an executor. Any thread may schedule work on
   /// `RunLoop.main`. Any other run loop is for its own thread only: scheduling on it from another thread traps. If an
-  /// ``EventLoop`` runs on the thread instead of the run loop, it turns the run loop when scheduled work is due.
+  /// ``EventLoop`` runs on the thread instead, that loop runs the run loop when scheduled work is due.
   extension RunLoop: Scheduler, QueueScheduler {
     @_documentation(visibility: internal)
     @inlinable public static var usesOtherThreads: Bool { true }
@@ -141,7 +141,7 @@
       var isDone: Bool { action == nil }
     }
 
-    /// Turns a run loop from an ``EventLoop`` on the same thread, so that work runs no matter which of the two loops
+    /// Runs a run loop from an ``EventLoop`` on the same thread, so that its work is done no matter which of the two
     /// runs.
     private final class Turns {
       private let loop: EventLoop
@@ -161,7 +161,7 @@
         self.timer = timer
       }
 
-      /// Turns the run loop at `date` and, because the two clocks differ, again until the work is done.
+      /// Runs the run loop at `date` and, because the two clocks differ, again until the work is done.
       func book(at date: Date) {
         let nanoseconds = Int(min(max(date.timeIntervalSinceNow, 0), 1e9) * 1e9)
         next = loop.scheduleOnce(after: loop.now.advanced(by: .nanoseconds(nanoseconds))) { [self] in

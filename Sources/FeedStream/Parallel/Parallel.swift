@@ -13,9 +13,10 @@ extension Publisher where Output: Sendable {
   /// receives only as many values as it requests. **Failure:** upstream's passes through each pipeline after its
   /// values; the first failure that a pipeline delivers ends the stream and cancels the rest. **Completion:** when all
   /// pipelines have completed. A pipeline that completes before upstream receives no more values; when all have
-  /// completed or their loops are closed, upstream is cancelled. **Cancellation:** cancels upstream and all pipelines. **Policy:** holds at most
-  /// `limit` values, and as many results; a result waits for demand. Values that are left when pipelines complete
-  /// early, or whose loop is closed, are dropped and reported to ``StreamDiagnostics/onDrop(_:)``.
+  /// completed or their loops are closed, upstream is cancelled. **Cancellation:** cancels upstream and all pipelines.
+  /// **Policy:** holds at most `limit` values, and as many results; a result waits for demand. Values for a closed
+  /// loop, and those that are left when pipelines complete early, are dropped and reported to
+  /// ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameters:
   ///   - group: the loops that run the pipelines.

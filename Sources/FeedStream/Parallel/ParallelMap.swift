@@ -13,8 +13,8 @@ extension Publisher where Output: Sendable {
   /// **Demand:** `limit` values are requested from upstream, and more as results are delivered. **Failure:** passes
   /// through after the results of the earlier values. **Cancellation:** computations that have not begun are dropped;
   /// the results of running ones are discarded. **Policy:** holds at most `limit` values and results. A result waits
-  /// until it is requested and, with `.preserved` ordering, until the earlier results have been delivered. Values whose
-  /// loop is closed are dropped and reported to ``StreamDiagnostics/onDrop(_:)``. When all loops are closed, upstream is
+  /// until it is requested and, with `.preserved` ordering, until the earlier results have been delivered. Values for a
+  /// closed loop are dropped and reported to ``StreamDiagnostics/onDrop(_:)``. When all loops are closed, upstream is
   /// cancelled, and the stream finishes after the remaining results.
   ///
   /// - Parameters:

@@ -160,7 +160,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
     drain()
   }
 
-  /// Reports values whose loop is closed; once all loops are, cancels upstream, and reports the values that wait.
+  /// Reports values for a closed loop; once all loops are closed, cancels upstream, and reports the values that wait.
   @usableFromInline func lose(_ batch: Batch) {
     guard isLive else { return }
     held -= batch.inputs.count

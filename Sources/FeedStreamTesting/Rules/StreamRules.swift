@@ -31,8 +31,8 @@ public enum StreamRules {
     public static let sharesUpstream = Traits(rawValue: 1 << 1)
     /// The operator does not deliver thousands of values, so the stack is not measured.
     public static let isShort = Traits(rawValue: 1 << 2)
-    /// The operator has no buffer: events that a source sends against the rules pass through. Such sources are tried,
-    /// but the results are not checked.
+    /// The operator has no buffer: events that a source sends in violation of the rules pass through. Such sources are
+    /// tried, but the results are not checked.
     public static let passesStrays = Traits(rawValue: 1 << 3)
     /// A failure overtakes values that wait for demand, as documented. Values that are missing before a failure are
     /// then accepted.

@@ -70,7 +70,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   public var now: StreamInstant { agenda.now }
 
-  /// The waiting work, in the order in which it is due. With ``Order/seeded(_:)``, work that is due later at one
+  /// The waiting work, in the order in which it is due. With ``Order/seeded(_:)``, future work that is due at the same
   /// instant is listed in the order in which it was scheduled.
   public var pending: [PendingWork] { agenda.pending }
 

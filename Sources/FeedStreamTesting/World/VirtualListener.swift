@@ -9,7 +9,7 @@ final class VirtualListener: ListeningSocket {
   private let backlog: Int
   private var waiting: [VirtualChannel] = []
   private var queueing: [(attempt: VirtualInternet.Attempt, proceed: () -> Void)] = []
-  /// True when others may listen at the same address.
+  /// True when others may listen on the same address.
   let isShared: Bool
   private var onClose: ((VirtualListener) -> Void)?
 

@@ -20,7 +20,7 @@ extension LocalFeed {
   /// to an expired feed. **Cancellation:** prevents a retrieval that has not begun.
   ///
   /// - Parameters:
-  ///   - maxAge: the age at which a feed has expired; `nil` for any age.
+  ///   - maxAge: the age at which a feed expires; `nil` for never.
   ///   - deleting: the feeds to delete; none by default. A feed that has expired only by `maxAge` is kept: see
   ///     ``FeedCache/init(store:on:policy:now:)``.
   public func load(

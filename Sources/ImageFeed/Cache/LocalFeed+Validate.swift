@@ -18,7 +18,7 @@ extension LocalFeed {
   /// Delivers the result. **Failure:** the deletion's error. **Cancellation:** prevents a validation that has not
   /// begun.
   ///
-  /// - Parameter maxAge: the age at which a feed has expired; `nil` for any age.
+  /// - Parameter maxAge: the age at which a feed expires; `nil` for never.
   public func validate(
     maxAge: Duration? = FeedCachePolicy.defaultMaxAge
   ) -> AnyPublisher<CacheValidation, FeedStoreError> {

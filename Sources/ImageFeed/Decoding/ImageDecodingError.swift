@@ -5,7 +5,7 @@ public import Foundation
 public enum ImageDecodingError: Error, Hashable, Sendable {
   /// There are no bytes.
   case empty
-  /// The bytes don't begin like an image; the text gives the reason, if it is known.
+  /// The first bytes aren't those of an image; the text gives the reason, if it is known.
   case notAnImage(String)
   /// The bytes end within the image.
   case truncated

@@ -2,7 +2,7 @@ public import Foundation
 
 /// Decides how old a saved feed may be. The policy is pure: the current time is a parameter.
 public struct FeedCachePolicy: Hashable, Sendable {
-  /// The age at which a feed has expired; `nil` for any age.
+  /// The age at which a feed expires; `nil` for never.
   public let maxAge: Duration?
 
   /// Seven days: 604,800 seconds.

@@ -16,7 +16,7 @@ extension FeedImage {
 
     /// The id of an item that is named `name` in its document: `name` itself if it is a UUID, otherwise a UUID made
     /// from the name and the URL of the feed (RFC 9562, version 5, in the namespace of URLs). The same name and URL
-    /// always have the same id.
+    /// always give the same id.
     public init(name: String, in feed: URL) {
       self.init(UUID(canonical: name) ?? UUID(version5: "\(feed.absoluteString)\n\(name)"))
     }

@@ -9,7 +9,7 @@ public protocol FeedStore: Sendable {
   /// The feed saved for `address`, whatever its age, or `nil` if there is none. Changes nothing.
   func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed?
 
-  /// Replaces the feed of `address` with `feed` (replaced, not merged), unless a newer one is saved.
+  /// Replaces the feed of `address` with `feed`, without merging them, unless a newer one is saved.
   ///
   /// Deleting the old feed and inserting the new one are one transaction: after a deletion error or an insertion error,
   /// the old feed is intact.
@@ -23,7 +23,7 @@ public protocol FeedStore: Sendable {
 
   /// Records that the saved feed of `address` was still current at a later time, without changing its images.
   ///
-  /// Does nothing if a different feed was saved in the meantime, that is, if the saved feed's validators differ from
+  /// Does nothing if a different feed was saved in the meantime: one whose validators differ from
   /// ``FeedRenewal/since``.
   ///
   /// - Parameter now: as for ``replace(for:with:now:)``.
@@ -31,7 +31,7 @@ public protocol FeedStore: Sendable {
   ///   `nil` if there is no such feed.
   func renew(for address: URL, with renewal: FeedRenewal, now: Date) throws(FeedStoreError) -> FeedReplacement?
 
-  /// Deletes the feed of `address` if `condition` holds at that time; does nothing if there is none.
+  /// Deletes the feed of `address` if `condition` holds at that time; does nothing if there is no feed.
   ///
   /// - Returns: true when a feed was deleted.
   @discardableResult func delete(for address: URL, if condition: FeedDeletionCondition) throws(FeedStoreError) -> Bool

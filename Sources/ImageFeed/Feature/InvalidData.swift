@@ -28,7 +28,7 @@ public enum InvalidData: Error, Hashable, Sendable {
   case notAFeed
   /// The body exceeds a limit; `of` is the name of the thing that is counted.
   case tooMuch(of: String, limit: Int)
-  /// The body is JSON with the wrong structure. The values are the place of the mistake (`items[3].id`; empty for the
+  /// The body is JSON with the wrong structure. The values are the location of the error (`items[3].id`; empty for the
   /// whole document) and the expected structure.
   case wrongShape(at: String, String)
   /// The image URL of the item at this index is not an absolute http or https URL.

@@ -1,6 +1,6 @@
-/// The limits of a feed's history, that is, of the items that its document no longer lists.
+/// The limits of a feed's history: the items that its document no longer lists.
 ///
-/// The limit that is reached first applies. Starred items are kept beyond both limits, and don't count toward either.
+/// Whichever limit is reached first applies. Starred items are kept beyond both limits, and don't count toward either.
 public struct HistoryPolicy: Hashable, Sendable {
   /// The maximum number of items per feed; 0 to keep none.
   public var items: Int

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The bytes of an image as its server sent them, checked to begin like an image.
+/// The bytes of an image as its server sent them; the first bytes have been checked.
 public struct ImageData: Hashable, Sendable {
   /// The format of an image, as its first bytes indicate it, because the image's URL and media type can be wrong.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -27,7 +27,8 @@ public struct ImageData: Hashable, Sendable {
   public let bytes: Data
   public let kind: Kind
 
-  /// - Throws: ``InvalidImage`` if there are no bytes, or they are a web page, or don't begin like an image.
+  /// - Throws: ``InvalidImage`` if there are no bytes, if they are a web page, or if the first bytes aren't those of an
+  ///   image.
   public init(_ bytes: Data) throws(InvalidImage) {
     guard !bytes.isEmpty else { throw .empty }
     guard let kind = Kind(bytes) else {
@@ -85,7 +86,7 @@ public enum InvalidImage: Error, Hashable, Sendable {
   case webPage
   /// An SVG drawing, which can contain code and is not shown.
   case drawing
-  /// The bytes don't begin like an image.
+  /// The first bytes aren't those of an image.
   case notAnImage
   /// An image whose end is missing; the value contains the bytes that arrived. Such an image is never saved.
   case cutOff(ImageData)

@@ -7,7 +7,7 @@ struct ImageFile {
   var image: Saved<FetchedImage>
 
   private static let magic = "feed image 1"
-  /// The maximum length of the header, that is, of the lines before the bytes.
+  /// The maximum length of the header: the lines before the bytes.
   private static let longestHeader = 64 << 10
 
   /// The name of the file for an image, in a folder whose name has two characters.

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// The store for the latest value that ``FeedStream/Publisher/caching(to:since:reportingTo:)`` writes to.
+/// The store in which ``FeedStream/Publisher/caching(to:since:reportingTo:)`` keeps the latest value.
 public protocol LocalCopy<Value> {
   associatedtype Value
 

@@ -18,8 +18,8 @@ public enum RemoteFeedError: Error, Hashable, Sendable {
 
 extension RemoteFeedError {
   /// True if the same request may succeed a little later: the host was not found or not reached, the connection broke,
-  /// time or this machine's resources ran out, or the document is cut off. False after a complete response of any
-  /// status, after a response that is too large or isn't HTTP, and if the server isn't trusted.
+  /// the request timed out, this machine ran out of resources, or the document is cut off. False after a complete
+  /// response of any status, after a response that is too large or isn't HTTP, and if the server isn't trusted.
   public var isWorthRetrying: Bool {
     if case .invalidData(.cutOff) = self { return true }
     guard case .connectivity(let error) = self else { return false }

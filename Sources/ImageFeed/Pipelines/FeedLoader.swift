@@ -15,7 +15,7 @@ public import Foundation
 public struct FeedLoader {
   /// Options; each has a default.
   public struct Options {
-    /// The age at which a saved feed has expired; `nil` for any age. Seven days by default.
+    /// The age at which a saved feed expires; `nil` for never. Seven days by default.
     public var maxAge: Duration? = FeedCachePolicy.defaultMaxAge
     /// The failures after which the saved feed is shown. All by default.
     public var fallback = FallbackPolicy.any

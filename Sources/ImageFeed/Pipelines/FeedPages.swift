@@ -7,10 +7,10 @@ extension FeedLoader {
   /// The first is the feed of ``load()``, always requested unconditionally. Each later page has only images that no
   /// earlier page had. JSON Feed's `next_url`, Atom's `rel=next` (RFC 5005), and the `limit` and `after_id` of
   /// Essential Feed JSON name the next page. Finishes after a page that names no next page or one that was already
-  /// requested, or at a page without a new image, which is not delivered. Before a page is delivered, the images of all
-  /// pages so far are saved as one feed. A feed from the cache is one page. A page that is cut off is the last one, and
-  /// is not saved (``LoadSource/part(reason:)``); if the first page is cut off, a saved feed is shown instead, if there
-  /// is one.
+  /// requested, or when a page has no new images; that page is not delivered. Before a page is delivered, the images of
+  /// all pages so far are saved as one feed. A feed from the cache is one page. A page that is cut off is the last one,
+  /// and is not saved (``LoadSource/part(reason:)``); if the first page is cut off, a saved feed is shown instead, if
+  /// there is one.
   ///
   /// **Demand:** a page is requested on demand. **Failure:** ``FeedError`` if a page has nothing to show; the saved
   /// pages stay. **Cancellation:** closes the request immediately; a requested save is completed.

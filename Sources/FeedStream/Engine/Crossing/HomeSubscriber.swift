@@ -173,7 +173,7 @@ extension ThreadGate {
     if let crossing { crossing.cancel(up) } else { up.cancel() }
   }
 
-  /// Releases upstream, which ``cancelAndStand()`` has cancelled, when the stage needs it no more.
+  /// Releases upstream, which ``cancelAndStand()`` has cancelled, when the stage no longer needs it.
   @usableFromInline func dismiss() { discard(up.take()) }
 
   @usableFromInline func cancel() {

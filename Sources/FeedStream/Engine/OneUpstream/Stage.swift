@@ -12,8 +12,8 @@
   /// completed, but the subscriber has not received everything yet.
   @usableFromInline enum Phase { case waiting, begun, live, draining, ended }
 
-  /// The treatment of strays: events that upstream sends against the rules, before its subscription or after the
-  /// completion.
+  /// The treatment of strays: events that upstream sends in violation of the rules, before its subscription or after
+  /// the completion.
   ///
   /// Combine's operators differ in this treatment. Each operator here follows its counterpart: it may pass on
   /// upstream's violations, but adds none of its own.

@@ -3,7 +3,7 @@
 /// Types that open connections take `any LoopScheduler` and use its world, so that the same server or client runs in
 /// both.
 package protocol IOHost: LoopScheduler {
-  /// Starts listening at `address`.
+  /// Starts listening on `address`.
   func listen(at address: SocketAddress, backlog: Int, port: PortSharing) throws(SystemError) -> any ListeningSocket
 
   /// Connects to one address.
@@ -46,7 +46,7 @@ package protocol IOHost: LoopScheduler {
   var randomBytes: ByteMaker { get }
 }
 
-/// Decides which other sockets may listen at the same address.
+/// Decides which other sockets may listen on the same address.
 package enum PortSharing: Sendable {
   /// No other sockets.
   case alone
@@ -85,7 +85,7 @@ package struct FolderHint {
 
 /// A socket that waits for connections.
 package protocol ListeningSocket: AnyObject {
-  /// The address at which the socket listens. If port 0 was requested, it contains the port that the system chose.
+  /// The address on which the socket listens. If port 0 was requested, it contains the port that the system chose.
   var address: SocketAddress { get }
   /// Called when a connection is waiting, or when one could not be accepted.
   var onReady: (() -> Void)? { get set }

@@ -102,7 +102,7 @@ extension System {
 }
 
 extension SocketAddress {
-  /// The address at which a socket listens; `nil` for an unsupported family. The name of an abstract Unix socket begins
+  /// The address on which a socket listens; `nil` for an unsupported family. The name of an abstract Unix socket begins
   /// with `@`.
   fileprivate init?(listening descriptor: Int32) {
     var storage = sockaddr_storage()

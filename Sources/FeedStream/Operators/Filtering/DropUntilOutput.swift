@@ -9,7 +9,7 @@ extension Publisher {
   /// subscriber has requested have been dropped, it receives nothing until it requests more. One value is requested
   /// from `publisher`, which stays subscribed until the completion, as in Combine. **Failure:** that of either
   /// publisher; if `publisher` finishes without a value, so does this stream. **Cancellation:** cancels both
-  /// publishers. The completion does the same. **Policy:** forwards the rest.
+  /// publishers, as does the completion. **Policy:** forwards the rest.
   @inlinable public func drop<P: Publisher>(
     untilOutputFrom publisher: P
   ) -> Publishers.DropUntilOutput<Self, P> where P.Failure == Failure {

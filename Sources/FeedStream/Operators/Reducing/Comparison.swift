@@ -23,8 +23,8 @@ extension Publisher where Output: Comparable {
 }
 
 extension Publisher {
-  /// Delivers the value that comes first in the order when upstream finishes. If several values are equal, delivers the
-  /// first of them.
+  /// Delivers the value that comes first in the order, when upstream finishes. If several values are equal, delivers
+  /// the first of them.
   ///
   ///     upstream    --"aa"--"b"--"ccc"--|
   ///     min { $0.count < $1.count }
@@ -40,7 +40,7 @@ extension Publisher {
     max { areInIncreasingOrder($1, $0) }
   }
 
-  /// Delivers the value that comes last in the order when upstream finishes. If several values are equal, delivers the
+  /// Delivers the value that comes last in the order, when upstream finishes. If several values are equal, delivers the
   /// first of them.
   ///
   ///     upstream    --"aa"--"b"--"ccc"--|

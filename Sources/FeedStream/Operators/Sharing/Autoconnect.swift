@@ -5,8 +5,8 @@ extension ConnectablePublisher {
   ///     connected          x-------------x
   ///     second subscriber      x---------cancels
   ///
-  /// After a disconnection, the next subscriber to attach connects again. After upstream has completed, no subscriber
-  /// connects; a ``ConnectablePublisher`` of your own decides this in its `connect()`. **Demand, failure:** pass
+  /// After a disconnection, the next subscriber to attach connects again. After upstream has completed, attaching no
+  /// longer connects; a ``ConnectablePublisher`` of your own decides this in its `connect()`. **Demand, failure:** pass
   /// through. **Cancellation:** when the last subscriber cancels, the connection is cancelled before the subscription,
   /// even if the source is delivering values during `connect()`. If that happens during `connect()` of a
   /// ``ConnectablePublisher`` of your own, the connection is cancelled when that call returns. **Policy:** that of this

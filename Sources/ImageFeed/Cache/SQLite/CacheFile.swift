@@ -1,6 +1,6 @@
 import Foundation
 
-/// The file of a cache and the two files that SQLite keeps next to it: identifies, renames and removes them.
+/// Identifies, renames and removes the file of a cache and the two files that SQLite keeps next to it.
 struct CacheFile: Sendable {
   /// An absolute path, so that it survives a change of directory and SQLite never reads it as a `file:` URI.
   let path: String

@@ -23,9 +23,9 @@ struct FeedDatabase: Sendable {
     }
   }
 
-  /// Connects to a file that SQLite can't open normally because it can't write next to it: in a read-only folder, or on
-  /// a full disk. This is correct only as long as no process writes to the file, so compare the file's identity before
-  /// and after.
+  /// Connects to a file that SQLite can't open normally because nothing can be written next to it: in a read-only
+  /// folder, or on a full disk. This is correct only as long as no process writes to the file, so compare the file's
+  /// identity before and after.
   init(frozen file: CacheFile) throws {
     var configuration = Self.configuration(busyTimeout: .zero)
     configuration.readonly = true
