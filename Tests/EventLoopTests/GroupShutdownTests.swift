@@ -53,7 +53,7 @@ import Testing
           round % 2 == 0
           ? numbers.parallel(on: group, limit: 4) { $0.map { $0 + 1 } }.eraseToAnyPublisher()
           : numbers.parallelMap(on: group, limit: 3) { $0 + 1 }.eraseToAnyPublisher()
-        let sink = results.sink { _ in ends += 1 } receiveValue: { _ in }
+        let sink = results.sink(receiveCompletion: { _ in ends += 1 }, receiveValue: { _ in })
         let closer = try EventLoopThread()
         closer.loop.execute { _ = closer.loop.once(after: .microseconds(round * 37 % 900)) { group.shutdown() } }
         loop.run()
@@ -103,9 +103,11 @@ import Testing
     let group = try EventLoopGroup(count: 2)
     for _ in 0..<100 {
       let values = await withCheckedContinuation { continuation in
-        let count = Locked<Forgetful?>(nil)
-        let subscriber = Forgetful { continuation.resume(returning: count.withLock { $0.take() }?.values.load(ordering: .relaxed)) }
-        count.withLock { $0 = subscriber }
+        let kept = Locked<Forgetful?>(nil)
+        let subscriber = Forgetful {
+          continuation.resume(returning: kept.withLock { $0.take() }?.values.load(ordering: .relaxed))
+        }
+        kept.withLock { $0 = subscriber }
         (0..<20).publisher.parallel(on: group, limit: 4) { $0.map { $0 + 1 } }.subscribe(subscriber)
       }
       #expect(values == 20)

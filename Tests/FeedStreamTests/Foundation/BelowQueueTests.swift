@@ -64,7 +64,8 @@ import Testing
     for _ in 0..<200 {
       nonisolated(unsafe) var subscription: AnyCancellable?
       let values = await withUnsafeContinuation { continuation in
-        subscription = (0..<50).publisher.mapAsync(limit: 8) { $0 }.collect().sink { continuation.resume(returning: $0) }
+        subscription = (0..<50).publisher.mapAsync(limit: 8) { $0 }.collect()
+          .sink { continuation.resume(returning: $0) }
       }
       #expect(values == Array(0..<50))
       withExtendedLifetime(subscription) {}
