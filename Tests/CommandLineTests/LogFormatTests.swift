@@ -75,7 +75,7 @@ import Testing
         "# TYPE feedstream_eventloop_offloads gauge",
         "# TYPE feedstream_polls_total counter", "feedstream_polls_total{feedstream_poll_outcome=\"failed\"} 0",
       ] { #expect(metrics.contains("\(line)\n"), "\(line) is missing in \(metrics)") }
-      // How many, depends on the polls that run.
+      // The number depends on the polls that are running.
       #expect(metrics.contains("\nfeedstream_eventloop_offloads{feedstream_eventloop_name=\"gallery\"} "), "\(metrics)")
       var served: Line?
       while served == nil, let text = await run.errors.line() {

@@ -118,9 +118,9 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
     super.init(down)
   }
 
-  // At home, because tasks that end may make later requests on other threads.
   @usableFromInline var ownLane: CrossedHome? { home.ownLane }
 
+  // At home, because tasks that end may make later requests on other threads.
   override func began() { home.handDown { self.beginHere() } }
 
   private func beginHere() {

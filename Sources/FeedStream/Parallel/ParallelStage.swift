@@ -47,7 +47,6 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   private var isDraining = false
   /// This stage, from upstream's completion to its own: the pipelines' results need it.
   private var untilOver: ParallelStage?
-  private var isStaying = false
 
   @usableFromInline init(
     _ down: ErasedSubscriber<Output, Failure>, _ crew: ParallelCrew, _ limit: Int, _ assemble: @escaping Assemble
@@ -182,10 +181,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   private func updateStaying() {
     guard isLive else { return }
     if ending != nil { untilOver = self }
-    let mustStay = ending != nil || !waiting.isEmpty || rails.contains(where: \.isClosing)
-    guard mustStay != isStaying else { return }
-    isStaying = mustStay
-    crew.stay(mustStay)
+    crew.stay(ending != nil || !waiting.isEmpty || rails.contains(where: \.isClosing))
   }
 
   /// The pipeline with the least work among those with demand.

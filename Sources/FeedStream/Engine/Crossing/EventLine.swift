@@ -75,8 +75,10 @@ import Synchronization
       }
     }
 
-    /// Removes the first event, if it isn't later than the one with this number.
-    func take(upTo number: Int) -> (() -> Void)? {
+    /// Drops the events up to the one with this number.
+    func drop(upTo number: Int) { while take(upTo: number) != nil {} }
+
+    private func take(upTo number: Int) -> (() -> Void)? {
       state.withLock { state in
         guard state.taken < number else { return nil }
         state.taken += 1
@@ -97,7 +99,7 @@ import Synchronization
       self.number = number
     }
 
-    deinit { if !hasRun { while queue.take(upTo: number) != nil {} } }
+    deinit { if !hasRun { queue.drop(upTo: number) } }
 
     func run() {
       hasRun = true
