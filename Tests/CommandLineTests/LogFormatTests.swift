@@ -40,7 +40,7 @@ import Testing
 
   @Test func `errors, hints and --quiet are the same in JSON as in text`() async throws {
     try await withFolder { folder in
-      // No server listens at that port.
+      // No server listens on that port.
       let arguments = ["load", "http://127.0.0.1:1/", "--cache", folder.appendingPathComponent("feeds.db").path]
       let text = try await FeedBinary.run(arguments)
       let run = try await FeedBinary.run(arguments + ["--log-format", "json"])

@@ -449,7 +449,7 @@ import Testing
     }
   }
 
-  @Test func `serve reports that another program listens at its port`() async throws {
+  @Test func `serve reports that another program listens on its port`() async throws {
     try await withGallery(["a"]) { port, origin, _ in
       let number = await origin.port
       let run = try await FeedBinary.run(["serve", "--port", "\(number)", "http://127.0.0.1:\(number)/feed.json"])

@@ -28,7 +28,7 @@ import Testing
     let listener = try Listener(at: .internet("127.0.0.1", port: 0), on: loop)
     let port = listener.address.port!
     let server = Outcome(listener.connections.prefix(1))
-    // If the name also has an IPv6 address, no server listens at it.
+    // If the name also has an IPv6 address, no server listens on it.
     let client = Outcome(Connection.connect(to: "localhost:\(port)", on: loop))
     loop.run { client.completion != nil && !server.values.isEmpty }
     #expect(client.values.first?.peer == listener.address)

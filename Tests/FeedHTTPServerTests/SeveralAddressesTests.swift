@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct SeveralAddressesTests {
-  @Test func `a server listens at several addresses, and at none once closed`() throws {
+  @Test func `a server listens on several addresses, and at none once closed`() throws {
     let time = VirtualTimeScheduler()
     let places: [SocketAddress] = [.internet("10.0.0.1", port: 80), .internet("10.0.0.1", port: 8080)]
     let server = try HTTPServer(at: places, on: time)

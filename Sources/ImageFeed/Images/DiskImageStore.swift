@@ -2,7 +2,7 @@ public import Foundation
 import GRDB
 import Synchronization
 
-/// Keeps images in a folder, one file each, with an index in SQLite, which several processes may share.
+/// Keeps images in a folder, one file each, with an index in SQLite. Several processes may share the folder.
 ///
 /// Creating the store doesn't touch the disk; the first save creates the folder. The files and the index together never
 /// take up more than `limit` bytes: if an image doesn't fit, the least recently used ones are deleted first, until at

@@ -1,7 +1,7 @@
 public import FeedStream
 
 extension Publisher where Output == Saved<FetchedImage>, Failure == CacheMiss {
-  /// Falls back to the server when no saved image may be shown without another request.
+  /// Requests the image from the server if no saved image may be shown without asking the server.
   ///
   /// The cache comes first, unlike for a feed, because the image at a URL hardly ever changes. **Demand:** passes
   /// through. **Failure:** the server's failure, and the cache's, if any. **Cancellation:** cancels the running

@@ -194,7 +194,7 @@ import Testing
     }
     let bench = HTTPBench {
       $0.publicAddresses = ["127.0.0.1"]
-      // No server listens at the first address.
+      // No server listens on the first address.
       $0.addresses = ["dual.test": ["127.0.0.3", "127.0.0.1"]]
     }
     let url = try #require(URL(string: "http://dual.test:\(web.port)/"))

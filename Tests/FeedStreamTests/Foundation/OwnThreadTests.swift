@@ -1,5 +1,6 @@
 import FeedStream
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -119,6 +120,29 @@ import Testing
     loop?.close()
     subscription?.cancel()
     return values
+  }
+
+  @Test func `a thread that delivers one value returns, and the values that others keep delivering arrive`() async {
+    let received = Mutex(0)
+    let early: Int = await withUnsafeContinuation { continuation in
+      Thread.detachNewThread {
+        let relay = Relay()
+        let subscription = relay.merge(with: Empty(completeImmediately: false)).sink { _ in
+          let count = received.withLock {
+            $0 += 1
+            return $0
+          }
+          if count < 2_000 { relay.deliverElsewhere(count) }
+        }
+        relay.deliver(0)
+        continuation.resume(returning: received.withLock { $0 })
+        withExtendedLifetime(subscription) {
+          while received.withLock({ $0 }) < 2_000 { usleep(1_000) }
+        }
+      }
+    }
+    #expect(early < 1_000)
+    while received.withLock({ $0 }) < 2_000 { try? await Task.sleep(for: .milliseconds(1)) }
   }
 
   /// Delivers what it is told to, on the calling thread or another.

@@ -13,7 +13,7 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// True when the calling thread may use objects that live here.
   var isHere: Bool { get }
 
-  /// True if any thread may run the domain, one at a time, so that code on any thread may use objects that live here.
+  /// True if the domain may run on any thread, one thread at a time, so that code on any thread may use objects that live here.
   /// A closed loop's objects may be released anywhere.
   var isForAnyThread: Bool { get }
 

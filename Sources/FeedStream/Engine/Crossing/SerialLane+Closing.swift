@@ -13,14 +13,12 @@ extension SerialLane {
   /// Runs `cancel` in the lane, after the work that waits there. In a closed lane, whose queue or loop runs no more work,
   /// it runs on this thread, or on the one that is running another cancellation.
   private func end(_ cancel: @escaping () -> Void) {
-    let (isClosed, isFree) = state.withLock { state in
+    let (isClosed, duty) = state.withLock { state in
       state.cancellations.append(cancel)
       if !state.isClosed { append({ [self] in runCancellation() }, to: &state) }
-      defer { state.isBusy = true }
-      return (state.isClosed, !state.isBusy)
+      return (state.isClosed, state.takeOver())
     }
-    guard isFree else { return }
-    if isClosed { runCancellations() } else { begin() }
+    if !isClosed { perform(duty) } else if duty == .begin { runCancellations() }
   }
 
   private func runCancellation() { state.withLock { $0.cancellations.popFirst() }?() }

@@ -3,13 +3,18 @@ import Synchronization
 /// Takes the place of a loop for streams without one: runs work from several threads one piece at a time.
 ///
 /// No thread blocks. A lane with a queue runs its work there. Without a queue, a thread that finds the lane free runs
-/// the work, and a thread that finds the lane busy leaves its work to the thread that is running there.
+/// the work, and a thread that finds the lane busy leaves its work to the thread that is running there. If that thread
+/// never catches up with the others, it leaves the rest to the next thread that adds work, or to a task.
 // @unchecked: a lock guards the state, pieces of work run one at a time, on any thread, and only the thread that hands
 // down the subscription uses `handing`, before other code has access to the lane.
 @usableFromInline package final class SerialLane: StreamDomain, @unchecked Sendable {
   struct State {
     var work = FIFO<() -> Void>()
     var isBusy = false
+    /// True if the lane is busy because its last thread has left work to others.
+    var isLeft = false
+    /// True if another thread has added work during the current turn.
+    var isFed = false
     /// Cancellations that haven't run yet, in order.
     var cancellations = FIFO<() -> Void>()
     /// True if the lane's loop is closed: no more work runs, except cancellations, on any thread.
@@ -22,9 +27,16 @@ import Synchronization
     /// Reads of the map that wait for the queue.
     var looks: [@Sendable (Bool) -> Void] = []
     var isLooking = false
+
+    /// Makes the calling thread the one that runs the lane's work, if no other thread is.
+    mutating func takeOver() -> Duty {
+      guard isLeft || !isBusy else { return .none }
+      defer { (isBusy, isLeft, isFed) = (true, false, false) }
+      return isBusy ? .goOn : .begin
+    }
   }
 
-  /// The number of pieces of work that run before the queue gets a turn.
+  /// The number of pieces of work that run before the queue, or another thread, gets a turn.
   private static let turn = 128
   /// The time after which a piece of work with many values lets the queue have a turn.
   private static let turnDuration = Duration.milliseconds(1)
@@ -53,9 +65,13 @@ import Synchronization
   /// The loop of another thread to which the lane belongs.
   private(set) weak var loop: (any StreamDomain)?
   /// The home of the stream that receives the lane's values; set while the subscription is delivered.
-  private(set) var handing: Handing?
+  var handing: Handing?
   /// The number of gates in which a thread keeps the lane occupied. Only that thread uses it.
-  private var keepers = 0
+  var keepers = 0
+
+  /// What a thread that has added work to the lane must do: nothing, begin to run the work of a free lane, or run what
+  /// another thread has left.
+  enum Duty { case none, begin, goOn }
 
   @usableFromInline struct Signals: OptionSet, Sendable {
     @usableFromInline let rawValue: UInt8
@@ -65,11 +81,6 @@ import Synchronization
     @usableFromInline static var revoked: Self { Self(rawValue: 1) }
     /// Other work waits in the lane.
     @usableFromInline static var hasWork: Self { Self(rawValue: 2) }
-  }
-
-  struct Handing {
-    /// The home of the stream that receives the values; `nil` if that stream doesn't live on a loop.
-    let home: (any StreamDomain)?
   }
 
   /// - Parameters:
@@ -127,43 +138,27 @@ import Synchronization
 
   /// Runs `action` in the lane; its captured state then belongs to the lane.
   func post(_ action: @escaping () -> Void) {
-    let isFree = state.withLock { state in
-      guard !state.isClosed else { return false }
+    let duty = state.withLock { state in
+      guard !state.isClosed else { return Duty.none }
       append(action, to: &state)
-      defer { state.isBusy = true }
-      return !state.isBusy
+      return state.takeOver()
     }
-    if isFree { begin() }
+    perform(duty)
   }
 
   func append(_ action: @escaping () -> Void, to state: inout State) {
     state.work.append(action)
     signals.bitwiseOr(Signals.hasWork.rawValue, ordering: .relaxed)
+    if state.isBusy, !state.isFed { state.isFed = runner.load(ordering: .relaxed) != currentThread() }
   }
 
-  /// Runs `handDown` immediately, on this thread, before other code has access to the lane.
-  ///
-  /// - Parameter home: the home of the stream that takes the subscription.
-  func begin(at home: (any StreamDomain)?, _ handDown: () -> Void) {
-    state.withLock { $0.isBusy = true }
-    handing = Handing(home: home)
-    inside {
-      handDown()
-      handing = nil
+  func perform(_ duty: Duty) {
+    switch duty {
+    case .none: return
+    case .begin: begin()
+    case .goOn: drain()
     }
-    if keepers == 0 { vacate() } else { runner.store(currentThread(), ordering: .relaxed) }
   }
-
-  /// Runs `handDown` in the lane, which is free or in which the calling code runs. See ``begin(at:_:)``.
-  func handDown(at home: (any StreamDomain)?, _ handDown: () -> Void) {
-    guard isHere else { return begin(at: home, handDown) }
-    let outer = exchange(&handing, with: Handing(home: home))
-    handDown()
-    handing = outer
-  }
-
-  /// True while the calling thread is handing down the lane's subscription.
-  var isHandingDownHere: Bool { runner.load(ordering: .relaxed) == currentThread() && handing != nil }
 
   /// Runs `request` on this thread, before this returns, if the lane is free and any thread may request in it;
   /// otherwise as `perform(_:)` does. As in Combine, a request made before a value is sent then counts for that value.
@@ -185,37 +180,6 @@ import Synchronization
     inside(action)
     vacate()
     return true
-  }
-
-  /// Makes the work of other threads wait until ``release()``, because `thread` entered the gate before the lane existed
-  /// and is still inside. Call this before other code has access to the lane.
-  func occupy(for thread: UInt) {
-    state.withLock { $0.isBusy = true }
-    runner.store(thread, ordering: .relaxed)
-    keep()
-  }
-
-  /// Keeps the lane occupied by the calling thread, which is inside a gate that the lane serves, until ``release()``. Call
-  /// this while the lane is occupied.
-  func keep() { keepers += 1 }
-
-  /// Called by a thread that kept the lane occupied: the last one lets the work of other threads run.
-  func release() {
-    keepers -= 1
-    if keepers == 0 { vacate() }
-  }
-
-  /// Runs the work that has arrived, on this thread, and frees the lane.
-  func vacate() { if !freeIfEmpty() { begin() } }
-
-  /// - Returns: false if there is work, in which case the lane stays busy.
-  private func freeIfEmpty() -> Bool {
-    state.withLock { state in
-      guard state.work.isEmpty else { return false }
-      runner.store(0, ordering: .relaxed)
-      state.isBusy = false
-      return true
-    }
   }
 
   // The same loop keeps running for a lane that is created within this one.
@@ -246,21 +210,41 @@ import Synchronization
   }
 
   private func drain() {
-    var left = start == nil ? Int.max : Self.turn
+    var left = Self.turn
     var hasMore = true
     turnEnds = false
     if start != nil { began = .now }
     inside {
-      while left > 0, hasMore {
+      while left > 0 {
         guard let action = next() else {
           hasMore = false
           break
         }
         action()
         left = turnEnds ? 0 : left - 1
+        if left == 0, start == nil, !leavesWork() { left = Self.turn }
       }
     }
-    if hasMore { drainWhereItRuns() }
+    guard hasMore else { return }
+    if start != nil { drainWhereItRuns() } else { Task.detached { self.drainWhatIsLeft() } }
+  }
+
+  /// Called at the end of a turn in a lane without a queue. Lets another thread run the rest if other threads keep adding
+  /// work: this one might never return to what called it.
+  ///
+  /// - Returns: false if this thread goes on.
+  private func leavesWork() -> Bool {
+    state.withLock { state in
+      guard state.isFed, !state.work.isEmpty else { return false }
+      runner.store(0, ordering: .relaxed)
+      state.isLeft = true
+      return true
+    }
+  }
+
+  /// Runs the work that a thread has left, unless another thread already does.
+  private func drainWhatIsLeft() {
+    perform(state.withLock { $0.isLeft ? $0.takeOver() : .none })
   }
 
   /// Lets the queue have a turn after the current piece of work.
@@ -299,12 +283,6 @@ import Synchronization
     body()
     CurrentDomain.leave(outer)
     _ = runner.compareExchange(expected: thread, desired: 0, ordering: .relaxed)
-  }
-
-  /// The lane in which a subscription is being delivered.
-  static var ofSubscriptionHandedDown: SerialLane? {
-    guard Home.hasQueues, let lane = CurrentDomain.get() as? SerialLane, lane.handing != nil else { return nil }
-    return lane
   }
 
   /// The lane in which the calling code runs.

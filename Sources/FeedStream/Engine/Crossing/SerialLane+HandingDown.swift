@@ -1,0 +1,73 @@
+import Synchronization
+
+/// The thread that hands down the lane's subscription, and threads that keep the lane occupied.
+extension SerialLane {
+  struct Handing {
+    /// The home of the stream that receives the values; `nil` if that stream doesn't live on a loop.
+    let home: (any StreamDomain)?
+  }
+
+  /// Runs `handDown` immediately, on this thread, before other code has access to the lane.
+  ///
+  /// - Parameter home: the home of the stream that takes the subscription.
+  func begin(at home: (any StreamDomain)?, _ handDown: () -> Void) {
+    state.withLock { $0.isBusy = true }
+    handing = Handing(home: home)
+    inside {
+      handDown()
+      handing = nil
+    }
+    if keepers == 0 { vacate() } else { runner.store(currentThread(), ordering: .relaxed) }
+  }
+
+  /// Runs `handDown` in the lane, which is free or in which the calling code runs. See ``begin(at:_:)``.
+  func handDown(at home: (any StreamDomain)?, _ handDown: () -> Void) {
+    guard isHere else { return begin(at: home, handDown) }
+    let outer = exchange(&handing, with: Handing(home: home))
+    handDown()
+    handing = outer
+  }
+
+  /// True while the calling thread is handing down the lane's subscription.
+  var isHandingDownHere: Bool { runner.load(ordering: .relaxed) == currentThread() && handing != nil }
+
+  /// Makes the work of other threads wait until ``release()``, because `thread` entered the gate before the lane existed
+  /// and is still inside. Call this before other code has access to the lane.
+  func occupy(for thread: UInt) {
+    state.withLock { $0.isBusy = true }
+    runner.store(thread, ordering: .relaxed)
+    keep()
+  }
+
+  /// Keeps the lane occupied by the calling thread, which is inside a gate that the lane serves, until ``release()``. Call
+  /// this while the lane is occupied.
+  func keep() { keepers += 1 }
+
+  /// Called by a thread that kept the lane occupied: the last one lets the work of other threads run.
+  func release() {
+    keepers -= 1
+    if keepers == 0 { vacate() }
+  }
+
+  /// Runs the work that has arrived, on this thread, and frees the lane.
+  func vacate() { if !freeIfEmpty() { begin() } }
+
+  /// - Returns: false if there is work, in which case the lane stays busy.
+  private func freeIfEmpty() -> Bool {
+    state.withLock { state in
+      guard state.work.isEmpty else {
+        state.isFed = false
+        return false
+      }
+      runner.store(0, ordering: .relaxed)
+      state.isBusy = false
+      return true
+    }
+  }
+
+  /// The lane in which a subscription is being delivered.
+  static var ofSubscriptionHandedDown: SerialLane? {
+    guard Home.hasQueues, let lane = CurrentDomain.get() as? SerialLane, lane.handing != nil else { return nil }
+    return lane
+  }
+}
