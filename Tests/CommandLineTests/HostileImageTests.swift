@@ -30,7 +30,7 @@ import Testing
   }
 
   private static let tooLarge = "the limits are 40 megapixels, and 16,384 pixels per side."
-  private static let cutOff = Expectation.refused("The image is cut off.")
+  private static let cutOff = Expectation.refused("The image is incomplete.")
 
   static let rows: [Row] = [
     Row(name: "zero bytes", make: { [] }, expected: .refused("The image is empty.")),

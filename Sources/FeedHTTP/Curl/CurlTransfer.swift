@@ -29,8 +29,9 @@ final class CurlTransfer {
   private let names: [String: [String]]
   let signer: RequestSigner?
   private var resolved: UnsafeMutablePointer<curl_slist>?
-  /// The request's body, and the number of times that libcurl has begun to send the request.
+  /// The request's body.
   var upload: BodyUpload?
+  /// The number of times that libcurl has begun to send the request.
   private(set) var sends = 0
   /// True if libcurl was prevented from repeating a request that must not be repeated.
   private(set) var wasKeptFromRepeating = false

@@ -44,7 +44,7 @@ extension ImageDecodingError: CustomStringConvertible, LocalizedError {
     case .empty: "The image is empty."
     case .notAnImage(""): "This is not an image."
     case .notAnImage(let reason), .tooLarge(let reason), .unsupported(let reason): reason
-    case .truncated: "The image is cut off."
+    case .truncated: "The image is incomplete."
     case .corrupt(""): "The image is damaged."
     case .corrupt(let reason): "The image is damaged: \(reason)"
     case .outOfMemory: "Decoding the image needs more memory than the limit allows."

@@ -100,7 +100,7 @@ extension InvalidImage: CustomStringConvertible, LocalizedError {
     case .webPage: "The server sent a web page where an image was expected."
     case .drawing: "The server sent an SVG drawing; only bitmap images are shown."
     case .notAnImage: "The server sent something that is not an image."
-    case .cutOff: "The server sent an image that is cut off."
+    case .cutOff: "The server sent an incomplete image."
     }
   }
 

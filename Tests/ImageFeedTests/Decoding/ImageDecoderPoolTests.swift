@@ -38,7 +38,7 @@ import Testing
       (.empty, "", .empty, "The image is empty."),
       (.notAnImage, "", .notAnImage(""), "This is not an image."),
       (.notAnImage, "A page.", .notAnImage("A page."), "A page."),
-      (.truncated, "", .truncated, "The image is cut off."),
+      (.truncated, "", .truncated, "The image is incomplete."),
       (
         .tooLarge, "",
         .tooLarge("The image has 9 × 5 pixels; the limits are 40 megapixels, and 16,384 pixels per side."),

@@ -52,7 +52,7 @@ extension ChunkError: CustomStringConvertible {
     case .frameTooLong(let length, let limit):
       "a frame of \(Self.bytes(length)) was announced, but the limit is \(Self.bytes(limit)); raise maxLength to allow that"
     case .torn(let count): "the bytes ended in the middle of a frame, \(Self.bytes(count)) after it began"
-    case .tooMany(let limit): "there are more than \(Self.bytes(limit)); raise the limit to allow that"
+    case .tooMany(let limit): "the joined bytes are longer than \(Self.bytes(limit)); raise the limit to allow that"
     }
   }
 

@@ -15,7 +15,7 @@ public struct Datagram: Hashable, Sendable {
   }
 }
 
-/// Sends and receives datagrams at an address.
+/// Sends datagrams from a local address, and receives those that are sent to it.
 ///
 ///     let socket = try DatagramSocket(at: .internet("0.0.0.0", port: 9999), on: loop)
 ///     let echo = socket.datagrams.write(to: socket)

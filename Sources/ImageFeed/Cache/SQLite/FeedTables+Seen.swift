@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Statements that read the history of a feed, and its stars.
+/// Statements that read and change the history and the stars of a feed.
 extension FeedTables {
 
   func kept(of address: URL, after place: SeenPage.Place?, limit: Int) throws -> SeenPage {
