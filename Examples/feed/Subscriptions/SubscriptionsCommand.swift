@@ -55,7 +55,9 @@ struct SubscriptionOptions: ParsableArguments {
 struct SubscriptionsList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Print the feeds in the list.",
-    discussion: "In rename, move and remove, you can give a feed's number instead of its URL. A fleet's list (--store) has only URLs.")
+    discussion:
+      "In rename, move and remove, you can give a feed's number instead of its URL. A fleet's list (--store) has only URLs."
+  )
 
   @OptionGroup var options: SubscriptionOptions
 

@@ -43,8 +43,10 @@ extension Port {
   /// For the owner's use: true when a subscription that arrives after the completion is neither used nor refused.
   @exclusivity(unchecked) @usableFromInline final var leavesLate = false
   @exclusivity(unchecked) @usableFromInline final var up: (any Subscription)?
-  /// The path to an upstream that lives on a queue outside the owner's home.
+  /// The path from an upstream that lives on a queue outside the owner's home. Used where upstream delivers.
   @exclusivity(unchecked) @usableFromInline final var crossing: HomePair?
+  /// The path to the upstream of `up`, if it lives on such a queue. Used in the owner's home.
+  @exclusivity(unchecked) @usableFromInline final var path: HomePair?
   /// True when the owner has cancelled upstream: events that are still on the way to its home are dropped.
   @exclusivity(unchecked) @usableFromInline final var isCancelled = false
   fileprivate final let line = EventLine()
@@ -55,20 +57,23 @@ extension Port {
   @inlinable init(index: Int) { self.index = index }
 
   @usableFromInline final func request(_ demand: Subscribers.Demand) {
-    guard let crossing else {
+    guard let path else {
       up?.request(demand)
       return
     }
-    if let up { crossing.request(demand, from: up) }
+    if let up { path.request(demand, from: up) }
   }
 
   /// Cancels upstream; nothing arrives from it anymore.
   @usableFromInline final func cancel() {
     let up = self.up
-    let crossing = self.crossing
     isCancelled = true
     close()
-    if let crossing, let up { crossing.cancel(up) } else { up?.cancel() }
+    if let up { cancel(up, through: path) }
+  }
+
+  @usableFromInline final func cancel(_ up: any Subscription, through path: HomePair?) {
+    if let path { path.cancel(up) } else { up.cancel() }
   }
 
   /// Ignores the current subscription, which can still be cancelled, and accepts a new one from the publisher.
@@ -81,7 +86,7 @@ extension Port {
   @usableFromInline func drop(reporting: Bool) {}
 
   /// The subscription to upstream, for the map, or the bridge to an upstream that lives elsewhere.
-  final var visible: [Any] { crossing == nil ? [up].compactMap { $0 } : isLive ? [bridge].compactMap { $0 } : [] }
+  final var visible: [Any] { path == nil ? [up].compactMap { $0 } : isLive ? [bridge].compactMap { $0 } : [] }
 
   /// Called in upstream's home when its subscription arrives there.
   @inline(never) @usableFromInline final func crosses(_ subscription: any Subscription, to owner: String) {
@@ -120,7 +125,7 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
     // Before the subscription reaches the owner's home: upstream's events may arrive meanwhile.
     self.crossing = crossing
     if crossing == nil, entry.enter() {
-      accept(subscription)
+      accept(subscription, through: nil)
       entry.leave()
     } else {
       bring(subscription, through: crossing)
@@ -128,16 +133,19 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
   }
 
   @inline(never) @usableFromInline final func bring(_ subscription: any Subscription, through crossing: HomePair?) {
-    move(through: crossing, ArrivingSubscription.event(subscription, through: crossing, accept))
+    move(
+      through: crossing,
+      ArrivingSubscription.event(subscription, through: crossing) { [self] in accept($0, through: crossing) })
   }
 
-  @usableFromInline final func accept(_ subscription: any Subscription) {
+  @usableFromInline final func accept(_ subscription: any Subscription, through path: HomePair?) {
     guard !isLive, !isEnded else {
-      if isLive || !leavesLate { subscription.cancel() }
+      if isLive || !leavesLate { cancel(subscription, through: path) }
       return
     }
     isLive = true
     up = subscription
+    self.path = path
     P.began(self)
   }
 
