@@ -69,9 +69,10 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
     case .demandAddsUp: "A request for zero values traps, naming the operator."
     case .neverMoreThanAsked:
       "Some operators that count demand trap; the others pass the value on, hold it, or drop and report it."
-    case .oneEnding: "Most operators with state ignore events after the completion; the others pass them on."
+    case .oneEnding:
+      "Most operators ignore events after the completion; those without a subscription of their own, such as `map`, pass them on."
     case .cancelIsFinal:
-      "Most operators with state ignore events that a publisher delivers despite cancel(); the others pass them on."
+      "Most operators ignore events that a publisher delivers despite cancel(); those without a subscription of their own pass them on."
     case .orderIsKept, .nothingLostInSilence, .everythingReleased, .flatStack:
       "The operator has a defect; the conformance kit finds it."
     }
