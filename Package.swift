@@ -119,13 +119,14 @@ let package = Package(
       dependencies: ["FeedHTTPTypes", "FeedStream", "FeedTLS", "PlainText", "CCurl", "COpenSSL", "CZlib"]),
     .target(name: "FeedHTTPServer", dependencies: ["FeedHTTPTypes", "FeedStream", "CZlib"]),
     // The vocabulary that client and server share.
-    .target(name: "FeedHTTPTypes"),
+    .target(name: "FeedHTTPTypes", dependencies: ["FeedStream"]),
     // A client of Redis, without feeds.
     .target(name: "FeedRedis", dependencies: ["FeedStream", "FeedTLS", "PlainText"]),
     .target(name: "FeedTLS", dependencies: ["FeedStream", "COpenSSL"]),
     // WebSocket, both sides.
     .target(
-      name: "FeedWebSocket", dependencies: ["FeedHTTPServer", "FeedStream", "FeedTLS", "COpenSSL", "CZlib"]),
+      name: "FeedWebSocket",
+      dependencies: ["FeedHTTPServer", "FeedHTTPTypes", "FeedStream", "FeedTLS", "COpenSSL", "CZlib"]),
     .target(
       name: "ImageFeed",
       dependencies: [

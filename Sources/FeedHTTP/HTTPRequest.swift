@@ -14,10 +14,7 @@ public struct HTTPRequest: Sendable, Hashable {
     }
 
     /// True if HTTP allows the characters in the name and the value (RFC 9110, section 5.5).
-    package var isValid: Bool {
-      !name.isEmpty && name.utf8.allSatisfy(Self.isToken)
-        && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
-    }
+    package var isValid: Bool { HTTPSyntax.isField(name, value) }
 
     /// True for the fields that delimit a body. If two of them disagree, some servers read two requests (request
     /// smuggling).
@@ -28,20 +25,6 @@ public struct HTTPRequest: Sendable, Hashable {
       default: false
       }
     }
-
-    /// A table of bits, because each byte of each field name is checked.
-    private static func isToken(_ byte: UInt8) -> Bool {
-      byte < 0x80 && (byte < 0x40 ? tokens.0 >> UInt64(byte) : tokens.1 >> UInt64(byte - 0x40)) & 1 == 1
-    }
-
-    /// Bit n of the first number represents character n; bit n of the second, character 64 + n.
-    private static let tokens: (UInt64, UInt64) = {
-      var bits: (UInt64, UInt64) = (0, 0)
-      for byte in UInt8(0x21)..<0x7F where !"()<>@,;:\\\"/[]?={}".utf8.contains(byte) {
-        if byte < 0x40 { bits.0 |= 1 << UInt64(byte) } else { bits.1 |= 1 << UInt64(byte - 0x40) }
-      }
-      return bits
-    }()
   }
 
   /// The method. GET by default.

@@ -36,15 +36,7 @@
   }
 
   /// True when the method is a token, and so can be sent (RFC 9110, section 5.6.2).
-  package var isToken: Bool {
-    !rawValue.isEmpty
-      && rawValue.utf8.allSatisfy { byte in
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-      }
-  }
+  package var isToken: Bool { HTTPSyntax.isToken(rawValue) }
 
   /// Creates a method with any name; GET is recognized without creating a string.
   @inlinable package init(bytes: UnsafeRawBufferPointer) {

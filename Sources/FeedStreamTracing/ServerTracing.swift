@@ -72,6 +72,6 @@
   }
 
   private struct Fields: Extractor {
-    func extract(key: String, from carrier: HTTPServer.Headers) -> String? { carrier[key] }
+    func extract(key: String, from carrier: HTTPHeaders) -> String? { carrier[key] }
   }
 #endif

@@ -9,7 +9,7 @@ import Testing
 @Suite(.settled) struct AnswerTests {
   /// Requests a document with these fields, and returns the status, some fields and the body.
   private func ask(
-    _ fields: String, method: String = "GET", _ headers: HTTPServer.Headers = [:], body: Chunk = "0123456789"
+    _ fields: String, method: String = "GET", _ headers: HTTPHeaders = [:], body: Chunk = "0123456789"
   ) -> (status: Int, headers: [String: String], body: [UInt8]) {
     let bench = Bench().serve { _ in .init(headers: headers, body: body) }
     let answer = bench.send("\(method) / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n").receiveBytes()
@@ -37,7 +37,7 @@ import Testing
     bench.end()
   }
 
-  private let versioned: HTTPServer.Headers = [
+  private let versioned: HTTPHeaders = [
     "ETag": "\"v1\"", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Content-Type": "text/plain",
   ]
 
@@ -156,7 +156,7 @@ import Testing
 
   @Test func `short bodies, compressed bodies, images and ranges aren't compressed`() {
     let gzip = "Accept-Encoding: gzip\r\n"
-    func coding(_ fields: String, _ headers: HTTPServer.Headers, _ body: Chunk) -> String? {
+    func coding(_ fields: String, _ headers: HTTPHeaders, _ body: Chunk) -> String? {
       ask(fields, headers, body: body).headers["content-encoding"]
     }
     #expect(coding(gzip, ["Content-Type": "text/plain"], "short") == nil)

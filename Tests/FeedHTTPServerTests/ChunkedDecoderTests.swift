@@ -18,7 +18,7 @@ import Testing
         case .failure(let failure): return "refused \(failure.status.code)"
         case .finished:
           let rest = input.count + pieces[(index + 1)...].reduce(0) { $0 + $1.count }
-          let trailers = HTTPServer.Headers(decoder.trailers).map { "\($0.name)=\($0.value)" }
+          let trailers = HTTPHeaders(decoder.trailers).map { "\($0.name)=\($0.value)" }
           return "\(text)|\(trailers.joined(separator: "&"))|\(rest)"
         }
       }

@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test func `a response can't override Content-Length or Transfer-Encoding`() {
-    let headers: HTTPServer.Headers = ["Content-Length": "99", "Transfer-Encoding": "chunked", "Date": "today"]
+    let headers: HTTPHeaders = ["Content-Length": "99", "Transfer-Encoding": "chunked", "Date": "today"]
     let bench = Bench().serve { _ in .init(headers: headers, body: "x") }
     #expect(bench.send(Self.get("/")).receive() == "HTTP/1.1 200 OK\r\nDate: today\r\nContent-Length: 1\r\n\r\nx")
     bench.end()
@@ -255,7 +255,7 @@ import Testing
     let bench = Bench().serve { request in
       seen = [
         "\(request.method)", request.target, request.path, request.query ?? "-", request.host ?? "-", request.version,
-        "\(request.peer)", request.headers["x-a"] ?? "-", "\(request.headers.values("X-A"))",
+        "\(request.peer)", request.headers["x-a"] ?? "-", "\(request.headers.values(of: "X-A"))",
         request.query("b") ?? "-", request.query("c") ?? "-", request.query("d") ?? "-",
       ]
       return .text("")

@@ -26,7 +26,7 @@ import Testing
   }
 
   static func describe(_ head: RequestHead) -> String {
-    let fields = HTTPServer.Headers(head).map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+    let fields = HTTPHeaders(head).map { "\($0.name)=\($0.value)" }.joined(separator: "&")
     let query = head.query.map { "?" + head.text($0) } ?? ""
     return "\(head.method) \(head.form) \(head.text(head.path))\(query) @\(head.authority.map(head.text) ?? "-")"
       + " 1.\(head.minorVersion) \(head.framing) \(head.keepsAlive ? "keeps" : "closes") [\(fields)]"

@@ -16,7 +16,7 @@ import Testing
   /// The status and the fields of the response to a request with changed fields.
   private func answer(
     _ changes: [(String, String?)] = [], _ change: (inout WebSocketUpgrade) -> Void = { _ in }
-  ) -> (status: Int, headers: HTTPServer.Headers) {
+  ) -> (status: Int, headers: HTTPHeaders) {
     var fields = Self.fields
     for (name, value) in changes {
       fields.removeAll { $0.0 == name }
@@ -26,7 +26,7 @@ import Testing
     change(&options)
     let request = HandshakeRequest(
       isGet: true, isCurrentVersion: true, host: fields.first { $0.0 == "Host" }?.1,
-      values: { name in fields.filter { $0.0 == name }.map(\.1) })
+      headers: HTTPHeaders(fields.map { (name: $0.0, value: $0.1) }))
     switch options.check(request) {
     case .success((_, let headers)): return (101, headers)
     case .failure(let refusal): return (refusal.status.code, refusal.headers)

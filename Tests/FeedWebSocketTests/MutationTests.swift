@@ -1,3 +1,4 @@
+import FeedHTTPServer
 import FeedStream
 import Foundation
 import TestSupport
@@ -101,7 +102,12 @@ import Testing
         _ = try? ExtensionList.parse([text])
         _ = TokenList.parse([text])
         _ = try? WebSocketURL(text)
-        let request = HandshakeRequest(isGet: true, isCurrentVersion: true, host: text, values: { _ in [text] })
+        let names = [
+          "Upgrade", "Connection", "Sec-WebSocket-Version", "Sec-WebSocket-Key", "Sec-WebSocket-Protocol",
+          "Sec-WebSocket-Extensions", "Origin",
+        ]
+        let headers = HTTPHeaders(names.map { (name: $0, value: text) })
+        let request = HandshakeRequest(isGet: true, isCurrentVersion: true, host: text, headers: headers)
         if case .success = WebSocketUpgrade().check(request) { Issue.record("\(text) is not a handshake") }
         if let answer = try? WebSocketCompression().answer([text]) {
           #expect((8...15).contains(answer.terms.serverWindowBits) && (8...15).contains(answer.terms.clientWindowBits))

@@ -87,7 +87,7 @@ struct Door: Sendable {
   /// True if a request needs no token, or has the cookie of a client that has sent the token.
   func knows(_ request: HTTPServer.Request) -> Bool {
     guard token != nil else { return true }
-    return request.headers.values("Cookie").joined(separator: ";").split(separator: ";").contains { offer in
+    return request.headers.values(of: "Cookie").joined(separator: ";").split(separator: ";").contains { offer in
       let pair = offer.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
       return pair.count == 2 && pair[0] == cookie && Self.isSame(String(pair[1]), pass)
     }

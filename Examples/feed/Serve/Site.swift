@@ -193,7 +193,7 @@ struct Site {
   }
 
   private static func answer(_ image: ServedImages.Image, on scheduler: any LoopScheduler) -> HTTPServer.Response {
-    let headers: HTTPServer.Headers = [
+    let headers: HTTPHeaders = [
       "Content-Type": image.type, "ETag": "\"\(image.tag)\"", "Cache-Control": "private, max-age=3600",
       "Content-Security-Policy": imagePolicy,
     ]
@@ -217,7 +217,7 @@ struct Site {
     if let hub, request.host == hub.host { return hub.base }
     return "\(Self.isSecure(request.headers) ? "https" : "http")://\(request.host ?? "localhost")"
   }
-  private static func isSecure(_ headers: HTTPServer.Headers) -> Bool {
+  private static func isSecure(_ headers: HTTPHeaders) -> Bool {
     headers["X-Forwarded-Proto"]?.lowercased() == "https"
   }
   /// A response with a text and the text's version, so that a text that the client already has isn't sent again.
@@ -228,7 +228,7 @@ struct Site {
     if type.hasPrefix("text/html"), door.token != nil, request.query("token") != nil {
       // In a browser, the token must not stay in the address bar, so redirect. Other programs may not keep cookies, so
       // they get the page.
-      let isWithPeople = request.headers.values("Accept").contains { $0.contains("text/html") }
+      let isWithPeople = request.headers.values(of: "Accept").contains { $0.contains("text/html") }
       if isWithPeople { response = .redirect(to: request.path) }
       // Use `Lax`, so that a user who follows the URL from a mail or a chat is redirected and the browser sends the
       // cookie. Requests that change something need a header that other sites can't send.
@@ -251,7 +251,7 @@ struct Site {
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 
   /// The fields of every response.
-  static let protection: HTTPServer.Headers = [
+  static let protection: HTTPHeaders = [
     "Content-Security-Policy": pagePolicy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",

@@ -156,7 +156,7 @@ private struct CachedHead: Codable {
   var head: HTTPStoredResponse.Head? {
     URL(string: u).map {
       HTTPStoredResponse.Head(
-        status: s, headers: HTTPHeaders(lines: Array(h)), url: $0,
+        status: s, headers: HTTPHeaders(lines: Chunk(h)), url: $0,
         requested: Date(timeIntervalSinceReferenceDate: q), received: Date(timeIntervalSinceReferenceDate: r),
         selectors: v, isDecoded: d)
     }

@@ -1,3 +1,4 @@
+import FeedStream
 import Foundation
 
 /// The part of a response that a private cache stores, and how a 304 renews it (RFC 9111, sections 3 and 4.3.4).
@@ -62,7 +63,7 @@ extension CacheRequest {
     let names = Set(renewing.map { $0.name.lowercased() })
     // The stored `Age` is that of the old response.
     var kept = stored.headers.keeping { !names.contains($0.lowercased()) && $0.lowercased() != "age" }
-    kept = HTTPHeaders(lines: kept.lines + renewing.lines)
+    kept = HTTPHeaders(lines: Chunk(joining: [kept.lines, renewing.lines]))
     if !names.contains("date") {
       kept = kept.keeping { $0.lowercased() != "date" }.adding("Date", HTTPDate.text(received))
     }

@@ -1,3 +1,4 @@
+import FeedStream
 import Foundation
 import PlainText
 
@@ -90,7 +91,7 @@ struct ResponseReader: ~Copyable {
   var hasBody: Bool { received > 0 }
 
   /// The fields of the current response's header.
-  var headers: HTTPHeaders { HTTPHeaders(lines: lines) }
+  var headers: HTTPHeaders { HTTPHeaders(lines: Chunk(lines)) }
 
   /// Returns the response's body and releases it.
   mutating func takeBody() -> Data { body.takeData() }

@@ -33,7 +33,7 @@ enum Compression {
         isTaken = false
         return
       }
-      isTaken = !head.asksForPart && takesGzip(HTTPServer.Headers(head).values("Accept-Encoding"))
+      isTaken = !head.asksForPart && takesGzip(HTTPHeaders(head).values(of: "Accept-Encoding"))
     }
 
     /// Adds `Vary`, even to a part and to a 304, because caches store the field with them (RFC 9110, 15.4.5).

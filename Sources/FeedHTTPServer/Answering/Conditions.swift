@@ -5,16 +5,16 @@ enum Conditions {
     let tag = response.headers["ETag"]
     let modified = response.headers["Last-Modified"].flatMap { HTTPDate.seconds($0) }
     guard tag != nil || modified != nil else { return }
-    let request = HTTPServer.Headers(head)
+    let request = HTTPHeaders(head)
     // The conditions are evaluated in the order of section 13.2.2.
-    let wanted = request.values("If-Match")
+    let wanted = request.values(of: "If-Match")
     if !wanted.isEmpty {
       guard EntityTag.names(tag, in: wanted, strongly: true) else { return answer(&response, .preconditionFailed) }
     } else if let date = request["If-Unmodified-Since"].flatMap({ HTTPDate.seconds($0) }), let modified, modified > date
     {
       return answer(&response, .preconditionFailed)
     }
-    let known = request.values("If-None-Match")
+    let known = request.values(of: "If-None-Match")
     if !known.isEmpty {
       if EntityTag.names(tag, in: known, strongly: false) { answer(&response, .notModified) }
     } else if let date = request["If-Modified-Since"].flatMap({ HTTPDate.seconds($0) }), let modified, modified <= date

@@ -16,7 +16,7 @@ enum Ranges {
     default: return false
     }
     guard head.asksForPart, head.method == .get else { return false }
-    let request = HTTPServer.Headers(head)
+    let request = HTTPHeaders(head)
     guard let field = request["Range"],
       RequestedRange.isCurrent(
         request["If-Range"], tag: response.headers["ETag"], modified: response.headers["Last-Modified"])

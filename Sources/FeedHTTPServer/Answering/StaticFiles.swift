@@ -148,7 +148,7 @@ extension HTTPServer {
     }
 
     private func response(to found: FoundFile, _ scheduler: any LoopScheduler) -> Response {
-      let headers: Headers = [
+      let headers: HTTPHeaders = [
         "Content-Type": Self.type(of: found.name), "X-Content-Type-Options": "nosniff",
         "Cache-Control": cacheControl, "ETag": found.tag, "Last-Modified": HTTPDate.text(found.modified),
         "Accept-Ranges": "bytes",

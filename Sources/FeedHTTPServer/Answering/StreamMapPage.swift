@@ -39,7 +39,7 @@ extension HTTPServer.Request {
   }
 }
 
-extension HTTPServer.Headers {
+extension HTTPHeaders {
   fileprivate static var uncached: Self { ["Cache-Control": "no-store"] }
 }
 

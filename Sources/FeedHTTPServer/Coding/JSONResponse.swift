@@ -8,7 +8,7 @@ extension HTTPServer.Response {
   ///
   /// - Throws: the encoder's error.
   public static func json(
-    _ value: some Encodable, _ status: HTTPServer.Status = .ok, headers: HTTPServer.Headers = [:],
+    _ value: some Encodable, _ status: HTTPServer.Status = .ok, headers: HTTPHeaders = [:],
     encoder: JSONEncoder? = nil
   ) throws -> HTTPServer.Response {
     let bytes = try (encoder ?? sorted).encode(value)

@@ -18,7 +18,7 @@ extension HTTPServer {
     /// Further members, such as the invalid fields.
     public var members: [String: String] = [:]
     /// Header fields of the response, such as `Retry-After`.
-    public var headers: Headers = [:]
+    public var headers: HTTPHeaders = [:]
 
     public init(_ status: Status, detail: String? = nil, type: String? = nil, title: String? = nil) {
       self.status = status

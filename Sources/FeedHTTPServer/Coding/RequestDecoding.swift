@@ -89,9 +89,9 @@ extension HTTPServer {
 
 extension HTTPServer.BodyForm {
   /// The format of a body with these fields, if that format is one of `forms`.
-  static func accepted(_ forms: [Self], _ method: HTTPServer.Method, _ headers: HTTPServer.Headers) throws -> Self {
+  static func accepted(_ forms: [Self], _ method: HTTPServer.Method, _ headers: HTTPHeaders) throws -> Self {
     // A compressed body would be reported as malformed otherwise.
-    guard headers.values("Content-Encoding").allSatisfy({ HTTPServer.Headers.isSame($0, "identity") }) else {
+    guard headers.values(of: "Content-Encoding").allSatisfy({ HTTPSyntax.isSame($0, "identity") }) else {
       var problem = HTTPServer.Problem(.unsupportedMediaType, detail: "Send the body uncompressed.")
       problem.headers = ["Accept-Encoding": "identity"]
       throw problem
@@ -104,7 +104,7 @@ extension HTTPServer.BodyForm {
     throw problem
   }
 
-  private init?(_ headers: HTTPServer.Headers) {
+  private init?(_ headers: HTTPHeaders) {
     guard
       let type = headers["Content-Type"]?.prefix(while: { $0 != ";" }).trimmingCharacters(in: .whitespaces).lowercased()
     else { return nil }

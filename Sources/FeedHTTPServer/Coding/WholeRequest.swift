@@ -13,7 +13,7 @@ extension HTTPServer {
     public var host: String?
     /// The values of the route's placeholders.
     public var parameters: [String: String]
-    public var headers: Headers
+    public var headers: HTTPHeaders
     /// See ``Request/notes``.
     public var notes: [String: String]
     /// See ``Request/id``.
@@ -47,7 +47,7 @@ extension HTTPServer {
     }
 
     public var status: Status
-    public var headers: Headers
+    public var headers: HTTPHeaders
     let body: Body
     let isCompressible: Bool
 

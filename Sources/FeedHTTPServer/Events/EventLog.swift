@@ -169,7 +169,7 @@ extension HTTPServer {
       // A client has seen everything, unless it says where it stopped.
       var seen = ring.next - 1
       var isLost = false
-      if let last = Headers(head)["Last-Event-ID"], !last.isEmpty {
+      if let last = HTTPHeaders(head)["Last-Event-ID"], !last.isEmpty {
         if let number = ring.number(last), number >= ring.first - 1, number < ring.next {
           seen = number
         } else {

@@ -46,7 +46,7 @@ extension HTTPServer {
     /// The requested host, and the port if it was given: from the target if it contains a host, otherwise from `Host`.
     /// The value isn't verified; it is `nil` for HTTP/1.0 requests without `Host`.
     public var host: String? { head.authority.map(head.text) }
-    public var headers: Headers { Headers(head) }
+    public var headers: HTTPHeaders { HTTPHeaders(head) }
     /// `1.0` or `1.1`.
     public var version: String { head.minorVersion == 0 ? "1.0" : "1.1" }
     /// The client's address.
@@ -66,7 +66,7 @@ extension HTTPServer {
     public var body: Body { Body(exchange: exchange) }
 
     /// The trailers of a chunked body, once the body has ended.
-    public var trailers: Headers { exchange.connection.trailers(of: exchange) }
+    public var trailers: HTTPHeaders { exchange.connection.trailers(of: exchange) }
 
     /// Sends the response. A second response is dropped, and so is a response to a client that has disconnected.
     public func respond(_ response: Response) { exchange.respond(response) }

@@ -18,13 +18,13 @@ extension HTTPServer {
     }
 
     public var status: Status
-    public var headers: Headers
+    public var headers: HTTPHeaders
     var body: Body
     /// False to send the body uncompressed, even to a client that accepts gzip.
     public var isCompressible = true
 
     /// A response with a status; for an error, the body is a line that names the status.
-    public init(_ status: Status = .ok, headers: Headers = [:]) {
+    public init(_ status: Status = .ok, headers: HTTPHeaders = [:]) {
       self.init(status, headers: headers, body: .none)
       if status.code >= 400 {
         body = .bytes(Chunk("\(status)\n"))
@@ -34,7 +34,7 @@ extension HTTPServer {
 
     /// A response with these bytes, which are retained until the client has read them (``Limits/wholeBodyBytes``); for
     /// long bodies, use a publisher or a file.
-    public init(_ status: Status = .ok, headers: Headers = [:], body: Chunk) {
+    public init(_ status: Status = .ok, headers: HTTPHeaders = [:], body: Chunk) {
       self.init(status, headers: headers, body: .bytes(body))
     }
 
@@ -44,7 +44,7 @@ extension HTTPServer {
     ///
     /// - Parameter length: the number of bytes that the publisher delivers, if known. If there are more, the rest is
     ///   not sent; if there are fewer, the connection is closed.
-    public init<P: Publisher>(_ status: Status = .ok, headers: Headers = [:], body publisher: P, length: Int? = nil)
+    public init<P: Publisher>(_ status: Status = .ok, headers: HTTPHeaders = [:], body publisher: P, length: Int? = nil)
     where P.Output == Chunk {
       precondition(length ?? 0 >= 0, "Response(length: \(length ?? 0)): use 0 or more")
       let erased = publisher.eraseFailureType().eraseToAnyPublisher()
@@ -60,14 +60,14 @@ extension HTTPServer {
     ///   - range: the part of the file.
     ///   - scheduler: the server's scheduler.
     public init(
-      _ status: Status = .ok, headers: Headers = [:], file: OpenFile, range: Range<Int64>,
+      _ status: Status = .ok, headers: HTTPHeaders = [:], file: OpenFile, range: Range<Int64>,
       on scheduler: any LoopScheduler
     ) {
       precondition(range.lowerBound >= 0, "Response(range: \(range)): an offset cannot be negative; use 0 or more")
       self.init(status, headers: headers, body: .file(FileBody(file: file, range: range, scheduler: scheduler)))
     }
 
-    init(_ status: Status, headers: Headers, body: Body) {
+    init(_ status: Status, headers: HTTPHeaders, body: Body) {
       self.status = status
       self.headers = headers
       self.body = body
@@ -98,7 +98,7 @@ extension HTTPServer {
     ///
     /// - Parameter greeting: an optional event that is sent first, to this client only.
     public static func events(_ log: EventLog, greeting: EventLog.Event? = nil) -> Response {
-      let headers: Headers = ["Content-Type": "text/event-stream", "Cache-Control": "no-store"]
+      let headers: HTTPHeaders = ["Content-Type": "text/event-stream", "Cache-Control": "no-store"]
       return Response(.ok, headers: headers, body: .events(log, greeting: greeting))
     }
   }

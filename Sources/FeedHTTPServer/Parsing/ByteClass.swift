@@ -46,10 +46,6 @@ enum ByteClass {
     return UnsafePointer(table)
   }()
 
-  @inline(__always) static func lowercased(_ byte: UInt8) -> UInt8 {
-    byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
-  }
-
   /// The value of a hexadecimal digit.
   @inline(__always) static func hexValue(_ byte: UInt8) -> UInt8? {
     switch byte {
@@ -80,7 +76,7 @@ extension UnsafeRawBufferPointer {
   func matches(_ text: StaticString) -> Bool {
     guard count == text.utf8CodeUnitCount else { return false }
     let other = text.utf8Start
-    for index in 0..<count where ByteClass.lowercased(self[index]) != other[index] { return false }
+    for index in 0..<count where HTTPSyntax.lowercased(self[index]) != other[index] { return false }
     return true
   }
 

@@ -45,7 +45,7 @@ final class RequestHead {
       let (wanted, count) = (name.utf8Start, name.utf8CodeUnitCount)
       for field in fields where field.name.count == count {
         let start = Int(field.name.start)
-        if (0..<count).allSatisfy({ ByteClass.lowercased(bytes[start + $0]) == ByteClass.lowercased(wanted[$0]) }) {
+        if (0..<count).allSatisfy({ HTTPSyntax.lowercased(bytes[start + $0]) == HTTPSyntax.lowercased(wanted[$0]) }) {
           return String(decoding: bytes[field.value.range], as: UTF8.self)
         }
       }

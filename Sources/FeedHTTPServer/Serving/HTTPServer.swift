@@ -138,12 +138,12 @@ public final class HTTPServer {
   /// with the same name replaces it. None by default.
   ///
   /// - Precondition: the fields are valid, and don't include `Date` or fields that delimit bodies.
-  public var headers: Headers {
+  public var headers: HTTPHeaders {
     get { heads.always }
     set {
       for (name, value) in newValue {
         precondition(
-          ResponseHeads.isField(name, value) && !ResponseHeads.isOurs(name) && !Headers.isSame(name, "date"),
+          HTTPSyntax.isField(name, value) && !ResponseHeads.isOurs(name) && !HTTPSyntax.isSame(name, "date"),
           "HTTPServer.headers: \(name) is set by the server, or has characters that HTTP does not allow; leave it out")
       }
       heads.always = newValue

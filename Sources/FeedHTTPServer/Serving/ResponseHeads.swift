@@ -19,7 +19,7 @@ struct ResponseHeads {
   private static let ownBytes = 128
 
   /// The fields of every response that doesn't have fields with the same names.
-  var always: HTTPServer.Headers = [:]
+  var always: HTTPHeaders = [:]
   /// The blocks of memory to which responses are written, because most of them are released before the next response
   /// begins.
   private let memory = Memory()
@@ -39,7 +39,7 @@ struct ResponseHeads {
   ///   - body: at most ``mostBodyBytes``.
   /// - Returns: `nil` if a field is malformed: it could end the head, and begin a second response.
   mutating func encode(
-    _ status: HTTPServer.Status, _ headers: HTTPServer.Headers, _ delimiting: Delimiting, closes: Bool, isOld: Bool,
+    _ status: HTTPServer.Status, _ headers: HTTPHeaders, _ delimiting: Delimiting, closes: Bool, isOld: Bool,
     now: Int64, id: String? = nil, body: Chunk? = nil
   ) -> Chunk? {
     if lines[status.code].isEmpty {
@@ -69,7 +69,7 @@ struct ResponseHeads {
   }
 
   /// The maximum encoded size of the fields.
-  private static func bytes(of headers: HTTPServer.Headers) -> Int {
+  private static func bytes(of headers: HTTPHeaders) -> Int {
     var count = 0
     _ = headers.allFields { name, value in
       count += name.utf8.count + value.utf8.count + 4
@@ -80,7 +80,7 @@ struct ResponseHeads {
 
   /// - Returns: false if a field is invalid.
   private func write(
-    _ cursor: inout ByteCursor, _ status: HTTPServer.Status, _ headers: HTTPServer.Headers, _ delimiting: Delimiting,
+    _ cursor: inout ByteCursor, _ status: HTTPServer.Status, _ headers: HTTPHeaders, _ delimiting: Delimiting,
     _ closes: Bool, _ isOld: Bool, _ id: String?, _ body: Chunk?
   ) -> Bool {
     cursor.put(lines[status.code])
@@ -89,7 +89,7 @@ struct ResponseHeads {
       let place = cursor.at
       guard cursor.putField(name, value) else { return false }
       if Self.isOurs(name) || id != nil && Self.isID(name) { cursor.at = place }
-      if name.utf8.count == 4, HTTPServer.Headers.isSame(name, "date") { hasDate = true }
+      if name.utf8.count == 4, HTTPSyntax.isSame(name, "date") { hasDate = true }
       return true
     }
     guard areFields else { return false }
@@ -120,22 +120,16 @@ struct ResponseHeads {
   /// True for fields that the server sets itself.
   static func isOurs(_ name: String) -> Bool {
     switch name.utf8.count {
-    case 10: HTTPServer.Headers.isSame(name, "connection") || HTTPServer.Headers.isSame(name, "keep-alive")
-    case 14: HTTPServer.Headers.isSame(name, "content-length")
-    case 17: HTTPServer.Headers.isSame(name, "transfer-encoding")
+    case 10: HTTPSyntax.isSame(name, "connection") || HTTPSyntax.isSame(name, "keep-alive")
+    case 14: HTTPSyntax.isSame(name, "content-length")
+    case 17: HTTPSyntax.isSame(name, "transfer-encoding")
     default: false
     }
   }
 
   private static func isID(_ name: String) -> Bool {
     // The first letter distinguishes it from `Content-Type`, which is as long.
-    name.utf8.count == 12 && name.utf8.first.map(ByteClass.lowercased) == UInt8(ascii: "x")
-      && HTTPServer.Headers.isSame(name, "x-request-id")
-  }
-
-  static func isField(_ name: String, _ value: String) -> Bool {
-    let classes = ByteClass.table
-    return !name.isEmpty && name.utf8.allSatisfy { classes[Int($0)] & ByteClass.token != 0 }
-      && value.utf8.allSatisfy { classes[Int($0)] & ByteClass.text != 0 }
+    name.utf8.count == 12 && name.utf8.first.map(HTTPSyntax.lowercased) == UInt8(ascii: "x")
+      && HTTPSyntax.isSame(name, "x-request-id")
   }
 }

@@ -26,7 +26,7 @@ extension ServerConnection {
       return upgrade(to: name, response.headers, of: head, take)
     }
     let answer = Answer(response, to: head)
-    if HTTPServer.Headers.isSame(answer.response.headers["Connection"] ?? "", "close") { willClose = true }
+    if HTTPSyntax.isSame(answer.response.headers["Connection"] ?? "", "close") { willClose = true }
     if answer.delimiting == .close { willClose = true }
     let isSmall = answer.bytes.map { $0.count <= ResponseHeads.mostBodyBytes } ?? false
     guard encode(answer.response, answer.delimiting, to: head, isSmall ? answer.bytes : nil, number) else { return }
@@ -99,8 +99,8 @@ extension ServerConnection {
     StreamDiagnostics.caught(error, "HTTPServer: \(failed.request)")
   }
 
-  func trailers(of exchange: Exchange) -> HTTPServer.Headers {
-    guard isCurrent(exchange.number), case .over(let trailers?) = body else { return HTTPServer.Headers() }
-    return HTTPServer.Headers(trailers)
+  func trailers(of exchange: Exchange) -> HTTPHeaders {
+    guard isCurrent(exchange.number), case .over(let trailers?) = body else { return HTTPHeaders() }
+    return HTTPHeaders(trailers)
   }
 }

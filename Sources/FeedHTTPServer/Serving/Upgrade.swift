@@ -38,7 +38,7 @@ extension HTTPServer.Response {
   ///   - headers: fields in addition to `Upgrade` and `Connection`.
   ///   - take: receives the connection, which the server retains until it is closed.
   package static func upgrade(
-    to protocolName: String, headers: HTTPServer.Headers, _ take: @escaping (UpgradedConnection) -> Void
+    to protocolName: String, headers: HTTPHeaders, _ take: @escaping (UpgradedConnection) -> Void
   ) -> HTTPServer.Response {
     HTTPServer.Response(.switchingProtocols, headers: headers, body: .upgrade(protocolName, take))
   }
@@ -47,7 +47,7 @@ extension HTTPServer.Response {
 extension ServerConnection {
   /// Writes the 101 response, and hands the connection over once the response is written.
   func upgrade(
-    to protocolName: String, _ headers: HTTPServer.Headers, of head: RequestHead,
+    to protocolName: String, _ headers: HTTPHeaders, of head: RequestHead,
     _ take: @escaping (UpgradedConnection) -> Void
   ) {
     // The rest of a body could not be distinguished from the other protocol's bytes.
@@ -57,7 +57,7 @@ extension ServerConnection {
     }
     var text = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: \(protocolName)\r\nConnection: Upgrade\r\n"
     for (name, value) in headers where !ResponseHeads.isOurs(name) {
-      guard ResponseHeads.isField(name, value) else {
+      guard HTTPSyntax.isField(name, value) else {
         report(HTTPServer.ResponseError.invalidField, of: head)
         isAnswering = false
         return respond(HTTPServer.Response(.internalServerError), to: head, number)

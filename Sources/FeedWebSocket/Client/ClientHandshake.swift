@@ -1,3 +1,4 @@
+internal import FeedHTTPTypes
 internal import FeedStream
 
 /// The client's handshake on a connection (RFC 6455, 4.1).
@@ -17,11 +18,11 @@ final class ClientHandshake {
       if !subprotocols.isEmpty { fields += "Sec-WebSocket-Protocol: \(subprotocols.joined(separator: ", "))\r\n" }
       if let compression { fields += "Sec-WebSocket-Extensions: \(compression.offer)\r\n" }
       precondition(
-        subprotocols.allSatisfy { TokenList.isToken($0) },
+        subprotocols.allSatisfy { HTTPSyntax.isToken($0) },
         "WebSocketClient.Options.subprotocols: each must be a token, which has no spaces or commas")
       for (name, value) in options.headers {
         precondition(
-          TokenList.isToken(name) && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 },
+          HTTPSyntax.isField(name, value),
           "WebSocketClient.Options.headers: the \(name.debugDescription) field is invalid; the name must be a token, and the value must have no control characters"
         )
         fields += "\(name): \(value)\r\n"
@@ -39,26 +40,26 @@ final class ClientHandshake {
     /// - Throws: if the server refuses, or the head isn't a response to this request.
     func check(_ head: ResponseHead, _ key: String) throws(WebSocketError) -> Agreement {
       guard head.status == 101 else { throw .refused(status: head.status, reason: head.reason) }
-      let upgrade = TokenList.parse(head.values("Upgrade")) ?? []
-      let connection = TokenList.parse(head.values("Connection")) ?? []
-      guard upgrade.count == 1, TokenList.isSame(upgrade[0], "websocket") else {
+      let upgrade = TokenList.parse(head.headers.values(of: "Upgrade")) ?? []
+      let connection = TokenList.parse(head.headers.values(of: "Connection")) ?? []
+      guard upgrade.count == 1, HTTPSyntax.isSame(upgrade[0], "websocket") else {
         throw .badHandshake(reason: "the Upgrade field is not websocket")
       }
-      guard connection.contains(where: { TokenList.isSame($0, "upgrade") }) else {
+      guard connection.contains(where: { HTTPSyntax.isSame($0, "upgrade") }) else {
         throw .badHandshake(reason: "the Connection field does not include upgrade")
       }
-      guard head.values("Sec-WebSocket-Accept") == [AcceptKey.answer(to: key)] else {
+      guard head.headers.values(of: "Sec-WebSocket-Accept") == [AcceptKey.answer(to: key)] else {
         throw .badHandshake(reason: "the Sec-WebSocket-Accept field does not match the key")
       }
       var agreement = Agreement()
-      let chosen = head.values("Sec-WebSocket-Protocol")
+      let chosen = head.headers.values(of: "Sec-WebSocket-Protocol")
       if !chosen.isEmpty {
         guard chosen.count == 1, subprotocols.contains(chosen[0]) else {
           throw .badHandshake(reason: "the server chose a subprotocol that was not offered")
         }
         agreement.subprotocol = chosen[0]
       }
-      let extensions = head.values("Sec-WebSocket-Extensions")
+      let extensions = head.headers.values(of: "Sec-WebSocket-Extensions")
       do throws(FieldSyntaxError) {
         if let compression {
           agreement.deflate = try compression.terms(extensions)

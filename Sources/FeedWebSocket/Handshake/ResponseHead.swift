@@ -1,13 +1,11 @@
+internal import FeedHTTPTypes
 internal import FeedStream
 
 /// The head of the server's response to a handshake, read from bytes that are split anywhere (RFC 9112, 4).
 struct ResponseHead {
   private(set) var status = 0
   private(set) var reason = ""
-  private(set) var fields: [(name: String, value: String)] = []
-
-  /// The values of all fields with this name.
-  func values(_ name: String) -> [String] { fields.filter { TokenList.isSame($0.name, name) }.map(\.value) }
+  private(set) var headers = HTTPHeaders()
 
   /// The maximum number of bytes, and of fields, in a head.
   static let mostBytes = 16 * 1024
@@ -29,7 +27,7 @@ struct ResponseHead {
       } else if line.isEmpty {
         return (head, at)
       } else {
-        guard head.fields.count < mostFields else { throw FieldSyntaxError() }
+        guard head.headers.count < mostFields else { throw FieldSyntaxError() }
         try head.readField(line)
       }
     }
@@ -53,10 +51,10 @@ struct ResponseHead {
   private mutating func readField(_ line: ArraySlice<UInt8>) throws(FieldSyntaxError) {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw FieldSyntaxError() }
     let name = String(decoding: line[..<colon], as: UTF8.self)
-    guard TokenList.isToken(name), line[colon...].allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+    guard HTTPSyntax.isToken(name), line[colon...].allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
       throw FieldSyntaxError()
     }
     let value = String(decoding: line[(colon + 1)...], as: UTF8.self)
-    fields.append((name, String(TokenList.trimmed(value.utf8[...])) ?? ""))
+    headers.add(name, String(value[...].trimmed))
   }
 }

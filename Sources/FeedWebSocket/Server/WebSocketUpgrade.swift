@@ -25,37 +25,37 @@ public struct WebSocketUpgrade: Sendable {
   /// The accepted values of `Host`, such as `example.org` or `example.org:8080`; `nil` for all. Others get 421.
   public var hosts: Set<String>?
   /// Additional fields of the response with status 101, such as a cookie.
-  public var headers: HTTPServer.Headers = [:]
+  public var headers: HTTPHeaders = [:]
 
   public init() {}
 
   /// Checks a request.
   ///
   /// - Returns: the agreed parameters and the response's fields, or the response that refuses the request.
-  func check(_ request: HandshakeRequest) -> Result<(Agreement, HTTPServer.Headers), HandshakeRefusal> {
+  func check(_ request: HandshakeRequest) -> Result<(Agreement, HTTPHeaders), HandshakeRefusal> {
     guard request.isGet, request.isCurrentVersion else {
       return refuse(.badRequest, "open a WebSocket with GET over HTTP/1.1")
     }
-    guard TokenList.parse(request.values("Upgrade"))?.contains(where: { TokenList.isSame($0, "websocket") }) == true,
-      TokenList.parse(request.values("Connection"))?.contains(where: { TokenList.isSame($0, "upgrade") }) == true
+    guard TokenList.parse(request.headers.values(of: "Upgrade"))?.contains(where: { HTTPSyntax.isSame($0, "websocket") }) == true,
+      TokenList.parse(request.headers.values(of: "Connection"))?.contains(where: { HTTPSyntax.isSame($0, "upgrade") }) == true
     else {
       return refuse(.init(426), "this is a WebSocket: use ws:// or wss://", ["Upgrade": "websocket"])
     }
-    guard request.values("Sec-WebSocket-Version") == ["13"] else {
+    guard request.headers.values(of: "Sec-WebSocket-Version") == ["13"] else {
       return refuse(.init(426), "use WebSocket version 13", ["Upgrade": "websocket", "Sec-WebSocket-Version": "13"])
     }
-    let keys = request.values("Sec-WebSocket-Key")
+    let keys = request.headers.values(of: "Sec-WebSocket-Key")
     guard keys.count == 1, AcceptKey.isKey(keys[0]) else {
       return refuse(.badRequest, "the key is not 16 bytes in base64")
     }
     guard let host = request.host, hosts.map({ $0.contains(host.lowercased()) }) ?? true else {
       return refuse(.misdirectedRequest, "this host is not served here")
     }
-    let origin = request.values("Origin")
+    let origin = request.headers.values(of: "Origin")
     guard origin.count < 2, origin.first.map({ accepts($0, host) }) ?? true else {
       return refuse(.forbidden, "pages from this origin may not open a socket here")
     }
-    guard let offered = TokenList.parse(request.values("Sec-WebSocket-Protocol")) else {
+    guard let offered = TokenList.parse(request.headers.values(of: "Sec-WebSocket-Protocol")) else {
       return refuse(.badRequest, "the list of subprotocols is malformed")
     }
     var (agreement, fields) = (Agreement(), headers)
@@ -65,7 +65,7 @@ public struct WebSocketUpgrade: Sendable {
       fields.add("Sec-WebSocket-Protocol", chosen)
     }
     do throws(FieldSyntaxError) {
-      if let answer = try (compression ?? WebSocketCompression()).answer(request.values("Sec-WebSocket-Extensions")),
+      if let answer = try (compression ?? WebSocketCompression()).answer(request.headers.values(of: "Sec-WebSocket-Extensions")),
         compression != nil
       {
         agreement.deflate = answer.terms
@@ -80,16 +80,16 @@ public struct WebSocketUpgrade: Sendable {
   private func accepts(_ origin: String, _ host: String) -> Bool {
     switch origins {
     case .any: true
-    case .these(let origins): origins.contains { TokenList.isSame($0, origin) }
+    case .these(let origins): origins.contains { HTTPSyntax.isSame($0, origin) }
     case .sameHost:
       // Browsers omit the scheme's default port, in both fields.
-      ["http://", "https://"].contains { TokenList.isSame(origin, $0 + host) }
+      ["http://", "https://"].contains { HTTPSyntax.isSame(origin, $0 + host) }
     }
   }
 
   private func refuse(
-    _ status: HTTPServer.Status, _ reason: String, _ headers: HTTPServer.Headers = [:]
-  ) -> Result<(Agreement, HTTPServer.Headers), HandshakeRefusal> {
+    _ status: HTTPServer.Status, _ reason: String, _ headers: HTTPHeaders = [:]
+  ) -> Result<(Agreement, HTTPHeaders), HandshakeRefusal> {
     .failure(HandshakeRefusal(status: status, reason: reason, headers: headers))
   }
 }
@@ -101,13 +101,13 @@ struct HandshakeRequest {
   /// True for HTTP/1.1.
   var isCurrentVersion: Bool
   var host: String?
-  var values: (String) -> [String]
+  var headers: HTTPHeaders
 }
 
 struct HandshakeRefusal: Error {
   let status: HTTPServer.Status
   let reason: String
-  let headers: HTTPServer.Headers
+  let headers: HTTPHeaders
 
   var response: HTTPServer.Response {
     var headers = headers
@@ -154,9 +154,8 @@ extension HTTPServer.Request {
   public func upgradeToWebSocket(
     _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> AnyCancellable
   ) -> HTTPServer.Response {
-    let headers = headers
     let handshake = HandshakeRequest(
-      isGet: method == .get, isCurrentVersion: version == "1.1", host: host, values: { headers.values($0) })
+      isGet: method == .get, isCurrentVersion: version == "1.1", host: host, headers: headers)
     switch options.check(handshake) {
     case .failure(let refusal): return refusal.response
     case .success((let agreement, let fields)):

@@ -1,3 +1,5 @@
+internal import FeedHTTPTypes
+
 /// A malformed field, or a choice that was not offered.
 struct FieldSyntaxError: Error {}
 
@@ -11,24 +13,11 @@ enum TokenList {
         guard let token = String(trimmed(part)) else { return nil }
         // A list may have empty elements (5.6.1.2).
         if token.isEmpty { continue }
-        guard isToken(token) else { return nil }
+        guard HTTPSyntax.isToken(token) else { return nil }
         tokens.append(token)
       }
     }
     return tokens
-  }
-
-  static func isToken(_ text: some StringProtocol) -> Bool { !text.isEmpty && text.utf8.allSatisfy(isTokenByte) }
-
-  static func isTokenByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-    case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
-      UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
-      UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-      true
-    default: false
-    }
   }
 
   static func trimmed(_ bytes: Substring.UTF8View) -> Substring.UTF8View {
@@ -36,12 +25,6 @@ enum TokenList {
     while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
     while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
     return bytes
-  }
-
-  /// Compares, ignoring the case of ASCII letters.
-  static func isSame(_ a: some StringProtocol, _ b: some StringProtocol) -> Bool {
-    func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
-    return a.utf8.count == b.utf8.count && zip(a.utf8, b.utf8).allSatisfy { lowercased($0) == lowercased($1) }
   }
 }
 
@@ -92,7 +75,7 @@ enum ExtensionList {
     }
 
     mutating func token() throws(FieldSyntaxError) -> String {
-      let bytes = rest.prefix(while: TokenList.isTokenByte)
+      let bytes = rest.prefix(while: HTTPSyntax.isTokenByte)
       guard !bytes.isEmpty, let token = String(bytes) else { throw FieldSyntaxError() }
       rest = rest[bytes.endIndex...]
       skipSpace()
@@ -113,7 +96,7 @@ enum ExtensionList {
         bytes.append(escaped)
       }
       let text = String(decoding: bytes, as: UTF8.self)
-      guard TokenList.isToken(text) else { throw FieldSyntaxError() }
+      guard HTTPSyntax.isToken(text) else { throw FieldSyntaxError() }
       skipSpace()
       return text
     }

@@ -1,3 +1,4 @@
+import FeedStream
 import FeedHTTP
 import Foundation
 import GRDB
@@ -69,7 +70,7 @@ struct HTTPCacheTables {
       return StoredRow(
         id: row["id"], used: row["used"],
         head: HTTPStoredResponse.Head(
-          status: row["status"], headers: HTTPHeaders(lines: Array(header)), url: url,
+          status: row["status"], headers: HTTPHeaders(lines: Chunk(header)), url: url,
           requested: Date(timeIntervalSinceReferenceDate: row["requested"]),
           received: Date(timeIntervalSinceReferenceDate: row["received"]), selectors: selectors,
           isDecoded: row["decoded"] as Int != 0))
