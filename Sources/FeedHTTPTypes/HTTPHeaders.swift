@@ -35,7 +35,9 @@ public struct HTTPHeaders: Sendable {
     set {
       makeOwn()
       // Usually there is no such field, and nothing is moved.
-      if own.contains(where: { HTTPSyntax.isSame($0.name, name) }) { own.removeAll { HTTPSyntax.isSame($0.name, name) } }
+      if own.contains(where: { HTTPSyntax.isSame($0.name, name) }) {
+        own.removeAll { HTTPSyntax.isSame($0.name, name) }
+      }
       if let newValue { own.append((name, newValue)) }
     }
   }

@@ -1,7 +1,9 @@
 /// The characters of header fields and methods (RFC 9110, sections 5.5 and 5.6.2).
 package enum HTTPSyntax {
   /// True for a method or a field's name.
-  package static func isToken(_ text: some StringProtocol) -> Bool { !text.isEmpty && text.utf8.allSatisfy(isTokenByte) }
+  package static func isToken(_ text: some StringProtocol) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
+  }
 
   /// A table of bits, because each byte of each field's name is checked.
   package static func isTokenByte(_ byte: UInt8) -> Bool {

@@ -36,8 +36,11 @@ public struct WebSocketUpgrade: Sendable {
     guard request.isGet, request.isCurrentVersion else {
       return refuse(.badRequest, "open a WebSocket with GET over HTTP/1.1")
     }
-    guard TokenList.parse(request.headers.values(of: "Upgrade"))?.contains(where: { HTTPSyntax.isSame($0, "websocket") }) == true,
-      TokenList.parse(request.headers.values(of: "Connection"))?.contains(where: { HTTPSyntax.isSame($0, "upgrade") }) == true
+    guard
+      TokenList.parse(request.headers.values(of: "Upgrade"))?.contains(where: { HTTPSyntax.isSame($0, "websocket") })
+        == true,
+      TokenList.parse(request.headers.values(of: "Connection"))?.contains(where: { HTTPSyntax.isSame($0, "upgrade") })
+        == true
     else {
       return refuse(.init(426), "this is a WebSocket: use ws:// or wss://", ["Upgrade": "websocket"])
     }
@@ -65,7 +68,8 @@ public struct WebSocketUpgrade: Sendable {
       fields.add("Sec-WebSocket-Protocol", chosen)
     }
     do throws(FieldSyntaxError) {
-      if let answer = try (compression ?? WebSocketCompression()).answer(request.headers.values(of: "Sec-WebSocket-Extensions")),
+      if let answer = try (compression ?? WebSocketCompression()).answer(
+        request.headers.values(of: "Sec-WebSocket-Extensions")),
         compression != nil
       {
         agreement.deflate = answer.terms

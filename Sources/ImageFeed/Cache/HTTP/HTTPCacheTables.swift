@@ -1,5 +1,5 @@
-import FeedStream
 import FeedHTTP
+import FeedStream
 import Foundation
 import GRDB
 
