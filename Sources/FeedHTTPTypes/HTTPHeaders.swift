@@ -6,9 +6,9 @@ import Foundation
 /// Received fields are parsed when they are read, because most are never read.
 public struct HTTPHeaders: Sendable {
   /// The fields as they were received: lines of "name:value", each of which ends with a line feed; no line is folded.
-  private var received: Chunk?
+  @usableFromInline var received: Chunk?
   /// The fields of a message that was made here.
-  private var own: [Element] = []
+  @usableFromInline var own: [Element] = []
 
   /// No fields.
   public init() {}
@@ -18,7 +18,7 @@ public struct HTTPHeaders: Sendable {
   /// - Parameter lines: the lines as received; a line that isn't a header field is ignored.
   package init(lines: Chunk) { received = lines }
 
-  public var isEmpty: Bool { first { _ in true } == nil }
+  @inlinable public var isEmpty: Bool { received == nil ? own.isEmpty : !contains { _ in true } }
   public var count: Int { received == nil ? own.count : reduce(0) { count, _ in count + 1 } }
 
   /// The value of the first field named `name`. Setting it replaces all fields with this name; `nil` removes them.
@@ -68,7 +68,7 @@ public struct HTTPHeaders: Sendable {
   /// Calls `body` with each field, until it returns false.
   ///
   /// - Returns: true if `body` never returned false.
-  package func allFields(_ body: (_ name: String, _ value: String) -> Bool) -> Bool {
+  @inlinable package func allFields(_ body: (_ name: String, _ value: String) -> Bool) -> Bool {
     guard received == nil else { return allSatisfy { body($0.name, $0.value) } }
     return own.withUnsafeBufferPointer { own in
       for index in own.indices where !body(own[index].name, own[index].value) { return false }
