@@ -2,8 +2,10 @@
 import PackageDescription
 
 /// For the streams only, pass `traits: []`: that resolves, downloads and builds nothing but this package. To test streams too,
-/// pass `traits: ["Testing"]`, which adds one package; to join them to other libraries, "Lifecycle", "Metrics", "NIO" or "Tracing".
+/// pass `traits: ["Testing"]`, which adds one package; to join them to other libraries,
+/// "HTTPTypes", "Lifecycle", "Metrics", "NIO" or "Tracing".
 let testing = TargetDependencyCondition.when(traits: ["Testing"])
+let httpTypes = TargetDependencyCondition.when(traits: ["HTTPTypes"])
 let nio = TargetDependencyCondition.when(traits: ["NIO"])
 let lifecycle = TargetDependencyCondition.when(traits: ["Lifecycle"])
 let metrics = TargetDependencyCondition.when(traits: ["Metrics"])
@@ -15,6 +17,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .library(name: "FeedStream", targets: ["FeedStream"]),
+    .library(name: "FeedStreamHTTPTypes", targets: ["FeedStreamHTTPTypes"]),
     .library(name: "FeedStreamLifecycle", targets: ["FeedStreamLifecycle"]),
     .library(name: "FeedStreamMetrics", targets: ["FeedStreamMetrics"]),
     .library(name: "FeedStreamNIO", targets: ["FeedStreamNIO"]),
@@ -39,6 +42,7 @@ let package = Package(
   traits: [
     .default(enabledTraits: ["Everything"]),
     .trait(name: "Testing", description: "What the testing kit needs to report failures"),
+    .trait(name: "HTTPTypes", description: "swift-http-types, for FeedStreamHTTPTypes; not among everything"),
     .trait(name: "Lifecycle", description: "ServiceLifecycle, for FeedStreamLifecycle; not among everything"),
     .trait(name: "Metrics", description: "swift-metrics, for FeedStreamMetrics; not among everything"),
     .trait(name: "NIO", description: "SwiftNIO, for FeedStreamNIO; not among everything"),
@@ -52,6 +56,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
     .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.83.0"),
     .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
@@ -84,6 +89,13 @@ let package = Package(
       dependencies: [
         "FeedHTTP", "FeedHTTPServer", "FeedRedis", "FeedStream",
         .product(name: "CoreMetrics", package: "swift-metrics", condition: metrics),
+      ]),
+    // Nothing without the trait HTTPTypes.
+    .target(
+      name: "FeedStreamHTTPTypes",
+      dependencies: [
+        "FeedHTTP", "FeedHTTPServer", "FeedHTTPTypes", "FeedStream",
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: httpTypes),
       ]),
     // Nothing without the trait NIO.
     .target(
