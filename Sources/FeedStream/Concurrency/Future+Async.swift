@@ -50,8 +50,9 @@ extension Future {
         result = Carried(.failure(error))
       }
       let hasArrived = await home.perform {
-        home.stopWaiting()
+        // Not before: a result on its way to a queue keeps the loop running in turn.
         future.future?.fulfill(result.value)
+        home.stopWaiting()
       }
       // Don't report a cancelled task's result: nothing was waiting for it.
       if !hasArrived, !Task.isCancelled { StreamDiagnostics.dropped(result.value, "Future", .terminated) }

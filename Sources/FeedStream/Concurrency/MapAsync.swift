@@ -121,12 +121,17 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
   @usableFromInline var ownLane: CrossedHome? { home.ownLane }
 
   // At home, because tasks that end may make later requests on other threads.
-  override func began() { home.handDown { self.beginHere() } }
+  override func began() {
+    home.handDown {
+      self.beginHere()
+    } then: {
+      if self.isLive { self.up?.request(.max(self.limit)) }
+    }
+  }
 
   private func beginHere() {
     confinement.follow()
     super.began()
-    if isLive { up?.request(.max(limit)) }
   }
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {

@@ -47,11 +47,18 @@ struct StreamHome: Sendable {
   var ownLane: CrossedHome? { isOwn ? domain.map { CrossedHome($0) } : nil }
 
   /// Delivers a subscription where the stream lives. If that is a lane without a queue, the stages and the subscriber
-  /// below learn this, and live there, too.
-  func handDown(_ deliver: @escaping @Sendable () -> Void) {
-    guard let lane = domain as? SerialLane, lane.isForAnyThread else { return run(deliver) }
+  /// below learn this, and live there, too. Runs `afterwards` there once the subscription has been delivered.
+  func handDown(
+    _ deliver: @escaping @Sendable () -> Void, then afterwards: @escaping @Sendable () -> Void = {}
+  ) {
+    guard let lane = domain as? SerialLane, lane.isForAnyThread else {
+      return run {
+        deliver()
+        afterwards()
+      }
+    }
     Home.usesQueues()
-    lane.handDown(at: isOwn ? nil : lane, deliver)
+    lane.handDown(at: isOwn ? nil : lane, deliver, then: afterwards)
   }
 
   /// Runs `work` where the stream lives: immediately if the calling thread is there, otherwise later.

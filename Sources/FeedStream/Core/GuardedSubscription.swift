@@ -57,7 +57,7 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   // MARK: The subscriber's side
 
   @usableFromInline package final func request(_ demand: Subscribers.Demand) {
-    confinement.check(self)
+    if !confinement.isFree { confinement.check(self) }
     if demand == .none, !takesNone { demand.assertPositive(self) }
     guard let joint else { return requested(demand) }
     guard joint.enter() else { return joint.perform { [self] in requested(demand) } }
@@ -66,7 +66,7 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   }
 
   @usableFromInline package final func cancel() {
-    confinement.check(self)
+    if !confinement.isFree { confinement.check(self) }
     if let joint { return cancel(through: joint) }
     guard let gate = cancellationGate else { return cancelled() }
     if !gate.touch(cancelled) { cancelledFromElsewhere() }

@@ -90,12 +90,20 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
 
   @usableFromInline var ownLane: CrossedHome? { crew.home.ownLane }
 
-  override func began() { crew.home.handDown { self.beginHere() } }
+  override func began() {
+    crew.home.handDown {
+      self.beginHere()
+    } then: {
+      self.isFilling = false
+      if self.isLive { self.resumed(self) }
+    }
+  }
 
   private func beginHere() {
     confinement.follow()
+    // A request that arrives meanwhile must not yet request values from upstream.
+    isFilling = true
     super.began()
-    if isLive { resumed(self) }
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {

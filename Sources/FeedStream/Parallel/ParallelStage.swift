@@ -63,12 +63,20 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
 
   @usableFromInline var ownLane: CrossedHome? { crew.home.ownLane }
 
-  override func began() { crew.home.handDown { self.beginHere() } }
+  override func began() {
+    crew.home.handDown {
+      self.beginHere()
+    } then: {
+      if self.isLive { self.beginRails() }
+    }
+  }
 
   private func beginHere() {
     confinement.follow()
     super.began()
-    guard isLive else { return }
+  }
+
+  private func beginRails() {
     for index in crew.rails.indices {
       let pipeline = Pipeline(crew.rails[index].domain) { [crew, weak self] news in
         crew.atHome { [weak self] in self?.hear(news, of: index) }

@@ -81,7 +81,9 @@ extension Future {
           waits?.awaited(true)
         }
       }
-      subscription.begin()
+      subscription.handDown()
+    } then: {
+      subscription.serve(subscription)
     }
   }
 
@@ -178,13 +180,20 @@ extension Future where Output: Sendable {
     if down == nil { discard(future.take()) }
   }
 
+  /// Delivers this subscription to the subscriber, which receives the result afterwards.
+  @usableFromInline func handDown() {
+    isOpen = true
+    down?.receive(subscription: self)
+  }
+
   @usableFromInline func fulfillInLane(_ result: Result<Output, Failure>) {
     if lane?.isOver == false { fulfill(result) }
   }
 
   override func requested(_ demand: Subscribers.Demand) {
-    guard let lane, !lane.isHere else { return super.requested(demand) }
-    lane.post { self.requested(demand) }
+    guard let lane else { return super.requested(demand) }
+    guard lane.isHere else { return lane.post { self.requested(demand) } }
+    if lane.isHandingDownHere { isAsked = true } else { super.requested(demand) }
   }
 
   override func cancelled() {

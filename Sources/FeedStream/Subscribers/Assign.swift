@@ -40,6 +40,7 @@ extension Subscribers {
     private var status = Status.waiting
     /// The lane in which this subscriber lives, if its values arrive on a queue.
     private var ownLane: SerialLane?
+    private let arrival = Arrival()
     /// Upstream, if it may deliver on any thread. `isBeginning` is then true until its first event.
     private var unconfined: UnconfinedUpstream?
     private var isBeginning = false
@@ -65,6 +66,7 @@ extension Subscribers {
       }
       status = .subscribed(subscription)
       ownLane = .ofSubscriptionHandedDown
+      guard arrival.arrive() else { return cancel() }
       subscription.request(.unlimited)
     }
 
@@ -86,6 +88,7 @@ extension Subscribers {
 
     public func cancel() {
       isCancelled.store(true, ordering: .relaxed)
+      guard arrival.mayCancel() else { return }
       if let lane = ownLane, !lane.isHere { return lane.revoke { [self] in cancel() } }
       // Another thread, on which upstream delivers, may be using this subscriber's other properties.
       guard let unconfined else { return end()?.cancel() ?? () }
@@ -107,7 +110,7 @@ extension Subscribers.Assign: LiveSubscriber {
   @usableFromInline var isLive: Bool {
     if case .subscribed = status { true } else { false }
   }
-  @usableFromInline var lane: (any StreamLane)? { ownLane }
+  @usableFromInline var lane: (any StreamLane)? { arrival.hasArrived ? ownLane : nil }
   @usableFromInline var mayBeRead: Bool { unconfined?.mayBeRead ?? true }
   @usableFromInline var upstream: AnyObject? {
     if case .subscribed(let subscription) = status { (unconfined?.current ?? subscription) as AnyObject } else { nil }

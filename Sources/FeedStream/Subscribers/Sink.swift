@@ -63,6 +63,7 @@ extension Subscribers {
     @exclusivity(unchecked) private var unconfined: UnconfinedUpstream?
     /// The lane in which this sink lives, if its values arrive on a queue.
     @exclusivity(unchecked) private var ownLane: SerialLane?
+    private let arrival = Arrival()
     /// Atomic, because one thread may cancel while another delivers upstream's values.
     @usableFromInline let phase = Atomic(open)
 
@@ -94,6 +95,7 @@ extension Subscribers {
         phase.store(Self.beginning, ordering: .relaxed)
       }
       ownLane = .ofSubscriptionHandedDown
+      guard arrival.arrive() else { return cancel() }
       self.subscription?.request(.unlimited)
     }
 
@@ -115,6 +117,7 @@ extension Subscribers {
       // From now on, no value is passed on. If the subscription has not arrived yet, as with `subscribe(on:)`, it will
       // be refused.
       phase.store(Self.closed, ordering: .relaxed)
+      guard arrival.mayCancel() else { return }
       // If values arrive on a queue, only work in its lane may touch the rest of this sink.
       if let lane = ownLane, !lane.isHere { return lane.revoke { [self] in cancel() } }
       guard let unconfined else { return cancelHere() }
@@ -161,7 +164,7 @@ extension Subscribers.Sink: CustomStringConvertible, CustomReflectable, CustomPl
 extension Subscribers.Sink: LiveAnywhere {
   var mayReceive: Bool { isActive }
   @usableFromInline var isLive: Bool { isActive }
-  @usableFromInline var lane: (any StreamLane)? { ownLane }
+  @usableFromInline var lane: (any StreamLane)? { arrival.hasArrived ? ownLane : nil }
   @usableFromInline var mayBeRead: Bool { unconfined?.mayBeRead ?? true }
   @usableFromInline var upstream: AnyObject? { (unconfined?.current ?? subscription).map { $0 as AnyObject } }
 }

@@ -131,9 +131,14 @@ package enum HoldingPlace: Sendable {
     /// stream has a home.
     @usableFromInline mutating func relax() { if home == nil { isAnywhere = true } }
 
-    @usableFromInline mutating func check(_ touched: @autoclosure () -> some CustomStringConvertible) {
+    /// True if any thread may use the stream. Read this before ``check(_:)``, which several threads must not call at the
+    /// same time.
+    @usableFromInline var isFree: Bool {
       SubscriptionWatch.somethingHappens()
-      guard !isAnywhere else { return }
+      return isAnywhere
+    }
+
+    @usableFromInline mutating func check(_ touched: @autoclosure () -> some CustomStringConvertible) {
       guard let home else {
         // Any thread may run a lane without a queue, but only one thread at a time does. Therefore, every thread that
         // runs a lane may use the operators above a join that has no home.
@@ -153,6 +158,7 @@ package enum HoldingPlace: Sendable {
     static var anywhere: Self { Self() }
     @inlinable @inline(__always) func follow(_ gate: (any EntryGate)? = nil) {}
     @inlinable @inline(__always) func relax() {}
+    @inlinable @inline(__always) var isFree: Bool { true }
     @inlinable @inline(__always) func check(_ touched: @autoclosure () -> some CustomStringConvertible) {}
   #endif
 }

@@ -25,6 +25,7 @@ extension SerialLane {
 
   /// Runs the cancellations of a closed lane until there are no more.
   private func runCancellations() {
+    isRunning = true
     inside {
       while let cancel = nextCancellation() { cancel() }
     }
@@ -34,6 +35,7 @@ extension SerialLane {
   private func nextCancellation() -> (() -> Void)? {
     state.withLock { state in
       if let cancel = state.cancellations.popFirst() { return cancel }
+      isRunning = false
       runner.store(0, ordering: .relaxed)
       state.isBusy = false
       return nil

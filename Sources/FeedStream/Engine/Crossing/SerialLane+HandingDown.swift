@@ -9,23 +9,29 @@ extension SerialLane {
 
   /// Runs `handDown` immediately, on this thread, before other code has access to the lane.
   ///
-  /// - Parameter home: the home of the stream that takes the subscription.
-  func begin(at home: (any StreamDomain)?, _ handDown: () -> Void) {
+  /// - Parameters:
+  ///   - home: the home of the stream that takes the subscription.
+  ///   - afterwards: runs in the lane once the subscription has been handed down. Values that are delivered now must not
+  ///     be delivered earlier: what their subscriber subscribes to would take the lane for its own.
+  func begin(at home: (any StreamDomain)?, _ handDown: () -> Void, then afterwards: () -> Void = {}) {
     state.withLock { $0.isBusy = true }
+    isRunning = true
     handing = Handing(home: home)
     inside {
       handDown()
       handing = nil
+      afterwards()
     }
-    if keepers == 0 { vacate() } else { runner.store(currentThread(), ordering: .relaxed) }
+    stopRunning()
   }
 
-  /// Runs `handDown` in the lane, which is free or in which the calling code runs. See ``begin(at:_:)``.
-  func handDown(at home: (any StreamDomain)?, _ handDown: () -> Void) {
-    guard isHere else { return begin(at: home, handDown) }
+  /// Runs `handDown` in the lane, which is free or in which the calling code runs. See ``begin(at:_:then:)``.
+  func handDown(at home: (any StreamDomain)?, _ handDown: () -> Void, then afterwards: () -> Void) {
+    guard isHere else { return begin(at: home, handDown, then: afterwards) }
     let outer = exchange(&handing, with: Handing(home: home))
     handDown()
     handing = outer
+    afterwards()
   }
 
   /// True while the calling thread is handing down the lane's subscription.
@@ -46,11 +52,21 @@ extension SerialLane {
   /// Called by a thread that kept the lane occupied: the last one lets the work of other threads run.
   func release() {
     keepers -= 1
-    if keepers == 0 { vacate() }
+    if keepers == 0, !isRunning { vacate() }
+  }
+
+  /// Called by the function that ran the lane, at its end. Frees the lane, unless a gate keeps it occupied.
+  func stopRunning() {
+    isRunning = false
+    if keepers == 0 { vacate() } else { runner.store(currentThread(), ordering: .relaxed) }
   }
 
   /// Runs the work that has arrived, on this thread, and frees the lane.
-  func vacate() { if !freeIfEmpty() { begin() } }
+  private func vacate() {
+    let isHeld = exchange(&self.isHeld, with: false)
+    guard !freeIfEmpty() else { return isHeld ? letGo(place) : () }
+    if isHeld { drainWhereItRuns() } else { begin() }
+  }
 
   /// - Returns: false if there is work, in which case the lane stays busy.
   private func freeIfEmpty() -> Bool {

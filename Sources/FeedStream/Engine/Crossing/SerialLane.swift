@@ -68,6 +68,11 @@ import Synchronization
   var handing: Handing?
   /// The number of gates in which a thread keeps the lane occupied. Only that thread uses it.
   var keepers = 0
+  /// True while the thread that runs the lane is inside ``drain()`` or a similar function, which frees the lane later.
+  /// Only that thread uses it.
+  var isRunning = false
+  /// True if the loop is held for a lane that a gate keeps occupied. Only the occupying thread uses it.
+  var isHeld = false
 
   /// What a thread that has added work to the lane must do: nothing, begin to run the work of a free lane, or run what
   /// another thread has left.
@@ -177,8 +182,9 @@ import Synchronization
       return true
     }
     guard isMine else { return false }
+    isRunning = true
     inside(action)
-    vacate()
+    stopRunning()
     return true
   }
 
@@ -203,7 +209,7 @@ import Synchronization
     drainWhereItRuns()
   }
 
-  private func drainWhereItRuns() {
+  func drainWhereItRuns() {
     guard let start else { return drain() }
     let errand = LoopErrand({ self.drain() }, dropped: { self.restarts ? self.drainWhereItRuns() : self.close() })
     start { errand.run() }
@@ -211,22 +217,57 @@ import Synchronization
 
   private func drain() {
     var left = Self.turn
-    var hasMore = true
+    var end = Stop.free
+    isRunning = true
     turnEnds = false
     if start != nil { began = .now }
     inside {
-      while left > 0 {
+      while true {
+        if keepers > 0 {
+          end = .kept
+          return
+        }
+        if left == 0 {
+          if start != nil {
+            end = .turn
+            return
+          }
+          if leavesWork() {
+            end = .left
+            return
+          }
+          left = Self.turn
+        }
         guard let action = next() else {
-          hasMore = false
-          break
+          end = .free
+          return
         }
         action()
         left = turnEnds ? 0 : left - 1
-        if left == 0, start == nil, !leavesWork() { left = Self.turn }
       }
     }
-    guard hasMore else { return }
-    if start != nil { drainWhereItRuns() } else { Task.detached { self.drainWhatIsLeft() } }
+    switch end {
+    case .free: return
+    case .turn:
+      isRunning = false
+      drainWhereItRuns()
+    case .left: Task.detached { self.drainWhatIsLeft() }
+    case .kept:
+      isHeld = true
+      stopRunning()
+    }
+  }
+
+  /// The reason why a thread stops running the lane's work.
+  private enum Stop {
+    /// There is no more work.
+    case free
+    /// The queue gets a turn.
+    case turn
+    /// Another thread gets a turn.
+    case left
+    /// A gate around the call has begun to keep the lane occupied.
+    case kept
   }
 
   /// Called at the end of a turn in a lane without a queue. Lets another thread run the rest if other threads keep adding
@@ -236,6 +277,7 @@ import Synchronization
   private func leavesWork() -> Bool {
     state.withLock { state in
       guard state.isFed, !state.work.isEmpty else { return false }
+      isRunning = false
       runner.store(0, ordering: .relaxed)
       state.isLeft = true
       return true
@@ -265,6 +307,7 @@ import Synchronization
         if state.work.isEmpty { signals.bitwiseAnd(~Signals.hasWork.rawValue, ordering: .relaxed) }
         return action
       }
+      isRunning = false
       runner.store(0, ordering: .relaxed)
       state.isBusy = false
       return nil

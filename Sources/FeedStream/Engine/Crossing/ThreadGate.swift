@@ -171,7 +171,7 @@ import Synchronization
       let (arrive, cancel) = (Carried(uncheckedly: arrive), Carried(uncheckedly: action))
       return home.bring({ arrive.value() }, dropped: { [self] in leaveHome().perform(cancel.value) })
     }
-    if home.isReleased { return Self.warnOfReleasedLoop() }
+    if home.isReleased, !isCancellation { return Self.warnOfReleasedLoop() }
     home.perform(arrive)
   }
 
@@ -189,6 +189,22 @@ import Synchronization
       an event arrived for a stream whose EventLoop was released, so the event was dropped; keep the EventLoop in a variable until its \
       run() has returned
       """)
+  }
+
+  /// Runs `subscribe`, which subscribes the stage to a further publisher, in the domain in which the stage lives. The
+  /// calling thread, which is inside the gate, may be running a lane of another stream, in which the publisher must not
+  /// live.
+  @inlinable func atHome(_ subscribe: () -> Void) {
+    if StreamHomes.mayCross { leavingOtherLanes(subscribe) } else { subscribe() }
+  }
+
+  @inline(never) @usableFromInline func leavingOtherLanes(_ subscribe: () -> Void) {
+    let lane = isHomed || isShared.load(ordering: .acquiring) ? lane : nil
+    guard let current = SerialLane.current, current !== lane else { return subscribe() }
+    guard let domain = lane ?? (isHomed ? home?.domainHere : nil) else { return CurrentDomain.outside(subscribe) }
+    let outer = CurrentDomain.enter(domain)
+    subscribe()
+    CurrentDomain.leave(outer)
   }
 
   // MARK: Other threads

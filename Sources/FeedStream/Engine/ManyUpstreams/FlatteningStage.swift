@@ -97,7 +97,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
       } else {
         let inlet = Upstream(self)
         current = inlet
-        publisher.receive(subscriber: inlet)
+        gate.atHome { publisher.receive(subscriber: inlet) }
       }
     }
     subscribeToUpcoming()

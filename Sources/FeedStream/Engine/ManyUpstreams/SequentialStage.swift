@@ -37,7 +37,7 @@
       upcoming = nil
       let inlet = Upstream(self)
       current = inlet
-      attach(inlet)
+      gate.atHome { attach(inlet) }
     }
     isSubscribing = false
   }

@@ -68,7 +68,9 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = CatchStage<Output, Upstream.Failure, Mode>(ErasedSubscriber(subscriber)) {
         [handler] (error: Upstream.Failure, stage: CatchStage) throws(Mode.RuleError) in
-        try handler(error).receive(CatchStage.Fallback(stage: stage), through: stage.gate)
+        let fallback = try handler(error)
+        guard let gate = stage.gate else { return fallback.receive(CatchStage.Fallback(stage: stage), through: nil) }
+        gate.atHome { fallback.receive(CatchStage.Fallback(stage: stage), through: gate) }
       }
       upstream.receive(stage, through: stage.gate)
     }

@@ -119,7 +119,7 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
     guard begins() else { return }
     repeat {
       attempt.store(.running, ordering: .releasing)
-      if phase != .ended { subscribe(self) }
+      if phase != .ended { if let gate { gate.atHome { subscribe(self) } } else { subscribe(self) } }
     } while !attempt.compareExchange(expected: .running, desired: .none, ordering: .acquiringAndReleasing).exchanged
   }
 

@@ -170,7 +170,7 @@ extension Publishers {
     guard isDelivered else {
       let inlet = addInlet()
       directDeliveries &-= 1
-      return publisher.receive(subscriber: inlet)
+      return gate.atHome { publisher.receive(subscriber: inlet) }
     }
     directDeliveries &-= 1
     if !isOpen { finishIfDone() }

@@ -1,0 +1,171 @@
+import Dispatch
+import FeedStream
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Streams without a loop, in which threads take turns, and streams whose values leave a loop.
+@Suite("Threads that take turns", .settled) struct LaneTests {
+  private struct Refused: Error {}
+
+  @Test func `operators that subscribe within a task's stream deliver each value once`() async {
+    for round in 0..<40 {
+      nonisolated(unsafe) var subscription: AnyCancellable?
+      let values = await withUnsafeContinuation { continuation in
+        let tasks = (0..<300).publisher.mapAsync(limit: 300) { $0 }
+        let stream =
+          round % 2 == 0
+          ? tasks.append(300).eraseToAnyPublisher() : tasks.switchIfEmpty(Just(-1)).append(300).eraseToAnyPublisher()
+        subscription = stream.collect().sink { continuation.resume(returning: $0) }
+      }
+      #expect(values == Array(0...300))
+      withExtendedLifetime(subscription) {}
+    }
+  }
+
+  @Test func `a task's stream follows the result of a fulfilled future`() async {
+    let streams: [(Future<Int, Never>) -> AnyPublisher<Int, Never>] = [
+      { $0.flatMap { _ in (0..<9).publisher.mapAsync(limit: 1) { $0 } }.eraseToAnyPublisher() },
+      { $0.map { _ in (0..<9).publisher.mapAsync(limit: 1) { $0 } }.switchToLatest().eraseToAnyPublisher() },
+      { $0.filter { _ in false }.append((0..<9).publisher.mapAsync(limit: 1) { $0 }).eraseToAnyPublisher() },
+      {
+        $0.mapAsync(limit: 1) { $0 }.flatMap { _ in (0..<9).publisher.mapAsync(limit: 1) { $0 } }.eraseToAnyPublisher()
+      },
+      {
+        $0.tryMap { _ in throw Refused() }.catch { _ in (0..<9).publisher.mapAsync(limit: 1) { $0 } }
+          .eraseToAnyPublisher()
+      },
+    ]
+    for (index, stream) in streams.enumerated() {
+      nonisolated(unsafe) let stream = stream
+      let values = await withUnsafeContinuation { continuation in
+        // A thread without a task, as in a program without concurrency.
+        Thread.detachNewThread {
+          let values = Mutex<[Int]?>(nil)
+          let subscription = stream(Future { $0(.success(1)) }).collect().sink { new in values.withLock { $0 = new } }
+          while values.withLock({ $0 }) == nil { usleep(100) }
+          withExtendedLifetime(subscription) {}
+          continuation.resume(returning: values.withLock { $0 })
+        }
+      }
+      #expect(values == Array(0..<9), "stream \(index)")
+    }
+  }
+
+  @Test func `a loop runs until the futures that tasks fulfill have reached a queue`() async {
+    for _ in 0..<20 {
+      let (count, isFinished): (Int, Bool) = await withUnsafeContinuation { continuation in
+        Thread.detachNewThread {
+          let loop = EventLoop()
+          let received = Mutex((count: 0, isFinished: false))
+          let subscription = (0..<100).publisher.receive(on: DispatchQueue(label: "above"))
+            .flatMap(maxPublishers: .max(1)) { number in Future { () async -> Int in number } }
+            .sink { _ in
+              received.withLock { $0.isFinished = true }
+            } receiveValue: { _ in
+              received.withLock { $0.count += 1 }
+            }
+          loop.run()
+          withExtendedLifetime(subscription) {}
+          continuation.resume(returning: received.withLock { $0 })
+          loop.close()
+        }
+      }
+      #expect(count == 100 && isFinished)
+    }
+  }
+
+  @Test func `a stream that is retried on another queue can be cancelled where it was subscribed`() async {
+    let (home, queue) = (DispatchQueue(label: "home"), DispatchQueue(label: "queue"))
+    await withUnsafeContinuation { continuation in
+      Thread.detachNewThread {
+        let done = DispatchSemaphore(value: 0)
+        for round in 0..<2_000 {
+          nonisolated(unsafe) var subscription: AnyCancellable?
+          home.async {
+            let attempts = Mutex(0)
+            subscription = Just((0..<3).publisher.receive(on: queue)).switchToLatest()
+              .tryMap { number in
+                let attempt = attempts.withLock {
+                  $0 += 1
+                  return $0
+                }
+                if attempt < 3 { throw Refused() }
+                return number
+              }
+              .retry(3).replaceError(with: 0).sink { _ in }
+            done.signal()
+          }
+          done.wait()
+          usleep(UInt32(round % 60))
+          home.async {
+            subscription?.cancel()
+            done.signal()
+          }
+          done.wait()
+        }
+        continuation.resume()
+      }
+    }
+  }
+
+  /// Delivers a value on another thread, and counts its cancellations.
+  private final class Source: Publisher, Subscription, @unchecked Sendable {
+    typealias Output = Int
+    typealias Failure = Never
+
+    let cancellations = Mutex(0)
+    private var subscriber: AnySubscriber<Int, Never>?
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+      self.subscriber = AnySubscriber(subscriber)
+      subscriber.receive(subscription: self)
+    }
+
+    func request(_ demand: Subscribers.Demand) {}
+    func cancel() { cancellations.withLock { $0 += 1 } }
+
+    func deliverElsewhere() {
+      let delivered = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        _ = self.subscriber?.receive(1)
+        delivered.signal()
+      }
+      delivered.wait()
+    }
+  }
+
+  @Test func `a cancellation on a queue reaches upstream after the loop has been released with waiting values`() async {
+    let source = Source()
+    await withUnsafeContinuation { continuation in
+      Thread.detachNewThread {
+        nonisolated(unsafe) var subscription: AnyCancellable?
+        do {
+          let loop = EventLoop()
+          subscription = source.merge(with: Empty(completeImmediately: false))
+            .receive(on: DispatchQueue(label: "below")).sink { _ in }
+          source.deliverElsewhere()
+          withExtendedLifetime(loop) {}
+        }
+        subscription?.cancel()
+        continuation.resume()
+      }
+    }
+    for _ in 0..<1_000 where source.cancellations.withLock({ $0 }) == 0 { try? await Task.sleep(for: .milliseconds(5)) }
+    #expect(source.cancellations.withLock { $0 } == 1)
+  }
+
+  @Test func `a sink that is cancelled while its subscription arrives on another thread cancels it`() async {
+    for round in 0..<300 {
+      let source = Source()
+      let subscription = source.subscribe(on: DispatchQueue.global()).sink { _ in }
+      if round % 3 > 0 { usleep(UInt32(round % 40)) }
+      subscription.cancel()
+      for _ in 0..<1_000 where source.cancellations.withLock({ $0 }) == 0 {
+        try? await Task.sleep(for: .milliseconds(1))
+      }
+      #expect(source.cancellations.withLock { $0 } == 1)
+    }
+  }
+}
