@@ -74,7 +74,7 @@ import Synchronization
   /// True if the loop is held for a lane that a gate keeps occupied. Only the occupying thread uses it.
   var isHeld = false
 
-  /// What a thread that has added work to the lane must do: nothing, begin to run the work of a free lane, or run what
+  /// The duty of a thread that has added work to the lane: nothing, beginning to run the work of a free lane, or running what
   /// another thread has left.
   enum Duty { case none, begin, goOn }
 
