@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "FeedFormats", targets: ["FeedFormats"]),
     .library(name: "FeedHTTP", targets: ["FeedHTTP"]),
     .library(name: "FeedHTTPServer", targets: ["FeedHTTPServer"]),
+    .library(name: "FeedHTTPTypes", targets: ["FeedHTTPTypes"]),
     .library(name: "FeedRedis", targets: ["FeedRedis"]),
     .library(name: "FeedFleet", targets: ["FeedFleet"]),
     .library(name: "FeedPolling", targets: ["FeedPolling"]),
