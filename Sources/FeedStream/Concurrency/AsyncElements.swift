@@ -56,7 +56,7 @@ where Elements.Element: Sendable {
 
   @usableFromInline func handDown() {
     home.handDown {
-      self.confinement.follow()
+      self.confinement = self.home.confinement
       self.down?.receive(subscription: self)
     }
   }

@@ -67,21 +67,29 @@ private final class OutsideWaits: FutureWaits {
   let home = StreamHome.ofAnyThread ?? .current
   /// The task that fulfills the future; cancelled when the future is released.
   var task: Task<Void, Never>?
-  /// True while the promise may still be called. `isAwaited` is true while a subscriber waits for the result.
+  /// True while the promise may still be called.
   private var isHeld = false
-  private var isAwaited = false
+  /// The number of subscribers that wait for the result.
+  private var awaiting = 0
+  private var isFulfilled = false
   private var isWaiting = false
-  /// Guards the three properties above, if any thread may fulfill the future.
+  /// Guards the four properties above, if any thread may fulfill the future. Otherwise, they are used on its loop.
   private let mutex: SystemMutex?
 
   override init() { mutex = home.domain == nil ? SystemMutex() : nil }
 
   deinit { task?.cancel() }
 
-  override var isForAnyThread: Bool { home.domain == nil }
+  override var isElsewhere: Bool { home.domain.map { !$0.isHere } ?? true }
 
-  override func awaited(_ isAwaited: Bool) {
-    change { $0.isAwaited = isAwaited }
+  override func awaited(_ number: Int) {
+    guard isElsewhere, mutex == nil else { return change { $0.awaiting += number } }
+    let waits = Carried(uncheckedly: self)
+    home.run { waits.value.change { $0.awaiting += number } }
+  }
+
+  override func fulfilled() {
+    change { $0.isFulfilled = true }
   }
 
   func held(_ isHeld: Bool) {
@@ -96,7 +104,7 @@ private final class OutsideWaits: FutureWaits {
   }
 
   private func update() {
-    guard (isHeld && isAwaited) != isWaiting else { return }
+    guard (isHeld && awaiting > 0 && !isFulfilled) != isWaiting else { return }
     isWaiting.toggle()
     if isWaiting { home.beginWaiting() } else { home.stopWaiting() }
   }

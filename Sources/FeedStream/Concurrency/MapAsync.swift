@@ -130,7 +130,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
   }
 
   private func beginHere() {
-    confinement.follow()
+    confinement = home.confinement
     super.began()
   }
 

@@ -46,6 +46,9 @@ struct StreamHome: Sendable {
   /// The home, if it is a lane of the stream's own.
   var ownLane: CrossedHome? { isOwn ? domain.map { CrossedHome($0) } : nil }
 
+  /// The confinement of a stage that moves requests and cancellations to its home: in a lane, any thread may make them.
+  var confinement: Confinement { domain is SerialLane ? .anywhere : Confinement() }
+
   /// Delivers a subscription where the stream lives. If that is a lane without a queue, the stages and the subscriber
   /// below learn this, and live there, too. Runs `afterwards` there once the subscription has been delivered.
   func handDown(

@@ -100,7 +100,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
   }
 
   private func beginHere() {
-    confinement.follow()
+    confinement = crew.home.confinement
     // A request that arrives meanwhile must not yet request values from upstream.
     isFilling = true
     super.began()

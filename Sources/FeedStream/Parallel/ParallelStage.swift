@@ -72,7 +72,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   }
 
   private func beginHere() {
-    confinement.follow()
+    confinement = crew.home.confinement
     super.began()
   }
 

@@ -15,95 +15,88 @@ public final class Future<Output, Failure: Error>: Publisher {
   /// caller must no longer use it.
   public typealias Promise = @Sendable (Result<Output, Failure>) -> Void
 
+  // Guarded by the mutex: any thread may subscribe, and cancel a subscription that it has made.
   @exclusivity(unchecked) @usableFromInline var result: Result<Output, Failure>?
   /// The subscribers that have not received the result, in the order in which they subscribed.
   @exclusivity(unchecked) @usableFromInline var waiting: [FutureSubscription<Output, Failure>] = []
-  /// Notified when subscribers begin or stop waiting for a result that comes from outside the stream.
-  @exclusivity(unchecked) @usableFromInline var waits: FutureWaits?
-  /// Guards `result` and `waiting` of a future without a loop, whose promise any thread may call.
-  @usableFromInline let mutex: SystemMutex?
+  @usableFromInline let mutex = SystemMutex()
+  /// Notified when subscribers begin or stop waiting for the result, which comes from outside the stream.
+  @usableFromInline let waits: FutureWaits
 
   /// A future whose result comes from outside the stream.
-  init(_ waits: FutureWaits) {
-    self.waits = waits
-    mutex = waits.isForAnyThread ? SystemMutex() : nil
-  }
+  init(_ waits: FutureWaits) { self.waits = waits }
 
   @_documentation(visibility: internal)
   @inlinable public var _deliversAtHome: Bool { true }
 
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    if let mutex { return receive(ErasedSubscriber(subscriber), under: mutex) }
+    if waits.isElsewhere { return receive(inLane: ErasedSubscriber(subscriber)) }
     let subscription = FutureSubscription(ErasedSubscriber(subscriber), self)
-    if result == nil {
-      waiting.append(subscription)
-      waits?.awaited(true)
-    }
+    add(subscription)
     subscription.begin()
   }
 
-  @inlinable func fulfill(_ result: Result<Output, Failure>) {
-    if let mutex { return fulfill(result, under: mutex) }
-    guard self.result == nil else { return StreamDiagnostics.dropped(result, "Future", .terminated) }
-    self.result = result
-    waits?.awaited(false)
-    waits = nil
-    for subscription in waiting.take() { subscription.fulfill(result) }
+  @usableFromInline func add(_ subscription: FutureSubscription<Output, Failure>) {
+    mutex.withLock {
+      if let result {
+        subscription.result = result
+      } else {
+        waiting.append(subscription)
+        waits.awaited(1)
+      }
+    }
   }
 
   @usableFromInline func remove(_ subscription: FutureSubscription<Output, Failure>) {
-    if let mutex {
-      return mutex.withLock {
-        waiting.removeAll { $0 === subscription }
-        if waiting.isEmpty { waits?.awaited(false) }
+    mutex.withLock {
+      guard let index = waiting.firstIndex(where: { $0 === subscription }) else { return }
+      waiting.remove(at: index)
+      waits.awaited(-1)
+    }
+  }
+
+  /// Called where the future lives.
+  func fulfill(_ result: Result<Output, Failure>) {
+    let subscriptions: [FutureSubscription<Output, Failure>]? = mutex.withLock {
+      guard self.result == nil else { return nil }
+      self.result = result
+      return waiting.take()
+    }
+    guard let subscriptions else { return StreamDiagnostics.dropped(result, "Future", .terminated) }
+    for subscription in subscriptions {
+      if let lane = subscription.lane {
+        lane.post { subscription.fulfillInLane(result) }
+      } else {
+        subscription.fulfill(result)
       }
     }
-    waiting.removeAll { $0 === subscription }
-    if waiting.isEmpty { waits?.awaited(false) }
+    waits.fulfilled()
   }
-}
 
-extension Future {
-  // Each subscription has its own lane, in which threads take turns: the subscription is handed down, receives
-  // requests, and is fulfilled there. Stages that join several publishers, and subscribers that cancel on another
-  // thread, already support lanes, because queues use them.
-  @inline(never) @usableFromInline
-  func receive(_ subscriber: ErasedSubscriber<Output, Failure>, under mutex: SystemMutex) {
+  // A subscription that is made elsewhere than on the future's loop, or without one, has its own lane, in which threads
+  // take turns: the subscription is handed down, receives requests, and is fulfilled there. Stages that join several
+  // publishers, and subscribers that cancel on another thread, already support lanes, because queues use them.
+  @inline(never) @usableFromInline func receive(inLane subscriber: ErasedSubscriber<Output, Failure>) {
     Home.usesQueues()
     let lane = SerialLane("of the thread that fulfills a Future")
     let subscription = FutureSubscription(subscriber, self, lane)
     lane.begin(at: Home.current) {
-      mutex.withLock {
-        if let result {
-          subscription.result = result
-        } else {
-          waiting.append(subscription)
-          waits?.awaited(true)
-        }
-      }
+      add(subscription)
       subscription.handDown()
     } then: {
       subscription.serve(subscription)
     }
   }
-
-  @inline(never) @usableFromInline func fulfill(_ result: Result<Output, Failure>, under mutex: SystemMutex) {
-    let fulfilled: (subscriptions: [FutureSubscription<Output, Failure>], waits: FutureWaits?)? = mutex.withLock {
-      guard self.result == nil else { return nil }
-      self.result = result
-      return (waiting.take(), waits.take())
-    }
-    guard let fulfilled else { return StreamDiagnostics.dropped(result, "Future", .terminated) }
-    for subscription in fulfilled.subscriptions { subscription.lane?.post { subscription.fulfillInLane(result) } }
-    fulfilled.waits?.awaited(false)
-  }
 }
 
 /// Notified when subscribers begin or stop waiting for a future whose result comes from outside the stream.
 @usableFromInline class FutureWaits {
-  /// True if there is no loop to move the result to.
-  @usableFromInline var isForAnyThread: Bool { false }
-  @usableFromInline func awaited(_ isAwaited: Bool) {}
+  /// True if the future has no loop, or the calling code doesn't run on it.
+  @usableFromInline var isElsewhere: Bool { false }
+  /// Called when `number` more subscribers wait. Safe to use from any thread.
+  @usableFromInline func awaited(_ number: Int) {}
+  /// Called where the future lives: nothing waits from now on.
+  func fulfilled() {}
 }
 
 extension Future where Output: Sendable, Failure == Never {
@@ -153,7 +146,7 @@ extension Future where Output: Sendable {
   @usableFromInline private(set) var lane: SerialLane?
 
   @inlinable convenience init(_ down: ErasedSubscriber<Output, Failure>, _ future: Future<Output, Failure>) {
-    self.init("Future", down, future.result) { $0.deliver() }
+    self.init("Future", down, nil) { $0.deliver() }
     self.future = future
   }
 

@@ -86,17 +86,17 @@ extension Subscribers {
         subscription.cancel()
         return
       }
-      if subscription._isConfined {
-        self.subscription = subscription
-      } else {
+      var subscription = subscription
+      if !subscription._isConfined {
         let upstream = UnconfinedUpstream()
         unconfined = upstream
-        self.subscription = upstream.attach(subscription)
+        subscription = upstream.attach(subscription)
         phase.store(Self.beginning, ordering: .relaxed)
       }
+      self.subscription = subscription
       ownLane = .ofSubscriptionHandedDown
       guard arrival.arrive() else { return cancel() }
-      self.subscription?.request(.unlimited)
+      subscription.request(.unlimited)
     }
 
     public func receive(_ value: Input) -> Subscribers.Demand {

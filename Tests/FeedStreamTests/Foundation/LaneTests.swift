@@ -156,6 +156,58 @@ import Testing
     #expect(source.cancellations.withLock { $0 } == 1)
   }
 
+  @Test func `a future made on a loop delivers to streams on a queue`() async {
+    for _ in 0..<10 {
+      let (count, isFinished): (Int, Bool) = await withUnsafeContinuation { continuation in
+        Thread.detachNewThread {
+          let loop = EventLoop()
+          let received = Mutex((count: 0, isFinished: false))
+          let token = Future<Int, Never> { promise in
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { promise(.success(7)) }
+          }
+          let subscription = (0..<300).publisher.receive(on: DispatchQueue(label: "above")).flatMap { _ in token }
+            .sink { _ in
+              received.withLock { $0.isFinished = true }
+            } receiveValue: { value in
+              received.withLock { $0.count += value }
+            }
+          loop.run()
+          withExtendedLifetime(subscription) {}
+          continuation.resume(returning: received.withLock { $0 })
+          loop.close()
+        }
+      }
+      #expect(count == 2_100 && isFinished)
+    }
+  }
+
+  @Test func `expand may be cancelled while its publishers deliver on a queue`() async {
+    for round in 0..<300 {
+      let subscription = Just("a").expand { text in
+        (0..<200).publisher.map { "\(text) \($0)" }.receive(on: DispatchQueue.global())
+      }
+      .sink { _ in }
+      try? await Task.sleep(for: .microseconds(round % 50))
+      subscription.cancel()
+    }
+  }
+
+  @Test func `a joined stream that was made within a delivery on a queue can be cancelled on another thread`() async {
+    nonisolated(unsafe) var outer: AnyCancellable?
+    let made = await withUnsafeContinuation { continuation in
+      outer = Just(1).receive(on: DispatchQueue(label: "above")).sink { _ in
+        let quiet = Empty<Int, Never>(completeImmediately: false)
+        continuation.resume(
+          returning: Locked([
+            quiet.merge(with: quiet).sink { _ in }, quiet.append(1).sink { _ in },
+            quiet.mapAsync(limit: 1) { $0 }.sink { _ in },
+          ]))
+      }
+    }
+    withExtendedLifetime(outer) {}
+    for subscription in made.withLock({ $0 }) { subscription.cancel() }
+  }
+
   @Test func `a sink that is cancelled while its subscription arrives on another thread cancels it`() async {
     for round in 0..<300 {
       let source = Source()

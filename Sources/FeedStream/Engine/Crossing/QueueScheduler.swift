@@ -117,23 +117,22 @@ extension StreamDomain {
     after date: Base.SchedulerTimeType, interval: Base.SchedulerTimeType.Stride,
     tolerance: Base.SchedulerTimeType.Stride, options: Base.SchedulerOptions?, _ action: @escaping () -> Void
   ) -> any Cancellable {
-    let isCancelled = Box(false)
+    let isCancelled = Locked(false)
     home.hold()
     let timer = base.schedule(after: date, interval: interval, tolerance: tolerance, options: options) { [home] in
-      // Read `isCancelled` in the stream's home, where it is written.
-      home.domain?.perform { if !isCancelled.value { action() } }
+      // Read `isCancelled` in the stream's home, where it is usually written.
+      home.domain?.perform { if !isCancelled.withLock({ $0 }) { action() } }
     }
     return Repetition(isCancelled: isCancelled, home: home, timer: timer)
   }
 
   private struct Repetition: Cancellable {
-    let isCancelled: Box<Bool>
+    let isCancelled: Locked<Bool>
     let home: CrossedHome
     let timer: any Cancellable
 
     func cancel() {
-      guard !isCancelled.value else { return }
-      isCancelled.value = true
+      guard !isCancelled.withLock({ exchange(&$0, with: true) }) else { return }
       timer.cancel()
       home.letGo()
     }

@@ -23,8 +23,8 @@
     entry = GateEntry(gate)
     super.init()
     joint = gate
-    // Without a home, several threads may use this stage.
-    if !gate.isHomed { confinement = .anywhere }
+    // The gate moves requests and cancellations.
+    if gate.takesAnyThread { confinement = .anywhere }
   }
 
   /// Cancels the upstreams and releases the waiting values, because the stream is cancelled or about to complete.

@@ -59,9 +59,9 @@ extension Publishers {
     @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let toExpand = Box(FIFO<Output>())
+      let toExpand = ValuesToExpand<Output>()
       let noting = { (value: Output) in
-        toExpand.value.append(value)
+        toExpand.append(value)
         return value
       }
       let stage = ExpandStage<Output, Failure>(ErasedSubscriber(subscriber), toExpand) { [transform] value, inlet in
@@ -75,11 +75,11 @@ extension Publishers {
 
 @usableFromInline final class ExpandStage<Output, Failure: Error>: SequentialStage<Output, Failure> {
   /// The values that have been delivered, but not expanded yet. They are recorded on their way to this stage.
-  private let toExpand: Box<FIFO<Output>>
+  private let toExpand: ValuesToExpand<Output>
   private let attach: (Output, Upstream) -> Void
 
   @usableFromInline init(
-    _ down: ErasedSubscriber<Output, Failure>, _ toExpand: Box<FIFO<Output>>,
+    _ down: ErasedSubscriber<Output, Failure>, _ toExpand: ValuesToExpand<Output>,
     attach: @escaping (Output, Upstream) -> Void
   ) {
     self.toExpand = toExpand
@@ -88,12 +88,27 @@ extension Publishers {
   }
 
   override func ended(_ completion: Subscribers.Completion<Failure>) {
-    guard case .finished = completion, let value = toExpand.value.popFirst() else { return end(completion) }
+    guard case .finished = completion, let value = toExpand.popFirst() else { return end(completion) }
     subscribe { [attach] in attach(value, $0) }
   }
 
   override func cancelUpstreams() {
     super.cancelUpstreams()
-    toExpand.value.removeAll()
+    toExpand.removeAll()
+  }
+}
+
+/// The values that `expand` has delivered, but not expanded yet. A publisher may deliver on a thread of its own.
+@usableFromInline final class ValuesToExpand<Value> {
+  private let mutex = SystemMutex()
+  @exclusivity(unchecked) private var values = FIFO<Value>()
+
+  @usableFromInline init() {}
+  @usableFromInline func append(_ value: Value) { mutex.withLock { values.append(value) } }
+  func popFirst() -> Value? { mutex.withLock { values.popFirst() } }
+
+  func removeAll() {
+    // Released outside the lock, because their release may call back.
+    discard(mutex.withLock { exchange(&values, with: FIFO()) })
   }
 }
