@@ -181,6 +181,29 @@ import Testing
     }
   }
 
+  @Test func `a loop runs until what follows its future on a queue has ended`() async {
+    for _ in 0..<40 {
+      let isFinished = await withUnsafeContinuation { continuation in
+        Thread.detachNewThread {
+          let loop = EventLoop()
+          let isFinished = Mutex(false)
+          let token = Future<Int, Never> { promise in DispatchQueue.global().async { promise(.success(1)) } }
+          let numbers = (0..<12).publisher.receive(on: DispatchQueue(label: "numbers"))
+          let subscription = Just(token.flatMapFirst { _ in numbers }).receive(on: DispatchQueue(label: "above"))
+            .switchToLatest().sink { _ in
+              isFinished.withLock { $0 = true }
+            } receiveValue: { _ in
+            }
+          loop.run()
+          continuation.resume(returning: isFinished.withLock { $0 })
+          withExtendedLifetime(subscription) {}
+          loop.close()
+        }
+      }
+      #expect(isFinished)
+    }
+  }
+
   @Test func `expand may be cancelled while its publishers deliver on a queue`() async {
     for round in 0..<300 {
       let subscription = Just("a").expand { text in
