@@ -13,8 +13,8 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// True when the calling thread may use objects that live here.
   var isHere: Bool { get }
 
-  /// True if the domain may run on any thread, one thread at a time, so that code on any thread may use objects that live here.
-  /// A closed loop's objects may be released anywhere.
+  /// True if the domain may run on any thread, one thread at a time, so that code on any thread may use objects that
+  /// live here. A closed loop's objects may be released anywhere.
   var isForAnyThread: Bool { get }
 
   /// True for a loop that the program has released without closing it.
@@ -123,7 +123,7 @@ package enum HoldingPlace: Sendable {
     ///
     /// - Parameter gate: the stage's gate, if it has one. Any thread may request and cancel unless the stage lives on a
     ///   loop, because the gate moves requests and cancellations.
-    @usableFromInline mutating func follow(_ gate: (any EntryGate)? = nil) {
+    @usableFromInline mutating func follow(_ gate: (any EntryGate)?) {
       self = gate?.takesAnyThread == true ? .anywhere : Confinement()
     }
 
@@ -156,7 +156,7 @@ package enum HoldingPlace: Sendable {
     @inlinable init() {}
     init(home: any StreamDomain) {}
     static var anywhere: Self { Self() }
-    @inlinable @inline(__always) func follow(_ gate: (any EntryGate)? = nil) {}
+    @inlinable @inline(__always) func follow(_ gate: (any EntryGate)?) {}
     @inlinable @inline(__always) func relax() {}
     @inlinable @inline(__always) var isFree: Bool { true }
     @inlinable @inline(__always) func check(_ touched: @autoclosure () -> some CustomStringConvertible) {}

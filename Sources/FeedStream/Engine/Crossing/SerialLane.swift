@@ -37,9 +37,9 @@ import Synchronization
   }
 
   /// The number of pieces of work that run before the queue, or another thread, gets a turn.
-  private static let turn = 128
+  static let turn = 128
   /// The time after which a piece of work with many values lets the queue have a turn.
-  private static let turnDuration = Duration.milliseconds(1)
+  static let turnDuration = Duration.milliseconds(1)
 
   let state = Locked(State())
   let runner = Atomic<UInt>(0)
@@ -47,11 +47,11 @@ import Synchronization
   let signals = Atomic<Signals.RawValue>(0)
   /// The time at which the lane began to run on its queue, and whether the queue gets a turn after the current piece of
   /// work. Used in the lane.
-  private var (began, turnEnds) = (ContinuousClock.now, false)
+  var (began, turnEnds) = (ContinuousClock.now, false)
   /// Starts the work on the lane's queue; `nil` for a lane without one.
   let start: ((@escaping () -> Void) -> Void)?
   /// True if the lane starts its work again when the queue drops it.
-  private let restarts: Bool
+  let restarts: Bool
   /// True on the thread that serves the lane's queue, if only one does.
   private let isOnThread: (@Sendable () -> Bool)?
   /// The name of the lane's queue, for messages.
@@ -74,8 +74,8 @@ import Synchronization
   /// True if the loop is held for a lane that a gate keeps occupied. Only the occupying thread uses it.
   var isHeld = false
 
-  /// The duty of a thread that has added work to the lane: nothing, beginning to run the work of a free lane, or running what
-  /// another thread has left.
+  /// The duty of a thread that has added work to the lane: nothing, beginning to run the work of a free lane, or running
+  /// what another thread has left.
   enum Duty { case none, begin, goOn }
 
   @usableFromInline struct Signals: OptionSet, Sendable {
@@ -201,131 +201,6 @@ import Synchronization
       state.waits += number
       return !state.isClosed
     }
-  }
-
-  /// Begins to run the work of a lane that was free. The loop waits for this work, which another thread may be running.
-  func begin() {
-    hold(place)
-    drainWhereItRuns()
-  }
-
-  func drainWhereItRuns() {
-    guard let start else { return drain() }
-    let errand = LoopErrand({ self.drain() }, dropped: { self.restarts ? self.drainWhereItRuns() : self.close() })
-    start { errand.run() }
-  }
-
-  private func drain() {
-    var left = Self.turn
-    var end = Stop.free
-    isRunning = true
-    turnEnds = false
-    if start != nil { began = .now }
-    inside {
-      while true {
-        if keepers > 0 {
-          end = .kept
-          return
-        }
-        if left == 0 {
-          if start != nil {
-            end = .turn
-            return
-          }
-          if leavesWork() {
-            end = .left
-            return
-          }
-          left = Self.turn
-        }
-        guard let action = next() else {
-          end = .free
-          return
-        }
-        action()
-        left = turnEnds ? 0 : left - 1
-      }
-    }
-    switch end {
-    case .free: return
-    case .turn:
-      isRunning = false
-      drainWhereItRuns()
-    case .left: Task.detached { self.drainWhatIsLeft() }
-    case .kept:
-      isHeld = true
-      stopRunning()
-    }
-  }
-
-  /// The reason why a thread stops running the lane's work.
-  private enum Stop {
-    /// There is no more work.
-    case free
-    /// The queue gets a turn.
-    case turn
-    /// Another thread gets a turn.
-    case left
-    /// A gate around the call has begun to keep the lane occupied.
-    case kept
-  }
-
-  /// Called at the end of a turn in a lane without a queue. Lets another thread run the rest if other threads keep adding
-  /// work: this one might never return to what called it.
-  ///
-  /// - Returns: false if this thread goes on.
-  private func leavesWork() -> Bool {
-    state.withLock { state in
-      guard state.isFed, !state.work.isEmpty else { return false }
-      isRunning = false
-      runner.store(0, ordering: .relaxed)
-      state.isLeft = true
-      return true
-    }
-  }
-
-  /// Runs the work that a thread has left, unless another thread already does.
-  private func drainWhatIsLeft() {
-    perform(state.withLock { $0.isLeft ? $0.takeOver() : .none })
-  }
-
-  /// Lets the queue have a turn after the current piece of work.
-  @usableFromInline func endTurn() { turnEnds = start != nil }
-
-  /// Called by a piece of work that can continue as another piece. If the lane has run for long, ends the turn after the
-  /// piece, so that other work runs on the queue.
-  @usableFromInline func endsTurn() -> Bool {
-    guard start != nil, .now - began > Self.turnDuration else { return false }
-    turnEnds = true
-    return true
-  }
-
-  /// The next piece of work; if there is none, the lane is free when this returns.
-  private func next() -> (() -> Void)? {
-    let action: (() -> Void)? = state.withLock { state in
-      if let action = state.work.popFirst() {
-        if state.work.isEmpty { signals.bitwiseAnd(~Signals.hasWork.rawValue, ordering: .relaxed) }
-        return action
-      }
-      isRunning = false
-      runner.store(0, ordering: .relaxed)
-      state.isBusy = false
-      return nil
-    }
-    if action == nil { letGo(place) }
-    return action
-  }
-
-  /// Runs `body` with the lane as the domain of this thread. When this returns, another thread may already be running
-  /// the lane.
-  func inside(_ body: () -> Void) {
-    let thread = currentThread()
-    runner.store(thread, ordering: .relaxed)
-    let outer = CurrentDomain.enter(self)
-    if LiveMap.isOn { knownMap?.turnBegins() }
-    body()
-    CurrentDomain.leave(outer)
-    _ = runner.compareExchange(expected: thread, desired: 0, ordering: .relaxed)
   }
 
   /// The lane in which the calling code runs.
