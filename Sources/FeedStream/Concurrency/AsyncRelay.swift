@@ -80,8 +80,7 @@
     } onCancel: {
       stop(here: !isHomeless)
     }
-    // The stream lives where this task continues.
-    if isHomeless { leave() }
+    if isHomeless { leaveWithTask() }
     return try answer.get()
   }
 
@@ -112,7 +111,10 @@
     Task.detached { await self.leave(on: actor) }
   }
 
-  private func leave(on actor: isolated any Actor) { leave() }
+  private func leave(on actor: isolated any Actor) { leaveWithTask() }
+
+  /// Cancels the subscription of a stream that lives where its task continues, unless the stream lives in a lane.
+  private func leaveWithTask() { if state.withLock({ $0.lane }) == nil { leave() } }
 
   /// - Parameter isHere: true if the calling code may cancel the subscription.
   private func stop(here isHere: Bool) {

@@ -38,8 +38,8 @@ extension Subscribers {
     public private(set) var object: Root?
     public let keyPath: ReferenceWritableKeyPath<Root, Input>
     private var status = Status.waiting
-    /// The lane in which this subscriber lives, if its values arrive on a queue.
-    private var ownLane: SerialLane?
+    /// The lane in which this subscriber lives, if its subscription arrived on a queue.
+    private var home: SubscriberLane?
     private let arrival = Arrival()
     /// Upstream, if it may deliver on any thread. `isBeginning` is then true until its first event.
     private var unconfined: UnconfinedUpstream?
@@ -65,7 +65,7 @@ extension Subscribers {
         subscription = upstream.attach(subscription)
       }
       status = .subscribed(subscription)
-      ownLane = .ofSubscriptionHandedDown
+      home = .current
       guard arrival.arrive() else { return cancel() }
       subscription.request(.unlimited)
     }
@@ -89,7 +89,7 @@ extension Subscribers {
     public func cancel() {
       isCancelled.store(true, ordering: .relaxed)
       guard arrival.mayCancel() else { return }
-      if let lane = ownLane, !lane.isHere { return lane.revoke { [self] in cancel() } }
+      if let home, home.cancels({ [self] in cancel() }) { return }
       // Another thread, on which upstream delivers, may be using this subscriber's other properties.
       guard let unconfined else { return end()?.cancel() ?? () }
       if !unconfined.touch({ end()?.cancel() }) { unconfined.cancelUpstream() }
@@ -110,7 +110,7 @@ extension Subscribers.Assign: LiveSubscriber {
   @usableFromInline var isLive: Bool {
     if case .subscribed = status { true } else { false }
   }
-  @usableFromInline var lane: (any StreamLane)? { arrival.hasArrived ? ownLane : nil }
+  @usableFromInline var lane: (any StreamLane)? { arrival.hasArrived ? home?.lane : nil }
   @usableFromInline var mayBeRead: Bool { unconfined?.mayBeRead ?? true }
   @usableFromInline var upstream: AnyObject? {
     if case .subscribed(let subscription) = status { (unconfined?.current ?? subscription) as AnyObject } else { nil }

@@ -61,8 +61,8 @@ extension Subscribers {
     @exclusivity(unchecked) private var subscription: (any Subscription)?
     /// Upstream, if it may deliver on any thread.
     @exclusivity(unchecked) private var unconfined: UnconfinedUpstream?
-    /// The lane in which this sink lives, if its values arrive on a queue.
-    @exclusivity(unchecked) private var ownLane: SerialLane?
+    /// The lane in which this sink lives, if its subscription arrived on a queue.
+    @exclusivity(unchecked) private var home: SubscriberLane?
     private let arrival = Arrival()
     /// Atomic, because one thread may cancel while another delivers upstream's values.
     @usableFromInline let phase = Atomic(open)
@@ -94,7 +94,7 @@ extension Subscribers {
         phase.store(Self.beginning, ordering: .relaxed)
       }
       self.subscription = subscription
-      ownLane = .ofSubscriptionHandedDown
+      home = .current
       guard arrival.arrive() else { return cancel() }
       subscription.request(.unlimited)
     }
@@ -118,8 +118,7 @@ extension Subscribers {
       // be refused.
       phase.store(Self.closed, ordering: .relaxed)
       guard arrival.mayCancel() else { return }
-      // If values arrive on a queue, only work in its lane may touch the rest of this sink.
-      if let lane = ownLane, !lane.isHere { return lane.revoke { [self] in cancel() } }
+      if let home, home.cancels({ [self] in cancel() }) { return }
       guard let unconfined else { return cancelHere() }
       if !unconfined.touch(cancelHere) { unconfined.cancelUpstream() }
     }
@@ -164,7 +163,7 @@ extension Subscribers.Sink: CustomStringConvertible, CustomReflectable, CustomPl
 extension Subscribers.Sink: LiveAnywhere {
   var mayReceive: Bool { isActive }
   @usableFromInline var isLive: Bool { isActive }
-  @usableFromInline var lane: (any StreamLane)? { arrival.hasArrived ? ownLane : nil }
+  @usableFromInline var lane: (any StreamLane)? { arrival.hasArrived ? home?.lane : nil }
   @usableFromInline var mayBeRead: Bool { unconfined?.mayBeRead ?? true }
   @usableFromInline var upstream: AnyObject? { (unconfined?.current ?? subscription).map { $0 as AnyObject } }
 }

@@ -215,20 +215,28 @@ import Testing
     }
   }
 
-  @Test func `a joined stream that was made within a delivery on a queue can be cancelled on another thread`() async {
+  @Test func `a stream that was made within a delivery on a queue can be cancelled on another thread`() async {
+    final class Target { var value = 0 }
     nonisolated(unsafe) var outer: AnyCancellable?
+    let cancellations = Mutex(0)
     let made = await withUnsafeContinuation { continuation in
       outer = Just(1).receive(on: DispatchQueue(label: "above")).sink { _ in
         let quiet = Empty<Int, Never>(completeImmediately: false)
-        continuation.resume(
-          returning: Locked([
-            quiet.merge(with: quiet).sink { _ in }, quiet.append(1).sink { _ in },
-            quiet.mapAsync(limit: 1) { $0 }.sink { _ in },
-          ]))
+        let numbers = PassthroughSubject<Int, Never>()
+        let counted = numbers.handleEvents(receiveCancel: { cancellations.withLock { $0 += 1 } })
+        nonisolated(unsafe) let subscriptions = [
+          quiet.merge(with: quiet).sink { _ in }, quiet.append(1).sink { _ in },
+          quiet.mapAsync(limit: 1) { $0 }.sink { _ in }, quiet.scan(0, +).sink { _ in },
+          counted.tryMap { $0 }.sink(receiveCompletion: { _ in }, receiveValue: { _ in }),
+          counted.removeDuplicates().assign(to: \.value, on: Target()), counted.share().sink { _ in },
+        ]
+        continuation.resume(returning: Locked(subscriptions))
       }
     }
     withExtendedLifetime(outer) {}
     for subscription in made.withLock({ $0 }) { subscription.cancel() }
+    for _ in 0..<1_000 where cancellations.withLock({ $0 }) < 3 { try? await Task.sleep(for: .milliseconds(1)) }
+    #expect(cancellations.withLock { $0 } == 3)
   }
 
   @Test func `a sink that is cancelled while its subscription arrives on another thread cancels it`() async {

@@ -31,7 +31,7 @@ extension HomeScheduler: HomeTime {}
   private let line = EventLine()
   /// The path to an upstream that delivers on a queue. Set before upstream's first event.
   @exclusivity(unchecked) private var crossing: HomePair?
-  // Used in the home, if there is a crossing.
+  // Used in the home, if this object is the stage's subscription.
   @exclusivity(unchecked) private var up: (any Subscription)?
   private var bridge: MapBridge?
 
@@ -46,7 +46,7 @@ extension HomeScheduler: HomeTime {}
     guard crossing == nil, let domain = home.domain else { return base.receive(subscription: subscription) }
     guard let pair = HomePair.fromQueue(to: domain) else {
       // A user's publisher may deliver its subscription on its own thread.
-      return atHome(ArrivingSubscription.event(subscription, base.receive(subscription:)))
+      return atHome(ArrivingSubscription.event(subscription, receiveAtHome))
     }
     (crossing, up) = (pair, subscription)
     bridge = .make(description, subscription)
@@ -79,12 +79,23 @@ extension HomeScheduler: HomeTime {}
 
   // MARK: The stage, in its home
 
+  /// Upstream doesn't deliver on a queue.
+  private func receiveAtHome(_ subscription: any Subscription) {
+    // The stage refuses a second subscription. It needn't protect itself from a user's publisher, whose events are
+    // moved here.
+    guard up == nil, !subscription._isConfined else { return base.receive(subscription: subscription) }
+    up = subscription
+    base.receive(subscription: self)
+  }
+
   @usableFromInline func request(_ demand: Subscribers.Demand) {
-    if let up { crossing?.request(demand, from: up) }
+    guard let up else { return }
+    if let crossing { crossing.request(demand, from: up) } else { up.request(demand) }
   }
 
   @usableFromInline func cancel() {
-    if let up = up.take() { crossing?.cancel(up) }
+    guard let up = up.take() else { return }
+    if let crossing { crossing.cancel(up) } else { up.cancel() }
   }
 
   @usableFromInline var _isConfined: Bool { true }
@@ -96,7 +107,7 @@ extension HomeScheduler: HomeTime {}
 extension HomeBoundSubscriber: MapMember {
   @usableFromInline func tell(_ facts: inout StreamFacts) {
     facts.isTransparent = true
-    facts.upstreams = [bridge].compactMap { $0 }
+    facts.upstreams = crossing == nil ? [up].compactMap { $0 } : [bridge].compactMap { $0 }
   }
 }
 

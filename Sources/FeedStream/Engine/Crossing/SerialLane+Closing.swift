@@ -12,7 +12,7 @@ extension SerialLane {
 
   /// Runs `cancel` in the lane, after the work that waits there. In a closed lane, whose queue or loop runs no more work,
   /// it runs on this thread, or on the one that is running another cancellation.
-  private func end(_ cancel: @escaping () -> Void) {
+  func end(_ cancel: @escaping () -> Void) {
     let (isClosed, duty) = state.withLock { state in
       state.cancellations.append(cancel)
       if !state.isClosed { append({ [self] in runCancellation() }, to: &state) }
