@@ -145,6 +145,40 @@ import Testing
     while received.withLock({ $0 }) < 2_000 { try? await Task.sleep(for: .milliseconds(1)) }
   }
 
+  private struct Refused: Error {}
+
+  @Test func `values that arrive after a thrown error, before upstream notices the cancellation, are ignored`() {
+    let relay = Relay()
+    var values: [Int] = []
+    let subscription = relay.tryMap { number in
+      if number == 2 { throw Refused() }
+      return number
+    }
+    .catch { _ in Empty<Int, Never>(completeImmediately: false) }.sink { values.append($0) }
+    for number in 1...4 { relay.deliver(number) }
+    withExtendedLifetime(subscription) {}
+    #expect(values == [1])
+  }
+
+  @Test func `a timeout on a queue is released with its stream`() async {
+    final class Token: Sendable {}
+    let relay = Relay()
+    weak var token: Token?
+    do {
+      let new = Token()
+      token = new
+      let stream = relay.timeout(.seconds(3_600), scheduler: DispatchQueue(label: "timeout")).map { [new] number in
+        withExtendedLifetime(new) { number }
+      }
+      let subscription = stream.sink { _ in }
+      relay.deliverElsewhere(1)
+      subscription.cancel()
+    }
+    relay.forget()
+    for _ in 0..<1_000 where token != nil { try? await Task.sleep(for: .milliseconds(5)) }
+    #expect(token == nil)
+  }
+
   /// Delivers what it is told to, on the calling thread or another.
   private final class Relay: Publisher, Subscription, @unchecked Sendable {
     typealias Output = Int
@@ -161,6 +195,7 @@ import Testing
     func cancel() {}
     func deliver(_ value: Int) { _ = subscriber?.receive(value) }
     func finish() { subscriber?.receive(completion: .finished) }
+    func forget() { subscriber = nil }
 
     func deliverElsewhere(_ value: Int) {
       let delivered = DispatchSemaphore(value: 0)

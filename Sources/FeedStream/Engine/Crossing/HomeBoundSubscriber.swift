@@ -29,7 +29,7 @@ extension HomeScheduler: HomeTime {}
   private let base: Base
   private let home: CrossedHome
   private let line = EventLine()
-  /// The path to an upstream that delivers on a queue. Set before upstream's first event.
+  /// The path to an upstream that delivers in a lane. Set before upstream's first event.
   @exclusivity(unchecked) private var crossing: HomePair?
   // Used in the home, if this object is the stage's subscription.
   @exclusivity(unchecked) private var up: (any Subscription)?
@@ -44,7 +44,7 @@ extension HomeScheduler: HomeTime {}
 
   @usableFromInline func receive(subscription: any Subscription) {
     guard crossing == nil, let domain = home.domain else { return base.receive(subscription: subscription) }
-    guard let pair = HomePair.fromQueue(to: domain) else {
+    guard let pair = HomePair.fromLane(to: domain) else {
       // A user's publisher may deliver its subscription on its own thread.
       return atHome(ArrivingSubscription.event(subscription, receiveAtHome))
     }
@@ -79,7 +79,7 @@ extension HomeScheduler: HomeTime {}
 
   // MARK: The stage, in its home
 
-  /// Upstream doesn't deliver on a queue.
+  /// Upstream doesn't deliver in a lane.
   private func receiveAtHome(_ subscription: any Subscription) {
     // The stage refuses a second subscription. It needn't protect itself from a user's publisher, whose events are
     // moved here.

@@ -17,10 +17,10 @@
 
   @usableFromInline func cancel(_ up: any Subscription) { source.perform(isCancellation: true) { up.cancel() } }
 
-  /// The path for the subscription that is being delivered on a queue, to a subscriber that lives in `domain`; `nil` if
-  /// it isn't delivered on a queue, or if the subscriber lives there.
-  static func fromQueue(to domain: any StreamDomain) -> HomePair? {
-    guard let lane = SerialLane.ofSubscriptionHandedDown, lane.isOnQueue, lane !== domain else { return nil }
+  /// The path for the subscription that is being delivered in a lane, to a subscriber that lives in `domain`; `nil` if
+  /// it isn't delivered in a lane, or if the subscriber lives there.
+  static func fromLane(to domain: any StreamDomain) -> HomePair? {
+    guard let lane = SerialLane.ofSubscriptionHandedDown, lane !== domain else { return nil }
     return HomePair(source: lane) { domain.perform($0) }
   }
 

@@ -105,7 +105,7 @@
 
   @usableFromInline final func trapIfEarly(_ what: String) {
     precondition(
-      phase != .waiting || strays != .earlyTraps,
+      strays != .earlyTraps || phase != .waiting,
       "\(placed(self)): \(what) before the subscription; a publisher calls receive(subscription:) before anything else")
   }
 

@@ -1,3 +1,5 @@
+public import Synchronization
+
 /// The stage of `handleEvents` and `print`: it reports every event that passes, without changing the event.
 ///
 /// It also passes on every event from a misbehaving upstream, for inspection, and shows upstream's own subscription. That
@@ -19,7 +21,8 @@
   @usableFromInline let reportsValues: Bool
   // Not optional: unwrapping a closure retains it for the call.
   @usableFromInline let onValue: (Input) -> Void
-  @exclusivity(unchecked) @usableFromInline private(set) var isReporting = true
+  /// Atomic, because one thread may cancel while a user's publisher delivers on another.
+  @usableFromInline let reporting = Atomic(true)
 
   /// - Parameter reportsAfterEnd: true to continue reporting after the first completion or cancellation.
   @inlinable init(
@@ -32,6 +35,10 @@
     self.onValue = onValue ?? { _ in }
     self.report = report
     super.init(down)
+  }
+
+  @inlinable var isReporting: Bool {
+    @inline(__always) get { reporting.load(ordering: .relaxed) }
   }
 
   @usableFromInline override func receive(subscription: any Subscription) {
@@ -58,7 +65,7 @@
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     let (wasLive, wasReporting) = (takesEvents, isReporting)
     // Set this first, because the closure may call back into the stage.
-    isReporting = reportsAfterEnd
+    reporting.store(reportsAfterEnd, ordering: .relaxed)
     if wasReporting { report(.completion(completion)) }
     // The closure has cancelled the stream.
     if wasLive, !isLive { return }
@@ -76,7 +83,7 @@
 
   override func cancelled() {
     let wasReporting = isReporting
-    if isLive { isReporting = reportsAfterEnd }
+    if isLive { reporting.store(reportsAfterEnd, ordering: .relaxed) }
     if wasReporting { report(.cancel) }
     super.cancelled()
   }

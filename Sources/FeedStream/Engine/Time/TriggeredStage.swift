@@ -19,8 +19,11 @@
 
   // MARK: The trigger
 
-  /// Starts the trigger. Call this after subscribing to upstream, which may already have completed.
-  @inlinable final func start<P: Publisher>(_ publisher: P) where P.Failure == Never { newTrigger()?.start(publisher) }
+  /// Starts the trigger. Call this after subscribing to upstream, which may already have completed, or be delivering on
+  /// another thread.
+  @inlinable final func start<P: Publisher>(_ publisher: P) where P.Failure == Never {
+    gate.run { [self] in newTrigger()?.start(publisher) }
+  }
 
   @usableFromInline final func newTrigger() -> Trigger<Never>? {
     guard needsTrigger else { return nil }
