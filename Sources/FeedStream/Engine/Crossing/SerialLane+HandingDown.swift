@@ -71,13 +71,11 @@ extension SerialLane {
   /// - Returns: false if there is work, in which case the lane stays busy.
   private func freeIfEmpty() -> Bool {
     state.withLock { state in
-      guard state.work.isEmpty else {
-        state.isFed = false
-        return false
-      }
+      // This thread leaves the lane, whichever thread runs the work.
       runner.store(0, ordering: .relaxed)
-      state.isBusy = false
-      return true
+      state.isFed = false
+      state.isBusy = !state.work.isEmpty
+      return !state.isBusy
     }
   }
 

@@ -38,7 +38,11 @@ extension Publishers {
       self.interval = interval
       self.scheduler = scheduler
       self.options = options
+      scheduler.noteQueue()
     }
+
+    @_documentation(visibility: internal)
+    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = SequentialStage("DelaySubscription", ErasedSubscriber(subscriber))
