@@ -60,7 +60,7 @@ extension Publisher {
   /// directly if there is none.
   @inlinable func receive<S: Subscriber>(_ stage: S, through gate: ThreadGate?)
   where S.Input == Output, S.Failure == Failure {
-    if let gate { receive(subscriber: HomeSubscriber(stage, gate)) } else { receive(home: stage) }
+    if let gate { receive(subscriber: HomeSubscriber(stage, gate, isFollowed: true)) } else { receive(home: stage) }
   }
 }
 
@@ -99,12 +99,18 @@ extension ThreadGate {
   @exclusivity(unchecked) private var hasBegun = false
   /// True when the stage has cancelled upstream: events that are still on the way to its home are dropped.
   @exclusivity(unchecked) private var isCancelled = false
+  /// True if another publisher follows upstream's failure.
+  private let isFollowed: Bool
+  /// True when another publisher has followed. What upstream still delivers, because it hasn't noticed that an operator
+  /// below it has failed and cancelled it, mustn't mix with the other publisher's events.
+  @exclusivity(unchecked) @usableFromInline var isOver = false
   private let line = EventLine()
   private var bridge: MapBridge?
 
-  @inlinable init(_ base: Base, _ gate: ThreadGate? = nil) {
+  @usableFromInline init(_ base: Base, _ gate: ThreadGate? = nil, isFollowed: Bool = false) {
     self.base = base
     self.gate = gate
+    self.isFollowed = isFollowed
     entry = gate.map(GateEntry.init)
   }
 
@@ -123,7 +129,7 @@ extension ThreadGate {
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isHere() else { return bring(input) }
-    return handle { base.receive(input) }
+    return handle { isOver ? .none : base.receive(input) }
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
@@ -132,6 +138,8 @@ extension ThreadGate {
   }
 
   private func end(_ completion: Subscribers.Completion<Failure>) {
+    guard !isOver else { return }
+    if isFollowed, case .failure = completion { isOver = true }
     discard(up.take())
     base.receive(completion: completion)
   }
@@ -147,7 +155,7 @@ extension ThreadGate {
 
   @inline(never) @usableFromInline func bring(_ input: Input) -> Subscribers.Demand {
     atHome { [self] in
-      guard !isCancelled else { return }
+      guard !isCancelled, !isOver else { return }
       let more = base.receive(input)
       if more > .none { request(more) }
     }

@@ -8,7 +8,7 @@
   @usableFromInline let name: StaticString
   @usableFromInline let body: (Input) throws -> Subscribers.Demand
 
-  @usableFromInline private(set) var policy: Strays
+  @usableFromInline let policy: Strays
 
   @inlinable init(
     _ name: StaticString, strays: Strays = .valuesPass, _ down: ErasedSubscriber<Output, any Error>,
@@ -34,8 +34,6 @@
     if isStray, policy == .valuesAndErrorsPass {
       down.receive(completion: .failure(error))
     } else {
-      // Upstream may deliver until it notices the cancellation, which is no violation.
-      policy = .ignored
       stop(.failure(error))
     }
     return .none
