@@ -58,9 +58,12 @@ extension Publisher {
 
   /// Subscribes `stage`, which takes events from one publisher after another, to this publisher: through `gate`, or
   /// directly if there is none.
-  @inlinable func receive<S: Subscriber>(_ stage: S, through gate: ThreadGate?)
+  ///
+  /// - Parameter isFollowed: true if the stage subscribes again after a failure.
+  @inlinable func receive<S: Subscriber>(_ stage: S, through gate: ThreadGate?, isFollowed: Bool = false)
   where S.Input == Output, S.Failure == Failure {
-    if let gate { receive(subscriber: HomeSubscriber(stage, gate, isFollowed: true)) } else { receive(home: stage) }
+    guard let gate else { return receive(home: stage) }
+    receive(subscriber: HomeSubscriber(stage, gate, isFollowed: isFollowed))
   }
 }
 
@@ -99,10 +102,10 @@ extension ThreadGate {
   @exclusivity(unchecked) private var hasBegun = false
   /// True when the stage has cancelled upstream: events that are still on the way to its home are dropped.
   @exclusivity(unchecked) private var isCancelled = false
-  /// True if another publisher follows upstream's failure.
+  /// True if the stage subscribes again after upstream's failure.
   private let isFollowed: Bool
-  /// True when another publisher has followed. What upstream still delivers, because it hasn't noticed that an operator
-  /// below it has failed and cancelled it, mustn't mix with the other publisher's events.
+  /// True after such a failure: what upstream still delivers mustn't mix with the next subscription's events. It may not
+  /// have noticed yet that an operator between it and the stage has failed and cancelled it.
   @exclusivity(unchecked) @usableFromInline var isOver = false
   private let line = EventLine()
   private var bridge: MapBridge?

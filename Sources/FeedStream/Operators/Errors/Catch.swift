@@ -97,7 +97,8 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard takesEvents || takesStray() else { return .none }
+    // While the fallback delivers, upstream may not have noticed that an operator below it has failed.
+    guard takesEvents ? !hasFailed : takesStray() else { return .none }
     demand.takeOne(for: self)
     let more = down.receive(input)
     guard more > .none else { return .none }

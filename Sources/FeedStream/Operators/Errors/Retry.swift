@@ -44,7 +44,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = RetryStage<Output, Failure>(ErasedSubscriber(subscriber), retries) { [upstream] in
-        upstream.receive($0, through: $0.gate)
+        upstream.receive($0, through: $0.gate, isFollowed: true)
       }
       stage.start()
     }
