@@ -12,7 +12,7 @@ import Synchronization
 
 let arguments = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
 let seed = arguments.first ?? 1
-let seconds = arguments.dropFirst().first ?? 2
+let seconds = arguments.dropFirst().first ?? 1
 let onlyCase = arguments.dropFirst(2).first.map { Int($0) }
 
 LastWords.prepare()
