@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// What a subscriber received, on any thread.
+/// The values and the completion that a subscriber received, on any thread.
 final class Received: Sendable {
   private let state = Guarded((values: [Int](), completions: 0, isClosed: false, trouble: ""))
   private let isInside = Atomic(false)
