@@ -2,7 +2,7 @@ import Dispatch
 import FeedStream
 import Foundation
 
-enum Place: String, CaseIterable { case thread, loop, queue, delivery, task, values }
+enum Place: String, CaseIterable { case thread, loop, group, queue, delivery, task, values }
 enum Cancellation: String, CaseIterable { case never, atOnce, soon, soonElsewhere, inDelivery }
 
 /// One pipeline and its subscription.
@@ -18,6 +18,7 @@ final class Case: @unchecked Sendable {
   private let subscription = Guarded(Kept())
   private weak var token: Token?
   private var loop: EventLoop?
+  private var groupLoop: EventLoop?
   private var task: Task<Void, Never>?
 
   struct Kept: @unchecked Sendable {
@@ -43,6 +44,13 @@ final class Case: @unchecked Sendable {
     case .loop:
       loop = EventLoop()
       subscribe()
+    case .group:
+      groupLoop = Workers.group.next()
+      groupLoop?.execute { [self] in
+        subscribe()
+        made.signal()
+      }
+      made.wait()
     case .queue:
       DispatchQueue(label: "made").async { [self] in
         subscribe()
@@ -148,6 +156,8 @@ final class Case: @unchecked Sendable {
     if let task {
       task.cancel()
       received.ended.signal()
+    } else if let groupLoop {
+      groupLoop.execute { [self] in cancel() }
     } else {
       cancel()
     }
@@ -160,7 +170,7 @@ final class Case: @unchecked Sendable {
       if !isCancelled, !received.hasEnded { received.trouble("run() returned before the end") }
     }
     if loop == nil || received.hasEnded { received.ended.wait() }
-    release()
+    if let groupLoop { groupLoop.execute { [self] in release() } } else { release() }
     loop?.close()
     loop = nil
   }

@@ -50,7 +50,7 @@ struct Pipeline {
     let stream = stream
     let queue = DispatchQueue(label: "queue")
     let global = DispatchQueue.global()
-    switch dice.roll(43) {
+    switch dice.roll(45) {
     case 0, 1, 2: become("receiveQ", stream.receive(on: queue))
     case 3: become("receiveG", stream.receive(on: global))
     case 4: become("receiveO", stream.receive(on: OperationQueue()))
@@ -173,6 +173,10 @@ struct Pipeline {
       become("tasksUnordered", stream.mapAsync(limit: 4, order: .asCompleted) { $0 })
     case 41: become("materialize", stream.materialize().dematerialize())
     case 42: become("latestFrom", stream.withLatestFrom(Just(0)) { value, _ in value })
+    case 43: become("receiveL", stream.receive(on: Workers.group.next()))
+    case 44 where expected.count <= 300:
+      (expected, isOrdered) = (expected.flatMap { [$0, $0 + 1] }, false)
+      become("flatMapL", stream.flatMap { [$0, $0 + 1].publisher.receive(on: Workers.group.next()) })
     default: return
     }
   }
