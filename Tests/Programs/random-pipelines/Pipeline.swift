@@ -25,7 +25,7 @@ struct Pipeline {
     let count = dice.pick([0, 1, 3, 20, 100, 300, 1_000])
     expected = Array(0..<count)
     let range = 0..<count
-    switch dice.roll(place == .loop ? 6 : 7) {
+    switch dice.roll(place == .loop || place == .group ? 6 : 7) {
     case 0, 1: become("sequence(\(count))", range.publisher)
     case 2:
       expected = [7]
