@@ -34,7 +34,7 @@
   func subscribe() -> RelayLease<Output, Failure> {
     let relay = AsyncRelay<Output, Failure>(home)
     if let early = home.early {
-      // The loop of the thread that made the sequence waits for what this subscription sets in motion.
+      // The loop of the thread that made the sequence waits for the work that this subscription starts.
       Home.$holderOfTask.withValue(early) { attach(relay) }
     } else {
       relay.begin(attach)

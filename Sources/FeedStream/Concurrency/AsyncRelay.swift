@@ -240,7 +240,7 @@ extension AsyncRelay: LiveAnywhere {
   @usableFromInline var isLive: Bool { state.withLock { !$0.waiters.isEmpty } }
   var mayReceive: Bool { state.withLock { !$0.phase.isOver } }
   @usableFromInline var lane: (any StreamLane)? { state.withLock { $0.lane } }
-  // On the map, a `MapEnd` stands for this relay.
+  // On the map, a `MapEnd` represents this relay.
   @usableFromInline var upstream: AnyObject? { nil }
 }
 

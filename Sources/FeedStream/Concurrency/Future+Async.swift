@@ -50,7 +50,7 @@ extension Future {
         result = Carried(.failure(error))
       }
       let hasArrived = await home.perform {
-        // Not before: a result on its way to a queue keeps the loop running in turn.
+        // Fulfill first, then stop waiting: a result on its way to a queue keeps the loop running in turn.
         future.future?.fulfill(result.value)
         home.stopWaiting()
       }

@@ -11,8 +11,8 @@ extension SenderInbox {
     if mutex.withLock({ !waiting.isEmpty }) { noteChange() } else { updateWaiting() }
   }
 
-  /// Delivers the values that have arrived, and those that arrive meanwhile, up to a limit, after which the loop gets
-  /// time for other work.
+  /// Delivers the values that have arrived, and those that arrive in the meantime, up to a limit. After that, the loop
+  /// gets time for other work.
   @inlinable func takeAll() {
     let deliver = target.deliver
     var count = 0
@@ -38,7 +38,8 @@ extension SenderInbox {
     }
   }
 
-  /// Delivers the waiting values that have demand, then the completion, then the values that have arrived meanwhile.
+  /// Delivers the waiting values that have demand, then the completion, then the values that have arrived in the
+  /// meantime.
   @usableFromInline func goOn() {
     while target.state.isWanted() || target.state.isEnded(), let (value, answer) = nextWaiting() {
       let delivery = target.deliverTold(value)
@@ -68,7 +69,7 @@ extension SenderInbox {
     }
   }
 
-  /// Keeps the loop running while a value may arrive for which a subscriber waits.
+  /// Keeps the loop running while a value that a subscriber waits for may arrive.
   func updateWaiting() {
     let (isOpen, isWaited) = mutex.withLock {
       while !waiting.isEmpty, waiting[0].answer == nil { _ = waiting.popFirst() }

@@ -9,8 +9,8 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   CustomReflectable
 {
   @exclusivity(unchecked) @usableFromInline final var confinement = Confinement()
-  /// The gate of a stage that takes events from several publishers, which may deliver on different threads: requests
-  /// and the cancellation enter it, too. `nil` for other stages.
+  /// The gate of a stage that takes events from several publishers, which may deliver on different threads. Requests
+  /// and the cancellation enter this gate, too. `nil` for other stages.
   @exclusivity(unchecked) @usableFromInline final var joint: (any EntryGate)?
 
   @inlinable init() {}
@@ -113,11 +113,11 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   /// - Returns: true when the calling thread may use what the gate protects; call `leave()` afterwards.
   func enter() -> Bool
   func leave()
-  /// Runs `action` when it may enter, unless the stage has been cancelled by then.
+  /// Runs `action` as soon as it may enter the gate, unless the stage has been cancelled by then.
   func perform(_ action: @escaping () -> Void)
-  /// Runs `cancel` when it may enter, and drops the actions that wait.
+  /// Runs `cancel` as soon as it may enter the gate, and drops the waiting actions.
   func revoke(_ cancel: @escaping () -> Void)
-  /// True if everything that the gate protects happens in one home, even if other threads call.
+  /// True if everything that the gate protects happens in one home, even when other threads make the calls.
   var isHomed: Bool { get }
   /// True if the gate moves requests and cancellations to where they belong, whichever thread makes them.
   var takesAnyThread: Bool { get }

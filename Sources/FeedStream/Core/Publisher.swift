@@ -46,5 +46,5 @@ extension Publisher {
   }
 }
 
-/// The operators' publishers; each has the name of the method that makes it.
+/// The operators' publishers; each is named after the method that makes it.
 public enum Publishers {}

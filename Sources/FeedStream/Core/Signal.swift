@@ -1,4 +1,4 @@
-/// An event of a stream as a value: one of its values, or its completion.
+/// An event of a stream, as an enum: one of the stream's values, or its completion.
 @frozen public enum Signal<Output, Failure: Error> {
   case value(Output)
   case completion(Subscribers.Completion<Failure>)

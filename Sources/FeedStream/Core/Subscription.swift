@@ -39,7 +39,7 @@ public enum Subscriptions {
 @usableFromInline final class NeverSubscription: EmptySubscription {
   @usableFromInline override init() {
     super.init()
-    // A stage that joins it with publishers on queues cancels it there.
+    // A stage that joins this stream with publishers on queues cancels it on a queue.
     confinement = .anywhere
   }
 

@@ -3,8 +3,8 @@
 //
 // An assignment may release the old value before the variable holds the new one. The old value's `deinit` may cancel
 // the stream, whose stage would then release the old value again. A stage therefore takes a subscriber's values out of
-// its properties, with `exchange(_:with:)` or `take()`, and ends their lives with `discard(_:)`, or with
-// `withExtendedLifetime(_:_:)` after the delivery of the next value.
+// its properties, with `exchange(_:with:)` or `take()`, and releases them with `discard(_:)`, or with
+// `withExtendedLifetime(_:_:)` after the next value has been delivered.
 
 /// Releases `old`, which has been taken out of a variable, after the variable has changed: without this call, the
 /// optimizer may release it earlier.

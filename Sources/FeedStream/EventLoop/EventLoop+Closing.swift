@@ -8,8 +8,9 @@ extension EventLoop {
   /// freed. Afterwards, ``execute(_:file:line:)`` and ``schedule(options:_:)`` drop their work. Jobs that arrive later
   /// still run, one at a time, on the threads that enqueue them. Releasing the loop closes it, too. Idempotent.
   ///
-  /// The loop's streams deliver nothing more. Streams that cross from this loop to a queue or to another loop cancel their
-  /// publishers, and tasks that iterate `values` receive `nil`. Any thread may then cancel and release what is left.
+  /// The loop's streams deliver nothing more. Streams that cross from this loop to a queue or to another loop cancel
+  /// their publishers, and tasks that iterate `values` receive `nil`. Any thread may then cancel and release the
+  /// remaining objects.
   ///
   /// - Precondition: the calling thread owns the loop, the loop isn't running, and it isn't ``EventLoop/main``.
   public func close() {
@@ -98,7 +99,7 @@ extension EventLoop {
     withExtendedLifetime(unrun) {}
     unread.work.drain { _ in }
     unready.work.drain { _ in }
-    // The streams have cancelled their publishers here, where these live; what is left may be released anywhere.
+    // The streams have cancelled their publishers here, where the publishers live. The rest may be released anywhere.
     entrance.close()
   }
 }

@@ -2,7 +2,7 @@ internal import CLibUV
 internal import Dispatch
 
 /// The main queue, which runs the main actor's code. A loop that runs on the main thread serves this queue, as
-/// Foundation's run loop does: otherwise, a task of the main actor would wait at least until the loop returns, and
+/// Foundation's run loop does. Otherwise, a task of the main actor would wait at least until the loop returns, and
 /// possibly forever.
 enum MainQueue {
   private static let mark: DispatchSpecificKey<Bool> = {

@@ -40,10 +40,10 @@ private final class MapCollector {
   func collect(within limit: Duration) {
     let others = LiveMap.loops.filter { $0.domain !== loop }
     for case (let domain?, let label) in others.map({ ($0.domain, $0.label) }) {
-      // A thread may have several loops, of which it runs one.
+      // A thread may have several loops, but it runs only one of them.
       missing[ObjectIdentifier(domain)] = label == loop.label ? "another loop of \(label)" : label
     }
-    // The own map has what this thread may read.
+    // This thread's own map has everything that the thread may read.
     let lanes = LiveMap.lanes.filter { $0.isOnQueue && !$0.isHere && $0.knownMap?.mayHaveStreams == true }
     for lane in lanes { missing[ObjectIdentifier(lane)] = lane.label }
     guard !missing.isEmpty else { return deliver() }

@@ -1,10 +1,10 @@
 extension EventLoop {
   /// Runs blocking or heavy work on libuv's thread pool and delivers its result on the loop.
   ///
-  /// All loops of the process share the pool. It has four threads, or as many as the `UV_THREADPOOL_SIZE` environment
-  /// variable says when the pool is first used; work waits while all of them are busy. If the system has no threads
-  /// left, the work waits for one, for at most half a second. After that, it runs on the loop, one piece per turn: this
-  /// delays everything else, but the work completes.
+  /// All loops of the process share the pool. It has four threads, or the number that the `UV_THREADPOOL_SIZE`
+  /// environment variable specifies when the pool is first used. Work waits while all threads are busy. If the system
+  /// has no threads left, the work waits for one, for at most half a second. After that, it runs on the loop, one piece
+  /// per turn: this delays everything else, but the work completes.
   ///
   /// The loop keeps running until the work has ended, even when it is cancelled. Dropping the returned cancellable does
   /// not cancel the work.
@@ -53,7 +53,7 @@ extension EventLoop {
       } else if hasDoneWithoutThreads || now >= deadline {
         hasDoneWithoutThreads = true
         waitingForThreads[0].runOnLoop()
-        // Remove it only now, so that work that its completion offloads comes after it.
+        // Remove the work only now, so that any work that its completion offloads comes after it.
         waitingForThreads.removeFirst()
         if !waitingForThreads.isEmpty { waitForThreads(until: deadline) }
       } else {

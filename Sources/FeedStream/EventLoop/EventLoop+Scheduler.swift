@@ -153,8 +153,8 @@ extension EventLoop {
     let (lookAt, overflow) = due.multipliedReportingOverflow(by: 1_000_000)
     guard overflow || lookAt < timing.lookAt else { return }
     timing.lookAt = overflow ? .max : lookAt
-    // libuv counts from the time that it read at the start of the turn. If a timer's action set another without a
-    // delay, that one would fire in the same turn.
+    // libuv counts from the time that it read at the start of the turn. If a timer's action set another timer without a
+    // delay, that timer would fire in the same turn.
     let delay = max(due - Int64(bitPattern: uv_now(uv)), 1)
     uv_timer_start(clock, { EventLoop.of($0!.pointee.loop).fireTimers() }, UInt64(delay), 0)
   }

@@ -76,7 +76,7 @@ extension EventLoop {
     return isHeld
   }
 
-  /// After a second, warns of `values` that the loop waits for and that no task iterates.
+  /// After a second, warns about `values` that the loop waits for and that no task iterates.
   private func watchForReaders() {
     guard Warnings.areOn, readerAlarm == nil, subscriptions?.isWaitingForReaders() == true else { return }
     readerAlarm = scheduleOnce(after: now.advanced(by: .seconds(1))) { [unowned self] in

@@ -1,7 +1,7 @@
 internal import CLibUV
 import Synchronization
 
-/// Measures a loop's turns, for warnings of long turns, for the map, and for ``EventLoop/onTurn(_:)``.
+/// Measures a loop's turns, for warnings about long turns, for the map, and for ``EventLoop/onTurn(_:)``.
 struct TurnWatch {
   // Freed in the handle's close callback, like all handles of a loop.
   fileprivate var handle: UnsafeMutablePointer<uv_prepare_t>?
@@ -95,7 +95,7 @@ extension EventLoop {
     #if os(Linux)
       if entrance.host == nil, clibuv_is_main_thread() { return "the main thread" }
     #endif
-    // Below `dispatchMain()` and in an asynchronous `main`, the queue's threads change, and Dispatch names them.
+    // Under `dispatchMain()` and in an asynchronous `main`, the queue's threads change, and Dispatch names them.
     if entrance.host != nil || MainQueue.isHere { return "the main queue" }
     var buffer = [CChar](repeating: 0, count: 64)
     guard clibuv_thread_get_name(&buffer, buffer.count) == 0 else { return "a thread" }

@@ -50,7 +50,7 @@ public final class EventLoop: @unchecked Sendable {
   /// loop closes.
   var waits = 0
   var closers: [ObjectIdentifier: () -> Void] = [:]
-  /// Warns of values that no task iterates (`EventLoop+Waiting.swift`).
+  /// Warns about values that no task iterates (`EventLoop+Waiting.swift`).
   var readerAlarm: (any Cancellable)?
   package let subscriptions: LiveSubscriptions?
   /// Measures turns for warnings, for the map, and for `onTurn` (`EventLoop+Warnings.swift`).
@@ -126,7 +126,7 @@ public final class EventLoop: @unchecked Sendable {
     }
   }
 
-  /// The loop that belongs to libuv's loop, for libuv's callbacks.
+  /// The event loop that owns libuv's loop `uv`, for libuv's callbacks.
   static func of(_ uv: UnsafeMutablePointer<uv_loop_t>!) -> EventLoop {
     Unmanaged.fromOpaque(uv.pointee.data).takeUnretainedValue()
   }
@@ -231,7 +231,7 @@ extension EventLoop: StreamDomain {
       SubscriptionWatch.somethingHappens()
     #endif
     if !isHere { EventLoop.refuse(function) }
-    // Between turns, the host doesn't notice new work by itself.
+    // Between turns, the host doesn't notice new work on its own.
     if let host = entrance.host, !isCurrent { host.wake() }
   }
 }

@@ -12,7 +12,7 @@ public struct EventLoopError: Error, Hashable, Sendable {
 
   /// The rejected operation.
   public let operation: Operation
-  /// The system's error number (`EBADF`, `EMFILE` …), positive.
+  /// The system's error number (`EBADF`, `EMFILE` …), which is positive.
   public let errno: Int32
 
   init(_ operation: Operation, code: Int32) {

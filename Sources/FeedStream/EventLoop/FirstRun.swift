@@ -97,7 +97,7 @@ final class FirstRun: StreamStarts, Sendable {
   }
 
   /// Called when the loop is released, when the process exits, and some time after the first stream was started: warns
-  /// of streams that wait for a loop that has never run.
+  /// about streams that wait for a loop that has never run.
   ///
   /// - Returns: true if there is such a stream.
   @discardableResult func warnOfStreams() -> Bool {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The part of a loop that other threads use, and that streams keep.
 ///
-/// It does not keep the loop alive. Therefore, other threads can't be the last to release a loop, and a loop that the
-/// program has released is gone, whatever its streams do.
+/// The entrance does not keep the loop alive. Therefore, other threads can't be the last to release a loop, and a loop
+/// that the program has released is gone, whatever its streams do.
 // @unchecked: `wakeUpDescriptor` and `loop` are set before other threads have access; the mailbox guards the use of the
 // wake-up handle, and only the loop's own thread reads `loop`.
 final class LoopEntrance: @unchecked Sendable {
@@ -61,7 +61,7 @@ final class LoopEntrance: @unchecked Sendable {
     return mailbox.post({ $0.work.append(Action(run: action)) }, wake: { wake() })
   }
 
-  /// Called when another thread sends work. Warns if the loop has not run a while later.
+  /// Called when another thread sends work. Warns if the loop still has not run after a while.
   private func watchFirstRun() {
     guard host == nil, !firstRun.hasBegun.load(ordering: .relaxed) else { return }
     firstRun.expectForWork()
@@ -93,7 +93,7 @@ extension LoopEntrance: StreamDomain {
 
   var knownName: String? { threadName.map { "thread \($0)" } }
 
-  // On the loop's own thread:
+  // Read only on the loop's own thread:
   var domainHere: any StreamDomain { loop ?? self }
   var subscriptions: LiveSubscriptions? { loop?.subscriptions }
   var label: String { knownName ?? loop?.label ?? "an event loop" }

@@ -12,8 +12,8 @@ extension StreamDiagnostics {
   /// loop's thread.
   ///
   /// While warnings are on (``writeWarnings(_:)``), a thread checks the running loops several times per limit, and
-  /// reports a long turn while it lasts. Time that the loop spends waiting doesn't count, nor does time during which
-  /// the thread is ready but the system runs others.
+  /// reports a long turn while the turn lasts. Time that the loop spends waiting doesn't count, nor does time during
+  /// which the thread is ready but the system runs others.
   ///
   /// To capture the stack, which works only on Linux, the checking thread sends `SIGURG` to the loop's thread. A call
   /// such as `usleep` may then return early with `EINTR`. If the program handles `SIGURG` itself, reports don't include

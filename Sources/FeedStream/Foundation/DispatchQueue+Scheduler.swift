@@ -1,4 +1,4 @@
-// Where Combine exists, it defines types of these names itself.
+// Where Combine is available, it defines types with these names itself.
 #if !canImport(Combine)
   public import Dispatch
   internal import Foundation

@@ -1,4 +1,4 @@
-// Where Combine exists, Foundation defines types of these names itself.
+// Where Combine is available, Foundation defines types with these names itself.
 #if !canImport(Combine)
   public import Foundation
 
@@ -118,7 +118,7 @@
     private var isCurrent: Bool { RunLoop.current == self }
 
     /// True for the main run loop, and for `RunLoop.current` in code on the main queue that runs on another thread,
-    /// such as below `dispatchMain()` and in an asynchronous `main`: nothing runs that thread's loop.
+    /// such as under `dispatchMain()` and in an asynchronous `main`: nothing runs that thread's loop.
     private var servesMainQueue: Bool { self == .main || MainQueueCode.isRunning && isCurrent }
 
     /// An action in transit through a run loop, whose closures must be sendable. @unchecked: the loop runs the action

@@ -1,4 +1,4 @@
-// Where Combine exists, Foundation defines types of these names itself.
+// Where Combine is available, Foundation defines types with these names itself.
 #if !canImport(Combine)
   public import Foundation
 

@@ -6,8 +6,8 @@ final class LoopTaskExecutor: TaskExecutor {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    // A job must always run, because its task would never end otherwise: if a closed loop drops the job, the thread
-    // that drops it runs it.
+    // A job must always run, because otherwise its task would never end. If a closed loop drops the job, the thread
+    // that drops the job runs it.
     domain.bring {
       job.runSynchronously(on: self.asUnownedTaskExecutor())
     } dropped: {

@@ -11,9 +11,9 @@ import Synchronization
   /// The maximum number of values per piece of work until the duration per value is known.
   private static let fewest = 16
   /// The target duration of a piece of work, in nanoseconds. The shortest is many times the cost of waking a loop, but
-  /// short for a subscriber that waits. The longest, for when many values wait, makes that cost negligible; it is also
-  /// the duration of the work that each loop gets ahead of time, because the home's thread may have to wait for a
-  /// processor.
+  /// short for a subscriber that waits. The longest, which is used when many values wait, makes that cost negligible.
+  /// It is also the duration of the work that each loop gets ahead of time, because the home's thread may have to wait
+  /// for a processor.
   private static let (shortest, longest) = (100_000.0, 1_000_000.0)
 
   /// The stream's home.

@@ -5,10 +5,10 @@ extension Publisher where Output: Sendable {
   ///     parallelMap(on: group)
   ///     downstream  ----1-2-3-4---|
   ///
-  /// While the loops keep up, values are sent to them one at a time; otherwise, in batches of 100 µs to 1 ms of work, as
-  /// estimated from how long `transform` has taken so far: the more values wait, the larger the batches. Results are
-  /// delivered where the stream lives. Its loop keeps running while results are being computed, unless
-  /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
+  /// While the loops keep up, values are sent to them one at a time. Otherwise, values are sent in batches of 100 µs to
+  /// 1 ms of work, as estimated from the time that `transform` has taken so far. The more values wait, the larger the
+  /// batches. Results are delivered where the stream lives. Its loop keeps running while results are being computed,
+  /// unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
   /// **Demand:** `limit` values are requested from upstream, and more as results are delivered. **Failure:** passes
   /// through after the results of the earlier values. **Cancellation:** computations that have not begun are dropped;

@@ -101,7 +101,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
 
   private func beginHere() {
     confinement = crew.home.confinement
-    // A request that arrives meanwhile must not yet request values from upstream.
+    // A request that arrives in the meantime must not yet request values from upstream.
     isFilling = true
     super.began()
   }
@@ -168,7 +168,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
     drain()
   }
 
-  /// Reports values for a closed loop; once all loops are closed, cancels upstream, and reports the values that wait.
+  /// Reports values for a closed loop. Once all loops are closed, cancels upstream and reports the waiting values.
   @usableFromInline func lose(_ batch: Batch) {
     guard isLive else { return }
     held -= batch.inputs.count

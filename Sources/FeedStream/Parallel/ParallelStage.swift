@@ -16,7 +16,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     /// True if the pipeline accepts no more values.
     var isDeaf = false
     var isDone = false
-    /// True if work was lost because the loop has been closed, and the pipeline hasn't told its last results yet.
+    /// True if work was lost because the loop has been closed, and the pipeline hasn't reported its last results yet.
     var isClosing = false
     /// The number of the pipeline's results that have been delivered since the last request.
     var delivered = 0
@@ -45,7 +45,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   private var hasToldEnding = false
   private var isFilling = false
   private var isDraining = false
-  /// This stage, from upstream's completion to its own: the pipelines' results need it.
+  /// This stage, from upstream's completion until its own, because the pipelines' results need it.
   private var untilOver: ParallelStage?
 
   @usableFromInline init(
@@ -175,7 +175,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     if room >= max(1, limit / 4) || waiting.isEmpty { fill() }
   }
 
-  /// Called when work for a loop is lost: the pipeline tells later that the loop has been closed, after its last results.
+  /// Called when work for a loop is lost: after its last results, the pipeline reports that the loop has been closed.
   private func close(_ index: Int) {
     guard isLive, !rails[index].isDone else { return }
     rails[index].isDeaf = true
@@ -184,8 +184,8 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     if rails.allSatisfy(\.isDeaf) { noMore() }
   }
 
-  /// Keeps the home's loop running while values wait for a pipeline, while a pipeline has results of a closed loop left,
-  /// and after upstream's completion: the home doesn't count the work inside the pipelines.
+  /// Keeps the home's loop running while values wait for a pipeline, while a pipeline still has results of a closed
+  /// loop, and after upstream's completion: the home doesn't count the work inside the pipelines.
   private func updateStaying() {
     guard isLive else { return }
     if ending != nil { untilOver = self }

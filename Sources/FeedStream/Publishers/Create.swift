@@ -16,10 +16,10 @@
 /// **Demand:** a value sent before it is requested is held. `.finished` follows the held values, and needs no request.
 /// **Policy:** holds up to `size` values, 256 by default. When a value does not fit, `whenFull` decides; by default,
 /// the new value is dropped. Drops are reported to ``StreamDiagnostics/onDrop(_:)``. **Failure:** a failure that is
-/// sent or thrown is delivered immediately; held values that have not been requested are dropped and reported. The
-/// error of `whenFull` is delivered with the next request, after the values that this request delivers. Values that are
-/// still held at that point are dropped and reported.
-/// **Cancellation:** runs the cleanup given to ``Emitter/onCancel(_:)``, and drops the held values.
+/// sent or thrown is delivered immediately; held values that have not been requested are dropped and reported. An error
+/// from `whenFull` is delivered with the next request, after the values that this request delivers. Values that are
+/// still held at that point are dropped and reported. **Cancellation:** runs the cleanup given to
+/// ``Emitter/onCancel(_:)``, and drops the held values.
 public struct Create<Output, Failure: Error>: Publisher {
   @usableFromInline let size: Int
   @usableFromInline let whenFull: Publishers.BufferingStrategy<Failure>
@@ -60,7 +60,7 @@ public struct Create<Output, Failure: Error>: Publisher {
   /// Receives the values that the closure of a ``Create`` sends.
   public final class Emitter {
     @exclusivity(unchecked) @usableFromInline var buffer: BufferStage<Output, Failure>?
-    /// The gate of a stage below through which everything is sent; set before the closure runs.
+    /// The gate of a stage below, through which everything is sent; set before the closure runs.
     @exclusivity(unchecked) @usableFromInline var gate: (any EntryGate)?
     private var cleanUps: [() -> Void] = []
     private var asks: ((Subscribers.Demand) throws(Failure) -> Void)?

@@ -73,9 +73,10 @@ public final class Future<Output, Failure: Error>: Publisher {
     waits.fulfilled()
   }
 
-  // A subscription that is made elsewhere than on the future's loop, or without one, has its own lane, in which threads
-  // take turns: the subscription is handed down, receives requests, and is fulfilled there. Stages that join several
-  // publishers, and subscribers that cancel on another thread, already support lanes, because queues use them.
+  // A subscription that is made elsewhere than on the future's loop, or where there is no loop, has its own lane, in
+  // which threads take turns: the subscription is handed down, receives requests, and is fulfilled there. Stages that
+  // join several publishers, and subscribers that cancel on another thread, already support lanes, because queues use
+  // them.
   @inline(never) @usableFromInline func receive(inLane subscriber: ErasedSubscriber<Output, Failure>) {
     Home.usesQueues()
     let lane = SerialLane("of the thread that fulfills a Future", holder: Home.holder)
@@ -102,8 +103,7 @@ public final class Future<Output, Failure: Error>: Publisher {
 extension Future where Output: Sendable, Failure == Never {
   /// Waits for the value.
   ///
-  /// It runs in the caller's isolation. **Cancellation:** has no effect; waiting continues until the future is
-  /// fulfilled.
+  /// Runs in the caller's isolation. **Cancellation:** has no effect; waiting continues until the future is fulfilled.
   public nonisolated(nonsending) var value: Output {
     get async {
       await withUnsafeContinuation { continuation in
@@ -116,10 +116,9 @@ extension Future where Output: Sendable, Failure == Never {
 extension Future where Output: Sendable {
   /// Waits for the value.
   ///
-  /// It runs in the caller's isolation. **Cancellation:** has no effect; waiting continues until the future is
-  /// fulfilled.
+  /// Runs in the caller's isolation. **Cancellation:** has no effect; waiting continues until the future is fulfilled.
   ///
-  /// - Throws: the failure of the future.
+  /// - Throws: the future's failure.
   public nonisolated(nonsending) var value: Output {
     get async throws {
       try await withUnsafeThrowingContinuation { continuation in

@@ -1,4 +1,4 @@
-/// Delivers values computed on request, each from the state that the previous one left.
+/// Delivers values computed on request, each from the state that the previous one left behind.
 ///
 ///     Generate(state: 1) { state in
 ///       defer { state *= 2 }

@@ -9,7 +9,7 @@
 ///
 /// **Demand:** each tick uses up one of the requested values. **Policy:** a tick that has not been requested is dropped
 /// and reported. It still counts, so the delivered numbers show a gap. If a subscriber requests one tick at a time and
-/// takes longer than the interval before it requests another, the next regular tick follows, not the dropped ones.
+/// takes longer than the interval to request another, it receives the next regular tick, not the dropped ones.
 /// **Failure:** none. **Cancellation:** immediate.
 public struct Interval<Context: Scheduler>: Publisher {
   public typealias Output = Int
@@ -26,7 +26,7 @@ public struct Interval<Context: Scheduler>: Publisher {
   ///     comes at the scheduler's next opportunity.
   ///   - interval: the time between ticks, as measured by `scheduler`.
   ///   - tolerance: the maximum delay of a tick; by default, the scheduler's minimum.
-  ///   - scheduler: measures the time, and delivers the values.
+  ///   - scheduler: measures the time and delivers the values.
   ///   - options: passed on to `scheduler`.
   /// - Precondition: `interval` is more than zero.
   public init(
@@ -64,7 +64,7 @@ public struct Interval<Context: Scheduler>: Publisher {
 }
 
 extension Interval {
-  /// Counts at an interval that is a `Duration`.
+  /// Counts at an interval given as a `Duration`.
   @_documentation(visibility: internal) @_disfavoredOverload
   public init(
     after delay: Duration? = nil, every interval: Duration, tolerance: Duration? = nil, scheduler: Context,

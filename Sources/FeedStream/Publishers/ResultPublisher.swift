@@ -7,7 +7,7 @@ extension Result {
   ///     Result.success(1).publisher    1|
   ///     Result.failure(e).publisher    #
   ///
-  /// **Demand:** the value waits for the first request; a failure needs none. **Failure:** that of the result.
+  /// **Demand:** the value waits for the first request; a failure needs none. **Failure:** the result's failure.
   /// **Cancellation:** immediate. **Policy:** forwards.
   @frozen public struct Publisher: ConstantPublisher {
     public typealias Output = Success

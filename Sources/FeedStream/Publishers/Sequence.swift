@@ -10,7 +10,7 @@ extension Publishers {
   ///     [1, 2, 3, 4].publisher   1--23--     (4 and the completion wait for another request)
   ///
   /// **Demand:** as many values as requested, within the request. **Failure:** none. **Cancellation:** immediate.
-  /// **Policy:** forwards; reads one more element from the sequence than requested.
+  /// **Policy:** forwards; reads one more element from the sequence than has been requested.
   @frozen public struct Sequence<Elements: Swift.Sequence, Failure: Error>: Publisher {
     public typealias Output = Elements.Element
 

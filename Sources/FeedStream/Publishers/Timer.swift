@@ -1,5 +1,6 @@
 extension Scheduler {
-  /// A timer on this scheduler, for any number of subscribers; `timer(every: 1).autoconnect()` starts with the first.
+  /// A timer on this scheduler, for any number of subscribers; `timer(every: 1).autoconnect()` starts with the first
+  /// subscriber.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publishers/Timer``.
   ///
@@ -15,7 +16,7 @@ extension Scheduler {
     Publishers.Timer(every: interval, tolerance: tolerance, scheduler: self, options: options)
   }
 
-  /// A timer whose interval is a `Duration`.
+  /// A timer whose interval is given as a `Duration`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publishers/Timer``.
   @_documentation(visibility: internal) @_disfavoredOverload public func timer(
@@ -81,7 +82,7 @@ extension Publishers {
       ticks.conduits.isTicking = false
     }
 
-    /// A timer whose interval is a `Duration`.
+    /// A timer whose interval is given as a `Duration`.
     @_documentation(visibility: internal) @_disfavoredOverload public convenience init(
       every interval: Duration, tolerance: Duration? = nil, scheduler: Context,
       options: Context.SchedulerOptions? = nil

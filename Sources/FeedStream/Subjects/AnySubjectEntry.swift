@@ -16,7 +16,7 @@
   /// The index of this entry in the subject's list.
   @exclusivity(unchecked) @usableFromInline final var index: Int
   /// The subscriber's subscription, as long as there is one. Unsafe but correct: the conduit clears this reference when
-  /// it releases the entry, or is deallocated itself. A weak reference would cost an allocation per subscription. `nil`
+  /// it releases the entry or is itself deallocated. A weak reference would cost an allocation per subscription. `nil`
   /// if the entry has a path, which belongs to the conduit.
   @exclusivity(unchecked) @usableFromInline final unowned(unsafe) var conduit: Conduit?
 

@@ -1,12 +1,12 @@
 /// The subscribers of a subject, in the order in which they subscribed.
 ///
 /// A value goes to the subscribers that were in the list when its sending began, except those cancelled since. Adding
-/// and cancelling cost O(1) amortized: a cancelled entry leaves a vacancy, and the list is compacted when most of it is
-/// vacant and nothing is being sent.
+/// and cancelling take amortized O(1) time: a cancelled entry leaves a vacancy, and the list is compacted when most of
+/// it is vacant and nothing is being sent.
 ///
 /// The list holds its entries unmanaged, because retaining them for each value would take three times as long as the
-/// delivery (14 instead of 4 ns to one subscriber). That is safe because an entry taken off the list while a value is
-/// being sent is retained in `retired` until the sending ends.
+/// delivery (14 instead of 4 ns to one subscriber). That is safe because an entry removed from the list while a value
+/// is being sent is retained in `retired` until the sending ends.
 @usableFromInline class AnySubscriberList {
   /// The entries; `nil` is a vacancy.
   @exclusivity(unchecked) @usableFromInline final var outlets: ContiguousArray<Unmanaged<AnySubjectEntry>?> = []
@@ -28,8 +28,7 @@
   /// no watchers.
   @exclusivity(unchecked) @usableFromInline final var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []
 
-  /// For the map: true while the timer whose ticks the subject sends is running; `nil` for a subject that isn't a
-  /// timer's.
+  /// For the map: true while the timer whose ticks the subject sends is running; `nil` for other subjects.
   @exclusivity(unchecked) final var isTicking: Bool?
 
   @exclusivity(unchecked) private var isAbandoned = false
@@ -50,7 +49,7 @@
   /// True while the subject sends, or a subscriber is added or removed.
   @inlinable @inline(__always) final var isInUse: Bool { sendings > 0 || isChanging }
 
-  /// Checks that the calling thread may use the subject, which has this name.
+  /// Checks that the calling thread may use the subject named `name`.
   @inlinable @inline(__always) final func check(_ name: @autoclosure () -> StaticString) {
     confinement.check(name(), isInUse: isInUse)
   }

@@ -133,7 +133,7 @@ extension Conduit {
   /// Cancels the upstreams. Called before the subject is deallocated, because upstreams can reach it until they are
   /// cancelled.
   @usableFromInline func cancel() {
-    // Another thread may release a subject that is over, and with it nothing that is live.
+    // Another thread may release a subject that is over; then no upstream is live.
     let live = self.live
     upstreams.removeAll()
     for upstream in live { upstream.cancel() }

@@ -1,4 +1,4 @@
-/// A subject that has a current value, and delivers it and every later one to its subscribers.
+/// A subject that has a current value, and delivers that value and every later one to its subscribers.
 ///
 ///     value       0---1---2--|
 ///     subscriber     0-1---2--|
@@ -9,8 +9,8 @@
 /// immediately from a publisher that feeds the subject. **Failure:** the completion goes to every subscriber
 /// immediately, whether requested or not, and to later subscribers, without a value. **Cancellation:** a subscriber
 /// cancels only its own subscription. **Re-entrancy:** a value sent while another is being delivered is delivered
-/// immediately, before the rest of the subscribers have received the earlier value. **Confinement:** not `Sendable`;
-/// send to it on the thread of its subscribers.
+/// immediately, before the remaining subscribers have received the earlier value. **Confinement:** not `Sendable`; send
+/// to it on the thread of its subscribers.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 

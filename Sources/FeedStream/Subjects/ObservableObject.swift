@@ -1,4 +1,4 @@
-/// A class that signals before it changes.
+/// A class whose objects signal before they change.
 ///
 /// A class with ``Published`` properties need not do anything: its ``objectWillChange`` signals before any of them is
 /// set.
@@ -11,7 +11,8 @@ public protocol ObservableObject: AnyObject {
 }
 
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
-  /// Signals before a ``Published`` property is set; one publisher for all properties, including those of superclasses.
+  /// Signals before a ``Published`` property is set; one publisher serves all properties, including those of
+  /// superclasses.
   ///
   /// An object without such properties has a publisher too; the object's own code must call its
   /// ``ObservableObjectPublisher/send()``.

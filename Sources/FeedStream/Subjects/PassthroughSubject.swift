@@ -8,7 +8,7 @@
 /// subscriber requests anything, everything is requested from a publisher that feeds the subject. **Failure:** the
 /// completion goes to every subscriber immediately, whether requested or not, and to later subscribers.
 /// **Cancellation:** a subscriber cancels only its own subscription. **Re-entrancy:** a value sent while another is
-/// being delivered is delivered immediately, before the rest of the subscribers have received the earlier value.
+/// being delivered is delivered immediately, before the remaining subscribers have received the earlier value.
 /// **Confinement:** not `Sendable`; send to it on the thread of its subscribers.
 public final class PassthroughSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery

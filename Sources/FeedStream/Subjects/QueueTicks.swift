@@ -1,7 +1,7 @@
 /// The ticks of a timer on a queue, which may run its work on several threads.
 ///
-/// A lane protects the subject and the timer: their work happens there, on the thread that calls or on the queue. For
-/// each subscriber, the ticks cross to the queue (``CrossingStage``).
+/// A lane protects the subject and the timer: their work happens there, on the calling thread or on the queue. For each
+/// subscriber, the ticks cross to the queue (``CrossingStage``).
 @usableFromInline final class QueueTicks<Context: Scheduler> {
   @usableFromInline typealias Tick = Context.SchedulerTimeType
 
@@ -43,7 +43,7 @@
   }
 
   func connect() {
-    // Found on the calling thread: its loop keeps running while the timer does.
+    // Looked up on the calling thread, whose loop keeps running while the timer does.
     let home = CrossedHome(lane, holder: Home.holder)
     lane.perform { [self] in
       connections += 1

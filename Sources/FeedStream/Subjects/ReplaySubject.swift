@@ -1,4 +1,4 @@
-/// A subject that keeps sent values, and delivers them to a new subscriber first.
+/// A subject that keeps sent values; each new subscriber receives them first.
 ///
 ///     sent                        1--2--3--4--|
 ///     subscriber of count: 2            23-4--|
@@ -129,7 +129,8 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
 
   // MARK: Kept values
 
-  /// Delivers what the subscriber of `outlet` has requested, then the completion if it has received everything.
+  /// Delivers the values that the subscriber of `outlet` has requested, then the completion if it has received
+  /// everything.
   @inlinable func serve(_ outlet: SubjectEntry<Output, Failure>) {
     // The running loop serves requests made during its deliveries, so that the stack stays flat.
     guard !outlet.isBeingServed else { return }

@@ -36,7 +36,7 @@
 
   @inline(never) @usableFromInline final func bring(_ input: Output, through path: GatePath) {
     path.gate.perform { [self] in
-      // Without a conduit, the subscription has been cancelled while the value was waiting.
+      // Without a conduit, the subscription was cancelled while the value was waiting.
       guard path.conduit != nil else { return }
       let more = pass(input)
       if more > .none { path.conduit?.request(more) }

@@ -112,7 +112,7 @@ final class SubjectSubscriber<Target: Subject>: GuardedSubscription, Subscriber,
 
   private func letGo() {
     isLive = false
-    // Any thread may release what connected the subject: nothing is left to cancel.
+    // Any thread may release the connection, because nothing is left to cancel.
     confinement = .anywhere
     discard(up.take())
     waiting = nil

@@ -30,7 +30,7 @@ extension Recorder {
     compare(with: marbles, MarbleKey(values: values, failure: failure), frame, site)
   }
 
-  /// Like the overload that takes `KeyValuePairs`, with values from a dictionary, which tests can share.
+  /// The same as the overload that takes `KeyValuePairs`, but with values from a dictionary, which tests can share.
   @_disfavoredOverload
   public func expect(
     _ marbles: String, values: [Character: Input], failure: Failure? = nil,
@@ -140,7 +140,7 @@ public func expectMarbles<P: Publisher>(
   expectMarbles(publisher, time, subscription, marbles, MarbleKey(values: values, failure: failure), frame, site)
 }
 
-/// Like the overload that takes `KeyValuePairs`, with values from a dictionary, which tests can share.
+/// The same as the overload that takes `KeyValuePairs`, but with values from a dictionary, which tests can share.
 @_disfavoredOverload
 public func expectMarbles<P: Publisher>(
   _ publisher: P, on time: VirtualTimeScheduler, during subscription: String = "^", _ marbles: String,

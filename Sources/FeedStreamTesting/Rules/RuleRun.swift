@@ -111,7 +111,7 @@ struct RuleRun<P: Publisher> {
   private func prepare(_ recorder: Recorder<P.Output, P.Failure>, _ script: RuleScript, _ log: Log) {
     recorder.answersByRequest = script.demand.byRequest
     recorder.onViolation = { rule, message in
-      // An operator needn't hide that its source exceeds the demand. It only has to survive this.
+      // An operator needn't hide that its source exceeds the demand. It only has to survive that.
       if rule == StreamRule.neverMoreThanAsked.number, script.source == .misbehaving(.emitsBeyondDemand) { return }
       log.result.breach(StreamRule(rawValue: rule)!, message)
     }

@@ -27,7 +27,7 @@ struct RuleScript: CustomStringConvertible {
     /// The request to make when no work is left.
     var late: Subscribers.Demand = .none
 
-    /// True if everything has been requested in the end.
+    /// True if everything has been requested by the end.
     var isComplete: Bool {
       late == .unlimited || script.initial == .unlimited || (script.answers.last ?? .none) > .none
     }

@@ -131,7 +131,7 @@ struct RuleSearch<P: Publisher> {
   }
 
   /// The values and the completion that upstream sent. A subject sends only values that were requested in time; other
-  /// sources send everything in the end.
+  /// sources eventually send everything.
   private func given(_ result: RuleRun<P>.Result, _ script: RuleScript) -> Given {
     Given(
       offered: script.values, runs: script.source == .subject ? result.given : nil, fails: script.fails,

@@ -24,7 +24,7 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
   private let time: VirtualTimeScheduler
   private let site: CallSite
 
-  /// An element per subscription, in order: true if the subscription was cancelled.
+  /// One element per subscription, in order: true if the subscription was cancelled.
   public var cancellations: [Bool] { subscriptions.map(\.isCancelled) }
   private var subscriptions: [MisbehavingSubscription] = []
 

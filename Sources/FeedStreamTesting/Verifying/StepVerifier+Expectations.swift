@@ -65,7 +65,7 @@ extension StepVerifier {
     }
   }
 
-  /// Expects a value next that `isExpected` accepts.
+  /// Expects the next event to be a value that `isExpected` accepts.
   ///
   /// - Parameter what: the description of the value in the message.
   public func expectNext(

@@ -5,7 +5,7 @@ import FeedStream
 /// Work is due in the order in which it was scheduled or, with a seed, in an order that the seed determines. Either
 /// way, work scheduled without a time keeps its order, because every scheduler guarantees that.
 struct Agenda {
-  /// A piece of work. The type is small, because simulations of years move one for each event.
+  /// A piece of work. The type is small, because simulations of years move one item for each event.
   enum Item {
     case work(TimerQueue.Work)
     case action(() -> Void, OriginNote)
@@ -122,7 +122,8 @@ struct Agenda {
 
   mutating func move(to instant: StreamInstant) { now = Swift.max(now, instant) }
 
-  /// Advances time without running work. Work that becomes due meanwhile is then due now, in the order of its times.
+  /// Advances time without running work. Work that becomes due in the meantime is then due now, in the order of its
+  /// times.
   mutating func stall(to instant: StreamInstant) {
     while let work = later.takeDue(at: instant) { due.append(.work(work)) }
     move(to: instant)

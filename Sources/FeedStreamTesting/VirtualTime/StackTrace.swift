@@ -22,8 +22,8 @@ enum StackTrace {
     private struct Reader {
       private var known: [[String]: WorkOrigin] = [:]
       /// The loaded images. Captured only once, because capturing reads the beginning of every file that the process
-      /// has mapped. If a file were unmapped or truncated meanwhile, such as a database on another test's thread, the
-      /// process would crash.
+      /// has mapped. If a file were unmapped or truncated in the meantime, such as a database on another test's thread,
+      /// the process would crash.
       private var images: ImageMap?
 
       mutating func loaded() -> ImageMap? {

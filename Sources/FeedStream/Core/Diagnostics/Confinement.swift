@@ -20,7 +20,8 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// True for a loop that the program has released without closing it.
   var isReleased: Bool { get }
 
-  /// The domain as streams keep it: a loop's entrance instead of the loop, which they mustn't keep alive.
+  /// The reference that streams keep to the domain: for a loop, its entrance, so that streams don't keep the loop
+  /// alive.
   var reference: any StreamDomain { get }
 
   /// The domain that `reference` refers to. Read it on the domain's thread only.
@@ -58,7 +59,7 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// The current time in nanoseconds; `nil` if there is no clock. Safe to use from any thread.
   var instant: Int64? { get }
 
-  /// The name of the thread, if it is known everywhere. Safe to use from any thread.
+  /// The name of the thread, if every thread can read it. Safe to use from any thread.
   var knownName: String? { get }
 
   /// The name of the thread, for the map. Read it on this thread only.

@@ -14,7 +14,7 @@ import Synchronization
 /// `nil` for a message that needs no explanation.
 ///
 /// Several threads often break a rule at the same moment. The first of them stops the process, and the others wait: if
-/// several threads stopped it at once, Swift's backtraces would mix and might never end.
+/// several threads stopped it at once, Swift's backtraces would be interleaved and might never end.
 // Not inlined, so that release builds keep the message.
 @inline(never) @usableFromInline func halt(
   _ message: String, section: StaticString? = "a-stream-lives-on-one-thread", file: StaticString = #fileID,

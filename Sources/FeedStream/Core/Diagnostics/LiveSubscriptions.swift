@@ -20,13 +20,13 @@ package final class LiveSubscriptions {
   /// The streams of the loop, once the live map has any.
   var map: LoopMap?
 
-  /// Warns of streams on a loop that never runs; `nil` for a domain that something else runs.
+  /// Warns about streams on a loop that never runs; `nil` for a domain that something else runs.
   private let starts: (any StreamStarts)?
 
   package convenience init() { self.init(nil) }
   init(_ starts: (any StreamStarts)?) { self.starts = starts }
 
-  /// The subscriptions that the calling thread makes before its first loop, which takes them over.
+  /// The subscriptions that the calling thread makes before it has a loop. Its first loop takes them over.
   static var beforeLoop: LiveSubscriptions {
     if let known = CurrentDomain.value(in: slot) { return Unmanaged.fromOpaque(known).takeUnretainedValue() }
     let new = LiveSubscriptions()
@@ -65,8 +65,8 @@ package final class LiveSubscriptions {
     limit = max(64, (entries.count + unread.count) * 2)
   }
 
-  /// Called when the loop has nothing left to do. Warns of subscriptions that can't receive values anymore, and of
-  /// values that no task has iterated.
+  /// Called when the loop has nothing left to do. Warns about subscriptions that can't receive values anymore, and
+  /// about values that no task has iterated.
   package func loopReturned() {
     entries.removeAll { !$0.isLive }
     unread.removeAll { $0.values?.isUnread != true }
@@ -96,7 +96,7 @@ package final class LiveSubscriptions {
     return !unread.isEmpty
   }
 
-  /// Warns of values that keep the loop running and that no task has begun to iterate.
+  /// Warns about values that keep the loop running and that no task has begun to iterate.
   package func stillWaitingForReaders() {
     guard isWaitingForReaders() else { return }
     Warnings.warn(

@@ -141,7 +141,8 @@ public import CThread
     // Don't compare lanes: the main queue runs one piece of code at a time.
     let isOnMainQueue = isOfMainQueue && MainQueueCode.isRunning
     if isOnMainQueue || place == home && (place != nil || isOfTask || isInTask) {
-      // Code outside of tasks made the object. A task and that code are never one actor's, except on the main queue.
+      // Code outside of tasks made the object. A task and that code never belong to the same actor, except on the main
+      // queue.
       let isShared = maker != 0 && place == nil && !isOnMainQueue && isOfTask != isInTask
       guard !isInUse, !isShared else { Self.haltInUse(name()) }
       return

@@ -132,7 +132,7 @@ protocol StreamStarts: AnyObject {
       """)
   }
 
-  /// True when an event has arrived. Only a sink's watch knows. Safe to use from any thread.
+  /// True when an event has arrived. Only a sink's watch knows this. Safe to use from any thread.
   var hasEvents: Bool { hasAnyEvent.load(ordering: .relaxed) }
 
   /// Called when an event of the stream arrives, on any thread.

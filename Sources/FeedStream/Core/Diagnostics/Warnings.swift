@@ -110,7 +110,7 @@ import Synchronization
 // MARK: - Values
 
 extension Warnings {
-  /// Warns of a value that a subject did not deliver, unless ``StreamDiagnostics/onDrop(_:)`` has a handler.
+  /// Warns about a value that a subject did not deliver, unless ``StreamDiagnostics/onDrop(_:)`` has a handler.
   static func undelivered(_ name: StaticString, _ reason: DroppedValue.Reason, at place: SourcePlace) {
     guard areOn, !StreamDiagnostics.isWatched else { return }
     switch reason {
@@ -127,7 +127,7 @@ extension Warnings {
     }
   }
 
-  /// Warns of a value that was sent after the completion.
+  /// Warns about a value that was sent after the completion.
   static func sentLate(_ name: String, at place: String) {
     warn(
       .sentAfterCompletion, at: place,

@@ -38,7 +38,7 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
 @usableFromInline class PublisherBox<Output, Failure: Error> {
   @usableFromInline final let attach: (PublisherBox, ErasedSubscriber<Output, Failure>) -> Void
   @usableFromInline final let deliverAll: (PublisherBox, (Output) -> Bool) -> Bool
-  // Not a value: where a publisher delivers may depend on the subscribing thread.
+  // A function, because the place of delivery may depend on the subscribing thread.
   @usableFromInline final let deliversAtHome: (PublisherBox) -> Bool
 
   @inlinable init(

@@ -8,7 +8,7 @@
 
   @inlinable init<S: Subscriber>(_ subscriber: S) where S.Input == Input, S.Failure == Failure {
     if let erased = subscriber as? Self {
-      // Already erased. The compiler resolves this check where the initializer is specialized.
+      // `subscriber` is already erased. The compiler resolves this check where the initializer is specialized.
       self = erased
     } else if LiveMap.isOn {
       self = Self.counting(subscriber)
@@ -87,7 +87,7 @@
   var target: Target { get }
 }
 
-/// Holds the subscriber of an ``ErasedSubscriber`` that is not an object itself.
+/// Holds the subscriber of an ``ErasedSubscriber`` if the subscriber is not an object itself.
 @usableFromInline class SubscriberHolder {
   @inlinable init() {}
 
@@ -107,7 +107,7 @@ extension Subscribers {
   /// The number of stateless operators that nest their types before one erases its downstream.
   ///
   /// Nesting makes chains faster: when the limit was four, 16 alternating `map`s and `filter`s took 31 ns per value,
-  /// instead of 51 ns without nesting. But deeper nesting defeats the optimizer: without a limit, a chain of eight
+  /// compared with 51 ns without nesting. But deeper nesting defeats the optimizer: without a limit, a chain of eight
   /// operators of one kind is many times slower.
   @inlinable public static var fusionLimit: Int { @inline(__always) get { 3 } }
 }

@@ -28,8 +28,8 @@ public import Synchronization
 
   // Used in the home of the part above.
   @exclusivity(unchecked) private var up: (any Subscription)?
-  /// The demand that the subscriber requested when it received the subscription. It is passed on after that, because a
-  /// sequence may then deliver all its values, and the lane must be free to deliver them.
+  /// The demand that the subscriber requested when it received the subscription. The stage passes it on only
+  /// afterwards, because a sequence may then deliver all its values, and the lane must be free to deliver them.
   @exclusivity(unchecked) private var requestedEarly = Subscribers.Demand.none
   private var bridge: MapBridge?
   /// The values and the completion that aren't due yet, in order.
@@ -115,14 +115,14 @@ public import Synchronization
     return .none
   }
 
-  /// Makes upstream's next value cancel it, even if the cancellation waits until its home is free.
+  /// Makes upstream's next value cancel upstream, even if the cancellation itself waits until upstream's home is free.
   private func refuseValues() {
     isCancelled.store(true, ordering: .relaxed)
     isOpen.store(false, ordering: .relaxed)
   }
 
-  /// Cancels upstream, which delivers although the stream has been cancelled: it may be a sequence that delivers all its
-  /// values in one piece of work, so that the cancellation waits in the home.
+  /// Cancels upstream, which delivers although the stream has been cancelled. Upstream may be a sequence that delivers
+  /// all its values in one piece of work, so that the cancellation waits in the home.
   @inline(never) @usableFromInline func stopUpstream() {
     guard isCancelled.load(ordering: .relaxed), let domain = home.domain, domain.isHere else { return }
     abandon()
@@ -194,9 +194,9 @@ public import Synchronization
 
   // MARK: Downstream, in the lane
 
-  /// Delivers the arrived values, then the completion. Another call delivers the events that arrive meanwhile. It also
-  /// delivers the rest of the values if other work waits in the lane, such as a cancellation or another publisher's
-  /// event, or if the subscriber is slow and the queue has other work.
+  /// Delivers the arrived values, then the completion. Another call delivers the events that arrive in the meantime. It
+  /// also delivers the rest of the values if other work waits in the lane, such as a cancellation or another
+  /// publisher's event, or if the subscriber is slow and the queue has other work.
   @inlinable func deliverAll() {
     if arrived.isEmpty {
       mutex.lock()

@@ -1,6 +1,6 @@
 /// Counts the events that the streams of a thread without a loop wait for: values in transit to queues, tasks, and
-/// promises. Loops that the thread makes later wait for these: a program may subscribe first and make its loop
-/// afterwards.
+/// promises. Loops that the thread makes later wait for these events, too, because a program may subscribe first and
+/// make its loop afterwards.
 // @unchecked: a lock guards the state.
 final class EarlyHolds: StreamDomain, @unchecked Sendable {
   private struct State {

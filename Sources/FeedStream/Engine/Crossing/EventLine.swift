@@ -5,8 +5,8 @@ import Synchronization
 /// A home may let the calling thread run there immediately, even though earlier events of the same publisher, which
 /// another thread delivered, still wait there. So an event joins this line before its home is asked to handle it.
 /// Whichever thread runs there first handles the events from the front of the line, up to the one that it came for:
-/// none of them overtakes another, and no thread waits. An event that arrives while its home is handling an earlier one,
-/// because that event's handler has requested it, is handled after it, not inside it.
+/// none of them overtakes another, and no thread waits. The handler of an event may request another event, which then
+/// arrives while the first is being handled. That event is handled after the first one, not inside its handler.
 ///
 /// A line that isn't used takes no memory.
 @usableFromInline struct EventLine: ~Copyable {

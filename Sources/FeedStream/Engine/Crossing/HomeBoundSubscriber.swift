@@ -79,7 +79,7 @@ extension HomeScheduler: HomeTime {}
 
   // MARK: The stage, in its home
 
-  /// Upstream doesn't deliver in a lane.
+  /// Called if upstream doesn't deliver in a lane.
   private func receiveAtHome(_ subscription: any Subscription) {
     // The stage refuses a second subscription. It needn't protect itself from a user's publisher, whose events are
     // moved here.

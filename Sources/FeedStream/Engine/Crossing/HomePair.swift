@@ -41,8 +41,8 @@
     if let gate, gate.lives(in: lane) { return nil }
     if let home = handing.home {
       guard home !== lane else { return nil }
-      // The code that subscribes may run in another home than the stage, such as the lane of a join above the stage:
-      // only the gate knows where the stage lives.
+      // The code that subscribes may run in a different home than the stage, such as the lane of a join above the
+      // stage: only the gate knows where the stage lives.
       guard let gate else { return HomePair(source: lane) { home.perform($0) } }
       return HomePair(source: lane, atHome: gate.run)
     }
@@ -51,7 +51,7 @@
     if let gate { return HomePair(source: lane, atHome: gate.run) }
     guard lane.isForAnyThread else {
       guard MainQueueCode.isRunning else { haltWithoutLoop(name(), lane) }
-      // The queue may target the main queue, which shows only in its work.
+      // The queue may target the main queue. Only code that runs on the queue can check that.
       let name = name()
       return HomePair(source: lane) { action in
         guard MainQueueCode.isRunning else { haltWithoutLoop(name, lane) }

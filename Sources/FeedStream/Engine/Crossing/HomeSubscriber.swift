@@ -81,9 +81,9 @@ extension ThreadGate {
   @inline(never) @usableFromInline static var mayCross: Bool { Home.hasQueues }
   /// True if the calling code runs on a loop, in virtual time or in a lane, or on a thread that owns a loop.
   @inline(never) @usableFromInline static var hasLoop: Bool { Home.current != nil }
-  /// True if there is no loop or queue, so that events and requests of a stream may come from several threads. A lane
-  /// without a queue brings the requests of a stream that crosses to a queue below, but not the values of a user's
-  /// publisher.
+  /// True if there is no loop or queue, so that events and requests of a stream may come from several threads. If a
+  /// stream crosses to a queue below, a lane without a queue brings the stream's requests, but not the values of a
+  /// user's publisher.
   @inline(never) @usableFromInline static var isShared: Bool { Home.current?.isForAnyThread ?? true }
 }
 
@@ -104,8 +104,8 @@ extension ThreadGate {
   @exclusivity(unchecked) private var isCancelled = false
   /// True if the stage subscribes again after upstream's failure.
   private let isFollowed: Bool
-  /// True after such a failure: what upstream still delivers mustn't mix with the next subscription's events. It may not
-  /// have noticed yet that an operator between it and the stage has failed and cancelled it.
+  /// True after such a failure: upstream's remaining events mustn't mix with the next subscription's events. Upstream
+  /// may not have noticed yet that an operator between it and the stage has failed and cancelled it.
   @exclusivity(unchecked) @usableFromInline var isOver = false
   private let line = EventLine()
   private var bridge: MapBridge?

@@ -158,8 +158,7 @@ extension Scheduler {
   }
 }
 
-/// The home of the part of a stream above a crossing, and the loop that keeps running while a timer of the queue is
-/// pending.
+/// The home of the part above a crossing, and the loop that keeps running while a timer of the queue is pending.
 @usableFromInline final class CrossedHome {
   private struct State {
     /// `nil` once the stream is over. Written in the home, and read on the queue when a timer fires.

@@ -65,7 +65,7 @@ extension SerialLane {
     _ = consume work
     for _ in 0...waits { letGo(place) }
     action?()
-    // This thread found the lane busy with work that never ran, so the lane is now its own.
+    // This thread found the lane busy with work that never ran, so the lane now belongs to this thread.
     runCancellations()
   }
 }

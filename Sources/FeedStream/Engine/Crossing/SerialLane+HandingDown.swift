@@ -11,8 +11,8 @@ extension SerialLane {
   ///
   /// - Parameters:
   ///   - home: the home of the stream that takes the subscription.
-  ///   - afterwards: runs in the lane once the subscription has been handed down. Values that are delivered now must not
-  ///     be delivered earlier: what their subscriber subscribes to would take the lane for its own.
+  ///   - afterwards: runs in the lane once the subscription has been handed down. Values that are delivered then must
+  ///     not be delivered earlier: a publisher that their subscriber subscribes to would take the lane for its own.
   func begin(at home: (any StreamDomain)?, _ handDown: () -> Void, then afterwards: () -> Void = {}) {
     state.withLock { $0.isBusy = true }
     isRunning = true

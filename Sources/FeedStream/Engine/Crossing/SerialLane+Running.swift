@@ -59,8 +59,8 @@ extension SerialLane {
     case kept
   }
 
-  /// Called at the end of a turn in a lane without a queue. Lets another thread run the rest if other threads keep adding
-  /// work: this one might never return to what called it.
+  /// Called at the end of a turn in a lane without a queue. Lets another thread run the rest if other threads keep
+  /// adding work: this thread might never return to its caller.
   ///
   /// - Returns: false if this thread goes on.
   private func leavesWork() -> Bool {
@@ -81,8 +81,8 @@ extension SerialLane {
   /// Lets the queue have a turn after the current piece of work.
   @usableFromInline func endTurn() { turnEnds = start != nil }
 
-  /// Called by a piece of work that can continue as another piece. If the lane has run for long, ends the turn after the
-  /// piece, so that other work runs on the queue.
+  /// Called by a piece of work that can continue as another piece. If the lane has run for a long time, ends the turn
+  /// after the piece, so that other work runs on the queue.
   @usableFromInline func endsTurn() -> Bool {
     guard start != nil, .now - began > Self.turnDuration else { return false }
     turnEnds = true

@@ -28,7 +28,7 @@ import Synchronization
     var looks: [@Sendable (Bool) -> Void] = []
     var isLooking = false
 
-    /// Makes the calling thread the one that runs the lane's work, if no other thread is.
+    /// Makes the calling thread the one that runs the lane's work, unless another thread already runs it.
     mutating func takeOver() -> Duty {
       guard isLeft || !isBusy else { return .none }
       defer { (isBusy, isLeft, isFed) = (true, false, false) }
@@ -74,8 +74,8 @@ import Synchronization
   /// True if the loop is held for a lane that a gate keeps occupied. Only the occupying thread uses it.
   var isHeld = false
 
-  /// The duty of a thread that has added work to the lane: nothing, beginning to run the work of a free lane, or running
-  /// what another thread has left.
+  /// The duty of a thread that has added work to the lane: nothing, beginning to run the work of a free lane, or
+  /// running the work that another thread has left.
   enum Duty { case none, begin, goOn }
 
   @usableFromInline struct Signals: OptionSet, Sendable {
@@ -191,7 +191,7 @@ import Synchronization
   // The same loop keeps running for a lane that is created within this one.
   package func hold(_ place: HoldingPlace) { holder?.hold(place) }
   package func letGo(_ place: HoldingPlace) { holder?.letGo(place) }
-  // What a stream in the lane waits for comes from another thread, whichever thread serves the lane.
+  // The result that a stream in the lane waits for comes from another thread, whichever thread serves the lane.
   package func beginWaiting() { if changeWaits(by: 1) { hold(place) } }
   package func stopWaiting() { if changeWaits(by: -1) { letGo(place) } }
 

@@ -96,8 +96,8 @@
     if isOnMainQueue ? MainQueueCode.isRunning : CurrentDomain.threadNumber == thread {
       CurrentDomain.outside { up.take()?.cancel() }
     } else if isOnMainQueue {
-      // The subject holds this object, and its subscription the subject: without this, a subject that sends nothing
-      // more would never be released.
+      // The subject holds this object, and its subscription holds the subject. Without this cancellation, a subject
+      // that sends nothing more would never be released.
       MainQueueCode.run { [self] in up.take()?.cancel() }
     }
     discard(old)

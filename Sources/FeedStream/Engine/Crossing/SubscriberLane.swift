@@ -1,5 +1,5 @@
-/// The lane in which a subscriber at the end of a chain lives. Only work in the lane may touch the subscriber and what is
-/// above it.
+/// The lane in which a subscriber at the end of a chain lives. Only work in the lane may touch the subscriber and the
+/// chain above it.
 struct SubscriberLane {
   let lane: SerialLane
   /// True if the lane serves only the subscriber's chain. False for a chain that was made within a delivery on a queue.
@@ -12,8 +12,8 @@ struct SubscriberLane {
     return Self(lane: lane, isOwn: false)
   }
 
-  /// Runs `cancel` in the lane, later, unless the calling code runs there. What waits in the subscriber's own lane is
-  /// dropped.
+  /// Runs `cancel` in the lane, later, unless the calling code runs there. Work that waits in the subscriber's own lane
+  /// is dropped.
   ///
   /// - Returns: false if the calling code runs in the lane: nothing has happened.
   func cancels(_ cancel: @escaping () -> Void) -> Bool {

@@ -258,7 +258,7 @@ import Synchronization
     return false
   }
 
-  /// Called when the first thread leaves a shared stage: runs the events that have arrived meanwhile.
+  /// Called when the first thread leaves a shared stage: runs the events that have arrived in the meantime.
   @inline(never) @usableFromInline func handOver() {
     thread.store(0, ordering: .relaxed)
     let occupied = mutex.withLock {

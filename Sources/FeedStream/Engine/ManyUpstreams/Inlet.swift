@@ -122,7 +122,7 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
   @inlinable final func receive(subscription: any Subscription) {
     let crossing = HomePair.ofSubscriptionHandedDown(to: owner.gate, following: P.isMain, owner.description)
     if crossing == nil { subscription.join(owner.gate) } else { crosses(subscription, to: owner.description) }
-    // Before the subscription reaches the owner's home: upstream's events may arrive meanwhile.
+    // Set this before the subscription reaches the owner's home, because upstream's events may arrive in the meantime.
     self.crossing = crossing
     if crossing == nil, entry.enter() {
       accept(subscription, through: nil)

@@ -21,7 +21,7 @@
 
   init()
 
-  /// Keeps `value` and returns the value that it replaces, which must be released after the delivery.
+  /// Keeps `value` and returns the value that it replaces. The caller must release that value after the delivery.
   mutating func take(first value: First) -> First?
   mutating func take(second value: Second) -> Second?
   /// True while there is a value to deliver.

@@ -22,7 +22,7 @@
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
   /// True when a value has arrived that has not been delivered.
   @exclusivity(unchecked) @usableFromInline var isFresh = false
-  /// True while a value is being delivered, and until the subscriber has its subscription: events wait meanwhile.
+  /// True while a value is being delivered, and until the subscriber has its subscription: events wait in the meantime.
   @exclusivity(unchecked) @usableFromInline var isDelivering = true
   /// The demand that the subscriber requested while a value was being delivered.
   @exclusivity(unchecked) @usableFromInline var asked = Subscribers.Demand.none
@@ -67,7 +67,7 @@
   }
 
   /// Delivers the values that are ready, and returns the subscriber's further demand. This loop also delivers values
-  /// that arrive meanwhile.
+  /// that arrive in the meantime.
   ///
   /// As in ``PairStage``, pairs need no check of the demand.
   @inlinable func deliver() -> Subscribers.Demand {

@@ -101,7 +101,7 @@
     }
   }
 
-  /// Delivers the waiting values in order; values that arrive meanwhile join the queue, and the stack stays flat.
+  /// Delivers the waiting values in order; values that arrive in the meantime join the queue, and the stack stays flat.
   @inlinable final func drain() {
     guard !isDraining else { return }
     isDraining = true

@@ -11,7 +11,7 @@
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
   @exclusivity(unchecked) @usableFromInline var first: Inlet<FirstPort<Rule, Failure>>?
   @exclusivity(unchecked) @usableFromInline var second: Inlet<SecondPort<Rule, Failure>>?
-  /// True while a value is being delivered, and until the subscriber has its subscription: events wait meanwhile.
+  /// True while a value is being delivered, and until the subscriber has its subscription: events wait in the meantime.
   @exclusivity(unchecked) @usableFromInline var isDelivering = true
   /// The demand that the subscriber requested while a value was being delivered.
   @exclusivity(unchecked) @usableFromInline var asked = Subscribers.Demand.none

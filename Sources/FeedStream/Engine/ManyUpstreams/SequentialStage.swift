@@ -85,8 +85,8 @@
   /// Called when the current upstream has completed.
   @inlinable func ended(_ completion: Subscribers.Completion<Failure>) { end(completion) }
 
-  /// True if a subscription that an upstream sends after its completion is ignored instead of cancelled while this
-  /// stage runs.
+  /// True if, while this stage runs, a subscription that an upstream sends after its completion is ignored instead of
+  /// cancelled.
   @usableFromInline var leavesLate: Bool { false }
 
   @inlinable final func endedCurrent(_ completion: Subscribers.Completion<Failure>, _ inlet: Upstream) {

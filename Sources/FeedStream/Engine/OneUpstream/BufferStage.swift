@@ -40,9 +40,9 @@ extension Publishers {
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
   @exclusivity(unchecked) @usableFromInline var hasBegun = false
-  /// Called after a request: for `Create`, whose source may produce on request.
+  /// Called after a request. Used by `Create`, whose source may produce on request.
   @exclusivity(unchecked) @usableFromInline var onRequest: (() -> Void)?
-  /// Called with the gate of a stage below: for `Create`, which then sends its values through the gate.
+  /// Called with the gate of a stage below. Used by `Create`, which then sends its values through the gate.
   @exclusivity(unchecked) @usableFromInline var onJoin: ((any EntryGate) -> Void)?
 
   @inlinable init(

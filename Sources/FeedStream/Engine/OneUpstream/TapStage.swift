@@ -2,8 +2,8 @@ public import Synchronization
 
 /// The stage of `handleEvents` and `print`: it reports every event that passes, without changing the event.
 ///
-/// It also passes on every event from a misbehaving upstream, for inspection, and shows upstream's own subscription. That
-/// is why it has no gate below a publisher with threads of its own.
+/// It also passes on every event from a misbehaving upstream, for inspection, and shows upstream's own subscription.
+/// That is why the stage has no gate below a publisher with threads of its own.
 @usableFromInline final class TapStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   /// An event other than a value.
   @usableFromInline enum Event {

@@ -20,7 +20,7 @@ import Synchronization
 
   /// Called when the subscriber is cancelled.
   ///
-  /// - Returns: false if the subscription hasn't arrived; ``arrive()`` will then tell that it isn't needed.
+  /// - Returns: false if the subscription hasn't arrived; ``arrive()`` will then report that it isn't needed.
   func mayCancel() -> Bool {
     switch state.load(ordering: .acquiring) {
     case .arrived: return true

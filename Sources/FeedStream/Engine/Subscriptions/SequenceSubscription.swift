@@ -107,7 +107,7 @@
         // With unlimited demand, nothing is counted, and the loop may use up a copy of the iterator.
         var rest = iterator
         while let next = rest.next() {
-          // The iterator may be a user's code that cancels the stream.
+          // The iterator may be user code that cancels the stream.
           guard source.isActive else { return }
           _ = subscriber.receive(element)
           guard source.isActive else { return }

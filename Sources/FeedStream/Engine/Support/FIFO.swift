@@ -1,8 +1,8 @@
 /// A queue: first in, first out; adding and removing cost O(1) amortized.
 ///
-/// The first element is stored separately, because most queues here hold at most one element (with only the ring, `zip`
-/// took 14 ns per value). The others are in a ring. The ring's storage doubles when it is full and is kept when it is
-/// empty, so that a queue that repeatedly becomes empty does not allocate.
+/// The first element is stored separately, because most queues here hold at most one element (without this, `zip` took
+/// 14 ns per value). The others are in a ring. The ring's storage doubles when it is full and is kept when it is empty,
+/// so that a queue that repeatedly becomes empty does not allocate.
 @frozen @usableFromInline package struct FIFO<Element> {
   // The capacity is always a power of two, or zero.
   @usableFromInline var storage: ContiguousArray<Element?> = []

@@ -30,7 +30,7 @@ extension StreamDomain {
     bring { [errand = consume errand] in errand.run() }
   }
 
-  /// Does the same, but keeps the order of the calls of several threads.
+  /// Does the same, but keeps the order of calls from several threads.
   @inline(never)
   func bringInOrder(_ work: @escaping @Sendable () -> Void, dropped: @escaping @Sendable () -> Void) {
     let errand = LoopErrand(work, dropped: dropped)

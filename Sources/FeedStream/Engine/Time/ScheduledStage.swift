@@ -89,7 +89,7 @@
   override func forget() {
     if !works.isEmpty { turn.stage = nil }
     while let work = works.popFirst() { work.cancel() }
-    // A scheduler that can't cancel work still has it; don't let that keep the loop running.
+    // A scheduler that can't cancel work still holds it. Don't let that work keep the loop running.
     hold?.leave()
     waiting.removeAll()
   }

@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// A tick is due one interval after the last one was due. If the scheduler is so late that the next tick is already
 /// due, the missed ticks are skipped and the interval starts from now: there is no burst after a stall. A third-party
-/// scheduler repeats the work itself, as for Combine's timers. Such a scheduler decides the order of timers that are
-/// due together, and what happens to missed ticks.
+/// scheduler repeats the work itself, as it does for Combine's timers. Such a scheduler decides the order of timers
+/// that are due together, and what happens to missed ticks.
 @usableFromInline final class Ticker<Context: Scheduler> {
   private let interval: Context.SchedulerTimeType.Stride
   private let scheduler: Context

@@ -5,9 +5,9 @@
 ///       .sink { print($0) } receiveValue: { print($0) }
 ///
 /// A chunk is a view of reference-counted, pooled memory: copying or slicing one copies no bytes, and the memory
-/// returns to its pool with the last chunk that uses it. A chunk is immutable, so it may cross threads. Its indices
-/// begin at zero, even in a slice. A small slice retains all the memory from which it was cut: ``compacted()`` releases
-/// the rest.
+/// returns to its pool when the last chunk that uses it is released. A chunk is immutable, so it may cross threads. Its
+/// indices begin at zero, even in a slice. A small slice retains all the memory from which it was cut: ``compacted()``
+/// releases the rest.
 // @unchecked: the memory that a chunk shows is never written again.
 @frozen public struct Chunk: @unchecked Sendable {
   @usableFromInline let memory: ChunkMemory

@@ -1,4 +1,4 @@
-/// The memory of chunks, which retain it.
+/// Memory that chunks use and retain.
 // @unchecked: only the code that allocates the memory writes to it, and only to parts that no chunk shows yet.
 @usableFromInline final class ChunkMemory: @unchecked Sendable {
   @usableFromInline let base: UnsafeMutablePointer<UInt8>

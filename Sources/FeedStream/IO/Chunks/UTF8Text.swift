@@ -14,7 +14,7 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// Decodes UTF-8 whose chunks may end within a character: see ``Publisher/utf8Text()``.
+/// Decodes UTF-8 in chunks that may end within a character: see ``Publisher/utf8Text()``.
 public struct UTF8Decoder: ChunkDecoder, Sendable {
   /// The first bytes of an incomplete character.
   private var rest = Chunk()
@@ -47,7 +47,7 @@ public struct UTF8Decoder: ChunkDecoder, Sendable {
       if byte & 0xC0 == 0x80 { continue }
       let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC2 ? 2 : 1
       guard length > back, byte <= 0xF4 else { return 0 }
-      // These bytes can't become a valid character any more. Don't keep them: they are replaced now.
+      // These bytes can't become a valid character anymore. Don't keep them: they are replaced now.
       if back > 1, !canFollow(byte, bytes[bytes.count - back + 1]) { return 0 }
       return back
     }

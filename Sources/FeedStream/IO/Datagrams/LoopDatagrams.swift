@@ -63,7 +63,7 @@ private final class LoopDatagrams: LoopHandle, DatagramPort {
 
   private func hasReceived(_ count: Int, from sender: UnsafePointer<sockaddr>?, isCut: Bool) {
     if count < 0 { return fail(Int32(count)) }
-    // Without a sender, there was nothing to read. An empty datagram has a sender.
+    // Without a sender, there was nothing to read: even an empty datagram has a sender.
     guard let sender else { return }
     let size =
       Int32(sender.pointee.sa_family) == AF_INET6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size

@@ -29,9 +29,9 @@ extension Publisher where Output == Chunk {
   ///
   /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while fewer than
   /// `limit` bytes wait. **Failure:** ``WriteError``, which contains exactly the bytes that were not written: the bytes
-  /// before them are in the file. Upstream's failure is delivered after the bytes that it had sent are written.
-  /// **Cancellation:** cancels upstream and drops waiting bytes. After a failure or a cancellation, a file that is
-  /// written atomically is unchanged. **Policy:** holds `limit` bytes and one chunk.
+  /// before them are in the file. Upstream's failure is delivered after the bytes that arrived before it have been
+  /// written. **Cancellation:** cancels upstream and drops waiting bytes. After a failure or a cancellation, a file
+  /// that is written atomically is unchanged. **Policy:** holds `limit` bytes and one chunk.
   ///
   /// - Parameters:
   ///   - file: the file to write.

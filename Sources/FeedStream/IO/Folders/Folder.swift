@@ -12,12 +12,12 @@ public struct Folder: Hashable, Sendable {
   /// The entries of the folder, in the system's order.
   ///
   /// A subfolder is delivered before its entries; links are delivered but not followed. Entries that appear or vanish
-  /// meanwhile may or may not be delivered. One folder is open at a time.
+  /// while the folder is being read may or may not be delivered. Only one folder is open at a time.
   ///
   /// **Demand:** system calls run on the thread pool and read up to 64 entries ahead; without demand, nothing is read.
   /// **Failure:** the system's error, with the folder that could not be read; `EILSEQ` for a subfolder whose name is
-  /// not UTF-8. A subfolder that has vanished meanwhile is skipped. **Cancellation:** closes the folder. **Policy:**
-  /// holds up to 64 entries, and the paths of the subfolders that were found but not read yet.
+  /// not UTF-8. A subfolder that has vanished in the meantime is skipped. **Cancellation:** closes the folder.
+  /// **Policy:** holds up to 64 entries, and the paths of the subfolders that were found but not read yet.
   ///
   /// - Parameters:
   ///   - recursively: true to include the entries of subfolders.

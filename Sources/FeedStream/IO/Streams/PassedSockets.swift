@@ -12,9 +12,9 @@ internal import CLibUV
 extension SocketAddress {
   /// A listening socket that the process has inherited, identified by its descriptor.
   ///
-  /// Only listeners accept such an address; their `address` is then that of the socket. The descriptor stays open when
-  /// a listener closes: new connections wait in the backlog, for another listener or another process. Programs that
-  /// this process starts don't inherit the descriptor.
+  /// Only listeners accept such an address; the listener's `address` is then the socket's address. The descriptor stays
+  /// open when a listener closes: new connections wait in the backlog, for another listener or another process.
+  /// Programs that this process starts don't inherit the descriptor.
   public static func inherited(_ descriptor: Int32) -> SocketAddress { Self(.inherited(descriptor)) }
 
   /// The listening sockets that the service manager passed to this process (systemd's socket activation,
@@ -23,8 +23,8 @@ extension SocketAddress {
   ///     let passed = try SocketAddress.passed()
   ///     let server = try HTTPServer(at: passed.isEmpty ? [.internet("127.0.0.1", port: 8080)] : passed, on: loop)
   ///
-  /// The `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES` environment variables describe the sockets. The result is in
-  /// the order of the unit's `ListenStream=` lines.
+  /// The `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES` environment variables describe the sockets. The sockets are
+  /// returned in the order of the unit's `ListenStream=` lines.
   ///
   /// - Parameter name: the name of the sockets to return (a unit's `FileDescriptorName=`); all sockets by default.
   /// - Returns: an empty array if none were passed, or if they were passed to another process.

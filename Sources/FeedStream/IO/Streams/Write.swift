@@ -11,10 +11,10 @@ extension Publisher where Output == Chunk {
   ///
   /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while fewer than
   /// `limit` bytes wait, so that a stalled reader doesn't increase memory use. **Failure:** ``WriteError``, with the
-  /// chunks that were not written. Upstream's failure is delivered after the bytes that it had sent are written; the
-  /// failure is `ECANCELED` if the connection is closed before all bytes are written. **Cancellation:** cancels
-  /// upstream and drops waiting bytes; a write that is already running completes. **Policy:** holds `limit` bytes and
-  /// one chunk.
+  /// chunks that were not written. Upstream's failure is delivered after the bytes that arrived before it have been
+  /// written; the failure is `ECANCELED` if the connection is closed before all bytes are written. **Cancellation:**
+  /// cancels upstream and drops waiting bytes; a write that is already running completes. **Policy:** holds `limit`
+  /// bytes and one chunk.
   ///
   /// - Parameters:
   ///   - connection: the connection to write to.

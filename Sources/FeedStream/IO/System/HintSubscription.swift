@@ -1,4 +1,4 @@
-/// Delivers hints on demand. Equal hints that wait are kept once, or only the latest hint is kept.
+/// Delivers hints on demand. Keeps each distinct waiting hint once, or keeps only the latest hint.
 final class HintSubscription<Hint: Hashable>: GuardedSubscription {
   private var down: ErasedSubscriber<Hint, SystemError>?
   private let scheduler: any LoopScheduler

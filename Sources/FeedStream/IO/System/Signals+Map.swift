@@ -19,7 +19,7 @@ extension StreamDiagnostics {
   public static func printMapOnSignal(
     _ signal: Int32? = nil, on loop: EventLoop, _ handler: ((StreamMap) -> Void)? = nil
   ) -> AnyCancellable {
-    // Turn the map on only after this subscription, which isn't of interest.
+    // Turn the map on only after this subscription, so that the map doesn't show it.
     defer { startMap() }
     return Signals.received(signal ?? Signals.user1, on: loop)
       .map { _ in snapshot(on: loop) }

@@ -82,8 +82,8 @@ private enum TerminalRescue {
     return former
   }()
 
-  /// The bytes to write at the end. `descriptor` is where to write them, and `count` is their number; 0 while they are
-  /// being changed.
+  /// The bytes to write at the end. `descriptor` is where to write them, and `count` is their number, which is 0 while
+  /// they are being changed.
   nonisolated(unsafe) private static let farewell = UnsafeMutablePointer<UInt8>.allocate(capacity: 4096)
   private static let descriptor = Atomic<Int32>(-1)
   private static let count = Atomic<Int>(0)

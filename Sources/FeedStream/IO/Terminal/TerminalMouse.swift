@@ -1,4 +1,4 @@
-/// A mouse action, and the position of the character on the screen at which it happened.
+/// A mouse action, and the character position on the screen at which it happened.
 ///
 /// A terminal reports mouse actions only when told to: ``reporting`` turns reports on, and ``quiet`` turns them off.
 public struct TerminalMouse: Hashable, Sendable {

@@ -10,11 +10,10 @@ extension Publisher {
   ///
   /// As in Combine, `.finished` follows the last held value and, like a value, needs a request. **Demand:**
   /// `.byRequest` requests everything from upstream; `.keepFull` requests `size` values and then one more with each
-  /// value delivered.
-  /// **Failure:** upstream's failure comes after the held values if they have been requested, otherwise immediately; a
-  /// failure made by `whenFull` comes with the next request, after the values that this request delivers. Values that
-  /// are still held at that point are dropped and reported. **Cancellation:** drops the held values. **Policy:**
-  /// buffers up to `size`; then `whenFull` decides.
+  /// value delivered. **Failure:** upstream's failure comes after the held values if they have been requested,
+  /// otherwise immediately. A failure made by `whenFull` comes with the next request, after the values that this
+  /// request delivers. Values that are still held at that point are dropped and reported. **Cancellation:** drops the
+  /// held values. **Policy:** buffers up to `size`; then `whenFull` decides.
   ///
   /// - Parameters:
   ///   - size: the number of values to hold. With 0 and `.byRequest`, no value is held, and `whenFull` decides what

@@ -1,6 +1,6 @@
 extension Publisher {
-  /// Pairs the newest value of this publisher with the newest of another, whenever either delivers a value, once both
-  /// have delivered one.
+  /// Pairs the newest values of this publisher and another, whenever either delivers a value. Nothing is delivered
+  /// until both have delivered one.
   ///
   ///     upstream    --a------b--------|
   ///     other       -----1--------2------|
@@ -9,7 +9,7 @@ extension Publisher {
   ///
   /// ![combineLatest(other) { $0 + $1 }](marbles-combineLatest.svg)
   ///
-  /// Both publishers are subscribed to before the subscriber receives its subscription, even when the first is empty.
+  /// Subscribes to both publishers before the subscriber receives its subscription, even when the first is empty.
   /// Finishes when both have finished, or when one has finished without a value. **Demand:** passes to both.
   /// **Failure:** the first failure cancels the other publisher and ends the stream. **Cancellation:** cancels both.
   /// **Policy:** while there is no demand, newer values replace undelivered older ones, by design. Combinations made

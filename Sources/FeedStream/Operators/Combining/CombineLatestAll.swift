@@ -2,8 +2,8 @@
 /// delivers a value.
 ///
 /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``. Two to four publishers keep their
-/// types. The types of five or more publishers are erased, and unspecialized code subscribes to them: end a long chain
-/// with `eraseToAnyPublisher()`, which is specialized, before you pass it.
+/// types. The types of five or more publishers are erased, and unspecialized code subscribes to them. Before you pass a
+/// long chain, end it with `eraseToAnyPublisher()`, which is specialized.
 @_disfavoredOverload
 public func combineLatest<Failure: Error, each Value>(
   _ publishers: repeat any Publisher<each Value, Failure>

@@ -1,6 +1,6 @@
 extension Swift.Collection where Element: Publisher {
-  /// Delivers the newest values of these publishers as an array, whenever one of them delivers a value, once all have
-  /// delivered one.
+  /// Delivers the newest values of these publishers as an array, whenever one of them delivers a value. Nothing is
+  /// delivered until all have delivered one.
   ///
   ///     a           --1---------2---------|
   ///     b           -----7-------------8----|

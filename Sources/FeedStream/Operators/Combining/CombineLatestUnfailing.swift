@@ -2,7 +2,7 @@
 // These overloads are disfavored: the compiler tries them only where the failure types differ, so type checking takes
 // no longer.
 extension Publisher {
-  /// Combines the newest values of this publisher and of one that cannot fail.
+  /// Combines the newest values of this publisher and one that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -12,7 +12,7 @@ extension Publisher {
     combineLatest(other.setFailureType(to: Failure.self))
   }
 
-  /// Combines the newest values of this publisher and of one that cannot fail, and maps them with `transform`.
+  /// Combines the newest values of this publisher and one that cannot fail, and maps them with `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -22,7 +22,7 @@ extension Publisher {
     combineLatest(other.setFailureType(to: Failure.self), transform)
   }
 
-  /// Combines the newest values of this publisher and of two that cannot fail.
+  /// Combines the newest values of this publisher and two that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -32,7 +32,7 @@ extension Publisher {
     combineLatest(publisher1.setFailureType(to: Failure.self), publisher2.setFailureType(to: Failure.self))
   }
 
-  /// Combines the newest values of this publisher and of two that cannot fail, and maps them with `transform`.
+  /// Combines the newest values of this publisher and two that cannot fail, and maps them with `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -46,7 +46,7 @@ extension Publisher {
     combineLatest(publisher1.setFailureType(to: Failure.self), publisher2.setFailureType(to: Failure.self), transform)
   }
 
-  /// Combines the newest values of this publisher and of three that cannot fail.
+  /// Combines the newest values of this publisher and three that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -61,7 +61,7 @@ extension Publisher {
       publisher3.setFailureType(to: Failure.self))
   }
 
-  /// Combines the newest values of this publisher and of three that cannot fail, and maps them with `transform`.
+  /// Combines the newest values of this publisher and three that cannot fail, and maps them with `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -83,7 +83,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Combines the newest values of this publisher, which cannot fail, and of one that can.
+  /// Combines the newest values of this publisher, which cannot fail, and one that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -93,8 +93,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).combineLatest(other)
   }
 
-  /// Combines the newest values of this publisher, which cannot fail, and of one that can, and maps them with
-  /// `transform`.
+  /// Combines the newest values of this publisher, which cannot fail, and one that can, and maps them with `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -104,7 +103,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).combineLatest(other, transform)
   }
 
-  /// Combines the newest values of this publisher, which cannot fail, and of two that can.
+  /// Combines the newest values of this publisher, which cannot fail, and two that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -114,8 +113,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).combineLatest(publisher1, publisher2)
   }
 
-  /// Combines the newest values of this publisher, which cannot fail, and of two that can, and maps them with
-  /// `transform`.
+  /// Combines the newest values of this publisher, which cannot fail, and two that can, and maps them with `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -126,7 +124,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).combineLatest(publisher1, publisher2, transform)
   }
 
-  /// Combines the newest values of this publisher, which cannot fail, and of three that can.
+  /// Combines the newest values of this publisher, which cannot fail, and three that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -136,7 +134,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).combineLatest(publisher1, publisher2, publisher3)
   }
 
-  /// Combines the newest values of this publisher, which cannot fail, and of three that can, and maps them with
+  /// Combines the newest values of this publisher, which cannot fail, and three that can, and maps them with
   /// `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.

@@ -8,9 +8,9 @@ extension Publisher {
   ///
   /// ![append(other)](marbles-append.svg)
   ///
-  /// The suffix is subscribed to when this publisher finishes. **Demand:** the outstanding demand passes to the suffix.
-  /// **Failure:** ends the stream; after a failure of this publisher, the suffix is not subscribed to.
-  /// **Cancellation:** cancels the running publisher. **Policy:** forwards.
+  /// Subscribes to the suffix when this publisher finishes. **Demand:** the outstanding demand passes to the suffix.
+  /// **Failure:** ends the stream; if this publisher fails, the suffix is not subscribed to. **Cancellation:** cancels
+  /// the running publisher. **Policy:** forwards.
   @inlinable public func append<P: Publisher<Output, Failure>>(_ publisher: P) -> Publishers.Concatenate<Self, P> {
     Publishers.Concatenate(prefix: self, suffix: publisher)
   }
@@ -39,8 +39,8 @@ extension Publisher {
   ///     prepend(prefix)
   ///     downstream  --1--2--a--b--|
   ///
-  /// **Demand:** the outstanding demand passes to this publisher. **Failure:** ends the stream; after a failure of
-  /// `publisher`, this one is not subscribed to. **Cancellation:** cancels the running publisher. **Policy:** forwards.
+  /// **Demand:** the outstanding demand passes to this publisher. **Failure:** ends the stream; if `publisher` fails,
+  /// this one is not subscribed to. **Cancellation:** cancels the running publisher. **Policy:** forwards.
   @inlinable public func prepend<P: Publisher<Output, Failure>>(_ publisher: P) -> Publishers.Concatenate<P, Self> {
     Publishers.Concatenate(prefix: publisher, suffix: self)
   }
@@ -150,7 +150,7 @@ extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equ
   @usableFromInline var description: String { "\(downstream)" }
 }
 
-/// Delivers one publisher after another; with `onlyIfEmpty`, the second follows only if the first had no value.
+/// Delivers one publisher after another; with `onlyIfEmpty`, the second follows only if the first delivered no value.
 @usableFromInline final class ConcatenateStage<Output, Failure: Error>: SequentialStage<Output, Failure> {
   @exclusivity(unchecked) @usableFromInline var suffix: ((Inlet<SequentialPort<Output, Failure>>) -> Void)?
   @exclusivity(unchecked) @usableFromInline var hasBegun = false

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers the values of this publisher and of another, as they arrive.
+  /// Delivers the values of this publisher and another, as they arrive.
   ///
   ///     upstream    --a-----b-----|
   ///     other       -----1-----2--|
@@ -16,7 +16,7 @@ extension Publisher {
     Publishers.Merge(self, other)
   }
 
-  /// Delivers the values of this publisher and of another of the same type, as they arrive.
+  /// Delivers the values of this publisher and another of the same type, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable public func merge(with other: Self) -> Publishers.MergeMany<Self> { Publishers.MergeMany([self, other]) }

@@ -1,5 +1,5 @@
-// Combine has a type for each number of merged publishers. Here, these types are aliases: a merge of three is a merge
-// of a merge, and one stage subscribes to all three.
+// Combine has a type for each number of merged publishers. Here, these types are aliases: a merge of three publishers
+// is a merge of a merge and the third, and one stage subscribes to all three.
 extension Publishers {
   /// See ``Publisher/merge(with:)-(B)``.
   public typealias Merge3<
@@ -75,7 +75,7 @@ extension Publishers.Merge {
 }
 
 extension Publisher {
-  /// Delivers the values of this publisher and of two others, as they arrive.
+  /// Delivers the values of this publisher and two others, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
@@ -85,7 +85,7 @@ extension Publisher {
     merge(with: b).merge(with: c)
   }
 
-  /// Delivers the values of this publisher and of three others, as they arrive.
+  /// Delivers the values of this publisher and three others, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
@@ -95,7 +95,7 @@ extension Publisher {
     merge(with: b, c).merge(with: d)
   }
 
-  /// Delivers the values of this publisher and of four others, as they arrive.
+  /// Delivers the values of this publisher and four others, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
@@ -106,7 +106,7 @@ extension Publisher {
     merge(with: b, c, d).merge(with: e)
   }
 
-  /// Delivers the values of this publisher and of five others, as they arrive.
+  /// Delivers the values of this publisher and five others, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
@@ -117,7 +117,7 @@ extension Publisher {
     merge(with: b, c, d, e).merge(with: f)
   }
 
-  /// Delivers the values of this publisher and of six others, as they arrive.
+  /// Delivers the values of this publisher and six others, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable
@@ -128,7 +128,7 @@ extension Publisher {
     merge(with: b, c, d, e, f).merge(with: g)
   }
 
-  /// Delivers the values of this publisher and of seven others, as they arrive.
+  /// Delivers the values of this publisher and seven others, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @inlinable

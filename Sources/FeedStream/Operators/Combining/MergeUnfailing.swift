@@ -1,7 +1,7 @@
 // `merge` in which some of the publishers cannot fail; those take on the failure type of the others. These overloads
 // are disfavored: the compiler tries them only where the failure types differ, so type checking takes no longer.
 extension Publisher {
-  /// Delivers the values of this publisher and of another that cannot fail, as they arrive.
+  /// Delivers the values of this publisher and another that cannot fail, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -11,7 +11,7 @@ extension Publisher {
     merge(with: other.setFailureType(to: Failure.self))
   }
 
-  /// Delivers the values of this publisher and of two others that cannot fail, as they arrive.
+  /// Delivers the values of this publisher and two others that cannot fail, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -21,7 +21,7 @@ extension Publisher {
     merge(with: b.setFailureType(to: Failure.self), c.setFailureType(to: Failure.self))
   }
 
-  /// Delivers the values of this publisher and of three others that cannot fail, as they arrive.
+  /// Delivers the values of this publisher and three others that cannot fail, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -37,7 +37,7 @@ extension Publisher {
       with: b.setFailureType(to: Failure.self), c.setFailureType(to: Failure.self), d.setFailureType(to: Failure.self))
   }
 
-  /// Delivers the values of this publisher and of four others that cannot fail, as they arrive.
+  /// Delivers the values of this publisher and four others that cannot fail, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -54,7 +54,7 @@ extension Publisher {
       e.setFailureType(to: Failure.self))
   }
 
-  /// Delivers the values of this publisher and of five others that cannot fail, as they arrive.
+  /// Delivers the values of this publisher and five others that cannot fail, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -73,7 +73,7 @@ extension Publisher {
       e.setFailureType(to: Failure.self), f.setFailureType(to: Failure.self))
   }
 
-  /// Delivers the values of this publisher and of six others that cannot fail, as they arrive.
+  /// Delivers the values of this publisher and six others that cannot fail, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -92,7 +92,7 @@ extension Publisher {
       e.setFailureType(to: Failure.self), f.setFailureType(to: Failure.self), g.setFailureType(to: Failure.self))
   }
 
-  /// Delivers the values of this publisher and of seven others that cannot fail, as they arrive.
+  /// Delivers the values of this publisher and seven others that cannot fail, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -115,7 +115,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Delivers the values of this publisher, which cannot fail, and of another that can, as they arrive.
+  /// Delivers the values of this publisher, which cannot fail, and another that can, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -124,7 +124,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: B.Failure.self).merge(with: other)
   }
 
-  /// Delivers the values of this publisher, which cannot fail, and of two others that can, as they arrive.
+  /// Delivers the values of this publisher, which cannot fail, and two others that can, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -134,7 +134,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: B.Failure.self).merge(with: b, c)
   }
 
-  /// Delivers the values of this publisher, which cannot fail, and of three others that can, as they arrive.
+  /// Delivers the values of this publisher, which cannot fail, and three others that can, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -144,7 +144,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: B.Failure.self).merge(with: b, c, d)
   }
 
-  /// Delivers the values of this publisher, which cannot fail, and of four others that can, as they arrive.
+  /// Delivers the values of this publisher, which cannot fail, and four others that can, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -155,7 +155,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: B.Failure.self).merge(with: b, c, d, e)
   }
 
-  /// Delivers the values of this publisher, which cannot fail, and of five others that can, as they arrive.
+  /// Delivers the values of this publisher, which cannot fail, and five others that can, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -168,7 +168,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: B.Failure.self).merge(with: b, c, d, e, f)
   }
 
-  /// Delivers the values of this publisher, which cannot fail, and of six others that can, as they arrive.
+  /// Delivers the values of this publisher, which cannot fail, and six others that can, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -181,7 +181,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: B.Failure.self).merge(with: b, c, d, e, f, g)
   }
 
-  /// Delivers the values of this publisher, which cannot fail, and of seven others that can, as they arrive.
+  /// Delivers the values of this publisher, which cannot fail, and seven others that can, as they arrive.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable

@@ -6,10 +6,10 @@ extension Publisher {
   ///     race(with: other)
   ///     downstream  --1--2--3----|
   ///
-  /// A completion counts as a delivery. A publisher that delivers or completes while it is being subscribed to wins:
-  /// the later ones are not subscribed to. **Demand:** passes to both until one has won, then to the winner.
-  /// **Failure:** that of the winner.
-  /// **Cancellation:** cancels both. **Policy:** forwards the winner's values; the others deliver none.
+  /// A completion counts as a delivery. A publisher that delivers or completes while it is being subscribed to wins,
+  /// and later ones are not subscribed to. **Demand:** passes to both until one has won, then to the winner.
+  /// **Failure:** the winner's failure passes through. **Cancellation:** cancels both. **Policy:** forwards the
+  /// winner's values; the others deliver none.
   @inlinable public func race<B: Publisher<Output, Failure>>(with other: B) -> Publishers.Race<Self, B> {
     Publishers.Race(self, other)
   }

@@ -10,7 +10,7 @@ extension Publisher {
   ///
   /// Finishes when upstream does, or when `other` finishes without a value; if `other` finishes after a value, its last
   /// value stays in use. **Demand:** passes through to upstream; one more value is requested for each one dropped.
-  /// Everything is requested from `other` before upstream is subscribed to. **Failure:** the first failure of either
+  /// Requests everything from `other` before it subscribes to upstream. **Failure:** the first failure of either
   /// publisher. **Cancellation:** cancels both. **Policy:** drops values that arrive before `other` has delivered, by
   /// design.
   @inlinable

@@ -8,11 +8,11 @@ extension Publisher {
   ///
   /// ![zip(other) { $0 + $1 }](marbles-zip.svg)
   ///
-  /// Both publishers are subscribed to before the subscriber receives its subscription, even when the first is empty.
+  /// Subscribes to both publishers before the subscriber receives its subscription, even when the first is empty.
   /// Finishes when one has finished and its last value has been paired. **Demand:** passes to both. **Failure:** the
   /// first failure cancels the other publisher and ends the stream; complete pairs are delivered before it.
   /// **Cancellation:** cancels both. **Policy:** a value waits for its partner, so values of the faster publisher are
-  /// held, up to the requested number; values without a partner at the completion are dropped and reported.
+  /// held, up to the requested number; values that still have no partner at the completion are dropped and reported.
   @inlinable public func zip<P: Publisher>(_ other: P) -> Publishers.Zip<Self, P> where P.Failure == Failure {
     Publishers.Zip(self, other)
   }
@@ -26,7 +26,7 @@ extension Publisher {
     zip(other).map(transform)
   }
 
-  /// Combines the values at the same index of three publishers.
+  /// Combines values at the same index from three publishers.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable
@@ -35,7 +35,7 @@ extension Publisher {
     Publishers.Zip3(self, publisher1, publisher2)
   }
 
-  /// Combines the values at the same index of three publishers, and maps them with `transform`.
+  /// Combines values at the same index from three publishers, and maps them with `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable public func zip<P: Publisher, Q: Publisher, T>(
@@ -44,7 +44,7 @@ extension Publisher {
     zip(publisher1, publisher2).map(transform)
   }
 
-  /// Combines the values at the same index of four publishers.
+  /// Combines values at the same index from four publishers.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable public func zip<P: Publisher, Q: Publisher, R: Publisher>(
@@ -53,7 +53,7 @@ extension Publisher {
     Publishers.Zip4(self, publisher1, publisher2, publisher3)
   }
 
-  /// Combines the values at the same index of four publishers, and maps them with `transform`.
+  /// Combines values at the same index from four publishers, and maps them with `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @inlinable public func zip<P: Publisher, Q: Publisher, R: Publisher, T>(

@@ -1,10 +1,10 @@
-/// Combines the values at the same index of any number of publishers of different types into a tuple.
+/// Combines values at the same index from any number of publishers of different types into a tuple.
 ///
 ///     zip(image, title, author).map { image, title, author in "\(title) by \(author)" }
 ///
-/// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``. Two to four publishers keep their types.
-/// The types of five or more publishers are erased, and unspecialized code subscribes to them: end a long chain with
-/// `eraseToAnyPublisher()`, which is specialized, before you pass it.
+/// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``. Two to four publishers keep their types. The
+/// types of five or more publishers are erased, and unspecialized code subscribes to them. Before you pass a long
+/// chain, end it with `eraseToAnyPublisher()`, which is specialized.
 @_disfavoredOverload
 public func zip<Failure: Error, each Value>(
   _ publishers: repeat any Publisher<each Value, Failure>
@@ -12,7 +12,7 @@ public func zip<Failure: Error, each Value>(
   Publishers.ZipAll(repeat each publishers)
 }
 
-/// Combines the values at the same index of two publishers.
+/// Combines values at the same index from two publishers.
 ///
 /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
 @inlinable public func zip<A: Publisher, B: Publisher>(_ a: A, _ b: B) -> Publishers.Zip<A, B>
@@ -20,7 +20,7 @@ where A.Failure == B.Failure {
   Publishers.Zip(a, b)
 }
 
-/// Combines the values at the same index of three publishers.
+/// Combines values at the same index from three publishers.
 ///
 /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
 @inlinable public func zip<A: Publisher, B: Publisher, C: Publisher>(
@@ -29,7 +29,7 @@ where A.Failure == B.Failure {
   Publishers.Zip3(a, b, c)
 }
 
-/// Combines the values at the same index of four publishers.
+/// Combines values at the same index from four publishers.
 ///
 /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
 @inlinable public func zip<A: Publisher, B: Publisher, C: Publisher, D: Publisher>(

@@ -1,5 +1,5 @@
 extension Swift.Collection where Element: Publisher {
-  /// Combines the values at the same index of all these publishers into an array.
+  /// Combines values at the same index from all these publishers into an array.
   ///
   ///     a           --1--2-----3--|
   ///     b           -----7-----8-----9--|
@@ -9,7 +9,7 @@ extension Swift.Collection where Element: Publisher {
   /// Finishes when one has finished and its last value has been used, or immediately when there are no publishers.
   /// **Demand:** passes to all. **Failure:** the first failure cancels the other publishers and ends the stream.
   /// **Cancellation:** cancels all. **Policy:** a value waits for its partners, so values of a faster publisher are
-  /// held, up to the requested number; values without partners at the completion are dropped and reported.
+  /// held, up to the requested number; values that still lack a partner at the completion are dropped and reported.
   public func zip() -> Publishers.ZipMany<Element> { Publishers.ZipMany(self) }
 }
 

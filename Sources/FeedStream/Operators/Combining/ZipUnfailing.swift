@@ -1,7 +1,7 @@
 // `zip` in which some of the publishers cannot fail; those take on the failure type of the others. These overloads are
 // disfavored: the compiler tries them only where the failure types differ, so type checking takes no longer.
 extension Publisher {
-  /// Combines the values at the same index of this publisher and of one that cannot fail.
+  /// Combines values at the same index from this publisher and one that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -10,8 +10,7 @@ extension Publisher {
     zip(other.setFailureType(to: Failure.self))
   }
 
-  /// Combines the values at the same index of this publisher and of one that cannot fail, and maps them with
-  /// `transform`.
+  /// Combines values at the same index from this publisher and one that cannot fail, and maps them with `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -21,7 +20,7 @@ extension Publisher {
     zip(other.setFailureType(to: Failure.self), transform)
   }
 
-  /// Combines the values at the same index of this publisher and of two that cannot fail.
+  /// Combines values at the same index from this publisher and two that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -31,8 +30,7 @@ extension Publisher {
     zip(publisher1.setFailureType(to: Failure.self), publisher2.setFailureType(to: Failure.self))
   }
 
-  /// Combines the values at the same index of this publisher and of two that cannot fail, and maps them with
-  /// `transform`.
+  /// Combines values at the same index from this publisher and two that cannot fail, and maps them with `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -46,7 +44,7 @@ extension Publisher {
     zip(publisher1.setFailureType(to: Failure.self), publisher2.setFailureType(to: Failure.self), transform)
   }
 
-  /// Combines the values at the same index of this publisher and of three that cannot fail.
+  /// Combines values at the same index from this publisher and three that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -61,8 +59,7 @@ extension Publisher {
       publisher3.setFailureType(to: Failure.self))
   }
 
-  /// Combines the values at the same index of this publisher and of three that cannot fail, and maps them with
-  /// `transform`.
+  /// Combines values at the same index from this publisher and three that cannot fail, and maps them with `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -84,7 +81,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Combines the values at the same index of this publisher, which cannot fail, and of one that can.
+  /// Combines values at the same index from this publisher, which cannot fail, and one that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -92,8 +89,8 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).zip(other)
   }
 
-  /// Combines the values at the same index of this publisher, which cannot fail, and of one that can, and maps them
-  /// with `transform`.
+  /// Combines values at the same index from this publisher, which cannot fail, and one that can, and maps them with
+  /// `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -103,7 +100,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).zip(other, transform)
   }
 
-  /// Combines the values at the same index of this publisher, which cannot fail, and of two that can.
+  /// Combines values at the same index from this publisher, which cannot fail, and two that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -113,8 +110,8 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).zip(publisher1, publisher2)
   }
 
-  /// Combines the values at the same index of this publisher, which cannot fail, and of two that can, and maps them
-  /// with `transform`.
+  /// Combines values at the same index from this publisher, which cannot fail, and two that can, and maps them with
+  /// `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -125,7 +122,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).zip(publisher1, publisher2, transform)
   }
 
-  /// Combines the values at the same index of this publisher, which cannot fail, and of three that can.
+  /// Combines values at the same index from this publisher, which cannot fail, and three that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -135,8 +132,8 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).zip(publisher1, publisher2, publisher3)
   }
 
-  /// Combines the values at the same index of this publisher, which cannot fail, and of three that can, and maps them
-  /// with `transform`.
+  /// Combines values at the same index from this publisher, which cannot fail, and three that can, and maps them with
+  /// `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable

@@ -9,7 +9,7 @@ extension Publisher {
   /// prefix, the file and the line. **Policy:** forwards.
   ///
   /// - Parameters:
-  ///   - prefix: starts the message.
+  ///   - prefix: the start of the message.
   ///   - file: the file of the assertion.
   ///   - line: the line of the assertion.
   @inlinable public func assertNoFailure(

@@ -24,8 +24,8 @@ extension Publisher {
   ///     tryCatch { throw Worse($0) }
   ///     downstream  --a--b--#    (Worse)
   ///
-  /// **Demand:** the outstanding demand is passed on to the other publisher. **Failure:** that of the other publisher,
-  /// or the thrown error. **Cancellation:** cancels the publisher that is delivering. **Policy:** forwards.
+  /// **Demand:** the outstanding demand is passed on to the other publisher. **Failure:** the other publisher's
+  /// failure, or the thrown error. **Cancellation:** cancels the publisher that is delivering. **Policy:** forwards.
   ///
   /// - Parameter handler: receives the error and returns the other publisher, or throws.
   @inlinable public func tryCatch<P: Publisher>(
@@ -77,14 +77,14 @@ extension Publishers {
   }
 }
 
-/// The subscriber of upstream. The publisher that follows has ``Fallback`` as its subscriber.
+/// Upstream's subscriber. The other publisher's subscriber is ``Fallback``.
 @usableFromInline
 final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Stage<Input, Mode.Failure>, Subscriber {
   @usableFromInline typealias Recover = (Failure, CatchStage) throws(Mode.RuleError) -> Void
 
   @usableFromInline let recover: Recover
   @usableFromInline let gate = ThreadGate.ofSuccession()
-  /// The demand that is still unserved; counted only while upstream delivers.
+  /// The outstanding demand; counted only while upstream delivers.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   /// True when upstream has failed: from then on, the fallback delivers.
   @exclusivity(unchecked) @usableFromInline var hasFailed = false
@@ -141,7 +141,7 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
   @usableFromInline override var strays: Strays { .valuesPass }
   @usableFromInline override var description: String { Mode.throwsErrors ? "TryCatch" : "Catch" }
 
-  /// The subscriber of the publisher that follows.
+  /// The other publisher's subscriber.
   @usableFromInline struct Fallback: Subscriber, CustomStringConvertible {
     @usableFromInline typealias Failure = Mode.UpstreamFailure
 

@@ -10,7 +10,7 @@ extension Publisher {
     Publishers.MapError(upstream: self, transform)
   }
 
-  /// Erases the type of the failure, so that the stream can be combined with streams that have other failure types.
+  /// Erases the failure type, so that the stream can be combined with streams that have other failure types.
   ///
   ///     folder.entries(on: loop).eraseFailureType().flatMap { File($0.path).bytes(on: loop).lines() }
   ///

@@ -28,7 +28,7 @@ extension Publisher {
   /// - Parameters:
   ///   - times: the number of times to subscribe in total; `nil` means no limit.
   ///   - pause: the time from a completion to the next subscription, as measured by `scheduler`.
-  ///   - scheduler: measures the pauses, and subscribes after them.
+  ///   - scheduler: measures the pauses and subscribes after them.
   ///   - options: passed on to the scheduler.
   /// - Precondition: `times` is not negative. With 0, the stream finishes immediately.
   @inlinable public func `repeat`<S: Scheduler>(

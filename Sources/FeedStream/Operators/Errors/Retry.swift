@@ -10,10 +10,10 @@ extension Publisher {
   ///
   /// ![retry(1)](marbles-retry.svg)
   ///
-  /// After a failure that arrives during the call that subscribes, the retry waits until that call has returned.
+  /// If the failure arrives during the call that subscribes, the retry waits until that call has returned.
   ///
   /// **Demand:** the outstanding demand is requested again from upstream. **Failure:** passes through when no retries
-  /// are left. **Cancellation:** passes through; after that, nothing is subscribed to. **Policy:** forwards.
+  /// are left. **Cancellation:** passes through; no retry follows. **Policy:** forwards.
   ///
   /// - Parameter retries: the number of times to subscribe again, 0 or more. For retries without a limit, and for
   ///   pauses between the attempts, see `retry(_:scheduler:)` with a ``RetryPolicy``.
@@ -57,14 +57,14 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
   private let subscribe: (RetryStage) -> Void
   /// The number of retries that are left; negative if there is no limit.
   private var retriesLeft: Int
-  /// The demand that is still unserved.
+  /// The outstanding demand.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   /// The subscriber's only subscription, although this stage may receive many from upstream. It is released at the
   /// completion.
   private weak var leash: DetachableSubscription?
   @exclusivity(unchecked) private var failures = FailedAttempts()
   @usableFromInline let gate = ThreadGate.ofSuccession()
-  // Atomic: one thread may subscribe while another delivers the failure of what has just been subscribed to.
+  // Atomic: one thread may subscribe while another delivers the failure of the new subscription.
   private let attempt = Atomic(Attempt.none)
 
   @usableFromInline
@@ -113,8 +113,8 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
     start()
   }
 
-  /// Subscribes to upstream. A call during another one leaves the subscription to the outer call, so that the stack
-  /// stays flat after any number of failures in a row.
+  /// Subscribes to upstream. A nested call leaves the subscription to the outer call, so that the stack stays flat
+  /// after any number of failures in a row.
   @usableFromInline func start() {
     guard begins() else { return }
     repeat {

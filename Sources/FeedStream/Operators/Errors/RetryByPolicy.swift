@@ -12,7 +12,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - policy: the limit and the pauses. Without a pause, the subscription follows immediately, with a flat stack.
-  ///   - scheduler: measures the pauses, and subscribes after them.
+  ///   - scheduler: measures the pauses and subscribes after them.
   ///   - options: passed on to `scheduler`.
   ///   - generator: the source of random numbers for the policy's jitter; each subscription starts with a copy, so a
   ///     seeded generator gives every subscription the same pauses.

@@ -14,8 +14,8 @@ extension Publisher {
   /// subscription, the stream completes only after subscribing, so that values arrive from a source that delivers while
   /// it is being subscribed to.
   ///
-  /// **Demand:** each new subscription receives the outstanding demand. **Failure:** that of `handler`'s publisher.
-  /// **Cancellation:** cancels upstream and `handler`'s publisher. **Policy:** forwards.
+  /// **Demand:** each new subscription receives the outstanding demand. **Failure:** a failure of `handler`'s
+  /// publisher. **Cancellation:** cancels upstream and `handler`'s publisher. **Policy:** forwards.
   ///
   /// - Parameter handler: receives a publisher of the failures and returns the publisher that triggers the retries.
   @inlinable public func retry<P: Publisher>(

@@ -32,7 +32,8 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       precondition(count >= 0, "dropFirst(\(count)): the number of values cannot be negative; use 0 or more")
       let stage = DropStage<Output, Failure>(ErasedSubscriber(subscriber), count)
-      // Below a publisher that delivers on a queue, the stage lives there: the subscription is then handed down there.
+      // Below a publisher that delivers on a queue, the stage lives on that queue, and its subscription is handed down
+      // there.
       if !StreamHomes.mayCross { stage.greet() }
       upstream.receive(stage: stage)
     }
@@ -52,8 +53,8 @@ extension Publishers.Drop: Equatable where Upstream: Equatable {}
     pending = .max(count)
   }
 
-  /// A subscription that arrives after upstream's completion starts this stage again, as in Combine; after a
-  /// cancellation, it is refused.
+  /// A subscription that arrives after upstream's completion restarts this stage, as in Combine; after a cancellation,
+  /// it is refused.
   @usableFromInline override func receive(subscription: any Subscription) {
     if phase == .ended, !isCancelled {
       phase = .waiting

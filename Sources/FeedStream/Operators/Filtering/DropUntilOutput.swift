@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// **Demand:** passes through, and dropped values count as delivered, as in Combine: once all the values that a
   /// subscriber has requested have been dropped, it receives nothing until it requests more. One value is requested
-  /// from `publisher`, which stays subscribed until the completion, as in Combine. **Failure:** that of either
+  /// from `publisher`, whose subscription lasts until the completion, as in Combine. **Failure:** a failure of either
   /// publisher; if `publisher` finishes without a value, so does this stream. **Cancellation:** cancels both
   /// publishers, as does the completion. **Policy:** forwards the rest.
   @inlinable public func drop<P: Publisher>(
@@ -78,7 +78,7 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
   @exclusivity(unchecked) @usableFromInline private(set) var isOpen = false
   /// True when the completion was delivered before upstream's subscription arrived.
   @exclusivity(unchecked) private var isOver = false
-  /// The demand that is still unserved; counted only while values are dropped.
+  /// The outstanding demand; counted only while values are dropped.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
 
   @usableFromInline override init(_ down: ErasedSubscriber<Input, Failure>) {
@@ -92,8 +92,8 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
     trigger.rest()
   }
 
-  /// Completes the stream. If upstream's subscription has not arrived, upstream stays subscribed to, as in Combine:
-  /// when its subscription arrives, the subscriber's demand is requested from it, and it can be cancelled.
+  /// Completes the stream. If upstream's subscription has not arrived, this stage stays subscribed to upstream, as in
+  /// Combine: when that subscription arrives, the subscriber's demand is requested from it, and it can be cancelled.
   private func ended(_ completion: Subscribers.Completion<Failure>) {
     if isLive {
       stop(completion)

@@ -33,7 +33,7 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = PrefixUntilOutputStage<Output, Failure, Other.Failure>(ErasedSubscriber(subscriber))
       stage.trigger.start(other)
-      // The stream has already completed if `other` has delivered a value immediately.
+      // The stream has already completed if `other` delivered a value immediately.
       if stage.phase == .waiting { upstream.receive(gated: stage) }
     }
   }

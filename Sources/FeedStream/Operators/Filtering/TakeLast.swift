@@ -5,9 +5,9 @@ extension Publisher {
   ///     takeLast(2)
   ///     downstream  -----------(bc)|
   ///
-  /// **Demand:** requests everything from upstream; the kept values are delivered as requested, and the completion with
-  /// the last of them. **Failure:** passes through immediately; the kept values are dropped and reported.
-  /// **Cancellation:** passes through. **Policy:** keeps `count` values and drops older ones, by design.
+  /// **Demand:** requests everything from upstream; the kept values are delivered as they are requested, and the
+  /// completion follows the last of them. **Failure:** passes through immediately; the kept values are dropped and
+  /// reported. **Cancellation:** passes through. **Policy:** keeps `count` values and drops older ones, by design.
   ///
   /// - Precondition: `count` is not negative.
   @inlinable

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Makes a publisher from each value and delivers the publishers' values, one publisher after the other.
+  /// Makes a publisher from each value and delivers the publishers' values, one publisher after another.
   ///
   ///     upstream    --a--b---------|
   ///     concatMap { Timer… }
@@ -19,8 +19,8 @@ extension Publisher {
     Publishers.ConcatMap(upstream: self, transform: transform)
   }
 
-  /// Makes a publisher that cannot fail from each value and delivers the publishers' values, one publisher after the
-  /// other.
+  /// Makes a publisher that cannot fail from each value and delivers the publishers' values, one publisher after
+  /// another.
   ///
   /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` when both can fail.
   @_disfavoredOverload @inlinable public func concatMap<P: Publisher>(

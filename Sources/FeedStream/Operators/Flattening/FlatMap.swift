@@ -10,11 +10,11 @@ extension Publisher {
   /// ![flatMap { answers($0) }](marbles-flatMap.svg)
   ///
   /// **Demand:** `maxPublishers` values are requested from upstream at a time. While the subscriber's demand is
-  /// unlimited, so is the demand for each publisher; otherwise, one value at a time is requested from each.
-  /// **Failure:** the first failure, upstream's or a publisher's, ends the stream and cancels the other publishers;
-  /// held values are dropped and reported. **Cancellation:** cancels all. **Policy:** holds values that have not been
-  /// requested, one per publisher that respects the demand. A publisher that has finished still counts as active while
-  /// one of its values is held.
+  /// unlimited, everything is requested from each publisher; otherwise, one value at a time. **Failure:** the first
+  /// failure, upstream's or a publisher's, ends the stream and cancels the other publishers; held values are dropped
+  /// and reported. **Cancellation:** cancels all. **Policy:** holds values that have not been requested, one per
+  /// publisher that respects the demand. A publisher that has finished still counts as active while one of its values
+  /// is held.
   ///
   /// - Parameters:
   ///   - maxPublishers: the number of publishers that may be active at the same time; this many values are requested

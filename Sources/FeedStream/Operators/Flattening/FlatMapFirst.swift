@@ -1,6 +1,6 @@
 extension Publisher {
-  /// Makes a publisher from a value and delivers that publisher's values; values that upstream delivers before that
-  /// publisher has finished are dropped.
+  /// Makes a publisher from a value, delivers that publisher's values, and drops upstream's values until that publisher
+  /// has finished.
   ///
   ///     upstream    --a----b----c-----|
   ///     flatMapFirst { Timer… }

@@ -11,8 +11,8 @@ extension Publisher {
   /// and the stream; groups that have not been requested are dropped and reported. When upstream finishes, so do the
   /// groups; the stream finishes after the waiting groups are delivered. **Cancellation:** cancelling a group ends it,
   /// and the next value with its key begins another; cancelling the stream is immediate, and the groups finish.
-  /// **Policy:** a group holds its values without limit until it is subscribed to and the values are requested: nothing
-  /// is lost, so subscribe to every group.
+  /// **Policy:** a group holds its values without limit until it is subscribed to and the values are requested. Nothing
+  /// is lost, and the values of a group without a subscriber accumulate: subscribe to every group.
   ///
   /// - Parameter key: returns the key of a value's group.
   @inlinable public func groupBy<Key: Hashable>(_ key: @escaping (Output) -> Key) -> Publishers.GroupBy<Self, Key> {
@@ -20,15 +20,15 @@ extension Publisher {
   }
 }
 
-/// Delivers the values of a stream that share one key. It serves one subscriber; use `share()` for more.
+/// Delivers the values of a stream that share one key. A group serves one subscriber; use `share()` for more.
 ///
 ///     groupBy     --1--2--3--4--|
 ///     key 1       --1-----3-----|
 ///
 /// **Demand:** the values wait for demand; the completion of a group with nothing left to deliver needs none.
-/// **Failure:** that of the stream; values that have not been requested by then are dropped and reported.
-/// **Cancellation:** ends this group; the next value with its key begins another. **Policy:** holds values until they
-/// are requested, without limit.
+/// **Failure:** the stream's failure passes through; values that have not been requested by then are dropped and
+/// reported. **Cancellation:** ends this group; the next value with its key begins another. **Policy:** holds values
+/// until they are requested, without limit.
 public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publisher {
   public let key: Key
   @exclusivity(unchecked) @usableFromInline var early = FIFO<Output>()
@@ -125,7 +125,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   @usableFromInline typealias Group = GroupedPublisher<Key, Input, Failure>
 
   @usableFromInline let key: (Input) -> Key
-  /// Admits one thread at a time to this stage and its groups, which may be subscribed to elsewhere.
+  /// Admits one thread at a time to this stage and its groups, because other threads may subscribe to the groups.
   @usableFromInline let gate: ThreadGate
   @exclusivity(unchecked) @usableFromInline var groups: [Key: Group] = [:]
   /// The number of groups so far.

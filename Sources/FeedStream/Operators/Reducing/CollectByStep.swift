@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers arrays of `count` values; one begins every `step` values.
+  /// Delivers arrays of `count` values; a new array begins every `step` values.
   ///
   ///     upstream    --a--b-------c-------d------|
   ///     collect(2, every: 1)
@@ -57,7 +57,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
   @exclusivity(unchecked) @usableFromInline var collected: [Input] = []
   /// The number of values to leave out before the next array begins.
   @exclusivity(unchecked) @usableFromInline var gap = 0
-  /// The arrays that are full, or were left at the completion, and have not been delivered.
+  /// The undelivered arrays: those that are full, and those left at the completion.
   @exclusivity(unchecked) @usableFromInline var ready = FIFO<[Input]>()
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var hasAsked = false
@@ -92,7 +92,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
 
   /// Delivers the requested arrays, and then the completion if upstream has finished.
   ///
-  /// - Returns: the demand for upstream, for the arrays that the subscriber requested during the deliveries.
+  /// - Returns: the demand to request from upstream for the arrays that the subscriber requested during the deliveries.
   @inlinable func deliver() -> Subscribers.Demand {
     guard !isDelivering else { return .none }
     isDelivering = true

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers the result of combining all values, when upstream finishes; `initialResult` if there are none.
+  /// Delivers the result of combining all values, or `initialResult` if there are none, when upstream finishes.
   ///
   ///     upstream    --1--2--3--|
   ///     reduce(0, +)
@@ -15,7 +15,7 @@ extension Publisher {
     Publishers.Reduce(upstream: self, initial: initialResult, nextPartialResult: nextPartialResult)
   }
 
-  /// Delivers the result that `updateResult` builds in place from all values; `initialResult` if there are none.
+  /// Delivers the result that `updateResult` builds in place from all values, or `initialResult` if there are none.
   ///
   ///     upstream    --1--2--3--|
   ///     reduce(into: []) { $0.append($1) }

@@ -1,6 +1,6 @@
 extension Publisher {
-  /// Delivers the result of combining all values, beginning with the first, when upstream finishes; nothing if there
-  /// are none.
+  /// Delivers the result of combining all values, beginning with the first, when upstream finishes; delivers nothing if
+  /// there are none.
   ///
   ///     upstream    --1--2--3--|
   ///     reduce(+)

@@ -9,8 +9,8 @@ extension ConnectablePublisher {
   /// longer connects; a ``ConnectablePublisher`` of your own decides this in its `connect()`. **Demand, failure:** pass
   /// through. **Cancellation:** when the last subscriber cancels, the connection is cancelled before the subscription,
   /// even if the source is delivering values during `connect()`. If that happens during `connect()` of a
-  /// ``ConnectablePublisher`` of your own, the connection is cancelled when that call returns. **Policy:** that of this
-  /// publisher.
+  /// ``ConnectablePublisher`` of your own, the connection is cancelled when that call returns. **Policy:** the same as
+  /// this publisher's.
   @inlinable public func autoconnect() -> Publishers.Autoconnect<Self> { Publishers.Autoconnect(upstream: self) }
 }
 

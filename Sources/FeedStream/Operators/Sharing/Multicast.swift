@@ -10,7 +10,7 @@ extension Publisher {
   /// same subject. **Demand:** a connection requests everything from upstream, once a subscriber has requested anything
   /// (with a ``CurrentValueSubject``, immediately); the subject decides what happens to a value that a subscriber has
   /// not requested. **Failure:** passes through. **Cancellation:** a subscriber cancels only its own subscription;
-  /// cancelling the connection stops upstream, without a completion. **Policy:** that of the subject.
+  /// cancelling the connection stops upstream, without a completion. **Policy:** the same as the subject's.
   ///
   /// - Parameter createSubject: runs once, when the subject is first needed.
   @inlinable public func multicast<S: Subject>(

@@ -10,13 +10,13 @@ extension Publisher {
   /// The first period begins with the subscription, and each period follows the one before. A period without values
   /// delivers no array.
   ///
-  /// As in Combine, arrays that have been requested and completions are delivered on the scheduler.
+  /// As in Combine, requested arrays and completions are delivered on the scheduler.
   ///
   /// **Demand:** `.byTime` requests one value at a time from upstream, beginning with the subscription.
-  /// `.byTimeOrCount` requests only the values that the requested arrays still lack.
-  /// **Failure:** passes through, on the scheduler; the collected values are dropped and reported. When upstream
-  /// finishes, they are delivered first. **Cancellation:** immediate. **Policy:** keeps an array until it is requested,
-  /// then delivers it immediately; with `.byTime`, it grows without limit.
+  /// `.byTimeOrCount` requests only the values that the requested arrays still lack. **Failure:** passes through, on
+  /// the scheduler; the collected values are dropped and reported. When upstream finishes, they are delivered first.
+  /// **Cancellation:** immediate. **Policy:** keeps an array until it is requested, then delivers it immediately; with
+  /// `.byTime`, the array grows without limit until then.
   ///
   /// - Parameters:
   ///   - strategy: the scheduler, the length of a period, and the number of values that fill an array.
@@ -46,7 +46,7 @@ extension Publishers {
   public enum TimeGroupingStrategy<Context: Scheduler> {
     /// The values of each period.
     case byTime(Context, Context.SchedulerTimeType.Stride)
-    /// The values of each period; an array is delivered earlier if it has this many values.
+    /// The values of each period; an array that reaches this many values is delivered early.
     case byTimeOrCount(Context, Context.SchedulerTimeType.Stride, Int)
   }
 
@@ -107,7 +107,7 @@ extension Publishers {
         "CollectByTime", subscriber, count: count,
         hop: { [options, hold = scheduler.newHold()] in scheduler.schedule(holding: hold, options: options, $0) })
       scheduler.subscribe(stage, to: upstream)
-      // Subscribing to upstream may have moved the home of the stage to a queue.
+      // Subscribing to upstream may have moved the stage's home to a queue.
       start { [options] in stage.start(Interval(every: interval, scheduler: scheduler, options: options)) }
     }
   }

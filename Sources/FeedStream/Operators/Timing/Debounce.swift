@@ -10,11 +10,11 @@ extension Publisher {
   /// **Policy:** drops a value that is followed by another too soon, by design; drops and reports a value that has not
   /// been requested when it is due, and a value that is still waiting when upstream completes. **Demand:** requests
   /// everything from upstream. **Failure:** is delivered at the scheduler's next opportunity. **Cancellation:** drops
-  /// the waiting value, and a pending completion.
+  /// the waiting value and a pending completion.
   ///
   /// - Parameters:
   ///   - dueTime: the time that must pass without another value, as measured by `scheduler`.
-  ///   - scheduler: measures the time, and delivers the values.
+  ///   - scheduler: measures the time and delivers the values.
   ///   - options: passed on to the scheduler.
   @inlinable public func debounce<S: Scheduler>(
     for dueTime: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil

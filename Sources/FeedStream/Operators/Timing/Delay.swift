@@ -15,7 +15,7 @@ extension Publisher {
   /// - Parameters:
   ///   - interval: the delay, as measured by `scheduler`.
   ///   - tolerance: the maximum additional delay of a delivery; by default, the scheduler's minimum.
-  ///   - scheduler: measures the time, and delivers the values.
+  ///   - scheduler: measures the time and delivers the values.
   ///   - options: passed on to the scheduler.
   @inlinable public func delay<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, tolerance: S.SchedulerTimeType.Stride? = nil, scheduler: S,

@@ -5,13 +5,13 @@ extension Publisher {
   ///     delaySubscription(for: 3)
   ///     downstream  -----a-b-|
   ///
-  /// **Demand:** values requested during the delay are requested from upstream when it is subscribed to. **Failure:**
-  /// passes through. **Policy:** forwards. **Cancellation:** immediate; after a cancellation during the delay, upstream
+  /// **Demand:** demand that arrives during the delay reaches upstream when it is subscribed to. **Failure:** passes
+  /// through. **Policy:** forwards. **Cancellation:** immediate; if the stream is cancelled during the delay, upstream
   /// is never subscribed to.
   ///
   /// - Parameters:
   ///   - interval: the delay, as measured by `scheduler`.
-  ///   - scheduler: measures the time, and subscribes.
+  ///   - scheduler: measures the time and subscribes.
   ///   - options: passed on to the scheduler.
   @inlinable public func delaySubscription<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil

@@ -4,7 +4,7 @@ extension SchedulerTimeIntervalConvertible {
 }
 
 // The time operators with a `Duration`, on any scheduler. They are disfavored, so that `.seconds(1)` and literals still
-// mean the scheduler's own stride. They are not in the documentation, where each would only repeat another operator.
+// mean the scheduler's own stride. They are not in the documentation, because each would only repeat another operator.
 
 extension Publisher {
   /// Delivers a value if no other value follows it for a `Duration`.
@@ -47,7 +47,7 @@ extension Publisher {
     window(for: S.SchedulerTimeType.Stride(interval), scheduler: scheduler, options: options)
   }
 
-  /// Samples at an interval that is a `Duration`.
+  /// Samples at an interval given as a `Duration`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/sample(every:scheduler:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -57,7 +57,7 @@ extension Publisher {
     sample(every: S.SchedulerTimeType.Stride(interval), scheduler: scheduler, options: options)
   }
 
-  /// Collects the values of each interval, which is a `Duration`.
+  /// Collects the values of each interval, given as a `Duration`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/buffer(for:scheduler:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -136,13 +136,13 @@ extension Publisher {
 }
 
 extension Publishers.TimeGroupingStrategy {
-  /// The values of each period, which is a `Duration`.
+  /// The values of each period, given as a `Duration`.
   @_documentation(visibility: internal) @_disfavoredOverload
   public static func byTime(_ scheduler: Context, _ period: Duration) -> Self {
     .byTime(scheduler, Context.SchedulerTimeType.Stride(period))
   }
 
-  /// The values of each period, which is a `Duration`; an array is delivered earlier if it has this many values.
+  /// The values of each period, given as a `Duration`; an array that reaches this many values is delivered early.
   @_documentation(visibility: internal) @_disfavoredOverload
   public static func byTimeOrCount(_ scheduler: Context, _ period: Duration, _ count: Int) -> Self {
     .byTimeOrCount(scheduler, Context.SchedulerTimeType.Stride(period), count)

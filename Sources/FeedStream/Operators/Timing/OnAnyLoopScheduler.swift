@@ -1,6 +1,6 @@
 // The time operators on `any LoopScheduler`: their return types must not name the scheduler's type. They are
 // disfavored, so that `.seconds(1)` on a scheduler whose type is known means that scheduler's stride. They are not in
-// the documentation, where each would only repeat another operator.
+// the documentation, because each would only repeat another operator.
 
 extension Publisher {
   /// Delivers a value if no other value follows it for a `Duration`.
@@ -43,7 +43,7 @@ extension Publisher {
     window(for: AnyLoopScheduler.Stride(interval), scheduler: AnyLoopScheduler(scheduler))
   }
 
-  /// Samples at an interval that is a `Duration`.
+  /// Samples at an interval given as a `Duration`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/sample(every:scheduler:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -53,7 +53,7 @@ extension Publisher {
     sample(every: AnyLoopScheduler.Stride(interval), scheduler: AnyLoopScheduler(scheduler))
   }
 
-  /// Collects the values of each interval, which is a `Duration`.
+  /// Collects the values of each interval, given as a `Duration`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/buffer(for:scheduler:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -189,7 +189,7 @@ extension Publishers.TimeGroupingStrategy where Context == AnyLoopScheduler {
     .byTime(AnyLoopScheduler(scheduler), AnyLoopScheduler.Stride(period))
   }
 
-  /// The values of each period, on any loop scheduler; an array is delivered earlier if it has this many values.
+  /// The values of each period, on any loop scheduler; an array that reaches this many values is delivered early.
   @_documentation(visibility: internal) @_disfavoredOverload
   public static func byTimeOrCount(_ scheduler: some LoopScheduler, _ period: Duration, _ count: Int) -> Self {
     .byTimeOrCount(AnyLoopScheduler(scheduler), AnyLoopScheduler.Stride(period), count)

@@ -12,7 +12,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - interval: the time from the subscription, as measured by `scheduler`.
-  ///   - scheduler: measures the time, and delivers the completion.
+  ///   - scheduler: measures the time and delivers the completion.
   ///   - options: passed on to the scheduler.
   @inlinable public func prefix<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil

@@ -30,7 +30,7 @@ extension Publishers {
     public let upstream: Upstream
     public let scheduler: Context
     public let options: Context.SchedulerOptions?
-    /// True when the values are `Sendable`, and may cross to a loop on another thread.
+    /// True when the values are `Sendable`, and so may cross to a loop on another thread.
     @usableFromInline let mayCross: Bool
 
     @inlinable public init(upstream: Upstream, scheduler: Context, options: Context.SchedulerOptions?) {

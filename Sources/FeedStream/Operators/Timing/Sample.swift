@@ -8,10 +8,10 @@ extension Publisher {
   ///
   /// ![sample(on: other.assertNoFailure())](marbles-sample.svg)
   ///
-  /// The completion of upstream or of the trigger ends the stream.
+  /// The stream ends when upstream or the trigger completes.
   ///
   /// **Policy:** drops a value that is followed by another before the trigger delivers, by design; drops and reports a
-  /// value that has not been sampled when the stream completes; if nothing is requested when the trigger delivers, the
+  /// value that has not been sampled when the stream completes. If nothing is requested when the trigger delivers, the
   /// value waits for the next trigger. **Demand:** requests everything from upstream and the trigger. **Failure:**
   /// upstream's failure passes through. **Cancellation:** cancels upstream and the trigger immediately.
   ///
@@ -31,7 +31,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - interval: the time between samples, as measured by `scheduler`.
-  ///   - scheduler: measures the time, and delivers the values.
+  ///   - scheduler: measures the time and delivers the values.
   ///   - options: passed on to `scheduler`.
   /// - Precondition: `interval` is more than zero.
   @inlinable public func sample<S: Scheduler>(

@@ -7,11 +7,10 @@ extension Publisher {
   ///     downstream              ----a--b--|
   ///
   /// Values and the completion pass through on the thread where they arrive; to move them to a scheduler, use
-  /// ``Publisher/receive(on:options:)``. If `scheduler` is a queue, they arrive there.
+  /// ``Publisher/receive(on:options:)``. If `scheduler` is a queue, they arrive on that queue.
   ///
-  /// **Demand:** reaches upstream on the scheduler, in the order in which it was requested. **Failure:** passes
-  /// through. **Cancellation:** nothing more is delivered; upstream is cancelled on the scheduler. **Policy:**
-  /// forwards.
+  /// **Demand:** reaches upstream on the scheduler, in the order of the requests. **Failure:** passes through.
+  /// **Cancellation:** nothing more is delivered; upstream is cancelled on the scheduler. **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - scheduler: runs the calls to upstream.
@@ -55,7 +54,7 @@ extension Publishers {
     @inlinable @inline(never) func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
       let stage = SubscribeOnQueueStage(subscriber, on: scheduler, options: options)
       stage.subscribe {
-        // A publisher with threads of its own would deliver there while the queue requests values and cancels.
+        // A publisher with threads of its own would deliver on them while the queue requests values and cancels.
         upstream.receive(stage, through: upstream._deliversAtHome ? nil : ThreadGate())
       }
     }

@@ -12,12 +12,12 @@ extension Publisher {
   ///
   /// **Policy:** drops the other values of an interval, by design; drops and reports values that have not been
   /// requested. **Demand:** requests everything from upstream. **Failure:** is delivered at the scheduler's next
-  /// opportunity or, if a value is waiting, right after that value. **Cancellation:** drops the waiting value, and a
+  /// opportunity or, if a value is waiting, right after that value. **Cancellation:** drops the waiting value and a
   /// waiting completion.
   ///
   /// - Parameters:
   ///   - interval: the minimum time between two deliveries, as measured by `scheduler`.
-  ///   - scheduler: measures the time, and delivers the values.
+  ///   - scheduler: measures the time and delivers the values.
   ///   - latest: true to replace the waiting value with a later one.
   @inlinable public func throttle<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, latest: Bool

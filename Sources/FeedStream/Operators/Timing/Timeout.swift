@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// ![timeout(3, scheduler: time)](marbles-timeout.svg)
   ///
-  /// The time starts at the subscription, and restarts at the first request and at each value.
+  /// The interval starts at the subscription, and restarts at the first request and at each value.
   ///
   /// **Policy:** values and the completion are delivered on the scheduler; requested values wait for their turn there,
   /// and values that arrived in time are delivered before a timeout. **Demand:** passes through. **Failure:**
@@ -16,7 +16,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - interval: the maximum time without a value, as measured by `scheduler`.
-  ///   - scheduler: measures the time, and delivers the values.
+  ///   - scheduler: measures the time and delivers the values.
   ///   - options: passed on to the scheduler.
   ///   - customError: makes the error to fail with; without it, a timeout finishes the stream.
   @inlinable public func timeout<S: Scheduler>(
@@ -51,7 +51,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - interval: the maximum time without a value, as measured by `scheduler`.
-  ///   - scheduler: measures the time, and delivers the failure.
+  ///   - scheduler: measures the time and delivers the failure.
   ///   - options: passed on to `scheduler`.
   ///   - file: the file in which the pipeline was assembled.
   ///   - line: the line on which the pipeline was assembled.
@@ -196,7 +196,7 @@ extension Publishers {
   override func forget() {
     super.forget()
     alarm.cancel()
-    // A queue's calls that are still scheduled are dropped once the stream's home is gone.
+    // Calls that are still scheduled on a queue are dropped once the stream's home is gone.
     turn.stage = nil
   }
 }

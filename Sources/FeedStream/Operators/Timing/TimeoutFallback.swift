@@ -14,7 +14,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - interval: the maximum time without a value, as measured by `scheduler`.
-  ///   - scheduler: measures the time, and delivers upstream's values.
+  ///   - scheduler: measures the time and delivers upstream's values.
   ///   - options: passed on to the scheduler.
   ///   - fallback: the publisher to continue with; upstream is cancelled first.
   @inlinable public func timeout<S: Scheduler, P: Publisher<Output, Failure>>(

@@ -9,8 +9,8 @@ extension Publisher {
   ///              B      ---c-|
   ///              C           ----|
   ///
-  /// **Policy:** a window keeps its values for its subscribers, as long as the window is retained; windows wait until
-  /// they are requested, without limit. **Demand:** requests everything from upstream and the trigger. **Failure:**
+  /// **Policy:** a window keeps its values for its subscribers, as long as the window is retained; any number of
+  /// windows wait until they are requested. **Demand:** requests everything from upstream and the trigger. **Failure:**
   /// fails the open window and the stream; windows that have not been requested are dropped and reported. When upstream
   /// or the trigger finishes, so does the open window; the stream finishes after the waiting windows are delivered.
   /// **Cancellation:** cancels upstream and the trigger immediately; the open window finishes.
@@ -21,7 +21,7 @@ extension Publisher {
     Publishers.Window(upstream: self, trigger: trigger, count: nil)
   }
 
-  /// Divides the stream into windows of `interval`.
+  /// Divides the stream into windows that last `interval`.
   ///
   ///     upstream    -a-b---c---|
   ///     window(for: 4)
@@ -34,7 +34,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - interval: the length of a window, as measured by `scheduler`.
-  ///   - scheduler: measures the time, and delivers the windows.
+  ///   - scheduler: measures the time and delivers the windows.
   ///   - options: passed on to the scheduler.
   /// - Precondition: `interval` is more than zero.
   @inlinable public func window<S: Scheduler>(
@@ -205,7 +205,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     super.tell(&facts)
     facts.demand = demand
     facts.held = waiting.count
-    // A window that only a count ends has a trigger that never fires.
+    // If only a count ends windows, the trigger never fires.
     if count != nil { facts.upstreams.removeAll { $0 is NeverSubscription } }
   }
 

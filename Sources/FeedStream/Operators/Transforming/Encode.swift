@@ -1,5 +1,5 @@
 extension Publisher where Output: Encodable {
-  /// Delivers each value encoded by `encoder`, and fails with the first error it throws.
+  /// Encodes each value with `encoder`, and fails with the first error that `encoder` throws.
   ///
   ///     upstream    --a----b----|
   ///     encode(encoder: JSONEncoder())
@@ -13,7 +13,7 @@ extension Publisher where Output: Encodable {
 }
 
 extension Publisher {
-  /// Delivers each value decoded by `decoder`, and fails with the first error it throws.
+  /// Decodes each value with `decoder`, and fails with the first error that `decoder` throws.
   ///
   ///     upstream    --{…}--{…}--|
   ///     decode(type: Item.self, decoder: JSONDecoder())

@@ -16,8 +16,8 @@ extension Publisher {
   ///     downstream  --a---------#
   ///
   /// **Demand:** passes through. One more signal is requested, because it may be the completion, which needs no demand.
-  /// **Cancellation:** passes through; a completion among the signals cancels upstream. **Failure:** that of the
-  /// signals; upstream itself cannot fail. **Policy:** forwards, and holds one value that has not been requested.
+  /// **Cancellation:** passes through; a completion among the signals cancels upstream. **Failure:** a failure among
+  /// the signals; upstream itself cannot fail. **Policy:** forwards, and holds one value that has not been requested.
   @inlinable public func dematerialize<T, E: Error>() -> Publishers.Dematerialize<Self, T, E>
   where Output == Signal<T, E>, Failure == Never {
     Publishers.Dematerialize(upstream: self)
@@ -67,8 +67,8 @@ final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<I
   }
 }
 
-/// Requests one more signal than the number of requested values, because it may be the completion, which needs no
-/// demand; if it is a value, the value is held.
+/// Requests one signal more than the number of requested values, because that signal may be the completion, which needs
+/// no demand. If it is a value, it is held.
 @usableFromInline final class DematerializeStage<Output, Failure: Error>: Stage<Output, Failure>, Subscriber {
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var held: Output?

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers every intermediate result, which the closure updates in place with each value.
+  /// Updates a result in place with each value, and delivers every intermediate result.
   ///
   ///     upstream    --1----2------3--------|
   ///     scan(into: []) { $0.append($1) }

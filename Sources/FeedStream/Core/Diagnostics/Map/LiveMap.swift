@@ -50,7 +50,7 @@ import Synchronization
     return map
   }
 
-  /// Called for a lane that has its first stream on the map.
+  /// Called when a lane gets its first stream on the map.
   static func add(_ lane: any StreamDomain & StreamLane) {
     queued.add(QueuedPart(lane: lane)) { $0.lane == nil }
   }
@@ -121,7 +121,7 @@ import Synchronization
   func look(_ read: @escaping @Sendable (_ isHere: Bool) -> Void)
 }
 
-/// A subscriber whose values are awaited by tasks. It doesn't count them itself.
+/// A subscriber whose values are awaited by tasks. The subscriber doesn't count them itself.
 protocol AwaitedValues {}
 
 /// A subscriber that represents a known end of a stream, such as that of `sink`.

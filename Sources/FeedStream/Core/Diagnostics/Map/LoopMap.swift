@@ -42,7 +42,7 @@ public import Synchronization
   /// True if the calling thread made this.
   var isOfThisThread: Bool { isOfMain ? MainQueueCode.isRunning : thread == currentThread() }
 
-  /// True for the list of the main thread, whose code may move to other threads below `dispatchMain()`.
+  /// True for the list of the main thread, whose code may move to other threads under `dispatchMain()`.
   private let isOfMain: Bool
 
   func turnBegins() { turn.store(turn.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
@@ -81,7 +81,7 @@ public import Synchronization
     var reader = MapReader(domain?.label ?? "no loop", limit: limit)
     let task = self.task
     for entry in entries.elements where entry.task == task {
-      // The subscription of a stream that arrived late may have come in a lane.
+      // If a stream's subscription arrived late, it may have arrived in a lane.
       guard let end = entry.end, end.lane == nil || end.lane === domain, end.mayReceiveMore else { continue }
       reader.read(end, entry.place, entry.tally)
     }

@@ -26,7 +26,7 @@
   /// Anything else that a reader should know about the member.
   var note: String?
   var isOver = false
-  /// True for a member that takes events from several publishers: those that have ended aren't counted anymore.
+  /// True for a member that takes events from several publishers: publishers that have ended aren't counted anymore.
   var joins = false
   /// True for a member that only moves values to another home, so that all values that have arrived either have left it
   /// or wait in it.

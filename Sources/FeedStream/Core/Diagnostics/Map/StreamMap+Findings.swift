@@ -61,7 +61,8 @@ extension StreamMap {
       let wait = node.held == 1 ? "waits" : "wait"
       return (.waitsForPartner, "holds \(values) that \(wait) for a value from upstream \(empty + 1)\(missing)")
     }
-    // Skip a source that has delivered: a repeating source always waits for its timer. Skip one that nobody asks, too.
+    // Skip a source that has delivered: a repeating source always waits for its timer. Also skip a source without
+    // demand.
     let isIdleSource = node.upstreams.isEmpty && (node.delivered ?? 0 > 0 || node.demand == Subscribers.Demand.none)
     if node.waitsForTime, !isIdleSource {
       let wasInVain = node.delivered == 0 && (node.received ?? 0) > 1
@@ -102,7 +103,7 @@ extension StreamMap {
   }
 
   /// Names the publisher that the operator below `source` waits for, such as the one that
-  /// `flatMap(maxPublishers: .max(1))` runs; empty if it waits for none.
+  /// `flatMap(maxPublishers: .max(1))` runs; empty if the operator waits for none.
   private func waiting(below source: Node, _ below: [[Int]]) -> String {
     guard let below = below[source.id].first.map({ nodes[$0] }), below.held == 0,
       // Without demand of its own, the operator waits for its subscriber.
@@ -122,7 +123,8 @@ extension StreamMap {
         return nil
       }
       if next.demand != nil {
-        // It has demand of its own, so it would hold what arrives, or wait for a timer or for another publisher.
+        // The operator has demand of its own, so it would hold arriving values, or wait for a timer or another
+        // publisher.
         guard next.delivered == 0, next.held == 0, !next.waitsForTime, next.upstreams.count == 1,
           next.hints.completion == nil, next.hints.reason == nil
         else { return nil }
