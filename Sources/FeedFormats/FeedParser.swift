@@ -62,7 +62,7 @@ public struct FeedParser: Sendable {
     }
   }
 
-  /// The document; call this when all bytes have been fed.
+  /// Returns the document. Call this when all bytes have been fed to the parser.
   public mutating func finish() throws(FeedFormatError) -> FeedDocument {
     guard length > 0 else { throw .empty }
     try take(Bytes(start: nil, count: 0), isLast: true)

@@ -2,7 +2,7 @@ import Foundation
 
 /// The process's file descriptors.
 package enum Descriptors {
-  /// True if no file descriptor is left, either for the process or for the whole machine.
+  /// True if the process or the whole machine has no file descriptors left.
   package static var areExhausted: Bool {
     let copy = dup(STDERR_FILENO)
     guard copy < 0 else {

@@ -52,8 +52,8 @@ public struct HTTPBody: Sendable, Hashable {
     return .bytes(Chunk(pairs.joined(separator: "&")), type: "application/x-www-form-urlencoded")
   }
 
-  /// A file, read off the loop while it is sent. Its length is read just before the request is sent; if the file
-  /// changes meanwhile, the request fails.
+  /// A file, which is read off the loop while it is being sent. Its length is read just before the request is sent; if
+  /// the file changes after that, the request fails.
   public static func file(_ path: String, type: String? = "application/octet-stream") -> HTTPBody {
     HTTPBody([.file(path)], type: type)
   }
@@ -85,7 +85,7 @@ public struct HTTPBody: Sendable, Hashable {
     return HTTPBody([.stream(stream)], type: type)
   }
 
-  /// True when the body can be sent from its beginning now: always, except for a publisher that has been subscribed to.
+  /// True when the body can be sent from its beginning now. False only for a publisher that has been subscribed to.
   public var canBeSent: Bool {
     parts.allSatisfy { if case .stream(let stream) = $0 { stream.canBeOpened } else { true } }
   }

@@ -21,9 +21,9 @@ public protocol HTTPClient {
   /// Sends a request, and delivers the response's body while it arrives.
   ///
   /// Like ``get(_:)-(HTTPRequest)``, but delivers the response as soon as the first bytes of its body arrive; the body
-  /// reports later failures. **Cancellation:** closes the transfer if the response has not been delivered; after that,
-  /// cancelling the subscription to the body closes the transfer, and so does dropping the response without subscribing
-  /// to its body.
+  /// reports later failures. **Cancellation:** closes the transfer if the response has not been delivered. After that,
+  /// the transfer is closed when the subscription to the body is cancelled, or when the response is dropped without a
+  /// subscription to its body.
   ///
   /// A client that does not implement this delivers the body when it is complete.
   func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError>

@@ -21,7 +21,7 @@ public struct HTTPError: Error, Hashable, Sendable {
     case invalidRequest
     /// The host's name was not found, or no name server could be reached.
     case nameResolution
-    /// No connection, to the host or to the proxy.
+    /// No connection could be made to the host or to the proxy.
     case connect
     /// The server is not trusted: the certificate or the handshake was refused. Never retried without verification.
     case tls
@@ -46,10 +46,10 @@ public struct HTTPError: Error, Hashable, Sendable {
     case tooManyRedirects(limit: Int)
     /// A redirect to something other than http or https.
     case redirectRefused
-    /// A redirect or a page leads to a host that is paused, or that another process is requesting: the cause says
-    /// which.
+    /// A redirect or a page leads to a host that is paused, or to which another process is sending a request: the cause
+    /// says which.
     case hostIsClosed
-    /// The URL leads to a private network, but its source is outside of such networks: see ``HTTPRequest/origin``.
+    /// The URL leads to a private network, but its source is outside such networks: see ``HTTPRequest/origin``.
     case privateNetwork
     /// The response is not HTTP, or violates its rules.
     case notHTTP
@@ -81,7 +81,7 @@ extension HTTPError: CustomStringConvertible {
     return what + (cause.isEmpty ? "" : ": " + cause.printable(limit: 200)) + (advice.isEmpty ? "" : "; " + advice)
   }
 
-  /// The host, made printable because a redirect may determine it.
+  /// The host in printable form, because a redirect may determine it.
   private var shownHost: String { host.printable(limit: 100) }
 
   /// True if the server doesn't speak TLS, but usually plain HTTP.

@@ -7,7 +7,7 @@ public enum HTTPProgress: Sendable, Equatable {
   case connecting
   /// The TLS handshake is running.
   case securing
-  /// From the moment at which the request is sent until its response begins.
+  /// The time from the moment at which the request is sent until its response begins.
   case requesting
   /// Bytes of the body have arrived; if the body is compressed, they are counted before decompression.
   case receiving(bytes: Int, of: Int?)

@@ -4,10 +4,10 @@ public import Foundation
 ///
 /// - 301, 302, 303, 307 and 308 are followed, to http and https, but not from https to http.
 /// - A URL without a fragment keeps the fragment of the URL before it.
-/// - To a different origin (scheme, host and port), only the fields `Accept`, `Accept-Charset`, `Accept-Encoding`,
+/// - A different origin (scheme, host and port) gets only the fields `Accept`, `Accept-Charset`, `Accept-Encoding`,
 ///   `Accept-Language`, `Cache-Control`, `Content-Encoding`, `Content-Language`, `Content-Type`, `If-Modified-Since`,
-///   `If-None-Match`, `Pragma` and `User-Agent` are sent: any other may contain a secret. The user and the password in
-///   a URL stay with its origin, too, and those in a redirect's URL are not sent.
+///   `If-None-Match`, `Pragma` and `User-Agent`: any other may contain a secret. The user and the password in a URL
+///   stay with its origin, too, and those in a redirect's URL are not sent.
 /// - 303 is followed with GET, and so are 301 and 302 after POST, as browsers do; HEAD stays HEAD. Other methods are
 ///   unchanged, and 307 and 308 repeat the body. A body that can't be sent again fails the request
 ///   (``HTTPError/Kind/body``).

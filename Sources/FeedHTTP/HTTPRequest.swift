@@ -64,7 +64,7 @@ public struct HTTPRequest: Sendable, Hashable {
   /// property.
   public var origin: URL?
   /// True when the content at ``origin`` came from a private network, and false when it did not. `nil`, the default,
-  /// when this is unknown: in that case, the latest response from the origin's host decides, or if there is none, all
+  /// when this is unknown: in that case, the latest response from the origin's host decides, or, if there is none, all
   /// addresses of that host's name.
   public var originIsPrivate: Bool?
 

@@ -26,7 +26,7 @@ package enum HTTPSyntax {
     byte &- 0x41 < 26 ? byte | 0x20 : byte
   }
 
-  /// Bit n of the first number represents character n; bit n of the second, character 64 + n.
+  /// Bit n of the first number represents character n; bit n of the second number represents character 64 + n.
   private static let tokens: (UInt64, UInt64) = {
     var bits: (UInt64, UInt64) = (0, 0)
     for byte in UInt8(0x21)..<0x7F where !"()<>@,;:\\\"/[]?={}".utf8.contains(byte) {

@@ -3,7 +3,7 @@
   public import FeedStream
   public import ServiceLifecycle
 
-  /// Makes a group of loops a service that shuts the loops down on graceful shutdown.
+  /// Turns a group of loops into a service that shuts the loops down on graceful shutdown.
   ///
   /// In a `ServiceGroup`, list it before the services that use it, because services are stopped in reverse order.
   extension EventLoopGroup: Service {
@@ -16,8 +16,8 @@
     }
   }
 
-  /// Makes the servers of a group of loops a service. On graceful shutdown, they complete requests that have begun,
-  /// within ten seconds, and end event streams.
+  /// Turns the servers of a group of loops into a service. On graceful shutdown, they complete requests that have
+  /// begun, within ten seconds, and end event streams.
   ///
   /// Idle connections stay open for 0.2 s for one last request. To choose other times, use ``service(within:grace:)``.
   extension HTTPServer.Group: Service {
@@ -27,7 +27,7 @@
     ///
     /// - Parameters:
     ///   - deadline: the time after which remaining connections are closed; 10 s by default.
-    ///   - grace: how long idle connections stay open for one last request; 0.2 s by default.
+    ///   - grace: the time that idle connections stay open for one last request; 0.2 s by default.
     public func service(
       within deadline: StreamInstant.Stride = .seconds(10), grace: StreamInstant.Stride = .milliseconds(200)
     ) -> some Service {

@@ -39,7 +39,7 @@
       ///   - server: the server to shut down.
       ///   - serving: the result of the server's `serve`.
       ///   - deadline: the time after which remaining connections are closed.
-      ///   - grace: how long idle connections stay open for one last request.
+      ///   - grace: the time that idle connections stay open for one last request.
       public init(
         _ server: HTTPServer, serving: AnyCancellable, within deadline: StreamInstant.Stride = .seconds(10),
         grace: StreamInstant.Stride = .milliseconds(200)
@@ -85,7 +85,8 @@
     }
 
     private func start(_ outcome: Outcome) -> OnLoop<Live?> {
-      // If the loop is closed, the ticket is released with the work that holds it, which ends the service.
+      // If the loop is closed, the work that holds the ticket is released, and the ticket with it, which ends the
+      // service.
       let ticket = Ticket(outcome)
       return OnLoop(loop) { [make] loop in
         do {

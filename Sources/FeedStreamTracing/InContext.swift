@@ -11,10 +11,10 @@
     ///       .mapAsync(limit: 8) { try await lookUp($0) }
     ///
     /// `ServiceContext.current` is the context in all code below this operator while a value or the completion is
-    /// delivered, and in all code above it while this operator is subscribed to, asked for values, or cancelled. Code
-    /// that a timer, a thread or a connection calls has no context of its own, so put this operator directly below
-    /// `receive(on:)`, `delay`, `debounce`, or a source such as ``FeedStream/Publishers/Interval``. A closure of
-    /// `mapAsync` and a `Task` inherit the context.
+    /// delivered. It is also the context in all code above this operator while a subscriber subscribes to it, requests
+    /// values, or cancels. Code that a timer, a thread or a connection calls has no context of its own, so put this
+    /// operator directly below `receive(on:)`, `delay`, `debounce`, or a source such as
+    /// ``FeedStream/Publishers/Interval``. A closure of `mapAsync` and a `Task` inherit the context.
     ///
     /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
     ///

@@ -8,10 +8,10 @@
     ///     LoggingSystem.bootstrap(StreamLogHandler.standardError, metadataProvider: .traceContext())
     ///
     /// The IDs are those that a request of ``FeedHTTP/HTTPClient/traced(in:tracer:instrument:)`` would send in the
-    /// `traceparent` field: with a tracer that propagates W3C Trace Context, those of the current span; with
-    /// ``TraceContextPropagator``, those of the request that is being served, whose sender made the span. Lines outside
-    /// of a trace have neither. In closures that a timer, a queue or a connection calls, there is a context only below
-    /// ``FeedStream/Publisher/inContext(_:)``.
+    /// `traceparent` field. With a tracer that propagates W3C Trace Context, they are those of the current span. With
+    /// ``TraceContextPropagator``, they are those of the request that is being served, whose sender made the span.
+    /// Lines outside of a trace have neither. In closures that a timer, a queue or a connection calls, there is a
+    /// context only below ``FeedStream/Publisher/inContext(_:)``.
     ///
     /// - Parameter instrument: writes the field; the process's instrument by default.
     public static func traceContext(instrument: (any Instrument)? = nil) -> Self {

@@ -4,8 +4,8 @@ internal import COpenSSL
 /// connections, on any thread.
 ///
 /// The server's certificate and its name are always verified; verification can't be turned off. TLS 1.2 and 1.3 are
-/// supported. Sessions aren't resumed, so each connection is verified.
-// @unchecked: OpenSSL counts and locks its context, which nothing changes after `init`.
+/// supported. Sessions aren't resumed, so each connection is verified anew.
+// @unchecked: OpenSSL counts references to its context and locks it; nothing changes the context after `init`.
 public final class TLSClient: @unchecked Sendable {
   let context: TLSContext
   let wallClock: @Sendable () -> Int64
@@ -54,7 +54,7 @@ public final class TLSClient: @unchecked Sendable {
 
 /// The server's side of TLS: its identity, and the clients that it admits. One server can be used for any number of
 /// connections, on any thread.
-// @unchecked: OpenSSL counts and locks its context, which nothing changes after `init`.
+// @unchecked: OpenSSL counts references to its context and locks it; nothing changes the context after `init`.
 public final class TLSServer: @unchecked Sendable {
   /// The certificates that clients must present.
   public enum ClientCertificates: Sendable {

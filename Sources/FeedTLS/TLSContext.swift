@@ -9,7 +9,8 @@ internal import COpenSSL
 #endif
 
 /// The shared state of the connections of a client or a server: OpenSSL's `SSL_CTX`.
-// @unchecked: OpenSSL counts and locks it, and it is changed only during the `init` of its client or server.
+// @unchecked: OpenSSL counts references to it and locks it. It is changed only during the `init` of its client or
+// server.
 final class TLSContext: @unchecked Sendable {
   let pointer: OpaquePointer
   private var kept: [AnyObject] = []

@@ -224,7 +224,7 @@ final class FollowingRun: Subscription {
   private func fetched(_ feed: FleetFeed?, _ logged: LoggedUpdate) {
     cursor = logged.cursor
     let known = versions[logged.update.address] ?? nil
-    // The feed has been removed since, but clients of other gateways may have the id.
+    // The feed has since been removed, but clients of other gateways may have the id.
     guard let feed, let version = feed.version else { return send(.update(nil, for: logged)) }
     // The version is older after a failover to an engine whose clock is behind.
     if let known, version < known {

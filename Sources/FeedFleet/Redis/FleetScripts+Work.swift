@@ -71,8 +71,8 @@ extension FleetScripts {
 
     """
 
-  /// Decides when an idle worker checks again: one worker checks when the next host is due, and the others take turns,
-  /// so that one of them checks once per `longest`, no matter how many there are.
+  /// Decides when an idle worker checks again. One worker checks when the next host is due. The others take turns, so
+  /// that one of them checks once per `longest`, no matter how many there are.
   private static let sleeping = """
     local function sleep(next, worker, longest)
       local sleepers = p .. 'sleepers'

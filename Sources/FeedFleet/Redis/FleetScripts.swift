@@ -16,8 +16,8 @@ import FeedRedis
 /// - `f:<address>`, a hash: `v` its version, `m` its record, `d` its images, `q` its host if that isn't the URL's;
 /// - `updates`, a stream; `workers`, a sorted set, and `about`, a hash; `sleepers`, a sorted set: when idle workers
 ///   check again;
-/// - `s:<minute>`, a hash of counts, and `totals`, a hash of their sums; `lapses`, a hash: the number of workers in a
-///   row that died while they were polling a feed.
+/// - `s:<minute>`, a hash of counts, and `totals`, a hash of their sums; `lapses`, a hash: for each feed, the number of
+///   workers in a row that died while they were polling it.
 enum FleetScripts {
   static let schema = 1
   /// The pause, in milliseconds, of a host whose keys another program has overwritten.
@@ -120,7 +120,7 @@ enum FleetScripts {
     RedisScript(name, relieving + beginning + guarding + looking + tools + text)
   }
 
-  /// Determines what the database contains.
+  /// Determines the kind of content in the database.
   static let look = RedisScript(
     "look",
     reading + beginning + """

@@ -65,7 +65,8 @@ public struct FleetStatus: Hashable, Sendable {
   public var next: Date?
   /// The position of the log's end.
   public var logEnd: UpdateCursor
-  /// The feeds whose workers died at least three times in a row, and how many times; they are requested less often.
+  /// The feeds whose workers died at least three times in a row, and the number of times; they are requested less
+  /// often.
   public var abandoned: [String: Int]
   /// Counts since the fleet began: the same as in ``lastMinute``, and `claimed`.
   public var totals: [String: Int]
@@ -80,7 +81,7 @@ public struct FleetStatus: Hashable, Sendable {
   public var refusals: [String: Int]
   /// The number of bytes of memory that the engine uses; 0 when it does not report this.
   public var memory: Int
-  /// The engine's eviction policy, if that deletes keys when memory is full, so feeds would be lost; `nil` if the
+  /// The engine's eviction policy, if it deletes keys when memory is full, so that feeds would be lost; `nil` if the
   /// engine keeps its keys or doesn't report the policy.
   public var evictionPolicy: String?
 

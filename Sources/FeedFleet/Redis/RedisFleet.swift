@@ -81,7 +81,7 @@ public final class RedisFleet {
         case "open" where number > FleetScripts.schema: return fail(.newerSchema(place, number))
         case "open": return fail(.olderSchema(place, number))
         case "empty" where creates:
-          // Checks again, because another client may have begun a fleet meanwhile; beginning twice has no effect.
+          // Checks again, because another client may have begun a fleet in the meantime; beginning twice has no effect.
           return client.run(FleetScripts.begin, keys: [Self.prefix])
             .mapError { [self] in failure($0) }
             .flatMap { [self] _ in open() }

@@ -5,8 +5,8 @@
 /// windows-1252. NUL bytes are dropped.
 ///
 /// Documents often mix encodings. For this reason, from the first invalid byte on, text that may be windows-1252 is
-/// read in parts of 64 KiB, each in the encoding of most of the characters so far. In parts that are UTF-8, each
-/// invalid byte is read as windows-1252.
+/// read in parts of 64 KiB. Each part is read in the encoding that most of the characters so far have. In parts that
+/// are UTF-8, each invalid byte is read as windows-1252.
 struct TextDecoder {
   private enum State {
     case head

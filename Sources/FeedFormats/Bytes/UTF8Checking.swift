@@ -31,7 +31,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return count
   }
 
-  /// The number of bytes before the first that is not UTF-8.
+  /// The number of bytes before the first one that is not UTF-8.
   var countOfUTF8: Int {
     var index = 0
     while index < count, let length = lengthOfCharacter(at: index) { index += length }

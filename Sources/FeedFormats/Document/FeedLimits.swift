@@ -1,32 +1,32 @@
 /// The limits of a document. Exceeding a limit ends parsing with that limit's own ``FeedFormatError``.
 public struct FeedLimits: Hashable, Sendable {
-  /// The maximum size of a document: 32 MiB. ``FeedFormatError/documentTooLong(limit:)``.
+  /// The maximum size of a document: 32 MiB (``FeedFormatError/documentTooLong(limit:)``).
   public var documentBytes = 32 << 20
-  /// The maximum amount of data before the beginning of a feed, which is dropped: 64 KiB.
-  /// ``FeedFormatError/notAFeed``.
+  /// The maximum amount of data before the beginning of a feed, which is dropped: 64 KiB
+  /// (``FeedFormatError/notAFeed``).
   public var recognitionBytes = 64 << 10
-  /// The deepest nesting of XML elements: 256. ``FeedFormatError/tooDeep(limit:)``. JSON may be nested 512 deep, which
-  /// is the decoder's limit: ``FeedFormatError/notJSON(_:)``.
+  /// The maximum nesting depth of XML elements: 256 (``FeedFormatError/tooDeep(limit:)``). JSON may be nested 512 deep,
+  /// which is the decoder's limit (``FeedFormatError/notJSON(_:)``).
   public var depth = 256
-  /// The maximum size of a tag, including its attributes: 64 KiB. ``FeedFormatError/tagTooLong(limit:)``.
+  /// The maximum size of a tag, including its attributes: 64 KiB (``FeedFormatError/tagTooLong(limit:)``).
   public var tagBytes = 64 << 10
-  /// The maximum number of attributes per tag: 256. ``FeedFormatError/tooManyAttributes(limit:)``.
+  /// The maximum number of attributes per tag: 256 (``FeedFormatError/tooManyAttributes(limit:)``).
   public var attributes = 256
-  /// The maximum length of an element's or attribute's name: 1 KiB. ``FeedFormatError/nameTooLong(limit:)``.
+  /// The maximum length of an element's or attribute's name: 1 KiB (``FeedFormatError/nameTooLong(limit:)``).
   public var nameBytes = 1 << 10
-  /// The maximum size of a document type declaration, which is skipped: 64 KiB.
-  /// ``FeedFormatError/doctypeTooLong(limit:)``.
+  /// The maximum size of a document type declaration, which is skipped: 64 KiB
+  /// (``FeedFormatError/doctypeTooLong(limit:)``).
   public var doctypeBytes = 64 << 10
-  /// The maximum size of one field's text: 4 MiB. ``FeedFormatError/textTooLong(limit:)``.
+  /// The maximum size of one field's text: 4 MiB (``FeedFormatError/textTooLong(limit:)``).
   public var textBytes = 4 << 20
-  /// The maximum number of items in a feed: 200,000. ``FeedFormatError/tooManyItems(limit:)``.
+  /// The maximum number of items in a feed: 200,000 (``FeedFormatError/tooManyItems(limit:)``).
   public var items = 200_000
-  /// The maximum total size of all images' URLs, once relative URLs have been resolved: 64 MiB.
-  /// ``FeedFormatError/addressesTooLong(limit:)``.
+  /// The maximum total size of all images' URLs, once relative URLs have been resolved: 64 MiB
+  /// (``FeedFormatError/addressesTooLong(limit:)``).
   public var addressBytes = 64 << 20
   /// The maximum number of images per item: 64. Further images are left out, which counts as a repair, not an error.
   public var imagesPerItem = 64
-  /// The maximum number of values in a JSON document: two million. ``FeedFormatError/tooManyValues(limit:)``.
+  /// The maximum number of values in a JSON document: two million (``FeedFormatError/tooManyValues(limit:)``).
   public var values = 2_000_000
 
   public init() {}

@@ -3,9 +3,9 @@ public import struct Foundation.UUID
 /// Essential Feed JSON: `{"items": [{"id": UUID, "description"?: string, "location"?: string, "image": URL}]}` in
 /// UTF-8 or UTF-16.
 ///
-/// The server's order is kept, and so are items that repeat an id; a `null` description or location counts as absent;
-/// unknown keys are ignored; a document with no items is an empty feed. One bad item makes the whole feed invalid: part
-/// of a feed is never shown or saved as if it were the whole feed.
+/// The server's order is kept, and so are items that repeat an id. A `null` description or location counts as absent,
+/// and unknown keys are ignored. A document with no items is an empty feed. One bad item makes the whole feed invalid:
+/// part of a feed is never shown or saved as if it were the whole feed.
 ///
 /// simdjson reads valid documents, ten times as fast as `JSONDecoder`. `JSONDecoder` then reads the others and reports
 /// the error: it defines what is accepted, the result, and every message.

@@ -124,7 +124,7 @@ extension FeedFormatError {
 
 extension UnsafeRawBufferPointer {
   /// True when the JSON in these bytes may have more values than `limit`: one for each comma and opening bracket
-  /// outside of strings. Counting avoids a decoder, which would take 50 bytes per value.
+  /// outside strings. Counting avoids a decoder, which would take 50 bytes per value.
   func holdsMoreJSONValues(than limit: Int) -> Bool {
     // In UTF-16 and UTF-32, half a character may look like a quotation mark, so strings aren't skipped.
     let isOfBytes = !prefix(4).contains { $0 == 0 || $0 >= 0xFE }

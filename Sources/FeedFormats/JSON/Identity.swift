@@ -1,6 +1,7 @@
 import Foundation
 
-/// A UUID as two numbers, because copying Foundation's type takes function calls, and as much time as parsing a UUID.
+/// A UUID as two numbers, because copying Foundation's type requires function calls, and takes as much time as parsing
+/// a UUID.
 struct Identity: Hashable, Sendable {
   private let first: UInt64
   private let second: UInt64

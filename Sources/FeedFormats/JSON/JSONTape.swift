@@ -46,7 +46,8 @@ struct JSONValue {
   fileprivate let tape: JSONTape
   fileprivate let index: Int
 
-  /// The byte that marks a word of the tape. The type isn't an enumeration, because finding a case would take a search.
+  /// The byte that marks a word of the tape. The type isn't an enumeration, because finding a case would require a
+  /// search.
   struct Kind: Equatable {
     let byte: UInt8
 

@@ -1,5 +1,5 @@
-/// True for `http://` or `https://`, a host of letters, digits, dots and hyphens, and then nothing, or a path and a
-/// query that need no encoding (RFC 3986, section 3): nothing that parsers could disagree about.
+/// True for `http://` or `https://` and a host of letters, digits, dots and hyphens, followed at most by a path and a
+/// query that need no encoding (RFC 3986, section 3). Parsers can't disagree about such text.
 public func isPlainWebAddress(_ text: String) -> Bool { text.withBytes { $0.isPlainWebAddress } }
 
 extension UnsafeBufferPointer where Element == UInt8 {

@@ -137,7 +137,7 @@ private func line(_ text: Bytes) -> String {
   while index < text.count {
     let byte = text[index]
     index += 1
-    // U+00A0 is a space. U+0080 to U+009F are control characters, but usually stand for windows-1252.
+    // U+00A0 is a space. U+0080 to U+009F are control characters, but usually represent characters of windows-1252.
     if byte == 0xC2, index < text.count, text[index] <= 0xA0 {
       let scalar = Windows1252.scalar(text[index])
       isSpaced = isSpaced || text[index] == 0xA0

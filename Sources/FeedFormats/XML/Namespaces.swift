@@ -22,7 +22,7 @@ enum Namespace: UInt8 {
     self = .other
   }
 
-  /// The namespace that a prefix usually stands for, used in documents without a declaration.
+  /// The namespace that a prefix usually means, used in documents without a declaration.
   init?(usualPrefix hash: UInt64) {
     guard let namespace = Self.prefixes[hash] else { return nil }
     self = namespace

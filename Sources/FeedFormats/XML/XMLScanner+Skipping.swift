@@ -88,7 +88,7 @@ extension XMLScanner {
   }
 
   /// The next `]]>` or `<![CDATA[`. The text is searched in parts of doubling size, because one of the two markers may
-  /// be far away, and is searched for again each time.
+  /// be far away and is searched for again each time.
   private static func nextMark(_ bytes: Bytes, from start: Int) -> (index: Int, isEnd: Bool)? {
     var (start, length) = (start, 256)
     while start < bytes.count {

@@ -1,4 +1,4 @@
-/// The opening tag of an element, while it is read.
+/// The opening tag of an element, while it is being read.
 struct XMLTag {
   let bytes: Bytes
   /// The tag's bytes, from `<` to `>`.

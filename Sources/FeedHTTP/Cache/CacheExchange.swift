@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// One subscription: the redirects of a request, hop by hop; the store or a flight provides each response.
+/// One subscription: follows the redirects of a request, hop by hop. The store or a flight provides each response.
 final class CacheExchange: PullSource {
   private let client: CachedHTTPClient
   /// The request of the current hop.
@@ -122,7 +122,7 @@ final class CacheExchange: PullSource {
     flight.start()
   }
 
-  // MARK: What a flight reports
+  // MARK: The reports of a flight
 
   /// Handles the flight's response; the completion comes later. If this request may not share the response, the request
   /// is sent separately.

@@ -8,7 +8,7 @@ final class CacheFlight {
   /// The result of the request.
   struct Outcome {
     var result: Result<HTTPResponse, HTTPError>
-    /// The response as stored now, or the one stored before.
+    /// The response that is now stored, or the one that was stored before.
     var stored: HTTPStoredResponse?
     /// True if a stale response replaces an error, for all subscribers.
     var isStandIn = false
@@ -30,7 +30,7 @@ final class CacheFlight {
   private let steps = CacheSteps()
   @exclusivity(unchecked)  // Used on one thread, and no access lasts across a call that may re-enter.
   private var waiting: [CacheExchange] = []
-  // The exchange that started this flight gets its response, whatever the response is.
+  // The exchange that started this flight gets the response, whatever it is.
   private weak var first: CacheExchange?
   private var requested: Date
   /// True until the response arrives.
@@ -125,7 +125,7 @@ final class CacheFlight {
 
   private func renew(_ renewed: HTTPStoredResponse) {
     let head = renewed.head
-    // The renewed header may forbid what the old one allowed.
+    // The renewed header may forbid uses that the old one allowed.
     let mayBeKept =
       request.head(
         of: head.status, head.headers, from: head.url, requested: head.requested, received: head.received) != nil

@@ -15,7 +15,7 @@ struct CacheFreshness {
   /// The time for which the response is fresh, in seconds (section 4.2.1). `s-maxage` is for shared caches and is
   /// ignored.
   ///
-  /// A malformed or contradictory lifetime makes the response stale: `max-age=5, max-age=6`, `Expires: 0`.
+  /// A malformed or contradictory lifetime, such as `max-age=5, max-age=6` or `Expires: 0`, makes the response stale.
   var lifetime: TimeInterval {
     switch control.seconds("max-age") {
     case .value(let seconds): return seconds
@@ -53,8 +53,8 @@ struct CacheFreshness {
 
   /// The number of seconds since the origin created or validated the response (section 4.2.3).
   ///
-  /// A response whose time of receipt is more than five minutes in the future was stored with a wrong clock, and gets
-  /// the maximum age.
+  /// If the time of receipt is more than five minutes in the future, the response was stored while the clock was wrong,
+  /// and gets the maximum age.
   func age(at now: Date) -> TimeInterval {
     let resident = now.timeIntervalSince(head.received)
     guard resident > -300 else { return .greatestFiniteMagnitude }
@@ -75,7 +75,7 @@ struct CacheFreshness {
   /// True if the response may be used without validation while it is fresh.
   var needsNoValidation: Bool { !control.wantsValidation }
 
-  /// True if the response may be used while it is stale, for any reason, because nothing forbids that (section 4.2.4).
+  /// True if nothing forbids using the response while it is stale (section 4.2.4).
   var mayBeStale: Bool { needsNoValidation && !control.has("must-revalidate") }
 
   /// The fields that `no-cache` names, which may not be used without validation.

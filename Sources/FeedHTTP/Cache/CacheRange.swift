@@ -25,7 +25,7 @@ extension CacheRequest {
     return response
   }
 
-  /// The one part requested of a body of `count` bytes.
+  /// The single part that is requested from a body of `count` bytes.
   private func part(of count: Int) -> RequestedRange {
     let fields = request.values(of: "Range")
     return fields.count == 1 ? RequestedRange(fields[0], of: Int64(count)) : .whole

@@ -10,7 +10,7 @@ struct CacheRequest: Sendable {
     self.request = request
     let lines = request.values(of: "Cache-Control")
     let pragma = CacheControl(request.values(of: "Pragma"))
-    // Pragma counts only where there is no Cache-Control (section 5.4).
+    // Pragma counts only if there is no Cache-Control (section 5.4).
     control = CacheControl(lines.isEmpty && pragma.has("no-cache") ? ["no-cache"] : lines)
   }
 
@@ -67,9 +67,9 @@ struct CacheRequest: Sendable {
   enum Use: Equatable {
     /// Use the response without a request.
     case fresh
-    /// Use the response although it is stale, because the request allows that.
+    /// Use the response even though it is stale, because the request allows that.
     case stale
-    /// Use the response although it is stale, while it is revalidated.
+    /// Use the response even though it is stale, while it is revalidated.
     case staleWhileRevalidating
     /// Don't use the response without validation.
     case validate
@@ -122,8 +122,8 @@ struct CacheRequest: Sendable {
   /// The selector that marks a response from a private network; no field has such a name.
   static let privateNetwork = "private network"
 
-  /// True if the document or redirect that led to this request isn't known to come from a private network. If it isn't,
-  /// this request must not lead to a private network, and only the connection shows whether it does.
+  /// True if the document or redirect that led to this request isn't known to come from a private network. In that
+  /// case, this request must not lead to a private network, and only the connection shows whether it does.
   var isChosenByOthers: Bool { request.origin != nil && request.originIsPrivate != true }
 
   /// The values of the request's fields that `Vary` names; `nil` for `Vary: *`, which no request matches.
@@ -132,7 +132,7 @@ struct CacheRequest: Sendable {
     guard !names.contains("*") else { return nil }
     var selectors: [String: String?] = [:]
     for name in names { selectors[name] = .some(selector(name)) }
-    // One user's responses are not shown to another, though a private cache could do so (section 3.5).
+    // One user's responses are not shown to another, although the rules allow a private cache to do so (section 3.5).
     if !CacheControl(headers.values(of: "Cache-Control")).has("public") {
       selectors["authorization"] = .some(selector("authorization"))
     }

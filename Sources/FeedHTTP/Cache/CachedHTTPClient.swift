@@ -23,8 +23,8 @@ extension HTTPClient {
   ///   otherwise passed on; their whole responses are stored. `only-if-cached` without a usable response gets status
   ///   504 without a request.
   /// - **Methods other than GET**, and requests with a body, bypass the cache. If a request that may change something
-  ///   succeeds, the responses stored for its URL are removed, as are those for URLs of the same origin that its
-  ///   response names (section 4.4).
+  ///   succeeds, the responses stored for its URL are removed, and so are those for any URLs of the same origin that
+  ///   its response names (section 4.4).
   /// - **Equal requests in flight** wait for the response to the first one, and use it if the rules allow that.
   /// - **Redirects** are followed by the cache: each hop is stored separately.
   ///

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Options for a private HTTP cache, for reports and for choices that the rules leave open.
+/// Options for a private HTTP cache: reports, and choices that the rules leave open.
 public struct HTTPCacheOptions {
   /// True to use a stale response when no server can be reached, unless the response forbids it (RFC 9111, section
   /// 4.2.4). True by default.
@@ -13,7 +13,7 @@ public struct HTTPCacheOptions {
   public init() {}
 }
 
-/// A decision of a private HTTP cache, and the URL concerned.
+/// A decision of a private HTTP cache, and the URL that it concerns.
 public struct HTTPCacheEvent: Sendable, Hashable, CustomStringConvertible {
   public enum Kind: Sendable, Hashable {
     /// Nothing usable is stored.

@@ -30,7 +30,7 @@ struct SetCookie {
   var isSecure = false
   var isHTTPOnly = false
 
-  /// The maximum number of bytes in a name and value together, and in an attribute.
+  /// The maximum number of bytes in a cookie's name and value together, and in an attribute.
   static let most = 4096
   private static let mostAttribute = 1024
 

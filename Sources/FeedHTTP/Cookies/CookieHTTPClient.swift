@@ -76,7 +76,7 @@ public struct CookieHTTPClient: HTTPClient {
   }
 }
 
-/// The parts of a response needed to follow a redirect, whether the body is complete or streamed.
+/// The parts of a response that are needed to follow a redirect, whether the body is complete or streamed.
 private protocol RedirectingResponse {
   var status: Int { get }
   var headers: HTTPHeaders { get }

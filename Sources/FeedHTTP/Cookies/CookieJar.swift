@@ -8,7 +8,7 @@ public import Foundation
 ///
 /// Use it on one thread, like streams. It keeps cookies in memory; to persist them, store and restore ``cookies``.
 public final class CookieJar {
-  /// The maximum number of cookies per domain, and in total: 50 and 3,000 by default. Beyond those limits, cookies that
+  /// The maximum number of cookies per domain and in total; 50 and 3,000 by default. Beyond those limits, cookies that
   /// may be sent over http are dropped first, then the least recently used.
   public var mostPerDomain = 50
   public var most = 3_000

@@ -27,8 +27,8 @@ public struct PublicSuffixes: Sendable {
     }
   }
 
-  /// Rules without a list: a domain of one label is public, and so is one of two labels, if the first has at most three
-  /// letters and the second has two, as in `co.uk`. This errs on the side of fewer cookies, but doesn't cover
+  /// Rules without a list. A domain of one label is public. A domain of two labels, such as `co.uk`, is public if the
+  /// first has at most three letters and the second has two. This errs on the side of fewer cookies, but doesn't cover
   /// `github.io`.
   public init() { isList = false }
 

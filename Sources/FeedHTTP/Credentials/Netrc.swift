@@ -10,7 +10,7 @@ public struct Netrc: Sendable, Equatable {
     case unreadable(path: String, String)
     /// Users other than the owner have access to the file.
     case readableByOthers(path: String)
-    /// A line breaks the format; the line's content isn't shown.
+    /// A line violates the format; the line's content isn't shown.
     case malformed(path: String, line: Int)
 
     public var description: String {

@@ -18,7 +18,7 @@ public import Foundation
 public struct RequestSigner: Sendable {
   /// The HTTPS URL, without a path, where servers find the public key.
   public let agent: URL
-  /// How long a signature is valid after the request was sent. Five minutes by default.
+  /// The time for which a signature is valid after the request is sent. Five minutes by default.
   public var validity: Duration = .seconds(300)
 
   private let key: SigningKey

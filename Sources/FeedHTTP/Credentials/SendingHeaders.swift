@@ -2,9 +2,9 @@ public import FeedStream
 public import Foundation
 
 extension HTTPClient {
-  /// Adds header fields, such as those of ``Credentials``, to requests to one origin (scheme, host and port), and to no
-  /// other, because a feed may contain any URL, and a redirect may lead to any. If a request already has a field of the
-  /// same name, it keeps its own.
+  /// Adds header fields, such as those of ``Credentials``, to requests to one origin (scheme, host and port). Other
+  /// origins don't get them, because a feed may contain any URL, and a redirect may lead to any. If a request already
+  /// has a field of the same name, it keeps its own.
   ///
   ///     client.sending([credentials.header], to: feed)
   public func sending(_ headers: [HTTPRequest.Header], to origin: URL) -> HeadedHTTPClient {

@@ -27,7 +27,7 @@ struct BodyBuffer: ~Copyable {
   mutating func makeRoom(for extra: Int) -> Refusal? {
     guard extra > capacity - count else { return nil }
     guard extra <= limit - count else { return .tooLarge }
-    // Doubles, but not beyond the limit, nor, for an announced length, beyond that length.
+    // Doubles the size, but not beyond the limit or, if a length was announced, beyond that length.
     let wanted = min(limit, max(count + extra, 2 * capacity))
     guard let grown = realloc(base, wanted) else { return .noMemory }
     base = grown

@@ -4,7 +4,7 @@ import Foundation
 /// The body of a request on its way to libcurl: a publisher on one side, the read callback on the other.
 ///
 /// A chunk is requested when libcurl has taken all earlier bytes, but never during a call to libcurl: the callback
-/// notes that it wants more, and the client requests a chunk after the call. A file that is cached in memory is read
+/// records that it needs more, and the client requests a chunk after the call. A file that is cached in memory is read
 /// directly into libcurl's buffer; chunks are requested only for bytes that must be read from a disk.
 final class BodyUpload {
   enum Read {

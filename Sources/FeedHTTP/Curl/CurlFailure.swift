@@ -19,8 +19,8 @@ struct CurlFailure {
     if proxyRefusal != nil { return .connect }
     return switch code {
     case CURLE_UNSUPPORTED_PROTOCOL:
-      // libcurl has one code for a scheme that is not followed ("Protocol \"ftp\" not supported …") and for a response
-      // in no known version of HTTP.
+      // libcurl uses the same code for a scheme that is not followed ("Protocol \"ftp\" not supported …") and for a
+      // response in an unknown version of HTTP.
       isAfterRedirect && isAboutScheme ? .redirectRefused : isAboutScheme ? .invalidRequest : .notHTTP
     case CURLE_URL_MALFORMAT: isAfterRedirect ? .redirectRefused : .invalidRequest
     case CURLE_COULDNT_RESOLVE_HOST: .nameResolution

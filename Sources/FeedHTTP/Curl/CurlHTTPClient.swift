@@ -201,7 +201,7 @@ extension CurlHTTPClient {
     exchange.headerSize = transfer.reader.headerSize
     exchange.state = .ended
     recycle(transfer)
-    // The next request is sent first, because the subscriber takes time to handle this one.
+    // The next request is sent first, because the subscriber takes time to handle this response.
     release(exchange.host)
     if case .success(let response) = result, exchange.follow(response, atMost: configuration.maxRedirects) { return }
     exchange.deliver(result)
@@ -219,7 +219,7 @@ extension CurlHTTPClient {
 
   private func release(_ host: Admission<HTTPExchange>.Key) {
     admission.release(host)
-    // A request has ended and released what it used: waiting requests may try again.
+    // A request has ended and released its resources: waiting requests may try again.
     retry = nil
     admitWaiting()
   }
@@ -230,8 +230,8 @@ extension CurlHTTPClient {
     }
   }
 
-  /// Handles a request that was refused because it leads to a private network: sends the request again if its origin is
-  /// in a private network, too; otherwise, fails the request.
+  /// Handles a request that was refused because it leads to a private network. If its origin is in a private network,
+  /// too, the request is sent again; otherwise, it fails.
   private func judge(_ exchange: HTTPExchange, _ transfer: CurlTransfer, refused address: NetworkAddress) {
     recycle(transfer)
     exchange.state = .waiting
@@ -248,8 +248,8 @@ extension CurlHTTPClient {
     }
   }
 
-  /// Postpones a request for which no file descriptor or thread was left until another request completes or 100
-  /// milliseconds have passed.
+  /// Postpones a request for which no file descriptor or thread was left: it is retried when another request completes
+  /// or 100 milliseconds have passed.
   private func comeBack(_ exchange: HTTPExchange, _ transfer: CurlTransfer) {
     recycle(transfer)
     exchange.state = .waiting

@@ -4,8 +4,8 @@ import Foundation
 
 /// libcurl's multi interface, driven by a loop's watches and timer.
 ///
-/// libcurl is called from the loop only, never from one of its own callbacks, and no user code runs during a call:
-/// finished requests are collected after each call.
+/// libcurl is called only from the loop, never from one of its own callbacks. No user code runs during a call: finished
+/// requests are collected after each call.
 final class CurlMulti {
   /// Called with each finished request and its code; the request has already left the multi handle.
   @exclusivity(unchecked)  // Here and below: used for each event, on one thread.

@@ -103,7 +103,7 @@ final class CurlTransfer {
       return descriptor
     }
     ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
-    // Without this, ending a request during the lookup of its host would block the loop until the lookup ends; instead,
+    // Without this, ending a request during the lookup of its host would block the loop until the lookup ends. With it,
     // the lookup's thread cleans up after itself.
     ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
     ccurl_set_pointer(easy, CURLOPT_PROTOCOLS_STR, "http,https")
@@ -118,7 +118,7 @@ final class CurlTransfer {
     ccurl_set_pointer(easy, CURLOPT_USERAGENT, configuration.userAgent)
     if let file = configuration.certificateAuthorities {
       ccurl_set_pointer(easy, CURLOPT_CAINFO, file)
-      // Otherwise, the certificates of the system's folder would be trusted too.
+      // Otherwise, the certificates in the system's folder would be trusted, too.
       ccurl_set_pointer(easy, CURLOPT_CAPATH, nil)
     }
     if let folder = configuration.certificateFolder { ccurl_set_pointer(easy, CURLOPT_CAPATH, folder) }
@@ -178,7 +178,7 @@ final class CurlTransfer {
     offersContentCodings = offered
   }
 
-  /// Counts libcurl's attempts to send: if a kept connection turns out to be closed, libcurl sends again, which is
+  /// Counts libcurl's attempts to send. If a kept connection turns out to be closed, libcurl sends again; this is
   /// prevented for requests that can't be repeated. A response, such as 417, proves that the first attempt had no
   /// effect.
   private func mayBeSentAgain() -> Bool {
@@ -211,7 +211,7 @@ final class CurlTransfer {
     }
   }
 
-  /// Limits the response that a proxy sends before it connects: libcurl (7.88) reads that response byte by byte,
+  /// Limits the response that a proxy sends before it connects. libcurl (7.88) reads that response byte by byte,
   /// without a limit, and doesn't return to the loop while more arrives.
   private func boundProxies(if isThere: Bool) {
     // The callback slows down every request, so it is set only if there is a proxy.
@@ -247,7 +247,7 @@ final class CurlTransfer {
 // MARK: - One request
 
 extension CurlTransfer {
-  /// Prepares the handle for the request of `exchange`.
+  /// Prepares the handle for `exchange`'s request.
   func prepare(for exchange: HTTPExchange) {
     let request = exchange.request
     reader.begin(request, after: exchange.headerSize, into: exchange.stream)
@@ -298,7 +298,7 @@ extension CurlTransfer {
     reader.discard()
   }
 
-  /// The result of the request of `exchange`, which ended with `code`.
+  /// The result of `exchange`'s request, which ended with `code`.
   func result(of exchange: HTTPExchange, _ code: CURLcode) -> Result<HTTPResponse, HTTPError> {
     if code == CURLE_OK { reader.end(isCut: connection != nil && !isConnectionEnded) }
     // The body of a redirect isn't used, so an error in it doesn't matter.

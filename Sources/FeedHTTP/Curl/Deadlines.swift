@@ -2,8 +2,8 @@ import FeedStream
 
 /// The deadlines of a client's requests: a heap, and one timer for the earliest.
 ///
-/// A timer per request would account for four of a request's twelve allocations. When the earliest request ends, the
-/// timer stays set; it then fires too early, and is set again. Nearly every request ends long before its deadline.
+/// A timer for each request would account for four of the request's twelve allocations. When the earliest request ends,
+/// the timer stays set; it then fires too early, and is set again. Nearly every request ends long before its deadline.
 final class Deadlines {
   // Trivial, so that moving entries counts no references. An exchange removes its entry before it is released.
   private struct Entry: HeapEntry {

@@ -25,7 +25,7 @@ class HTTPExchange {
   @exclusivity(unchecked) var isStarved = false
   /// The index of this exchange in the client's ``Deadlines``; -1 without a deadline.
   @exclusivity(unchecked) var deadlinePlace = -1
-  /// The request's body, while it is sent.
+  /// The request's body, while it is being sent.
   @exclusivity(unchecked) private(set) var upload: BodyUpload?
   /// The lookup of the body's length.
   private var measuring: (any Cancellable)?

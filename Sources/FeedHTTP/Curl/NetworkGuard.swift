@@ -1,14 +1,14 @@
 import FeedStream
 import Foundation
 
-/// Decides which connections a request may make: if the user didn't choose the URL, it may lead to a private network
-/// only if the document or redirect that chose it came from one, too.
+/// Decides which connections a request may make. A URL that the user didn't choose may lead to a private network only
+/// if the document or redirect that names it came from one, too.
 ///
 /// The decision depends on the address that delivered the document or the redirect, not on a name: a name may have
 /// addresses of both kinds, and they may change later. If that address is unknown, the latest response from the
-/// origin's host decides, or if there is none, all addresses of that host's name.
+/// origin's host decides, or, if there is none, all addresses of that host's name.
 final class NetworkGuard {
-  /// By ``URL/lowercasedHost``: true if the host's latest response came from a private network.
+  /// True if the host's latest response came from a private network, by ``URL/lowercasedHost``.
   private var isPrivateHost: [String: Bool] = [:]
   private static let mostHosts = 10_000
   /// A cache of ``isPrivateHost`` by ``HTTPExchange/host``, because it takes longer to get the name from the URL.

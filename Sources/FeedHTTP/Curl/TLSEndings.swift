@@ -1,7 +1,7 @@
 internal import CCurl
 
-/// Distinguishes TLS connections that were closed properly from those that were cut off, and refuses certificates
-/// without names.
+/// Distinguishes TLS connections that were closed properly from those that were cut off, and refuses certificates that
+/// contain no names.
 ///
 /// libcurl (7.88) accepts a connection that ends without `close_notify` (RFC 8446, section 6.1), which an attacker on
 /// the network can cause. It also accepts the common name of a certificate without other names, which no browser does

@@ -62,8 +62,8 @@ extension HTTPClient {
   ///       .sink { print($0) } receiveValue: { print($0.event, $0.data) }
   ///
   /// When a connection is lost or ends, the client reconnects after a pause (the server's `retry`), which grows while
-  /// no event arrives. The client sends the id of the last event that it has read (`Last-Event-ID`), so that a server
-  /// that supports this can resume there, without losing or repeating an event. After status 204, the stream completes.
+  /// no event arrives. The client sends the id of the last event that it has read (`Last-Event-ID`). A server that
+  /// supports this can then resume there, without losing or repeating an event. After status 204, the stream completes.
   ///
   /// **Demand:** connects when the first event is requested, and reads while there is demand; without demand, the
   /// server has to wait.

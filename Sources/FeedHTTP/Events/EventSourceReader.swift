@@ -67,7 +67,7 @@ final class EventSourceReader: PullSource {
     if !parser.lastID.isEmpty {
       request.headers.append(HTTPRequest.Header(name: "Last-Event-ID", value: parser.lastID))
     }
-    // The body never ends, so only the head is timed, below.
+    // The body never ends, so only the head has a time limit, which is set below.
     request.timeout = .seconds(100 * 365 * 86_400)
     request.maxBodyBytes = .max
     let limit = Duration.nanoseconds(self.request.timeout.nanoseconds)

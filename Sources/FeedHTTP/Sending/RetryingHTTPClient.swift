@@ -49,7 +49,7 @@ public final class RetryingHTTPClient: HTTPClient {
     attempt(request, 0, { [client] in client.open(request) }, status: \.status, headers: \.headers)
   }
 
-  /// One attempt after another: the outcome of each determines the next.
+  /// One attempt after another: the outcome of each attempt determines whether there is another.
   private func attempt<Response>(
     _ request: HTTPRequest, _ number: Int, _ send: @escaping () -> AnyPublisher<Response, HTTPError>,
     status: KeyPath<Response, Int>, headers: KeyPath<Response, HTTPHeaders>
@@ -81,7 +81,7 @@ public final class RetryingHTTPClient: HTTPClient {
 
   private static func isOverloaded(_ status: Int) -> Bool { [429, 502, 503, 504].contains(status) }
 
-  /// The pause that `Retry-After` requests, if it does so in seconds.
+  /// The pause that `Retry-After` requests, if it is given in seconds.
   private static func pause(_ headers: HTTPHeaders) -> Duration {
     .seconds(min(headers["Retry-After"].flatMap { Int($0) }.map { max(0, $0) } ?? 0, 60))
   }

@@ -12,7 +12,7 @@ struct Answer {
   private(set) var response: HTTPServer.Response
   private(set) var delimiting = ResponseHeads.Delimiting.none
   private(set) var sending = Sending.nothing
-  /// A long body that was passed whole; the stream retains it.
+  /// A long body that was passed as a whole; the stream retains it.
   private(set) var whole: Chunk?
 
   init(_ response: HTTPServer.Response, to head: RequestHead) {
@@ -22,7 +22,7 @@ struct Answer {
     let isRead = head.method == .get || head.method == .head
     if isRead, response.status == .ok {
       Conditions.apply(&self.response, to: head)
-      // A 304 has the tag of the response that it stands for.
+      // A 304 has the entity tag of the response that it represents.
       if self.response.status == .notModified { choice.weakenTag(of: &self.response) }
       if self.response.status == .ok, !Ranges.apply(&self.response, to: head) { choice.apply(to: &self.response) }
     } else {

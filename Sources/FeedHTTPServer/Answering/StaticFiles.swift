@@ -15,9 +15,9 @@ extension HTTPServer {
   ///
   /// A path can only name a file in the folder or its subfolders: `..`, empty parts, names that begin with a dot,
   /// backslashes, and bytes that are not UTF-8 get status 404. Each part is opened relative to the part before it, so
-  /// that none can be replaced in between. A folder is served as its `index.html`; if it has none, the status is 404. A
-  /// folder's path without the final slash is redirected to the path with the slash, so that relative links work. All
-  /// disk access runs off the loop.
+  /// that no part can be replaced in between. A folder is served as its `index.html`; if it has none, the status is
+  /// 404. A folder's path without the final slash is redirected to the path with the slash, so that relative links
+  /// work. All disk access runs off the loop.
   public struct StaticFiles: Sendable {
     /// The treatment of symbolic links below the folder.
     public enum Links: Sendable {
@@ -92,7 +92,7 @@ extension HTTPServer {
 
     private enum Found: Sendable {
       case file(FoundFile)
-      /// A folder that is served as its page.
+      /// A folder, which is served as its `index.html`.
       case folder
     }
 
@@ -106,7 +106,7 @@ extension HTTPServer {
       let bytes: Chunk?
     }
 
-    /// Opens a file in the folder; blocks while it does.
+    /// Opens a file in the folder; blocks until the file is open.
     private func open(_ parts: [String]) -> Found? {
       let noFollow = links == .refused ? O_NOFOLLOW : 0
       var directory = openFile(AT_FDCWD, folder, O_DIRECTORY)
@@ -114,7 +114,7 @@ extension HTTPServer {
         guard let parent = directory else { return nil }
         directory = openFile(parent.descriptor, part, O_DIRECTORY | noFollow)
       }
-      // `O_NONBLOCK`, because opening a pipe would wait otherwise.
+      // `O_NONBLOCK`, because opening a pipe would otherwise block.
       guard let directory, let file = openFile(directory.descriptor, parts.last!, noFollow | O_NONBLOCK) else {
         return nil
       }

@@ -1,8 +1,8 @@
 internal import FeedStream
 
 extension HTTPServer.Routes {
-  /// Turns on the live map of streams, and adds three routes: a page at `path` that shows the map and refreshes itself,
-  /// the map as JSON at `path.json`, and the page's style at `path.css`.
+  /// Turns on the live map of streams, and adds three routes: a page at `path`, which shows the map and reloads itself;
+  /// the map as JSON at `path.json`; and the page's style at `path.css`.
   ///
   ///     var routes = HTTPServer.Routes()
   ///     routes.group("/debug", [.bearer { $0 == "secret" ? "me" : nil }]) { $0.streamMap("/streams") }

@@ -1,5 +1,5 @@
-/// Decodes the pairs of a form or a query (`a=b&c=d`) into a flat value: a structure of strings, numbers, Booleans, raw
-/// values, and arrays of these for names that occur more than once.
+/// Decodes the pairs of a form or a query (`a=b&c=d`) into a flat value: a structure of strings, numbers, Booleans and
+/// raw values. Names that occur more than once become arrays of these.
 struct FormDecoder {
   func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
     var fields: [String: [String]] = [:]

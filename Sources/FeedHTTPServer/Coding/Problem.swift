@@ -7,15 +7,15 @@ extension HTTPServer {
   ///     throw HTTPServer.Problem(.unprocessableContent, detail: "A title has at least one character.")
   public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
     public var status: Status
-    /// The kind of problem: the URI of a page about it. `nil`, the default, if the status says it all.
+    /// The kind of problem: the URI of a page about it. `nil`, the default, if the status is enough.
     public var type: String?
-    /// A short summary of the kind of problem; by default, the phrase of the status.
+    /// A short summary of the kind of problem; by default, the status's phrase.
     public var title: String?
     /// A description of this request's error.
     public var detail: String?
     /// The URI of this occurrence.
     public var instance: String?
-    /// Further members, such as the invalid fields.
+    /// Additional members, such as the invalid fields.
     public var members: [String: String] = [:]
     /// Header fields of the response, such as `Retry-After`.
     public var headers: HTTPHeaders = [:]

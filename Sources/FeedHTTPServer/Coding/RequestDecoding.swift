@@ -26,15 +26,15 @@ extension HTTPServer.Request {
     }
   }
 
-  /// The body as a value, from JSON; pass `from: [.form]` for a page's form, or both.
+  /// The body as a value, decoded from JSON; for a page's form, pass `from: [.form]`, or pass both.
   ///
   ///     routes.post("/todos") { request in
   ///       request.decoded(as: NewTodo.self).tryMap { try .json(add($0), .created) }
   ///     }
   ///
-  /// **Demand:** reads the body when a value is requested. **Failure:** ``HTTPServer/Problem``: 415 for a different
-  /// content type or a compressed body, 400 for a malformed body, and 422 for a well-formed body that can't be decoded
-  /// as `type`; or the body's own failure.
+  /// **Demand:** reads the body when a value is requested. **Failure:** the body's own failure, or a
+  /// ``HTTPServer/Problem``: 415 for a different content type or a compressed body, 400 for a malformed body, and 422
+  /// for a well-formed body that can't be decoded as `type`.
   /// **Cancellation:** the rest of the body is discarded. **Policy:** holds the body, which has at most
   /// ``HTTPServer/Limits/bodyBytes``.
   public func decoded<Value: Decodable>(

@@ -41,7 +41,7 @@ extension HTTPServer.EventLog {
     }
 
     // The lock is held while the logs are informed, so that all see the changes in the same order. Under the lock, an
-    // event is copied to the ring and posted to each loop; no client is served meanwhile.
+    // event is only copied to the ring and posted to each loop; no client is served.
     private let state: Locked<State>
 
     /// - Parameters:

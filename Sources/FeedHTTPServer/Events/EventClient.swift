@@ -26,8 +26,8 @@ final class EventClient: ResponseSource {
   var isShort: Bool { true }
   var keepsBody: Bool { false }
 
-  /// Sends the client a new event: immediately and by itself if the client has received all earlier ones, as nearly all
-  /// clients have.
+  /// Sends the client a new event. It is sent immediately and by itself if the client has received all earlier ones, as
+  /// nearly all clients have.
   func take(_ event: Chunk, _ number: Int) {
     guard seen == number - 1, !isServing, !isOver, connection.isIdle else { return roomIsThere() }
     seen = number

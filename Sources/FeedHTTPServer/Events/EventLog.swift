@@ -8,7 +8,7 @@ extension HTTPServer {
   ///     routes.get("/events") { _ in .events(log) }
   ///
   /// An event is encoded once and kept in a ring that all clients share. A client is a position in the ring. A client
-  /// that doesn't read takes up no memory beyond that position and one write of at most 16 KiB; when it reads again, it
+  /// that doesn't read takes up no memory beyond that position and one write of at most 16 KiB. When it reads again, it
   /// gets the events that it missed. Each event has an id, with which a reconnecting client resumes where it stopped.
   /// If missed events have left the ring, or the id is unknown, the client gets an event named `reset`, and continues
   /// with new events.
@@ -112,7 +112,7 @@ extension HTTPServer {
 
     /// Sends an event to all clients, and keeps it for clients that lag behind.
     ///
-    /// - Parameter given: the event's id, without line breaks, for use when several servers send the same events and a
+    /// - Parameter given: the event's id, without line breaks. Pass it when several servers send the same events and a
     ///   client of one may resume at another. By default, the log assigns an id.
     /// - Returns: the event's id.
     @discardableResult public func send(_ data: String, name: String? = nil, id given: String? = nil) -> String {
@@ -166,7 +166,7 @@ extension HTTPServer {
     func attach(
       _ connection: ServerConnection, after head: RequestHead, _ greeting: Event?
     ) -> any ResponseSource {
-      // A client has seen everything, unless it says where it stopped.
+      // A client counts as having seen everything, unless it says where it stopped.
       var seen = ring.next - 1
       var isLost = false
       if let last = HTTPHeaders(head)["Last-Event-ID"], !last.isEmpty {

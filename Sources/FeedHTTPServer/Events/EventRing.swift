@@ -41,7 +41,7 @@ struct EventRing: Sendable {
   /// Sets the id of the next event.
   mutating func giveNext(_ id: String) { ids.give(id, to: next) }
 
-  /// Sets the id of the event before the next, even if there is no such event.
+  /// Sets the id of the event before the next one, even if there is no such event.
   mutating func begin(after id: String) { ids.give(id, to: next - 1) }
 
   mutating func keep(_ event: Chunk) {

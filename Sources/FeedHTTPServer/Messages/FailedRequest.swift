@@ -3,7 +3,7 @@ public import FeedStream
 extension HTTPServer {
   /// A request whose handler or body failed: see ``HTTPServer/onError``.
   public struct FailedRequest: CustomStringConvertible {
-    /// The error that was thrown, or that the stream failed with; a ``ResponseError`` if there was none.
+    /// The error that was thrown, or with which the stream failed; a ``ResponseError`` if there was none.
     public let error: any Error
     public let method: Method
     /// The path as received, without the query, which may contain secrets.

@@ -39,7 +39,7 @@ extension HTTPServer {
     /// The path of the target, as received, without the query; empty for `*` and CONNECT.
     public var path: String { head.path.count == 0 && head.form == .absolute ? "/" : head.text(head.path) }
     /// The path of the route that serves the request, with its placeholders, such as `/feeds/:name`; `nil` if there is
-    /// no route, or if the routes have not chosen one yet. Middleware for all routes reads it after the response.
+    /// no route, or none has been chosen yet. Middleware for all routes reads it after the response.
     public var route: String? { exchange.route }
     /// The query of the target, after the question mark, as received; `nil` if there is none.
     public var query: String? { head.query.map(head.text) }
@@ -60,7 +60,7 @@ extension HTTPServer {
     /// A client that waits for permission to send the body (`Expect: 100-continue`) gets that permission with the first
     /// demand. An unread body is discarded after the response if it is short; if it is long, the connection is closed.
     ///
-    /// **Demand:** a chunk at a time is read from the connection; without demand, the client has to wait. **Failure:**
+    /// **Demand:** reads one chunk at a time from the connection; without demand, the client has to wait. **Failure:**
     /// ``BodyError``; a second subscriber gets ``BodyError/taken``. **Cancellation:** the rest is discarded.
     /// **Policy:** holds one chunk.
     public var body: Body { Body(exchange: exchange) }

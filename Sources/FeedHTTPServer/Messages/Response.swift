@@ -5,8 +5,8 @@ extension HTTPServer {
   ///
   /// The server adds `Date` and the fields that delimit the body; `Connection: close` closes the connection after the
   /// response. The server omits the body for HEAD and the statuses 204 and 304. For GET and HEAD with status 200, the
-  /// server evaluates the request's conditions if the response has `ETag` or `Last-Modified`; for GET, it serves ranges
-  /// of a body of bytes or of a file.
+  /// server evaluates the request's conditions if the response has `ETag` or `Last-Modified`. For GET, it also serves
+  /// ranges of a body that consists of bytes or a file.
   public struct Response {
     enum Body {
       case none

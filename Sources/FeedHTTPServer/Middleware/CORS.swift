@@ -8,8 +8,8 @@ extension HTTPServer.Middleware {
   ///   - origins: the allowed origins, such as `https://example.com`; `nil`, the default, allows all origins, but
   ///     without credentials.
   ///   - methods: the allowed methods in addition to GET, HEAD, and POST.
-  ///   - headers: the fields that these pages may send.
-  ///   - exposed: the fields of responses that these pages may read.
+  ///   - headers: the header fields that these pages may send.
+  ///   - exposed: the response header fields that these pages may read.
   ///   - allowsCredentials: true to let these pages send cookies and credentials. Requires `origins`.
   ///   - maxAge: the time for which a browser may cache these permissions; 10 minutes by default.
   public static func cors(

@@ -3,7 +3,7 @@ internal import FeedStream
 extension HTTPServer.Middleware {
   /// Limits the number of requests per client in a period; requests beyond the limit get 429 with `Retry-After`.
   ///
-  /// A client has a bucket of `requests`, which refills at an even pace: the client may send that many in one burst,
+  /// Each client has a bucket of `requests`, which refills at an even pace. The client may send that many in one burst,
   /// and further requests only as fast as the bucket refills.
   ///
   /// - Parameters:

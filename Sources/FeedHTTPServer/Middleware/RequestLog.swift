@@ -86,7 +86,7 @@ extension HTTPServer.Middleware {
 }
 
 /// Creates ids as numbers in base 32, with a generator that starts at a random point and visits each 64-bit number
-/// once. No system call is needed per id, and the ids are short enough to be stored without an allocation.
+/// once. Creating an id requires no system call, and the ids are short enough to be stored without an allocation.
 private final class RandomIDs {
   @exclusivity(unchecked) private var numbers = SplitMix64(seed: .random(in: .min ... .max))
   private static let digits: StaticString = "0123456789abcdefghijklmnopqrstuv"

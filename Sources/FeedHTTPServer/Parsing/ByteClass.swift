@@ -4,10 +4,10 @@ enum ByteClass {
   static let token: UInt8 = 1
   /// The value of a field: visible characters, space, tab, and bytes above 127.
   static let text: UInt8 = 2
-  /// A path, with its slashes; the `%` of an escape is checked separately. In addition to RFC 3986, this allows what
-  /// browsers leave unescaped there: `[]|^`.
+  /// A path, with its slashes; the `%` of an escape is checked separately. In addition to RFC 3986, this allows the
+  /// characters that browsers leave unescaped there: `[]|^`.
   static let path: UInt8 = 4
-  /// A query. In addition to RFC 3986, this allows what browsers leave unescaped there: ``[]{}|\^` ``.
+  /// A query. In addition to RFC 3986, this allows the characters that browsers leave unescaped there: ``[]{}|\^` ``.
   static let query: UInt8 = 8
   /// A host name.
   static let host: UInt8 = 16
@@ -17,8 +17,8 @@ enum ByteClass {
   static let target: UInt8 = 128
 
   /// The classes of each byte.
-  // Written once, by its initializer, and never freed. A pointer, because an array would check its bounds for each
-  // byte.
+  // Written once, by its initializer, and never freed. It is a pointer, because an array would check its bounds for
+  // each byte.
   nonisolated(unsafe) static let table: UnsafePointer<UInt8> = {
     let table = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
     table.initialize(repeating: 0, count: 256)

@@ -28,7 +28,7 @@ final class ChunkedDecoder {
   private var state = State.size
   private var size = 0
   private var digits = 0
-  /// The number of bytes in the current chunk that have not arrived.
+  /// The number of bytes of the current chunk that have not arrived yet.
   private var left = 0
   /// The number of bytes in all chunks so far, and the limit.
   private var total = 0

@@ -28,7 +28,7 @@ struct HeadParser {
     case fieldStart, name, valueStart, value, valueLF
     case endLF
 
-    /// True if nothing of a request has arrived, except empty lines before it.
+    /// True if no part of a request has arrived, except empty lines before it.
     var isUntouched: Bool { self == .start || self == .startLF }
   }
 
@@ -39,7 +39,7 @@ struct HeadParser {
   private(set) var state: State
   /// The number of bytes that have been parsed.
   private var position = 0
-  /// The bytes that have arrived so far of a head that comes in several chunks.
+  /// The bytes that have arrived so far, if the head comes in several chunks.
   private var partial: [UInt8] = []
   /// The positions at which the line, the fields and the current part begin.
   private var lineStart = 0
@@ -132,7 +132,7 @@ struct HeadParser {
         state = .start
         at += 1
 
-      // If a part ends within the bytes, the next one follows without another dispatch on the state.
+      // If a part ends within the bytes, the next one is parsed without another dispatch on the state.
       case .method:
         while at < end, classes[Int(base[at])] & ByteClass.token != 0 { at &+= 1 }
         guard at - start <= 32 else { throw ParseFailure(.notImplemented, "the method is too long") }

@@ -4,7 +4,7 @@ internal import FeedStream
 protocol ResponseSource: AnyObject {
   /// True if the body has no end and lasts until the client disconnects.
   var endsWithReader: Bool { get }
-  /// True if the source holds a body that was passed whole.
+  /// True if the source holds a body that was passed as a whole.
   var keepsBody: Bool { get }
   /// True if the source delivers only a little at a time.
   var isShort: Bool { get }
@@ -23,10 +23,10 @@ final class BodyWriter: ResponseSource, Subscriber {
   private weak var connection: ServerConnection?
   private let isChunked: Bool
   let keepsBody: Bool
-  /// The number of announced bytes that have not arrived.
+  /// The number of announced bytes that have not arrived yet.
   private var left: Int?
   private var up: (any Subscription)?
-  /// True if a chunk was requested and has not arrived.
+  /// True if a chunk was requested and has not arrived yet.
   private var isAsked = false
   private var isAsking = false
   private var isOver = false

@@ -6,7 +6,7 @@ extension HTTPServer {
   /// Event streams end, and idle connections are closed. If a client sends a request on such a connection at that very
   /// moment, the request is lost, and the client must send it again, to another server. With a grace period (`grace`),
   /// that request gets a response, and so do requests on connections that are waiting to be accepted or are being
-  /// established; each of these responses has `Connection: close`.
+  /// established. Each of these responses has `Connection: close`.
   ///
   /// During the grace period, attempts to connect are ignored on Linux; clients try again after a second, and reach
   /// whichever server is listening by then. Elsewhere, such attempts are refused. A connection that is accepted during
@@ -17,7 +17,7 @@ extension HTTPServer {
   ///
   /// - Parameters:
   ///   - deadline: the time after which remaining connections are closed; 10 s by default.
-  ///   - grace: how long idle connections stay open for one last request; zero by default.
+  ///   - grace: the time that idle connections stay open for one last request; zero by default.
   @discardableResult public func shutdown(
     within deadline: StreamInstant.Stride = .seconds(10), grace: StreamInstant.Stride = .zero
   ) -> AnyPublisher<Never, Never> {
@@ -72,7 +72,7 @@ extension HTTPServer {
     whenEnded.append { timer.cancel() }
   }
 
-  /// Runs `action` when the loop has checked for connections and bytes once more. A turn checks after its work, so
+  /// Runs `action` when the loop has checked for connections and bytes once more. A turn checks after its work. So
   /// after the second turn, everything that was waiting when this was called has been handled.
   private func afterInput(_ action: @escaping (HTTPServer) -> Void) {
     scheduler.schedule { [weak self] in

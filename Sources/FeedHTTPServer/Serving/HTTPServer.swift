@@ -30,9 +30,10 @@ public final class HTTPServer {
   @exclusivity(unchecked) var isEnding = false
   /// False when the server no longer accepts connections.
   var isListening = true
-  /// True when the server is ending and closes connections that wait for a request.
+  /// True when the server is shutting down and closes connections that wait for a request.
   var closesIdle = false
-  /// True when the server also closes connections that were accepted while it was ending and have had no request.
+  /// True when the server also closes connections that were accepted while it was shutting down and have had no
+  /// request.
   var closesUnused = false
   var whenEnded: [() -> Void] = []
   var shares: ConnectionShares
@@ -159,9 +160,9 @@ public final class HTTPServer {
   /// The requests, delivered on demand.
   ///
   /// **Demand:** with demand, connections are accepted; without demand, new connections wait in the system's backlog,
-  /// and requests wait on the open connections. **Failure:** never. Finishes when the server is closed or has shut
-  /// down. **Cancellation:** closes the connections; the server continues to listen, and the publisher may be
-  /// subscribed to again.
+  /// and requests wait on open connections. **Failure:** never. Finishes when the server is closed or has shut down.
+  /// **Cancellation:** closes the connections; the server continues to listen, and the publisher may be subscribed to
+  /// again.
   /// **Policy:** holds one request of each open connection, and accepts at most one connection more than requested.
   ///
   /// There can be one subscriber at a time: a second subscription finishes without a value.
@@ -204,7 +205,7 @@ public final class HTTPServer {
     subscription?.acceptMore()
   }
 
-  /// Called when a connection is handed over to a different protocol, which has its own deadlines.
+  /// Called when a connection switches to a different protocol, which has its own deadlines.
   func stopTiming(_ connection: ServerConnection) {
     guard connection.index < timed else { return }
     timed -= 1

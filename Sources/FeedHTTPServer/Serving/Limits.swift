@@ -3,8 +3,8 @@ public import FeedStream
 extension HTTPServer {
   /// The limits on what a client may send and use. Every limit has a default; see also `docs/Limits.md`.
   public struct Limits: Sendable {
-    /// The maximum number of open connections. To admit a further connection, the server closes the one that has waited
-    /// longest for a request, if it has waited at least a second; otherwise, new connections wait in the system's
+    /// The maximum number of open connections. To admit another connection, the server closes the one that has waited
+    /// longest for a request, if it has waited at least a second. Otherwise, new connections wait in the system's
     /// backlog.
     public var connections = 4_096
     /// The maximum number of open connections per client address; an IPv6 network with a 64-bit prefix counts as one
@@ -48,8 +48,8 @@ extension HTTPServer {
     public var wholeBodyBytes = 256 << 20
     /// The maximum number of bytes that are read ahead of the current request.
     public var readAheadBytes = 16 * 1024
-    /// After the last response, the server keeps reading from a client for at most this time, and at most this number
-    /// of bytes, so that the response arrives.
+    /// The maximum time for which the server keeps reading from a client after the last response, and the maximum
+    /// number of bytes that it reads, so that the response arrives.
     public var linger: StreamInstant.Stride = .seconds(2)
     public var lingerBytes = 1 << 20
 

@@ -9,7 +9,7 @@ final class RequestSource: PullSource, Subscriber {
   @exclusivity(unchecked) private var requests: PullSubscription<HTTPServer.Request, Never>?
   @exclusivity(unchecked) private var listening: (any Subscription)?
   @exclusivity(unchecked) private var hasBegun = false
-  /// True if a connection was requested and has not arrived.
+  /// True if a connection was requested and has not arrived yet.
   @exclusivity(unchecked) private var isAsked = false
   @exclusivity(unchecked) private var waiting = FIFO<HTTPServer.Request>()
 
@@ -74,8 +74,8 @@ final class RequestSource: PullSource, Subscriber {
   }
 
   func receive(_ connection: Connection) -> Subscribers.Demand {
-    // `isAsked` stays true until the connection is counted: a connection that is closed to admit it would seem to make
-    // room for another.
+    // `isAsked` stays true until the connection is counted. Otherwise, a connection that is closed to admit this one
+    // would seem to make room for another.
     server?.add(connection)
     isAsked = wantsConnection
     return isAsked ? .max(1) : .none

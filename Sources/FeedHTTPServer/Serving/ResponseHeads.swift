@@ -20,8 +20,8 @@ struct ResponseHeads {
 
   /// The fields of every response that doesn't have fields with the same names.
   var always: HTTPHeaders = [:]
-  /// The blocks of memory to which responses are written, because most of them are released before the next response
-  /// begins.
+  /// The blocks of memory to which responses are written. They are reused, because most of them are released before the
+  /// next response begins.
   private let memory = Memory()
   /// The status lines, by status.
   private var lines = ContiguousArray<[UInt8]>(repeating: [], count: 600)
@@ -128,7 +128,7 @@ struct ResponseHeads {
   }
 
   private static func isID(_ name: String) -> Bool {
-    // The first letter distinguishes it from `Content-Type`, which is as long.
+    // The first letter distinguishes it from `Content-Type`, which has the same length.
     name.utf8.count == 12 && name.utf8.first.map(HTTPSyntax.lowercased) == UInt8(ascii: "x")
       && HTTPSyntax.isSame(name, "x-request-id")
   }

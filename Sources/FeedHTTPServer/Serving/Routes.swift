@@ -51,8 +51,8 @@ extension HTTPServer {
     /// The middleware around all routes, the first outermost.
     private var outermost: [Middleware] = []
 
-    /// Maps a handler's error to the error to respond with. A ``Status`` or a ``Problem`` becomes the response, a body
-    /// that is too large or malformed gets 413 or 400, and any other error becomes status 500 and is reported
+    /// Maps a handler's error to the error to respond with. A ``Status`` or a ``Problem`` becomes the response. A body
+    /// that is too large or malformed gets 413 or 400. Any other error becomes status 500 and is reported
     /// (``HTTPServer/onError``). By default, returns errors unchanged.
     ///
     ///     var routes = HTTPServer.Routes()
@@ -210,7 +210,7 @@ extension HTTPServer {
     /// The routes and their middleware as one function, composed once. Errors become responses inside all middleware,
     /// so that logs and metrics see the response that is sent.
     func handler() -> (Request) -> Reply {
-      // Formed once: a closure per request would count references to everything that these routes hold.
+      // Created once: a closure for each request would count references to everything that these routes hold.
       let routed: Handler = { try self.route($0) }
       guard !outermost.isEmpty else { return { settled($0, routed) } }
       let inner: Handler = { settled($0, routed) }

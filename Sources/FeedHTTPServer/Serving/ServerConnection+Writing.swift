@@ -37,7 +37,7 @@ extension ServerConnection {
     batchBytes = 0
     var batch: [Chunk] = []
     swap(&batch, &out)
-    // Long writes are split, so that progress is seen even if the client reads slowly.
+    // Long writes are split, so that progress is noticed even if the client reads slowly.
     let most = 256 * 1024
     var count = 0
     while count < batch.count, batchBytes < most {

@@ -11,7 +11,7 @@ final class ServerConnection {
   enum Phase {
     /// A head is awaited or has begun to arrive.
     case head
-    /// A request has been delivered; its body may be arriving, and its response may be on its way.
+    /// A request has been delivered; its body may be arriving, and its response may be in transit.
     case exchange
     /// The last response is being written.
     case closing
@@ -35,7 +35,7 @@ final class ServerConnection {
   @exclusivity(unchecked) var phase = Phase.head
   /// The number of the current request.
   @exclusivity(unchecked) var number = 0
-  /// True if the connection was accepted while the server was ending.
+  /// True if the connection was accepted while the server was shutting down.
   @exclusivity(unchecked) var isLate = false
 
   // Reading.
@@ -230,7 +230,7 @@ final class ServerConnection {
     reader?.end(.finished)
     reader = nil
     received = nil
-    // The response may have begun before the server began to end.
+    // The response may have begun before the server began to shut down.
     guard !willClose, !server.closesIdle || !input.isEmpty else {
       beginClosing()
       return false

@@ -22,8 +22,8 @@ extension HTTPServer {
   /// share must be `Sendable`, such as an actor, a ``FeedStream/SharedValue``, the senders of subjects, or an
   /// ``EventLog/Channel``.
   ///
-  /// It is an error if another program's server uses the port, as it is for a single server. The group closes when it
-  /// is released.
+  /// If another program's server uses the port, creating the group fails, as it does for a single server. The group
+  /// closes when it is released.
   public final class Group: Sendable {
     /// The address on which all servers listen.
     public let address: SocketAddress
@@ -152,7 +152,7 @@ extension HTTPServer {
     ///
     /// - Parameters:
     ///   - deadline: the time after which remaining connections are closed; 10 s by default.
-    ///   - grace: how long idle connections stay open for one last request; zero by default
+    ///   - grace: the time that idle connections stay open for one last request; zero by default
     ///     (``HTTPServer/shutdown(within:grace:)``).
     public func shutdown(
       within deadline: StreamInstant.Stride = .seconds(10), grace: StreamInstant.Stride = .zero

@@ -6,7 +6,7 @@ import Synchronization
 /// One poll of one feed, under a lease: sends the request and evaluates the response. The poll's owner completes the
 /// lease.
 ///
-/// A process may run ten thousand polls per hour, and most of them find no change, so a poll creates the operators of a
+/// A process may run ten thousand polls per hour, and most of them find no change. So a poll creates the operators of a
 /// load only if the feed must be read. A poll uses the store only if there is nothing from the server to show.
 package final class FeedPoll: Cancellable {
   /// The options of a poll.
@@ -39,7 +39,7 @@ package final class FeedPoll: Cancellable {
   /// The outcome of a poll.
   package struct Outcome {
     package var completion: PollCompletion
-    /// `nil` if the shown feed has not changed.
+    /// The result; `nil` if the shown feed has not changed.
     package var result: FeedResult?
     /// The validators of the saved and shown feed, after the lease is completed; `nil` if they are unknown.
     package var shown: FeedValidators?
@@ -130,7 +130,7 @@ package final class FeedPoll: Cancellable {
     steps.append(step)
   }
 
-  /// The operators of ``FeedLoader``, except that the feed is saved with the lease's completion.
+  /// The operators of ``FeedLoader``, except that the feed is saved when the lease is completed.
   private func latest(since known: FeedValidators, _ copy: PollCopy) -> some Publisher<FeedImages, RemoteFeedError> {
     let (requests, options) = (requests, terms.feed.options)
     return requests.images(at: requests.url, since: known, from: response.take())

@@ -9,17 +9,17 @@ public import ImageFeed
 ///     let poller = FeedPoller(addresses.map { PolledAddress($0) }, client: client, cache: cache, store: store, on: loop)
 ///     let subscription = poller.sink { print($0.address, $0.result) }
 ///
-/// Each subscription polls separately. A feed that is due is requested conditionally; ``Schedule`` decides when it is
+/// Each subscription polls separately. A feed that is due is requested conditionally. ``Schedule`` decides when it is
 /// due next, and the store records the due time for other processes and for the next run. A host gets one request at a
 /// time, with a second between requests; when the host requests a pause, all of its feeds wait. `docs/Polling.md`
 /// describes the rules.
 ///
 /// At the beginning, the saved copy of each feed that is not due yet is delivered. After that, a feed is delivered when
-/// it changes, when it starts or stops coming from the cache, and when its error changes. Finishes when no feed is left
-/// to poll, because all are gone (status 410). **Demand:** a poll begins only when its result is requested; finished
-/// results wait. As a result, a subscriber that requests one value at a time polls one feed at a time; to poll several
-/// at once, add a buffer with `buffer(size:prefetch:whenFull:)`. **Failure:** none: a feed that cannot be shown is
-/// delivered as a result.
+/// it changes, when it starts or stops coming from the cache, and when its error changes. Finishes when no feeds are
+/// left to poll, because all of them are gone (status 410). **Demand:** a poll begins only when its result is
+/// requested; finished results wait. As a result, a subscriber that requests one value at a time polls one feed at a
+/// time; to poll several at once, add a buffer with `buffer(size:prefetch:whenFull:)`. **Failure:** none: a feed that
+/// cannot be shown is delivered as a result.
 /// **Cancellation:** closes running requests immediately; the state of polling is saved.
 ///
 /// Use it on its scheduler's thread.

@@ -5,7 +5,7 @@ import ImageFeed
 /// Collects a poller's operations on its store. Those that arrive while a transaction runs, or within ten milliseconds
 /// if there are many polls, are carried out in the next transaction.
 ///
-/// A transaction and the switch to the thread pool take longer than the writes of a poll.
+/// A transaction and the switch to the thread pool take longer than a poll's writes.
 package final class PollDesk {
   /// An operation on the store, until it is carried out or abandoned.
   private final class Job: Cancellable {

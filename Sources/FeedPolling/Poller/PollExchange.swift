@@ -28,7 +28,7 @@ final class PollExchange: FeedExchangeObserver {
   /// The validators of the last response.
   var validators: FeedValidators { head.map { FeedValidators($0.headers) } ?? FeedValidators() }
 
-  /// The outcome of a poll, as facts for the next poll and in words. If `result` is `nil`, nothing has changed.
+  /// The outcome of a poll, as facts for the next poll and as text. If `result` is `nil`, nothing has changed.
   func outcome(of result: FeedResult?, now: Date) -> PollReport.Outcome {
     var facts = head.map { AnswerFacts($0, now: now) } ?? AnswerFacts(.noAnswer(wasAsked: false))
     if head?.redirects.first?.from != first { facts.movedTo = nil }

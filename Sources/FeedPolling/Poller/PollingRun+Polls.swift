@@ -69,7 +69,7 @@ extension PollingRun {
       guard let self, isLive else { return }
       switch answer {
       case .success(let record?): completed(index, outcome, record)
-      // Another version has been saved meanwhile, so the saved feed can't be renewed.
+      // Another version has been saved in the meantime, so the saved feed can't be renewed.
       case .success(nil): (members[index].poll as? FeedPoll)?.read()
       case .failure(let error) where outcome.completion.change != nil:
         members[index].polled.options.report(error)
@@ -99,8 +99,8 @@ extension PollingRun {
     ended(index, record.feed.due, hostOpens: record.host.opens)
   }
 
-  /// Handles a hub's announcement of a change: the feed is polled now, but no earlier than a minute after its last
-  /// poll, and after a failure, not before it is due.
+  /// Handles a hub's announcement of a change. The feed is polled now, but no earlier than a minute after its last poll
+  /// and, after a failure, not before it is due.
   func announced(_ address: URL) {
     guard isLive, isReady, let index = places[address], !members[index].isRemoved else { return }
     let health = members[index].health

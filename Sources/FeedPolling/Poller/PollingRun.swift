@@ -140,7 +140,7 @@ final class PollingRun: Subscription {
       members.append(Member(polled: feed, host: host, health: health))
       if health.failures > 0 { failing += 1 }
       queue.add(host: host, due: due.map { $0.timeIntervalSince1970 })
-      // Feeds that are due are requested; saved copies of the others are shown meanwhile.
+      // Feeds that are due are requested. In the meantime, saved copies of the others are shown.
       if wasAsked, isAnothers || due.map({ $0 > now }) ?? true { toShow.append(first + index) }
     }
     let isFirst = !isReady

@@ -171,7 +171,7 @@ public final class FeedHub {
     return HubReply(202)
   }
 
-  /// After the time for which changes are gathered, compares the feeds with the content sent last and sends the feeds
+  /// Compares the feeds with the content sent last, after the time for which changes are gathered, and sends the feeds
   /// that changed.
   public func changed() {
     guard !subscriptions.isEmpty, gathering == nil else { return }

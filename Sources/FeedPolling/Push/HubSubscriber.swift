@@ -138,7 +138,7 @@ public final class HubSubscriber {
       entry.lease.until = nil
       return HubReply(200)
     case "subscribe":
-      // A hub that was not sent a request can't make a subscription.
+      // A hub to which no request was sent can't create a subscription.
       guard entry.isAsked, let challenge = query("hub.challenge"), (1...2048).contains(challenge.utf8.count),
         let text = query("hub.lease_seconds"), let seconds = Int(text),
         Double(seconds) >= options.shortestLease.seconds

@@ -54,9 +54,9 @@ public struct AnswerFacts: Hashable, Sendable {
 }
 
 extension AnswerFacts {
-  /// The pause that `Retry-After` requests: seconds or a date in any of HTTP's three forms (RFC 9110, section 10.2.3),
-  /// relative to the response's own `Date`; `nil` if `Retry-After` is missing or unreadable. A date in the past counts
-  /// as zero.
+  /// The pause that `Retry-After` requests, in seconds or as a date in any of HTTP's three forms (RFC 9110, section
+  /// 10.2.3). A date is relative to the response's own `Date`. `nil` if `Retry-After` is missing or unreadable. A date
+  /// in the past counts as zero.
   public static func retryAfter(_ headers: HTTPHeaders, now: Date) -> Duration? {
     guard let text = headers["Retry-After"] else { return nil }
     if let seconds = CacheControl.seconds(text) { return .seconds(seconds) }

@@ -4,7 +4,7 @@ import ImageFeed
 
 /// The state of polling a feed: everything that the next poll depends on, and facts for users.
 ///
-/// It is kept in a store, so that other processes, and this one after a restart, know it, too.
+/// It is kept in a store, so that other processes know it, too, as does this one after a restart.
 public struct FeedHealth: Hashable, Sendable, Codable {
   /// The URL that was subscribed to.
   public var address: URL
@@ -33,7 +33,7 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var changeInterval: Double?
   /// The number of consecutive failed attempts.
   public var failures = 0
-  /// The result of the last attempt, in words.
+  /// The result of the last attempt, as text.
   public var outcome = ""
   /// True after status 410.
   public var isGone = false
@@ -55,8 +55,8 @@ public struct FeedHealth: Hashable, Sendable, Codable {
     public var to: URL
     /// The time when the redirect was first seen.
     public var since: Date
-    /// True when the target has replaced the URL: after seven days with the same target and a feed each time, or
-    /// immediately, if the redirect is from http to https on the same host.
+    /// True when the target has replaced the URL. That happens after seven days with the same target and a feed each
+    /// time, or immediately if the redirect is from http to https on the same host.
     public var isBelieved: Bool
 
     public init(to: URL, since: Date, isBelieved: Bool = false) {
@@ -71,7 +71,8 @@ public struct FeedHealth: Hashable, Sendable, Codable {
     public static let patience = 3
   }
 
-  /// Corrects the time of a request if it is in the future because the clock was wrong. The due time moves with it.
+  /// Corrects the time of a request that is in the future because the clock was wrong. The due time moves by the same
+  /// amount.
   mutating func correctClock(now: Date) {
     guard let asked, asked > now + FeedCachePolicy.clockTolerance.seconds else { return }
     let jump = asked.timeIntervalSince(now)
@@ -114,7 +115,7 @@ extension FeedHealth {
   ///
   /// - Parameters:
   ///   - facts: the outcome.
-  ///   - text: the outcome in words.
+  ///   - text: the outcome as text.
   ///   - now: the time of the response.
   mutating func note(_ facts: AnswerFacts, _ text: String, now: Date) {
     outcome = text

@@ -23,7 +23,7 @@ public struct HostHealth: Hashable, Sendable, Codable {
   /// The earliest time of the next request, taking a pause into account.
   var opens: Date { max(pausedUntil ?? .distantPast, next ?? .distantPast) }
 
-  /// Limits a pause to a day, because only a wrong clock can have caused one that ends later.
+  /// Limits a pause to a day, because only a wrong clock can cause a pause that ends later.
   mutating func correctClock(now: Date) {
     let latest = now + Schedule.longest.seconds
     if let end = pausedUntil, end > latest { pausedUntil = latest }

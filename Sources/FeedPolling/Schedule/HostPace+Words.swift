@@ -1,5 +1,5 @@
 extension HostPace {
-  /// The pace in words, one sentence per known fact, without a period.
+  /// The pace as text: one sentence per known fact, without a period.
   ///
   /// - Parameter host: the host's name.
   public func words(for host: String) -> [String] {

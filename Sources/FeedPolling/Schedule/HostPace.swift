@@ -3,9 +3,9 @@ public import Foundation
 /// The pace at which a host accepts requests, learned from its refusals and its stated limits.
 ///
 /// A pace is kept only for hosts that have refused requests as too frequent or that state a limit. After a refusal, the
-/// time between requests grows to what `Retry-After` implies, or if that is missing, by a factor of four (two from
-/// thirty seconds on; multiplicative decrease). Each request that is accepted at this pace adds one request per hour
-/// (additive increase), until the pace is close to one that was refused.
+/// time between requests grows to the time that `Retry-After` implies. If that field is missing, the time grows by a
+/// factor of four (two from thirty seconds on; multiplicative decrease). Each request that is accepted at this pace
+/// adds one request per hour (additive increase), until the pace is close to one that was refused.
 public struct HostPace: Hashable, Sendable, Codable {
   /// The maximum time between two requests that can be learned, in seconds: an hour.
   public static let longest = 3600.0
@@ -17,7 +17,7 @@ public struct HostPace: Hashable, Sendable, Codable {
   /// The time for which a refused pace isn't tried again: a day, or 400 days after its second refusal, in seconds.
   static let memory = (first: 86_400.0, confirmed: 400 * 86_400.0)
 
-  /// The learned time from the end of a request to the next one, in seconds; `nil` if the host accepts requests at the
+  /// The learned time from the end of one request to the next, in seconds; `nil` if the host accepts requests at the
   /// usual pace.
   public var gap: Double?
   /// The shortest time that was recently accepted.
@@ -31,7 +31,7 @@ public struct HostPace: Hashable, Sendable, Codable {
   public var refusals = 0
   /// The time when the last request ended.
   var asked: Date?
-  /// The number of accepted requests, and the time of the first of them.
+  /// The number of accepted requests, and the time of the first one.
   var accepted = 0
   var since: Date?
   /// The last stated quota, and when it was stated.
@@ -70,8 +70,8 @@ public struct HostPace: Hashable, Sendable, Codable {
   ///   - saved: the previous pace; `nil` if none was learned.
   ///   - facts: the outcome.
   ///   - asked: the beginning of the request.
-  ///   - isRepeated: true when the feed's last request failed, too: a feed that is always answered with a challenge
-  ///     says nothing about its host's pace.
+  ///   - isRepeated: true when the feed's last request failed, too: a feed whose server always responds with a
+  ///     challenge says nothing about its host's pace.
   ///   - usual: the time between two requests if no pace was learned, in seconds.
   ///   - now: the time of the response.
   /// - Returns: `nil` if there is nothing to remember.
@@ -126,8 +126,8 @@ public struct HostPace: Hashable, Sendable, Codable {
     let spacing = self.asked.map { max(0, asked.timeIntervalSince($0)) }
     if since == nil || isQuiet(spacing, usual) { (since, accepted) = (asked, 0) }
     accepted += 1
-    // Only a request sent about as soon as allowed says something about the pace; the first one after a refusal does
-    // not.
+    // Only a request that is sent about as soon as allowed says something about the pace; the first request after a
+    // refusal does not.
     guard let gap, let spacing, accepted > 1, spacing <= gap * 1.5 + 2 else { return }
     held = gap
     let next = Self.longest / (Self.longest / gap + 1)

@@ -19,11 +19,11 @@ public struct RequestQuota: Hashable, Sendable, Codable {
     self.window = window
   }
 
-  /// True when the server allows no further requests for now, and says for how long.
+  /// True when the server allows no more requests for now, and says for how long.
   public var isUsedUp: Bool { remaining < 1 && resetsAfter.map { $0 > 0 } ?? false }
 
-  /// The number of seconds between two requests at which the quota lasts until it resets. Zero while more than a tenth
-  /// of it is left, so that users who subscribe to many feeds see them immediately.
+  /// The number of seconds between two requests with which the quota lasts until it resets. Zero while more than a
+  /// tenth of the quota is left, so that users who subscribe to many feeds see them immediately.
   public var rest: Double {
     guard let resetsAfter else { return 0 }
     if isUsedUp { return resetsAfter }

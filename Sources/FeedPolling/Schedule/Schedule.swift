@@ -5,7 +5,7 @@ import ImageFeed
 ///
 /// After a feed has arrived, the next poll comes no earlier than the user's interval, the end of the response's
 /// freshness, and the time that the document allows. It comes no later than after a day, or the user's interval if that
-/// is longer. After each further failure, the next poll comes later; after a server's request for a pause, it comes
+/// is longer. After each further failure, the next poll comes later. After a server's request for a pause, it comes
 /// when the pause is over. Each time is varied by up to a tenth, so that feeds that started together spread out.
 public struct Schedule: Hashable, Sendable {
   /// The interval that the user wants; `nil` to adapt to how often the feed changes.
@@ -102,8 +102,8 @@ public struct Schedule: Hashable, Sendable {
     }
   }
 
-  /// The due time, by this schedule, of a feed that was requested before; the saved due time may come from a schedule
-  /// with a different interval.
+  /// The due time of a feed that was requested before, according to this schedule; the saved due time may come from a
+  /// schedule with a different interval.
   public func due(_ health: FeedHealth, using random: inout some RandomNumberGenerator) -> Date? {
     guard let asked = health.asked, !health.isGone else { return health.isGone ? nil : .distantPast }
     if health.interval == interval?.seconds { return health.due }

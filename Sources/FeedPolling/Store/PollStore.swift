@@ -38,8 +38,8 @@ public indirect enum PollWork: Sendable {
 /// The result of a ``PollWork``.
 public indirect enum PollAnswer: Hashable, Sendable {
   case verdict(PollVerdict)
-  /// The recorded notes; `nil` if nothing is recorded, because a feed was to be renewed without being read, but a
-  /// different version has been saved in the meantime.
+  /// The recorded notes. `nil` if nothing is recorded: a feed was to be renewed without being read, but a different
+  /// version has been saved in the meantime.
   case completed(PollRecord?)
   /// The state of the host, if it is closed; `nil` if it may be visited now.
   case visit(closed: HostHealth?)
@@ -176,7 +176,7 @@ public struct PollDecision: Hashable, Sendable, Codable {
   public var time: Date
   /// The extent of the request: `all of it`, or `changes`.
   public var request: String
-  /// The outcome in words.
+  /// The outcome as text.
   public var outcome: String
   /// The time when the feed is due next; `nil` for never.
   public var due: Date?
@@ -220,7 +220,7 @@ extension PollClaim {
       return (.notDue(feed), feed, host)
     }
     guard host.opens <= now else { return (.hostIsClosed(host), feed, host) }
-    // A saved feed always has a digest: without one, the feed is lost, and its validators with it.
+    // A saved feed always has a digest. Without one, the feed is lost, and so are its validators.
     if !validators.isEmpty || validators.digest != nil { feed.hadValidators = !validators.isEmpty }
     let before = feed.askedForAll
     var since = validators.trusted(at: now)

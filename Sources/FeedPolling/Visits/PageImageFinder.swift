@@ -4,10 +4,10 @@ package import ImageFeed
 
 /// Finds images for items that have none, on the items' pages: one request per item, in the order of the feed.
 ///
-/// The finder is as polite as the poller: all processes that share the store send a host one request at a time, polls
-/// included, with a pause after each. If the host requests a pause (429, 503), all of them observe it. A page that was
-/// read is never requested again. A page that could not be read is requested again when its feed changes, or by the
-/// next process.
+/// The finder is as polite as the poller. All processes that share the store send a host one request at a time,
+/// including polls, with a pause after each. If the host requests a pause (429, 503), all of them observe it. A page
+/// that was read is never requested again. A page that could not be read is requested again when its feed changes, or
+/// by the next process.
 ///
 /// Use it on its scheduler's thread.
 package final class PageImageFinder {

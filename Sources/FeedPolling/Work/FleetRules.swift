@@ -1,12 +1,13 @@
 /// Constants for every engine.
 package enum FleetRules {
-  /// The number of workers lost in a row, while polling the same feed, after which that feed is requested less often.
+  /// The number of workers that must be lost in a row, while polling the same feed, before that feed is requested less
+  /// often.
   package static let suspicious = 3
   /// The bounds of the lateness histogram, in seconds.
   package static let lateness = [1, 5, 15, 60, 300, 900, 3600, 86_400, 1_000_000_000]
   /// The maximum time by which a version may be in the future, in milliseconds, as in `FeedCachePolicy`.
   package static let future = 300_000
-  /// A tolerance in milliseconds: a worker that wakes no later than this after a host is due counts as awake for that
+  /// A tolerance in milliseconds: a worker that wakes at most this long after a host is due counts as awake for that
   /// host.
   package static let slack = 20
 

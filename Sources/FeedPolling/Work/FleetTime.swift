@@ -1,9 +1,9 @@
 /// The time of a fleet: it follows the engine's clock, but never goes back, and doesn't jump while the fleet is in use.
 ///
-/// Leases, gaps, pauses and due times are measured by this time. If the engine's clock is set, the engine stops for a
-/// while, or another engine with a different clock takes over, the fleet's time advances by the elapsed time on its
-/// users' monotonic clocks. After that, it follows the engine's clock again, running a tenth faster or slower until
-/// both agree.
+/// Leases, gaps, pauses and due times are measured by this time. The engine's clock may be set, the engine may stop for
+/// a while, or another engine with a different clock may take over. In each case, the fleet's time advances by the
+/// elapsed time on its users' monotonic clocks. After that, it follows the engine's clock again, running a tenth faster
+/// or slower until both agree.
 package struct FleetTime: Hashable, Sendable {
   /// A fleet time that a user received, and the time that has passed since then by that user's own clock; both in
   /// milliseconds.
@@ -29,7 +29,7 @@ package struct FleetTime: Hashable, Sendable {
 
   /// - Parameters:
   ///   - raw: the engine's clock now.
-  ///   - sight: a user's sight; `nil` for a user that has received no time yet.
+  ///   - sight: the fleet time that a user last received; `nil` for a user that has received none yet.
   ///   - isIdle: true if no host is leased. In that case, a fleet that was idle for a long time adopts the engine's
   ///     clock.
   package mutating func advance(to raw: Double, _ sight: Sight?, isIdle: @autoclosure () throws -> Bool) rethrows {

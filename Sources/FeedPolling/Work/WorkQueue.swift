@@ -12,8 +12,8 @@ public protocol WorkQueue: AnyObject {
   /// Grants due hosts, the longest due first, each with its earliest due feed.
   ///
   /// **Demand:** requested on subscription; delivers one grant, which may have no lease. **Failure:** ``FleetError``;
-  /// if a reply is lost, its granted hosts become free when their leases expire. **Cancellation:** hosts that are
-  /// granted later become free in the same way.
+  /// if a reply is lost, the hosts that it granted become free when their leases expire. **Cancellation:** hosts that
+  /// are granted later become free in the same way.
   func claim(_ wish: WorkClaim) -> AnyPublisher<WorkGrant, FleetError>
 
   /// Extends the lease of a host.
@@ -21,8 +21,8 @@ public protocol WorkQueue: AnyObject {
   /// - Returns: false if another worker has taken the host, so that the current work must be abandoned.
   func extend(_ lease: WorkLease, by duration: Duration) -> AnyPublisher<Bool, FleetError>
 
-  /// Completes a lease with its result, atomically: writes the feed over the version that the lease saw, or an older
-  /// one; appends the update to the log; sets the next due time; and frees the host.
+  /// Completes a lease with its result, atomically: writes the feed over the version that the lease saw or an older
+  /// one, appends the update to the log, sets the next due time, and frees the host.
   ///
   /// The same completion may be sent again if its reply was lost.
   func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError>
@@ -81,8 +81,8 @@ public struct WorkClaim: Hashable, Sendable {
     self.patience = patience
   }
 
-  /// Returns 64 random bits. A counter would be worse, because a failover could set it back, so that a number would be
-  /// assigned twice.
+  /// Returns 64 random bits. A counter would be worse: a failover could set it back, and a number would be assigned
+  /// twice.
   public static func randomNonce() -> String { String(UInt64.random(in: 0 ... .max), radix: 36) }
 }
 
@@ -96,9 +96,8 @@ public struct WorkGrant: Hashable, Sendable {
   /// The damaged keys that the engine found. The hosts of these keys get no requests for a minute; other hosts are not
   /// affected.
   public var problems: [FleetError] = []
-  /// The time for which this worker may sleep, if there were fewer hosts than it requested; other workers check
-  /// meanwhile. `nil` if the engine doesn't support this; its workers wake at ``next`` and after
-  /// ``WorkClaim/patience``.
+  /// The time for which this worker may sleep, if there were fewer hosts than it requested; other workers check in the
+  /// meantime. `nil` if the engine doesn't support this; its workers wake at ``next`` and after ``WorkClaim/patience``.
   public var wake: Duration?
 
   public init(leases: [WorkLease], now: Date, next: Date?) {

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The engine's time. Everything that others see is dated by it, so that a wrong clock on a worker does no harm.
+/// The engine's time. It dates everything that others see, so that a wrong clock on a worker does no harm.
 final class FleetClock: Sendable {
   private let start: Mutex<Date>
   private let uptime: @Sendable () -> Duration

@@ -24,8 +24,9 @@ public final class FleetWorker {
     public var name = FleetWorker.defaultName()
     /// The maximum number of concurrent requests. 64 by default.
     public var concurrency = 64
-    /// The duration of a lease, which is extended while a request runs. 45 seconds by default, and never shorter than a
-    /// request may take (``load``); otherwise, another worker could get the host before the request ends.
+    /// The duration of a lease, which is extended while a request runs. 45 seconds by default, and never shorter than
+    /// the time that a request may take (``load``). Otherwise, another worker could get the host before the request
+    /// ends.
     public var lease: Duration {
       get { Swift.max(wantedLease, load.timeout) }
       set { wantedLease = newValue }

@@ -7,7 +7,7 @@ final class RedisLink {
 
   private struct Waiting {
     let sent: StreamInstant
-    /// `nil` once it has been called.
+    /// Receives the reply; `nil` once it has been called.
     var reply: Reply?
   }
 
@@ -79,7 +79,7 @@ final class RedisLink {
     let left = waiting[firstWaiting...]
     waiting = []
     firstWaiting = 0
-    // Called first, so that a command that is sent again in response gets another connection.
+    // Called first, so that a command that is sent again as a result gets another connection.
     onEnd.take()?(error)
     for one in left { one.reply?(.failure(error)) }
   }

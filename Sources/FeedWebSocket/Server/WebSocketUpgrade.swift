@@ -127,8 +127,9 @@ extension HTTPServer.Request {
   ///       request.upgradeToWebSocket { socket in socket.messages.write(to: socket) }
   ///     }
   ///
-  /// A request that isn't a handshake is refused with 400 or 426, a request from a page with a different origin with
-  /// 403, and a request for a different host with 421. When the server shuts down, it closes the socket with 1001.
+  /// A request that isn't a handshake is refused with 400 or 426. A request from a page with a different origin is
+  /// refused with 403, and a request for a different host with 421. When the server shuts down, it closes the socket
+  /// with 1001.
   ///
   /// - Parameters:
   ///   - options: the requirements for the client, and the offers to it.

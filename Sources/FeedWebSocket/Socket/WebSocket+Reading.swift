@@ -16,11 +16,11 @@ extension WebSocket {
   ///
   /// Finishes when the peer closes with 1000, 1001 or no code, or after ``close(_:reason:)``.
   ///
-  /// **Demand:** without demand, no message is read, and the peer has to wait when the system's buffers are full; the
-  /// socket replies to pings that come before the next message, and later pings wait. **Failure:** ``WebSocketError``;
-  /// a second subscriber at the same time gets ``WebSocketError/alreadyRead``. **Cancellation:** stops reading
-  /// messages; the socket stays open, and another subscriber may continue. **Policy:** holds the bytes of one read, and
-  /// the message that is arriving.
+  /// **Demand:** without demand, no message is read, and the peer has to wait when the system's buffers are full. The
+  /// socket still replies to pings that come before the next message; later pings wait. **Failure:**
+  /// ``WebSocketError``; a second subscriber at the same time gets ``WebSocketError/alreadyRead``. **Cancellation:**
+  /// stops reading messages; the socket stays open, and another subscriber may continue. **Policy:** holds the bytes of
+  /// one read, and the message that is arriving.
   public var messages: Messages { Messages(socket: self) }
 
   /// See ``WebSocket/messages``.

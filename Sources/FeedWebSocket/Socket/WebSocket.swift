@@ -81,7 +81,7 @@ public final class WebSocket {
   @exclusivity(unchecked) var batchBytes = 0
   @exclusivity(unchecked) var closeBegan: StreamInstant?
 
-  /// A self-reference from the first step of closing to the last, because nothing else may be retaining the socket at
+  /// A self-reference from the first step of closing to the last, because nothing else may retain the socket during
   /// that time.
   @exclusivity(unchecked) private var itself: WebSocket?
   /// The result of a server's handler, retained until the socket is closed.
@@ -135,7 +135,7 @@ public final class WebSocket {
   ///
   /// - Parameters:
   ///   - code: the reason, as a number.
-  ///   - reason: the reason, in words, which the peer may log: at most 123 bytes of UTF-8; longer text is truncated.
+  ///   - reason: the reason as text, which the peer may log: at most 123 bytes of UTF-8; longer text is truncated.
   public func close(_ code: WebSocketCloseCode = .normal, reason: String = "") {
     guard state == .open else { return }
     state = .closing

@@ -8,7 +8,7 @@ extension Publisher where Output == WebSocketMessage {
   /// Several publishers may write to one socket; they take turns sending their messages.
   ///
   /// **Demand:** begins on subscription, and requests one message at a time, only while fewer than
-  /// ``WebSocketLimits/bufferedBytes`` bytes wait to be written, so a peer that doesn't read takes up no more memory.
+  /// ``WebSocketLimits/bufferedBytes`` bytes wait to be written. So a peer that doesn't read takes up no more memory.
   /// **Failure:** upstream's failure, once upstream's messages are written; the socket is then closed with 1011, unless
   /// the failure is the socket's own. ``WebSocketError`` if the socket is closed first. **Cancellation:** cancels
   /// upstream; encoded messages are still written. **Policy:** holds one message, and the bytes that wait to be
@@ -95,7 +95,7 @@ final class WriteMessagesStage<UpstreamFailure: Error>: Subscriber, SocketWriter
     guard let socket, !isOver else { return .none }
     socket.enqueue(input)
     isAsked = false
-    // The next message is requested by the return value, which is cheaper than a call while this one is sent.
+    // The return value requests the next message, which is cheaper than a call while this message is sent.
     guard !isOver, socket.hasRoom else { return .none }
     isAsked = true
     return .max(1)

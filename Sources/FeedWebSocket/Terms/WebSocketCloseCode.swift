@@ -18,7 +18,7 @@ public struct WebSocketCloseCode: Hashable, Sendable, CustomStringConvertible {
   public static let protocolError = WebSocketCloseCode(1002)
   /// The data is of a kind that cannot be accepted, such as binary data instead of text.
   public static let unsupportedData = WebSocketCloseCode(1003)
-  /// The data isn't what it was declared to be, such as text that is not UTF-8.
+  /// The data isn't of the declared kind, such as text that is not UTF-8.
   public static let invalidData = WebSocketCloseCode(1007)
   public static let policyViolation = WebSocketCloseCode(1008)
   public static let messageTooBig = WebSocketCloseCode(1009)

@@ -36,7 +36,7 @@ public final class FeedCache {
   public func feed(at address: URL) -> LocalFeed { LocalFeed(address: address, cache: self) }
 }
 
-/// The saved feed of one URL, to load, validate or replace.
+/// The saved feed of one URL, which can be loaded, validated or replaced.
 ///
 /// Each use case is a publisher that does nothing until it is subscribed to.
 public struct LocalFeed {

@@ -16,13 +16,13 @@ extension LocalFeed {
   /// The saved feed, unless it has expired.
   ///
   /// **Demand:** the feed is held until requested. **Failure:** a ``CacheMiss`` if nothing is saved, if the saved feed
-  /// is `maxAge` old or older (see ``FeedCachePolicy``), or if it can't be read; the miss says why, and what happened
-  /// to an expired feed. **Cancellation:** prevents a retrieval that has not begun.
+  /// is `maxAge` old or older (see ``FeedCachePolicy``), or if it can't be read; the miss gives the reason, and the
+  /// fate of an expired feed. **Cancellation:** prevents a retrieval that has not begun.
   ///
   /// - Parameters:
   ///   - maxAge: the age at which a feed expires; `nil` for never.
-  ///   - deleting: the feeds to delete; none by default. A feed that has expired only by `maxAge` is kept: see
-  ///     ``FeedCache/init(store:on:policy:now:)``.
+  ///   - deleting: the feeds to delete; none by default. A feed that has expired only according to `maxAge` is kept:
+  ///     see ``FeedCache/init(store:on:policy:now:)``.
   public func load(
     maxAge: Duration? = FeedCachePolicy.defaultMaxAge, deleting: CacheCleaning = .nothing
   ) -> AnyPublisher<CachedFeed, CacheMiss> {

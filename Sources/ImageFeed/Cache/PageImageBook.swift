@@ -55,7 +55,7 @@ package struct PageImageBook: Sendable {
   /// - Returns: the images of the feed; `nil` if nothing is saved.
   package func fill(_ address: URL, now: Date) throws(FeedStoreError) -> FeedImages? {
     var images: FeedImages?
-    // Retry if a poll saves another document meanwhile, because that document must be filled, too.
+    // Retry if a poll saves another document in the meantime, because that document must be filled, too.
     for _ in 0..<3 {
       guard let saved = try store.retrieve(for: address) else { return nil }
       let note = try store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) } ?? nil

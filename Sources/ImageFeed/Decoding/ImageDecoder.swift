@@ -10,8 +10,8 @@ import Foundation
 /// If an image makes its process crash, or take too much time or memory, only that image fails; another process
 /// replaces the first. The processes (`image-decoder`, from this package) are started when there is work, decode one
 /// image after another, and end when they are idle or the decoder is released. They can't access files or the network,
-/// may use 320 MiB of memory (seccomp and rlimits), and are not trusted: a reply that does not match its request ends
-/// the process.
+/// and may use 320 MiB of memory (seccomp and rlimits). They are not trusted: a reply that does not match its request
+/// ends the process.
 ///
 /// JPEG and PNG images, and the first frames of GIF, WebP and AVIF images, are decoded and turned upright. Lives on its
 /// scheduler's thread, as streams do.

@@ -149,7 +149,7 @@ final class ImageDecoderProcess {
     request = nil
   }
 
-  /// SIGKILL is safe, because the process has no state besides the image.
+  /// Ends the process with SIGKILL, which is safe, because the process has no state besides the image.
   private func kill() {
     if status == nil { process.send(SIGKILL) }
   }

@@ -25,7 +25,7 @@ package struct ImageDecodingResponse: Sendable {
   package var size: DecodedImage.Size
   package var originalSize: DecodedImage.Size
   package var form: DecodedImage.Form
-  /// The image, or the reason in words.
+  /// The image, or the reason why there is none, as text.
   package var body: Chunk
   /// See ``DecodedImage/color``.
   package var color: UInt32

@@ -51,11 +51,11 @@ public final class SizedImageLoader {
 
   /// The image at a URL, in the smallest width of the ladder that is at least `width`.
   ///
-  /// The original is delivered if `width` is more than the ladder's largest width, and if there is no decoder. If
-  /// browsers show its format, it is also delivered when the resized image would not have fewer pixels and fewer bytes,
-  /// when the decoder doesn't support the format, and when the decoder is busy, can't start, or is closed. A resized
-  /// image is a JPEG, or a PNG if a pixel is transparent; an animation becomes a still image. A resized image is
-  /// considered current as long as its original is, and is made again when the original has changed.
+  /// The original is delivered if `width` is more than the ladder's largest width, and if there is no decoder. An
+  /// original in a format that browsers show is also delivered in three other cases: the resized image would not have
+  /// fewer pixels and fewer bytes; the decoder doesn't support the format; or the decoder is busy, can't start, or is
+  /// closed. A resized image is a JPEG, or a PNG if a pixel is transparent; an animation becomes a still image. A
+  /// resized image is considered current as long as its original is, and is made again when the original has changed.
   ///
   /// **Demand, cancellation:** as in ``ImageLoader/data(for:of:isPrivate:)``. **Failure:** ``SizedImageError``; an
   /// image that can't be decoded isn't tried again during the lifetime of this loader, unless its bytes change.
@@ -77,7 +77,7 @@ public final class SizedImageLoader {
     }
   }
 
-  /// Loads the original and saves it: see ``ImageLoader/keep(_:of:isPrivate:)``.
+  /// Loads and saves the original: see ``ImageLoader/keep(_:of:isPrivate:)``.
   public func keep(_ url: URL, of feed: URL? = nil, isPrivate: Bool? = nil) -> AnyPublisher<LoadedImage, ImageError> {
     loader.keep(url, of: feed, isPrivate: isPrivate)
   }

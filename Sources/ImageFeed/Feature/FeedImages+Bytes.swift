@@ -36,7 +36,7 @@ extension FeedImages {
 
   private static var versionWithout: UInt8 { 1 }
   private static var versionWithOmitted: UInt8 { 2 }
-  /// The version in which each image has a post, and the document has a number of items without an image.
+  /// The version in which each image has a post, and the document has a count of items without an image.
   private static var versionWithPosts: UInt8 { 3 }
 
   /// The digest in ``bytes``: equal for the same images, regardless of the title and of the number of items without an
@@ -48,7 +48,7 @@ extension FeedImages {
     return bytes.dropFirst().prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Reads what ``bytes`` wrote.
+  /// Reads the form that ``bytes`` wrote.
   ///
   /// - Returns: `nil` for missing or changed bytes.
   package init?(bytes: UnsafeRawBufferPointer) {

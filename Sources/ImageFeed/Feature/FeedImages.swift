@@ -3,9 +3,9 @@ import Foundation
 
 /// The images of a feed, in order: an immutable list that is compared, hashed and released in constant time.
 ///
-/// An event loop compares the feed that it shows with the one that has arrived, and releases the old one; with an array
+/// An event loop compares the feed that it shows with the one that has arrived, and releases the old one. With an array
 /// of 100,000 images, each of these operations would take 10 ms. This list is created off the loop: all texts are in
-/// one block of memory, with a digest of them. Reading an element creates its strings.
+/// one block of memory, together with their digest. Reading an element creates its strings.
 public struct FeedImages: Sendable {
   let storage: Storage
 
@@ -184,10 +184,10 @@ extension FeedImages {
     package var post: UnsafeBufferPointer<UInt8>?
   }
 
-  /// The id of an image, without its texts.
+  /// The id of an image; doesn't read the image's texts.
   func id(at position: Int) -> FeedImage.ID { storage.records[position].id }
 
-  /// The time when an image was published, without its texts: seconds since 1970.
+  /// The time when an image was published, in seconds since 1970; doesn't read the image's texts.
   func published(at position: Int) -> Int64? {
     let published = storage.records[position].published
     return published == Record.undated ? nil : published

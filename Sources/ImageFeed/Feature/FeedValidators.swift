@@ -8,7 +8,7 @@ public struct FeedValidators: Hashable, Sendable {
   public var etag: String?
   /// The value of the `Last-Modified` field.
   public var lastModified: String?
-  /// The URL of the response with these fields, if it isn't the feed's own URL because a web page led to it.
+  /// The URL of the response with these fields, if it differs from the feed's own URL because a web page led to it.
   public var source: URL?
   /// The digest of the body's bytes, to recognize the same bytes when they are sent again.
   public var digest: BodyDigest?

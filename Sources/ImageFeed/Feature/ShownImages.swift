@@ -2,8 +2,8 @@ public import Foundation
 
 /// The images of one feed that have been shown, by their ids; all others are new.
 ///
-/// This record remembers the images of the feed as last shown, and the latest 10,000 former ones, so that an item that
-/// a feed drops and lists again isn't new again.
+/// This record remembers the images that the feed had when it was last shown, and the latest 10,000 former ones. So an
+/// item that a feed drops and lists again isn't new again.
 public struct ShownImages: Hashable, Sendable {
   /// The maximum number of remembered images that the feed no longer lists.
   public static let kept = 10_000

@@ -4,8 +4,8 @@ import Foundation
 /// Essential Feed JSON: `{"items": [{"id": UUID, "description"?: string, "location"?: string, "image":
 /// URL}]}` in UTF-8 or UTF-16.
 ///
-/// The server's order is kept, and so are items that repeat an id; a `null` description or location counts as absent;
-/// unknown keys are ignored; a document with no items is an empty feed. One bad item makes the whole feed invalid.
+/// The server's order is kept, and so are items that repeat an id. A `null` description or location counts as absent,
+/// and unknown keys are ignored. A document with no items is an empty feed. One bad item makes the whole feed invalid.
 public struct CaseStudyFormat: FeedFormat {
   public init() {}
 

@@ -12,8 +12,8 @@ public protocol FeedFormat: Sendable {
   /// True when a document seems to be in this format.
   ///
   /// Examine the bytes of the body, because media types and file names are often wrong. While a document arrives, this
-  /// is called with its first kilobytes (16 or more), and a document that no format recognizes isn't read to its end;
-  /// for a complete document, it is called again.
+  /// method is called with its first kilobytes (16 or more); a document that no format recognizes isn't read to its
+  /// end. For a complete document, the method is called again.
   func recognizes(_ document: WebDocument) -> Bool
 
   /// A reader for a document that this format recognizes and whose bytes are still arriving; `nil`, which is the

@@ -8,9 +8,9 @@ public struct WebDocument: Hashable, Sendable {
   public var type: String?
   /// The document's URL after redirects, which is the base of its relative URLs.
   public var url: URL
-  /// The validators by which the server recognizes whether the document has changed.
+  /// The validators by which the server can tell whether the document has changed.
   public var validators: FeedValidators
-  /// If this is a later page of a feed, the feed's URL, which identifies the images. `nil` if that is ``url``.
+  /// The feed's URL, which identifies the images, if this is a later page of the feed. `nil` if that URL is ``url``.
   public var feed: URL?
   /// See ``ArrivingDocument/isFromPrivateNetwork``.
   package var isFromPrivateNetwork: Bool?

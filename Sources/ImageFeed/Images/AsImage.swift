@@ -11,7 +11,7 @@ extension Publisher where Output == HTTPResponse, Failure == HTTPError {
   /// **Cancellation:** passes through.
   ///
   /// - Parameters:
-  ///   - lifetime: how long an image is considered current if its server doesn't say.
+  ///   - lifetime: the time for which an image is considered current if its server doesn't set one.
   ///   - now: the wall clock, for a response without a `Date`.
   public func asImage(
     lifetime: Duration, now: @escaping () -> Date = { Date() }

@@ -5,7 +5,7 @@ import Synchronization
 /// Keeps images in a folder, one file each, with an index in SQLite. Several processes may share the folder.
 ///
 /// Creating the store doesn't touch the disk; the first save creates the folder. The files and the index together never
-/// take up more than `limit` bytes: if an image doesn't fit, the least recently used ones are deleted first, until at
+/// take up more than `limit` bytes. If an image doesn't fit, the least recently used ones are deleted first, until at
 /// most 70% of the limit is in use. An index that is lost or damaged is rebuilt from the files; a file that is lost,
 /// cut off or damaged counts as an image that was never saved.
 ///
@@ -25,7 +25,7 @@ public final class DiskImageStore: ImageStore {
   ///   - folder: absolute, or relative to the current directory at the time of this call. Only the store may use the
   ///     folder.
   ///   - limit: the maximum number of bytes on disk. 150 MB by default.
-  ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
+  ///   - busyTimeout: the time that a call waits for other processes before it fails as busy.
   ///   - kept: the URLs of images that stay beyond the limit, such as ``HistoryStore/starredImages()``; none by
   ///     default. Called within calls to the store, on their thread, when the limit is reached; it may block. While
   ///     this call fails, nothing is deleted, and no image that needs room is saved.

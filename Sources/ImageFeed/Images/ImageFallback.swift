@@ -1,7 +1,7 @@
 public import FeedStream
 
 extension Publisher where Output == Saved<FetchedImage>, Failure == CacheMiss {
-  /// Requests the image from the server if no saved image may be shown without asking the server.
+  /// Requests the image from the server, unless a saved image may be shown without a request.
   ///
   /// The cache comes first, unlike for a feed, because the image at a URL hardly ever changes. **Demand:** passes
   /// through. **Failure:** the server's failure, and the cache's, if any. **Cancellation:** cancels the running

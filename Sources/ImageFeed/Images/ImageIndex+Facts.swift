@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// The facts about the images, in a separate table: an index works without that table, and the row stays when its image
-/// is renewed.
+/// The facts about the images, in a separate table. An index works without that table, and an image's row stays there
+/// when the image is renewed.
 extension ImageIndex {
   static func createFacts(_ db: Database) throws {
     try db.execute(

@@ -3,8 +3,8 @@ import GRDB
 
 /// The index of a folder of images: the images, their sizes, and their last uses.
 ///
-/// Every change is one transaction. A row is written before its file and deleted with it, so that a process that ends
-/// in between leaves a row without a file, never an uncounted file.
+/// Every change is one transaction. A row is written before its file and deleted with it. So a process that ends in
+/// between leaves a row without a file, but never an uncounted file.
 struct ImageIndex {
   /// One image.
   struct Entry {
@@ -144,8 +144,8 @@ struct ImageIndex {
 
   // MARK: Statements
 
-  /// The maximum size of the index with its log and the log's shared index. Its file never shrinks; the log has up to
-  /// 32 pages before a checkpoint, plus the changes of one transaction, at most all pages.
+  /// The maximum size of the index with its log and the log's shared index. The index's file never shrinks. The log has
+  /// up to 32 pages before a checkpoint, plus the pages that one transaction changes, which are at most all pages.
   static func ownBytes(_ db: Database) throws -> Int {
     let pages = try Int.fetchOne(
       db.cachedStatement(sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An image's data, and where it came from.
+/// An image's data, and its origin.
 public struct LoadedImage: Hashable, Sendable {
   /// The origin of an image.
   public enum Source: Hashable, Sendable {

@@ -7,9 +7,9 @@ public struct ArrivingDocument {
   public var type: String?
   /// Its URL after redirects.
   public var url: URL
-  /// The validators by which the server recognizes whether the document has changed.
+  /// The validators by which the server can tell whether the document has changed.
   public var validators: FeedValidators
-  /// If this is a later page of a feed, the feed's URL: see ``WebDocument/feed``.
+  /// The feed's URL, if this is a later page of the feed: see ``WebDocument/feed``.
   public var feed: URL?
   /// True if the document comes from a private network, false if it does not; `nil` if that is unknown.
   package var isFromPrivateNetwork: Bool?

@@ -7,7 +7,7 @@ enum ChallengePage {
   /// The number of bytes within which a challenge can be recognized.
   static let prefix = 16 << 10
 
-  /// The statuses of challenges that only their page distinguishes from other refusals.
+  /// The statuses of challenges that can be distinguished from other refusals only by their page.
   private static let statuses = [401, 403, 405, 429, 503]
 
   /// Parts of pages that stay the same for years: paths that the protection services reserve, and elements of their

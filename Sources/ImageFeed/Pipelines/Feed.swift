@@ -15,7 +15,7 @@ public struct Loaded<Value> {
 }
 
 extension Loaded {
-  /// A saved value, and why it is not the server's.
+  /// A saved value, and the reason why it is shown instead of the server's.
   init(_ saved: Saved<Value>, because reason: RemoteFeedError, now: Date) {
     let age = FeedCachePolicy.age(of: saved.timestamp, now: now)
     self.init(saved.value, source: .cache(savedAt: saved.timestamp, age: age, reason: reason))
@@ -35,7 +35,7 @@ public enum LoadSource: Hashable, Sendable {
   /// - Parameters:
   ///   - savedAt: the time when the value was requested from the server.
   ///   - age: the time from then until it was loaded.
-  ///   - reason: why the server's value is unavailable.
+  ///   - reason: the reason why the server's value is unavailable.
   case cache(savedAt: Date, age: Duration, reason: RemoteFeedError)
   /// The server, just now, but the end is missing. The part that arrived is shown because there is no saved value; the
   /// part itself isn't saved.

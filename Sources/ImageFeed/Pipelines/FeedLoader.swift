@@ -33,7 +33,7 @@ public struct FeedLoader {
     /// Called with the error of a failed save. Does nothing by default: the feed is shown in any case.
     public var report: (FeedStoreError) -> Void = { _ in }
 
-    /// Called with the feed that a web page at the URL names and that is loaded instead. Does nothing by default.
+    /// Called with the feed that is loaded instead, when a web page at the URL names one. Does nothing by default.
     public var onFeedFound: (FeedLink) -> Void = { _ in }
 
     /// Keeps the images that were found on the pages of items without an image; `nil` to show no such images.
@@ -63,12 +63,12 @@ public struct FeedLoader {
     self.options = options
   }
 
-  /// The feed: the latest from the server; or else the saved one, if it has not expired; or else, if the server's feed
-  /// is cut off, the part that arrived (``LoadSource/part(reason:)``), which is not saved.
+  /// The feed: the latest from the server, or else the saved one, if it has not expired. If neither is available and
+  /// the server's feed is cut off, the part that arrived is delivered (``LoadSource/part(reason:)``), but not saved.
   ///
   /// Each subscription makes one request, a second one if the first leads to a web page that names a feed, and retries
   /// according to ``Options/retry``. The request includes the saved feed's validators, so that the server needn't send
-  /// an unchanged feed again; every eight days, and when the validators can't be used, the request is unconditional. On
+  /// an unchanged feed again. Every eight days, and when the validators can't be used, the request is unconditional. On
   /// success, the saved feed is replaced or renewed; the completion waits for that save. If the saved feed is read and
   /// has expired or is damaged, it is deleted. **Demand:** the feed is held until requested. **Failure:** ``FeedError``
   /// if there is nothing to show. **Cancellation:** closes the request immediately; a requested save is completed.

@@ -9,8 +9,8 @@ extension FeedLoader {
   /// Essential Feed JSON name the next page. Finishes after a page that names no next page or one that was already
   /// requested, or when a page has no new images; that page is not delivered. Before a page is delivered, the images of
   /// all pages so far are saved as one feed. A feed from the cache is one page. A page that is cut off is the last one,
-  /// and is not saved (``LoadSource/part(reason:)``); if the first page is cut off, a saved feed is shown instead, if
-  /// there is one.
+  /// and is not saved (``LoadSource/part(reason:)``). If the first page is cut off, the saved feed, if any, is shown
+  /// instead.
   ///
   /// **Demand:** a page is requested on demand. **Failure:** ``FeedError`` if a page has nothing to show; the saved
   /// pages stay. **Cancellation:** closes the request immediately; a requested save is completed.
@@ -60,7 +60,7 @@ extension FeedLoader {
 }
 
 /// The pages of one subscription so far.
-// @unchecked: the loop and one piece of work use it in turns, never at the same time.
+// @unchecked: the loop and one piece of work take turns using it, never at the same time.
 private final class PageTrail: @unchecked Sendable {
   /// The page to request; `nil` when there are no more.
   var next: URL?

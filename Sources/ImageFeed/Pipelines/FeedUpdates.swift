@@ -6,7 +6,7 @@ public typealias FeedResult = Result<Feed, FeedError>
 extension FeedLoader {
   /// Loads the feed immediately and then every `interval`, and delivers changes.
   ///
-  /// Only one load runs at a time: a tick during a load is skipped, and after a long load the next tick is a whole
+  /// Only one load runs at a time: a tick during a load is skipped. After a long load, the next tick is a whole
   /// interval away, so there is never a burst. A result that is the same as the previous one (the same images from the
   /// same origin, or the same error) is not delivered. Never finishes. **Demand:** passes through; without demand,
   /// nothing is loaded. **Failure:** none: a failed load is delivered as a value, and the next load follows.

@@ -1,7 +1,7 @@
 public import FeedFormats
 public import FeedStream
 
-/// A value from a server, and the validators by which the server recognizes whether the value has changed.
+/// A value from a server, and the validators by which the server can tell whether the value has changed.
 public struct Fetched<Value> {
   public var value: Value
   public var validators: FeedValidators

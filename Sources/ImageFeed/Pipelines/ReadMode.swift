@@ -2,7 +2,7 @@ public import FeedStream
 import Foundation
 import PlainText
 
-/// The choice between the server's feed and the saved one, and whether a load makes a request.
+/// Determines which feed a load delivers, the server's or the saved one, and whether it makes a request.
 public enum ReadMode: Hashable, Sendable {
   /// The server's feed, or the saved one if the server's feed is unavailable, as in ``FeedLoader/load()``.
   case networkFirst
@@ -24,12 +24,12 @@ extension FeedLoader {
   ///
   /// In every mode, a whole feed from the server is saved; part of a feed is shown if no saved feed can be shown. A
   /// saved feed is shown until ``Options/maxAge``, with the time of its request and the reason why it is shown instead
-  /// of the server's: the request's failure, or, if no request was made, ``RemoteFeedError/notAsked``, or
-  /// ``RemoteFeedError/notDue(until:_:)`` for ``ReadMode/minimumInterval(_:)``. In a mode that begins with the cache,
-  /// the first read deletes nothing. **Demand:** a feed is held until requested. **Failure:** ``FeedError`` if there is
-  /// nothing to show; ``ReadMode/staleWhileRevalidate`` also fails if the server's feed is unavailable after the saved
-  /// one was shown. If that mode finishes after the saved feed, the saved one is current. **Cancellation:** closes the
-  /// request immediately; a requested save is completed.
+  /// of the server's. The reason is the request's failure. If no request was made, it is ``RemoteFeedError/notAsked``,
+  /// or ``RemoteFeedError/notDue(until:_:)`` for ``ReadMode/minimumInterval(_:)``. In a mode that begins with the
+  /// cache, the first read deletes nothing. **Demand:** a feed is held until requested. **Failure:** ``FeedError`` if
+  /// there is nothing to show; ``ReadMode/staleWhileRevalidate`` also fails if the server's feed is unavailable after
+  /// the saved one was shown. If that mode finishes after the saved feed, the saved one is current. **Cancellation:**
+  /// closes the request immediately; a requested save is completed.
   ///
   ///     let subscription = loader.load(.staleWhileRevalidate).sink { print($0) } receiveValue: { print($0.images.count) }
   public func load(_ mode: ReadMode) -> AnyPublisher<Feed, FeedError> {

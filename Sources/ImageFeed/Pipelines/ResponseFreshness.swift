@@ -15,7 +15,7 @@ public struct ResponseFreshness: Hashable, Sendable {
 
 extension ResponseFreshness {
   /// The freshness according to `Cache-Control: max-age` or else `Expires`, less `Age` (RFC 9111, sections 4.2.1 and
-  /// 4.2.3); `nil` if both are missing, and with `no-cache`, which requires a request each time. If there are several
+  /// 4.2.3). `nil` if both are missing, and for `no-cache`, which requires a request each time. If there are several
   /// `max-age` directives, the smallest counts; an invalid `max-age` or `Expires` counts as expired.
   ///
   /// - Parameter now: the time from which `Expires` is measured if the response has no `Date`.

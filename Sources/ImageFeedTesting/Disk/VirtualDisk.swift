@@ -130,7 +130,7 @@ public final class VirtualDisk: FeedStore {
     _ call: DiskCall, _ step: FeedStoreError.Step, _ outcome: (T) -> DiskEvent.Outcome,
     _ body: (inout Platter) throws -> T
   ) throws(FeedStoreError) -> T {
-    // Ring after the lock is released, because watches read the disk.
+    // Inform the watches after the lock is released, because they read the disk.
     defer { if call.writes { bell.ring() } }
     return try state.withLock { state throws(FeedStoreError) in
       let stopped = FeedStoreError(step, .inputOutput("the machine has stopped"), place: Self.place)

@@ -3,7 +3,7 @@ package struct Cell: Hashable, Sendable {
   /// The character; empty in cells that a preceding wide character covers.
   package var text: String
   package var ink: Ink
-  /// The number of the image drawn over it, if it isn't made of text; 0 for none.
+  /// The number of the image that is drawn over the character, if the image isn't made of text; 0 for none.
   package var image = 0
 
   package init(_ text: String = " ", _ ink: Ink = .plain) {

@@ -39,7 +39,7 @@ extension Bitmap {
     return Bitmap(width: newWidth, height: newHeight, rgba: pixels)
   }
 
-  /// An index into these colors for each pixel, dithered.
+  /// The index of a color for each pixel, dithered.
   ///
   /// - Precondition: no pixel is transparent, and there are 1 to 256 colors.
   package func indexed(in colors: [RGB]) -> [UInt8] {

@@ -1,5 +1,5 @@
-/// A few colors that represent all colors of an image, found by dividing the colors where they differ most until there
-/// are enough groups (median cut, where the variance determines which group is divided).
+/// A few colors that represent all colors of an image. They are found by dividing the colors where they differ most
+/// until there are enough groups (median cut; the variance determines which group is divided next).
 struct Palette {
   let colors: [RGB]
   /// The index of the nearest color for each of 32,768 colors, found on demand; -1 until then.
@@ -51,7 +51,7 @@ struct Palette {
   private struct Group {
     var buckets: ArraySlice<Bucket>
     var mean: RGB
-    /// The component in which they differ most, and their total difference.
+    /// The component in which the colors differ most, and their total difference.
     var axis = 0
     var spread = 0.0
 

@@ -11,7 +11,7 @@ struct HTTPCacheTables {
   /// The application ID is `HTTP` in ASCII.
   static let kind = TableFile.Kind("HTTPCache", applicationID: 0x4854_5450, version: 1, schema: schema)
 
-  /// The body is the last column, because SQLite reads a long value to reach the columns after it.
+  /// The body is the last column, because SQLite must read a long value to reach the columns after it.
   private static let schema = """
     CREATE TABLE response (
       id INTEGER PRIMARY KEY,

@@ -30,7 +30,7 @@ public final class SQLiteHTTPCache: HTTPCacheStore {
   ///   - path: absolute, or relative to the current directory at the time of this call.
   ///   - scheduler: delivers the results; its thread pool runs the calls.
   ///   - capacity: the maximum number of bytes kept; 50 MB by default.
-  ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
+  ///   - busyTimeout: the time that a call waits for other processes before it fails as busy.
   ///   - now: the wall clock, for the time of each response's last use.
   ///   - onSetAside: receives the new path of a damaged file that was renamed, on a thread of the scheduler's pool.
   public init(

@@ -22,8 +22,8 @@ package struct NoteKey: Hashable, Sendable {
   }
 }
 
-/// The notes and feeds of a store within one transaction. Notes are additional data that a store keeps with its feeds
-/// for other modules.
+/// The notes and feeds of a store within one transaction. Notes are additional data that a store keeps for other
+/// modules, together with its feeds.
 package protocol FeedNotes {
   /// The note with the given key; `nil` if there is none or if it can't be read.
   func note<Note: StoredNote>(_ key: NoteKey, as type: Note.Type) throws -> Note?

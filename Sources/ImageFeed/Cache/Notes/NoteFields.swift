@@ -116,7 +116,7 @@ package protocol StoredNote: Sendable {
 }
 
 extension StoredNote {
-  /// Reads what ``stored`` wrote; `nil` if it can't be read.
+  /// Reads the bytes that ``stored`` wrote; `nil` if they can't be read.
   package init?(stored bytes: UnsafeRawBufferPointer) {
     guard let fields = NoteFields.Reader(bytes) else { return nil }
     self.init(fields)

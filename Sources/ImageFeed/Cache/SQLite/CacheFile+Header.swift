@@ -9,8 +9,8 @@ extension CacheFile {
   /// writes that page, which stays in the log until a checkpoint.
   func isForeign(to applicationID: Int) -> Bool { isForeign(to: applicationID, header: header) }
 
-  /// Decides based on a header that was read earlier. If another process has since copied the log into the file and
-  /// removed the log, the number is in neither `header` nor the log, but in the file's new header.
+  /// Decides based on a header that was read earlier. Another process may since have copied the log into the file and
+  /// removed the log. In that case, the number is in neither `header` nor the log, but in the file's new header.
   func isForeign(to applicationID: Int, header: [UInt8]?) -> Bool {
     seemsForeign(to: applicationID, header: header) && self.header?.bigEndian(at: 68) != applicationID
   }
@@ -24,14 +24,15 @@ extension CacheFile {
     let number = header.bigEndian(at: 68)
     if number == applicationID { return false }
     guard number == 0 else { return true }
-    // Without a log, our number is missing only in a file without tables, or while a rollback journal has the first
+    // Without a log, our number is missing only in a file without tables, or while a rollback journal holds the first
     // page.
     guard hasLog else {
       let page = header.bigEndian(at: 14) & 0xFFFF
       let isNew = (identity?.size ?? 0) <= (page > 1 ? page : 65_536) && header.bigEndian(at: 60) == 0
       return !isNew && Self.identity(of: resolved + "-journal") == nil
     }
-    // A file that we just created has one page until the log has our first transaction, which writes that page again.
+    // A file that we have just created has one page until the log contains our first transaction, which writes that
+    // page again.
     return lastApplicationInLog.map { $0 != applicationID } ?? (header.bigEndian(at: 28) > 1)
   }
 

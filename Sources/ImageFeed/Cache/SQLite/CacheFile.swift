@@ -53,7 +53,8 @@ struct CacheFile: Sendable {
   /// lock is on the folder itself (`flock(2)`), so it leaves nothing behind and ends with its process. If folders can't
   /// be opened or locked (on some network file systems), `body` runs without the lock.
   ///
-  /// - Parameter patience: the time to wait for the lock before failing as busy; its holder may have been suspended.
+  /// - Parameter patience: the time to wait for the lock before failing as busy; the process that holds the lock may be
+  ///   suspended.
   func withFolderLock<R>(exclusively: Bool, patience: Duration, _ body: () throws -> R) throws -> R {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {

@@ -3,7 +3,7 @@ import GRDB
 
 /// A GRDB connection that is closed when it is released, even in a process that can't start a thread.
 ///
-/// libdispatch releases a queue on its own thread and waits for that thread, possibly forever. When no thread is
+/// libdispatch releases a queue on a thread of its own and waits for that thread, possibly forever. When no thread is
 /// available, the connection is closed and its queue is leaked.
 final class DatabaseConnection: Sendable {
   let queue: DatabaseQueue

@@ -46,9 +46,9 @@ struct FeedDatabase: Sendable {
     configuration.allowsUnsafeTransactions = true
     configuration.prepareDatabase { db in
       // Don't overwrite deleted rows with zeros (Debian's default): feeds are public, and zeroing doubles the writes.
-      // The log is cut back to 8 MiB after a large save, and is copied to the file when it reaches that size, so a page
-      // that changes several times meanwhile is copied once. Folding the journal walks through the table of notes, and
-      // a cache of 8 MiB holds most of that table's pages.
+      // The log is cut back to 8 MiB after a large save, and is copied to the file when it reaches that size. A page
+      // that changes several times in between is copied only once. Folding the journal goes through the whole table of
+      // notes, and a cache of 8 MiB holds most of that table's pages.
       try db.execute(
         sql: """
           PRAGMA secure_delete = OFF; PRAGMA journal_size_limit = 8388608; PRAGMA wal_autocheckpoint = 2000;
@@ -147,8 +147,8 @@ struct FeedDatabase: Sendable {
     }
   }
 
-  /// Keeps the system's reason for a failure. SQLite forgets it when it fails to commit or to open the file, but
-  /// `errno` still has it: everything in between runs on this thread, and successful calls don't change `errno`.
+  /// Keeps the system's reason for a failure. SQLite forgets it when it fails to commit or to open the file. `errno`
+  /// still has it, because everything in between runs on this thread, and successful calls don't change `errno`.
   private static func explaining<R>(_ body: () throws -> R) throws -> R {
     errno = 0
     do {

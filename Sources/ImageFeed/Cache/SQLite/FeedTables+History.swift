@@ -5,8 +5,8 @@ import GRDBSQLite
 /// The SQL statements for feeds' former items, which ``HistoryStore`` uses. They run inside a transaction, like those
 /// of ``FeedTables``.
 ///
-/// The items of the saved document are in its packs. An item that leaves the document becomes a row of `kept`, and the
-/// row is deleted if the item returns, so a save writes only changes, no matter how much is kept.
+/// The items of the saved document are in its packs. An item that leaves the document becomes a row of `kept`; if the
+/// item returns, the row is deleted. So a save writes only changes, no matter how much is kept.
 extension FeedTables {
 
   /// The row of a feed's history.
@@ -55,7 +55,7 @@ extension FeedTables {
     }
   }
 
-  /// Records the changes of a new document. Call this after the document is written.
+  /// Records the changes in a new document. Call this after the document is written.
   func noteHistory(
     from old: OldDocument?, to new: CachedFeed, of address: URL, _ policy: HistoryPolicy, now: Date
   ) throws {

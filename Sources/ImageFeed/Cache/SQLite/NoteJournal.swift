@@ -15,7 +15,7 @@ final class NoteJournal: @unchecked Sendable {
     var stored: [UInt8]?
   }
 
-  /// One feed's row, if known.
+  /// One feed's row, if it is known.
   final class Row {
     var isRead = false
     var row: FeedTables.FeedRow?
@@ -204,7 +204,7 @@ extension NoteKey {
 }
 
 extension NoteKey.Kind {
-  /// The number that stands for a kind in a file: from 1 for feeds, from 128 for others.
+  /// The number that represents a kind in a file: from 1 for feeds, and from 128 for others.
   var number: UInt8 {
     switch self {
     case .feed(let number): number

@@ -24,7 +24,7 @@ public final class SQLiteFeedStore: FeedStore {
   ///
   /// - Parameters:
   ///   - path: absolute, or relative to the current directory at the time of this call.
-  ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
+  ///   - busyTimeout: the time that a call waits for other processes before it fails as busy.
   ///   - policy: the limits of the history; 1,000 items and 365 days per feed by default. A smaller
   ///     limit takes effect with the next change of a feed.
   ///   - onSetAside: receives the new path of a damaged file that was renamed, on the thread of the call that renamed
@@ -86,7 +86,7 @@ public final class SQLiteFeedStore: FeedStore {
   ) throws(FeedStoreError) -> Bool {
     try write(.deletion, creating: false) { [policy] tables, _ in
       guard let row = try tables.feedRow(for: address) else {
-        // The row may exist but be unreadable. In that case this call throws, and the damaged file is renamed.
+        // The row may exist but be unreadable. In that case, this call throws, and the damaged file is renamed.
         if condition == .unreadable { _ = try tables.feedSummaries() }
         return false
       }

@@ -54,7 +54,7 @@ struct SharedDatabase: Sendable {
     _ body: (FeedTables) throws -> R, after failure: FeedDatabaseFailure
   ) throws(FeedDatabaseFailure) -> R? {
     let file = shared.file
-    // A log holds saves that the file does not have yet: without it the file may be old or incomplete.
+    // A log holds saves that the file does not contain yet: without the log, the file may be old or incomplete.
     guard let identity = file.identity, !file.hasLog else { throw failure }
     let result: R?
     do {

@@ -28,7 +28,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
   /// - Parameters:
   ///   - applicationID: the application ID in the header of files of this kind. A file with a different ID is refused
   ///     without being opened.
-  ///   - busyTimeout: how long a call waits for other processes, and for file descriptors.
+  ///   - busyTimeout: the time that a call waits for other processes, and for file descriptors.
   ///   - opensExclusively: true if `open` changes the file, so that no other process may open it at the same time.
   ///   - open: connects to the file, which exists, and is empty if it is new. Called while the folder lock is held.
   init(

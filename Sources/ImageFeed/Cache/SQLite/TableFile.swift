@@ -53,7 +53,7 @@ package final class TableFile: Sendable {
 
   /// - Parameters:
   ///   - path: absolute, or relative to the current directory at the time of this call.
-  ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
+  ///   - busyTimeout: the time that a call waits for other processes before it fails as busy.
   ///   - onSetAside: receives the new path of a damaged file.
   package init(
     path: String, _ kind: Kind, busyTimeout: Duration, onSetAside: @escaping @Sendable (String) -> Void
@@ -109,7 +109,7 @@ package final class TableFile: Sendable {
       try kind.check(db)
       try db.execute(sql: "PRAGMA journal_size_limit = 4194304; PRAGMA secure_delete = OFF")
       _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
-      // A crash of the machine may lose the latest transactions, never a part of one.
+      // A crash of the machine may lose the latest transactions, but never part of one.
       try db.execute(sql: "PRAGMA synchronous = NORMAL")
     }
     return connection
