@@ -3,8 +3,8 @@ internal import COpenSSL
 /// The client's side of TLS: its trusted roots and offered protocols. One client can be used for any number of
 /// connections, on any thread.
 ///
-/// The server's certificate and its name are always verified; verification can't be turned off. TLS 1.2 and 1.3 are
-/// supported. Sessions aren't resumed, so each connection is verified anew.
+/// The server's certificate and host name are always verified; verification can't be turned off. TLS 1.2 and 1.3 are
+/// supported. Sessions aren't resumed, so each connection is verified again.
 // @unchecked: OpenSSL counts references to its context and locks it; nothing changes the context after `init`.
 public final class TLSClient: @unchecked Sendable {
   let context: TLSContext

@@ -26,7 +26,7 @@ struct CommonOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How many former items to keep per feed (500), for how long (90d), or both (500,90d); a limit that you leave out "
+      "How many former items to keep per feed, such as 500; for how long, such as 90d; or both: 500,90d. A limit that you leave out "
         + "keeps its default. \"none\" keeps no items; \"all\" keeps every item. (default: 1000,365d)", valueName: "n,d"
     ), transform: HistoryArgument.policy)
   var keep = HistoryPolicy()

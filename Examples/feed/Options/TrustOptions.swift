@@ -26,7 +26,7 @@ struct TrustOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The https URL, without a path, where servers find the public key; serve publishes it. (default: $FEED_SIGNATURE_AGENT)",
+      "The https URL, without a path, where servers find the public key. \"feed serve\" publishes the key. (default: $FEED_SIGNATURE_AGENT)",
       valueName: "url"))
   var signatureAgent: String?
 

@@ -10,8 +10,8 @@ struct SubscriptionsAdd: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add feeds to the list, or change their settings.",
     discussion: """
-      Each feed is loaded and saved first. For a web page, adds the feed that it links to; comment feeds are skipped, \
-      and if several remain, you choose (without a terminal, they are only listed). A URL without a feed is refused \
+      Each feed is loaded and saved first. For a web page, adds the feed that it links to, not counting comment \
+      feeds. If there are several, you choose one; without a terminal, they are only listed. A URL without a feed is refused \
       unless you use --force. A feed that is already in the list isn't loaded; its title, folder, interval and \
       credentials are updated if you specify them. With --store, nothing is loaded.
       """)

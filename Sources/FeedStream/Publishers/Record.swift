@@ -60,7 +60,7 @@ public struct Record<Output, Failure: Error>: Publisher {
     /// - Precondition: the recording has not completed.
     public mutating func receive(completion: Subscribers.Completion<Failure>) {
       precondition(
-        !hasEnded, "Recording.receive(completion:): the recording has already completed; record one completion")
+        !hasEnded, "Recording.receive(completion:): the recording has already completed; record only one completion")
       self.completion = completion
       hasEnded = true
     }

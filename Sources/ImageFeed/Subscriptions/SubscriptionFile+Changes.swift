@@ -5,8 +5,8 @@ import Foundation
 extension SubscriptionFile {
   /// The list, each time it has been changed by this program, by another one, or in an editor.
   ///
-  /// The file's folder is watched, and checked every second, and the list is read a tenth of a second after its last
-  /// change.
+  /// The file's folder is watched, and also checked every second. The list is read a tenth of a second after the
+  /// file's last change.
   /// **Demand:** the latest list is held until it is requested. **Failure:** none; a list that cannot be read is
   /// delivered as a failed result, and the removal of the file is delivered as `nil`. **Cancellation:** ends the watch.
   ///

@@ -117,22 +117,36 @@ extension StreamDomain {
     after date: Base.SchedulerTimeType, interval: Base.SchedulerTimeType.Stride,
     tolerance: Base.SchedulerTimeType.Stride, options: Base.SchedulerOptions?, _ action: @escaping () -> Void
   ) -> any Cancellable {
-    let isCancelled = Locked(false)
+    let state = Locked(Repetition.State())
     home.hold()
     let timer = base.schedule(after: date, interval: interval, tolerance: tolerance, options: options) { [home] in
-      // Read `isCancelled` in the stream's home, where it is usually written.
-      home.domain?.perform { if !isCancelled.withLock({ $0 }) { action() } }
+      // While an earlier run waits in the home, a further one would only follow it without a pause.
+      guard state.withLock({ !exchange(&$0.isWaiting, with: true) }) else { return }
+      home.domain?.perform {
+        // Read in the stream's home, where a cancellation usually happens.
+        let isCancelled = state.withLock { state in
+          state.isWaiting = false
+          return state.isCancelled
+        }
+        if !isCancelled { action() }
+      }
     }
-    return Repetition(isCancelled: isCancelled, home: home, timer: timer)
+    return Repetition(state: state, home: home, timer: timer)
   }
 
   private struct Repetition: Cancellable {
-    let isCancelled: Locked<Bool>
+    struct State {
+      var isCancelled = false
+      /// True while a run that is due waits in the home.
+      var isWaiting = false
+    }
+
+    let state: Locked<State>
     let home: CrossedHome
     let timer: any Cancellable
 
     func cancel() {
-      guard !isCancelled.withLock({ exchange(&$0, with: true) }) else { return }
+      guard !state.withLock({ exchange(&$0.isCancelled, with: true) }) else { return }
       timer.cancel()
       home.letGo()
     }
