@@ -70,7 +70,8 @@ struct WorkCommand: ParsableCommand {
       valueName: "text"))
   var name: String?
 
-  @Option(help: ArgumentHelp("Output format of changed feeds: text, or one line of JSON per feed.", valueName: "text|json"))
+  @Option(
+    help: ArgumentHelp("Output format of changed feeds: text, or one line of JSON per feed.", valueName: "text|json"))
   var format = OutputFormat.text
 
   func validate() throws {
