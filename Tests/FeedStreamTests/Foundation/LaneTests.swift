@@ -239,6 +239,28 @@ import Testing
     #expect(cancellations.withLock { $0 } == 3)
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `windows on a queue that take longer than their interval don't hold up the values`() async {
+    nonisolated(unsafe) var subscription: AnyCancellable?
+    let count = await withUnsafeContinuation { continuation in
+      let count = Mutex(0)
+      subscription = (0..<60).publisher
+        .concatMap { Just($0).delay(for: .milliseconds(2), scheduler: DispatchQueue(label: "source")) }
+        .receive(on: DispatchQueue(label: "above")).window(
+          for: .milliseconds(1), scheduler: DispatchQueue(label: "time")
+        )
+        .handleEvents(receiveOutput: { _ in usleep(2_000) })
+        .flatMap { $0.receive(on: DispatchQueue(label: "below")) }
+        .sink { _ in
+          continuation.resume(returning: count.withLock { $0 })
+        } receiveValue: { _ in
+          count.withLock { $0 += 1 }
+        }
+    }
+    #expect(count == 60)
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test func `a sink that is cancelled while its subscription arrives on another thread cancels it`() async {
     for round in 0..<300 {
       let source = Source()
