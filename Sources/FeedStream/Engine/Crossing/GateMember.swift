@@ -29,6 +29,6 @@ import Synchronization
     gate.bring(cancel, isCancellation: true)
   }
 
-  @usableFromInline var isHomed: Bool { gate.isHomed }
+  @usableFromInline var isHomed: Bool { gate.isHomed && !isElsewhere }
   @usableFromInline var takesAnyThread: Bool { isElsewhere || gate.takesAnyThread }
 }

@@ -41,27 +41,29 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
 
   /// The group's number; groups end in this order.
   fileprivate let number: Int
-  /// The group's share of the gate through which the stream's values arrive: another thread may subscribe to the group.
-  @usableFromInline let member: GateMember
+  /// The gate through which the stream's values arrive: another thread may subscribe to the group.
+  @usableFromInline let gate: ThreadGate
 
   @usableFromInline init(_ key: Key, _ number: Int, _ gate: ThreadGate, onCancel: @escaping () -> Void) {
     self.key = key
     self.number = number
-    member = GateMember(gate, isElsewhere: true)
+    self.gate = gate
     self.onCancel = onCancel
   }
 
   @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { member.gate.isHomeOfCaller }
+  @inlinable public var _deliversAtHome: Bool { gate.isHomeOfCaller }
 
   /// - Precondition: this group has had no subscriber.
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let subscriber = ErasedSubscriber(subscriber)
+    if gate.isHomeOfCaller { return attach(subscriber, GateMember(gate, isElsewhere: false)) }
     // The values may be arriving on another thread.
-    if member.gate.isHomeOfCaller { attach(subscriber) } else { member.run { [self] in attach(subscriber) } }
+    let member = GateMember(gate, isElsewhere: true)
+    member.run { [self] in attach(subscriber, member) }
   }
 
-  @inlinable func attach(_ subscriber: ErasedSubscriber<Output, Failure>) {
+  @inlinable func attach(_ subscriber: ErasedSubscriber<Output, Failure>, _ member: GateMember) {
     precondition(!isTaken, "GroupedPublisher: a group serves one subscriber; use share() for several")
     isTaken = true
     let buffer = BufferStage<Output, Failure>(
