@@ -239,6 +239,25 @@ import Testing
     #expect(cancellations.withLock { $0 } == 3)
   }
 
+  @Test func `a group that a queue has subscribed to can be cancelled there while its values arrive elsewhere`() async {
+    final class Target { var value = 0 }
+    for round in 0..<200 {
+      let queue = DispatchQueue(label: "queue")
+      let kept = Locked<[AnyCancellable]>([])
+      nonisolated(unsafe) var subscription: AnyCancellable?
+      await withUnsafeContinuation { continuation in
+        subscription = (0..<40).publisher.mapAsync(limit: 2) { $0 }.groupBy { $0 % 4 }.receive(on: queue).sink { _ in
+          continuation.resume()
+        } receiveValue: { group in
+          nonisolated(unsafe) let assigned = group.assign(to: \.value, on: Target())
+          kept.withLock { $0.append(assigned) }
+          queue.asyncAfter(deadline: .now() + .microseconds(round % 40 * 10)) { assigned.cancel() }
+        }
+      }
+      withExtendedLifetime((subscription, kept)) {}
+    }
+  }
+
   @Test(.timeLimit(.minutes(1)))
   func `windows on a queue that take longer than their interval don't hold up the values`() async {
     nonisolated(unsafe) var subscription: AnyCancellable?

@@ -95,7 +95,7 @@ final class Case: @unchecked Sendable {
       received.completion()
     } receiveValue: { [received, weak self] value in
       received.value(value)
-      if received.count == limit, self?.cancel() == true { received.close() }
+      if received.count == limit, self?.cancel() == true { received.close(withinDelivery: true) }
     }
     let isCancelled = subscription.withLock { kept in
       if !kept.isCancelled { kept.subscription = new }
@@ -158,8 +158,8 @@ final class Case: @unchecked Sendable {
       received.ended.signal()
     } else if let groupLoop {
       groupLoop.execute { [self] in cancel() }
-    } else {
-      cancel()
+    } else if cancel() {
+      received.close(withinDelivery: false)
     }
   }
 

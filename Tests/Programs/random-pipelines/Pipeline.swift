@@ -50,7 +50,7 @@ struct Pipeline {
     let stream = stream
     let queue = DispatchQueue(label: "queue")
     let global = DispatchQueue.global()
-    switch dice.roll(45) {
+    switch dice.roll(47) {
     case 0, 1, 2: become("receiveQ", stream.receive(on: queue))
     case 3: become("receiveG", stream.receive(on: global))
     case 4: become("receiveO", stream.receive(on: OperationQueue()))
@@ -177,6 +177,10 @@ struct Pipeline {
     case 44 where expected.count <= 300:
       (expected, isOrdered) = (expected.flatMap { [$0, $0 + 1] }, false)
       become("flatMapL", stream.flatMap { [$0, $0 + 1].publisher.receive(on: Workers.group.next()) })
+    case 45 where expected.count <= 300:
+      isOrdered = false
+      become("groupsQ", stream.groupBy { $0 % 3 }.receive(on: queue).flatMap { $0 })
+    case 46: become("windowsQ", stream.window(5).receive(on: queue).concatMap { $0 })
     default: return
     }
   }

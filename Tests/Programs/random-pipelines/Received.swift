@@ -3,7 +3,7 @@ import Synchronization
 
 /// The values and the completion that a subscriber received, on any thread.
 final class Received: Sendable {
-  private let state = Guarded((values: [Int](), completions: 0, isClosed: false, trouble: ""))
+  private let state = Guarded((values: [Int](), completions: 0, mayDeliver: Int.max, trouble: ""))
   private let isInside = Atomic(false)
   let ended = DispatchSemaphore(value: 0)
 
@@ -11,7 +11,7 @@ final class Received: Sendable {
     enter()
     state.withLock { state in
       if state.completions > 0 { state.trouble += " a value after the completion;" }
-      if state.isClosed { state.trouble += " a value after the cancellation;" }
+      if state.mayDeliver == 0 { state.trouble += " a value after the cancellation;" } else { state.mayDeliver -= 1 }
       state.values.append(value)
     }
     isInside.store(false, ordering: .releasing)
@@ -28,8 +28,8 @@ final class Received: Sendable {
     if isInside.exchange(true, ordering: .acquiring) { trouble("two deliveries at a time") }
   }
 
-  /// Called when a delivery has cancelled the pipeline.
-  func close() { state.withLock { $0.isClosed = true } }
+  /// Called when the pipeline has been cancelled: by a delivery, or on a thread beside which one may be in progress.
+  func close(withinDelivery: Bool) { state.withLock { $0.mayDeliver = withinDelivery ? 0 : 1 } }
 
   func trouble(_ what: String) { state.withLock { $0.trouble += " \(what);" } }
   var hasEnded: Bool { state.withLock { $0.completions > 0 } }

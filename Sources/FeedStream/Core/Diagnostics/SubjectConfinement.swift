@@ -67,7 +67,11 @@ public import CThread
     copy.moved(
       "\(name)",
       isByJoin
-        ? Self.adviceOnRequests : "In a subscriber of your own, \(Self.adviceToSubscribers). \(Self.advice)")
+        ? Self.adviceOnRequests
+        : """
+        In a subscriber of your own, \(Self.adviceToSubscribers). Without a loop, mapAsync and parallelMap also request values on \
+        other threads: make an EventLoop on this thread before you subscribe, and call its run() last. \(Self.advice)
+        """)
   }
 
   /// Checks the thread on which a scheduler calls an operator.
