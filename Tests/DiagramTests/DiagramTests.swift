@@ -18,14 +18,14 @@ import Testing
     var article = """
       # Marble diagrams
 
-      The effects of common operators, as recorded from the operators themselves.
+      Diagrams of common operators, recorded from the operators themselves.
 
       ## Overview
 
       Time runs from left to right; the shortest distance between two events is one second. The input is above the operator, and
       the output is below it. A bar is the completion, and a cross is a failure. `time` is a scheduler.
 
-      Each drawing is recorded from the operator in a passing test; `Scripts/diagrams` redraws them all.
+      Each drawing is recorded from its operator in a passing test; `Scripts/diagrams` redraws them all.
 
       """
     for (family, rows) in diagramRows {
