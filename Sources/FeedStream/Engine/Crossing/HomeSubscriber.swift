@@ -103,14 +103,14 @@ extension ThreadGate {
   /// True when the stage has cancelled upstream: events that are still on the way to its home are dropped.
   @exclusivity(unchecked) private var isCancelled = false
   /// True if the stage subscribes again after upstream's failure.
-  private let isFollowed: Bool
+  @usableFromInline let isFollowed: Bool
   /// True after such a failure: upstream's remaining events mustn't mix with the next subscription's events. Upstream
   /// may not have noticed yet that an operator between it and the stage has failed and cancelled it.
   @exclusivity(unchecked) @usableFromInline var isOver = false
   private let line = EventLine()
   private var bridge: MapBridge?
 
-  @usableFromInline init(_ base: Base, _ gate: ThreadGate? = nil, isFollowed: Bool = false) {
+  @inlinable init(_ base: Base, _ gate: ThreadGate? = nil, isFollowed: Bool = false) {
     self.base = base
     self.gate = gate
     self.isFollowed = isFollowed
