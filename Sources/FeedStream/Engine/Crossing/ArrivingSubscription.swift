@@ -11,8 +11,7 @@ final class ArrivingSubscription {
   }
 
   deinit {
-    guard let subscription else { return }
-    if let crossing { crossing.cancel(subscription) } else { subscription.cancel() }
+    if let subscription { crossing.cancel(subscription) }
   }
 
   /// An event that passes `subscription` to `accept`, or cancels it if the event is dropped.

@@ -89,13 +89,11 @@ extension HomeScheduler: HomeTime {}
   }
 
   @usableFromInline func request(_ demand: Subscribers.Demand) {
-    guard let up else { return }
-    if let crossing { crossing.request(demand, from: up) } else { up.request(demand) }
+    if let up { crossing.request(demand, from: up) }
   }
 
   @usableFromInline func cancel() {
-    guard let up = up.take() else { return }
-    if let crossing { crossing.cancel(up) } else { up.cancel() }
+    if let up = up.take() { crossing.cancel(up) }
   }
 
   @usableFromInline var _isConfined: Bool { true }

@@ -10,12 +10,12 @@
     self.atHome = atHome
   }
 
-  @usableFromInline func request(_ demand: Subscribers.Demand, from up: any Subscription) {
+  func request(_ demand: Subscribers.Demand, from up: any Subscription) {
     if let up = up as? GuardedSubscription, up.takesRequestsAnywhere { return up.request(demand) }
     source.pass { up.request(demand) }
   }
 
-  @usableFromInline func cancel(_ up: any Subscription) { source.perform(isCancellation: true) { up.cancel() } }
+  func cancel(_ up: any Subscription) { source.perform(isCancellation: true) { up.cancel() } }
 
   /// The path for the subscription that is being delivered in a lane, to a subscriber that lives in `domain`; `nil` if
   /// it isn't delivered in a lane, or if the subscriber lives there.
@@ -84,4 +84,14 @@
       above this operator (CONTRACT, rule 1).
       """)
   }
+}
+
+extension HomePair? {
+  /// Requests values from `up`: through the path, or directly if there is none.
+  func request(_ demand: Subscribers.Demand, from up: any Subscription) {
+    if let self { self.request(demand, from: up) } else { up.request(demand) }
+  }
+
+  /// Cancels `up`: through the path, or directly if there is none.
+  func cancel(_ up: any Subscription) { if let self { self.cancel(up) } else { up.cancel() } }
 }

@@ -173,15 +173,13 @@ extension ThreadGate {
 
   @usableFromInline func request(_ demand: Subscribers.Demand) {
     // `up` is read here, because upstream's completion sets it to `nil` here.
-    guard let up else { return }
-    if let crossing { crossing.request(demand, from: up) } else { up.request(demand) }
+    if let up { crossing.request(demand, from: up) }
   }
 
   /// Cancels upstream, but still passes on requests.
   @usableFromInline func cancelAndStand() {
     isCancelled = true
-    guard let up else { return }
-    if let crossing { crossing.cancel(up) } else { up.cancel() }
+    if let up { crossing.cancel(up) }
   }
 
   /// Releases upstream, which ``cancelAndStand()`` has cancelled, when the stage no longer needs it.
@@ -191,8 +189,7 @@ extension ThreadGate {
     // Before the subscription, cancel the stage itself: in Combine, stage and subscriber are one object.
     guard hasBegun else { return (base as? any Subscription)?.cancel() ?? () }
     isCancelled = true
-    guard let up = up.take() else { return }
-    if let crossing { crossing.cancel(up) } else { up.cancel() }
+    if let up = up.take() { crossing.cancel(up) }
   }
 
   @usableFromInline var _isConfined: Bool { crossing != nil || gate != nil || up?._isConfined ?? true }

@@ -57,10 +57,6 @@ extension Port {
   @inlinable init(index: Int) { self.index = index }
 
   @usableFromInline final func request(_ demand: Subscribers.Demand) {
-    guard let path else {
-      up?.request(demand)
-      return
-    }
     if let up { path.request(demand, from: up) }
   }
 
@@ -69,11 +65,7 @@ extension Port {
     let up = self.up
     isCancelled = true
     close()
-    if let up { cancel(up, through: path) }
-  }
-
-  @usableFromInline final func cancel(_ up: any Subscription, through path: HomePair?) {
-    if let path { path.cancel(up) } else { up.cancel() }
+    if let up { path.cancel(up) }
   }
 
   /// Ignores the current subscription, which can still be cancelled, and accepts a new one from the publisher.
@@ -140,7 +132,7 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
 
   @usableFromInline final func accept(_ subscription: any Subscription, through path: HomePair?) {
     guard !isLive, !isEnded else {
-      if isLive || !leavesLate { cancel(subscription, through: path) }
+      if isLive || !leavesLate { path.cancel(subscription) }
       return
     }
     isLive = true
