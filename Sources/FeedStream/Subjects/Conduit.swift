@@ -86,7 +86,8 @@
       facts.isOver = true
       return
     }
-    facts.place = ledger.list.madeAt.map { "\($0)" }
+    // Without a line, the place is only the subject's name.
+    facts.place = ledger.list.madeAt.flatMap { $0.line == 0 ? nil : "\($0)" }
     facts.below = ledger.subscriber
     facts.delivered = ledger.tally
     facts.demand = ledger.demand

@@ -31,6 +31,45 @@ import Testing
     }
   }
 
+  @Test func `a subscription of another module below an operator that collects is reported`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let sink = Silent().collect(3).sink { _ in }
+      let map = StreamDiagnostics.snapshot()
+      #expect(map.findings.map { map.nodes[$0.node].name } == ["Promise"], "\(map)")
+      #expect(map.findings.first?.message.contains("has passed CollectByCount") == true, "\(map)")
+      sink.cancel()
+    }
+  }
+
+  @Test func `groups without a subscriber are reported with the number of their values`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let numbers = PassthroughSubject<Int, Never>()
+      var groups: [GroupedPublisher<Int, Int, Never>] = []
+      let sink = numbers.groupBy { $0 % 3 }.sink { groups.append($0) }
+      for number in 0..<8 { numbers.send(number) }
+      let first = groups[0].sink { _ in }
+      let map = StreamDiagnostics.snapshot()
+      let message = "holds 5 values in groups that nobody has subscribed to (2 of 3); subscribe to every group"
+      #expect(map.findings.map(\.message) == [message], "\(map)")
+      first.cancel()
+      sink.cancel()
+    }
+  }
+
+  @Test func `a subject that an operator makes is named once`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let numbers = PassthroughSubject<Int, Never>()
+      let sink = numbers.window(5).flatMap { $0 }.sink { _ in }
+      numbers.send(1)
+      let map = StreamDiagnostics.snapshot()
+      #expect(map.nodes.filter { $0.name == "ReplaySubject" }.map(\.place) == [nil], "\(map)")
+      sink.cancel()
+    }
+  }
+
   @Test func `groups that wait behind another group are reported`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()

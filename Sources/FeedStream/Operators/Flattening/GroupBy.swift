@@ -85,6 +85,9 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
     if early.isEmpty { endBuffer() }
   }
 
+  /// The number of values that wait because nobody has subscribed to this group.
+  fileprivate var unheard: Int { isTaken ? 0 : early.count }
+
   @usableFromInline func endBuffer() {
     if let ending { buffer.take()?.receive(completion: ending) }
   }
@@ -211,6 +214,12 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
     super.tell(&facts)
     facts.demand = demand
     facts.held = waiting.count
+    let unheard = groups.values.map(\.unheard).filter { $0 > 0 }
+    guard waiting.isEmpty, !unheard.isEmpty else { return }
+    facts.heldForNobody = """
+      holds \(unheard.reduce(0, +)) values in groups that nobody has subscribed to (\(unheard.count) of \(groups.count)); \
+      subscribe to every group
+      """
   }
 
   @usableFromInline override func cancelled() {

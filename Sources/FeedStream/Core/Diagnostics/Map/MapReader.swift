@@ -102,6 +102,7 @@ struct MapReader {
     nodes[source].note = facts.note
     nodes[source].hints.partners = facts.partners
     nodes[source].hints.completion = facts.waitsForCompletion
+    nodes[source].hints.heldForNobody = facts.heldForNobody
     nodes[source].hints.reason = facts.reason
     nodes[source].hints.reasonAbove = facts.reasonAbove
     nodes[source].hints.onlyMoves = facts.onlyMoves

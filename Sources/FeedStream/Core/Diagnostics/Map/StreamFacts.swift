@@ -19,6 +19,8 @@
   var waitsForTime = false
   /// The finding about a member that delivers nothing before upstream's completion.
   var waitsForCompletion: String?
+  /// The finding about a member that holds values for which there is no subscriber.
+  var heldForNobody: String?
   /// The probable reason why nothing is delivered, for a finding about the member.
   var reason: String?
   /// The probable reason why the members above deliver nothing, if only this member knows it.

@@ -55,6 +55,7 @@ extension StreamMap {
     if node.held > 0, node.demand == Subscribers.Demand.none {
       return (.valuesNobodyRequested, "holds \(values) that nobody has requested\(waiting(below: node, below))")
     }
+    if let held = node.hints.heldForNobody { return (.valuesNobodyRequested, held) }
     let partners = node.hints.partners
     if node.held > 0, let empty = partners.firstIndex(of: 0) {
       let missing = partners.count == node.upstreams.count ? ": \(title(node.upstreams[empty]))" : ""
@@ -81,9 +82,7 @@ extension StreamMap {
   }
 
   private func finding(forSource node: Node, _ below: [[Int]]) -> (Reason, String)? {
-    if node.hints.isForeign, node.delivered == 0 {
-      return (.demandNobodyServes, "no value has arrived from this subscription, whose demand isn't known")
-    }
+    if node.hints.isForeign { return finding(forForeign: node, below) }
     guard let demand = node.demand else { return nil }
     let count = node.delivered ?? 0
     guard demand > .none else {
@@ -100,6 +99,16 @@ extension StreamMap {
       .demandNobodyServes,
       "demand for \(wanted) is unmet; \(count == 0 ? "no value has arrived" : "\(count) arrived before\(since)")"
     )
+  }
+
+  /// A subscription from outside this library shows only the values that arrive below it.
+  private func finding(forForeign node: Node, _ below: [[Int]]) -> (Reason, String)? {
+    guard node.delivered == nil else {
+      return node.delivered == 0
+        ? (.demandNobodyServes, "no value has arrived from this subscription, whose demand isn't known") : nil
+    }
+    guard let next = below[node.id].first.map({ nodes[$0] }), next.delivered == 0, next.held == 0 else { return nil }
+    return (.demandNobodyServes, "no value of this subscription has passed \(next.name); its demand isn't known")
   }
 
   /// Names the publisher that the operator below `source` waits for, such as the one that

@@ -57,6 +57,8 @@ public struct StreamMap: Sendable, Hashable {
     var partners: [Int] = []
     /// The finding about a node that waits for upstream's completion.
     var completion: String?
+    /// The finding about a node that holds values for which there is no subscriber.
+    var heldForNobody: String?
     /// The reason why nothing is delivered.
     var reason: String?
     /// The reason why the nodes above deliver nothing.
