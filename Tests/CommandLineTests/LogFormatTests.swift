@@ -70,6 +70,7 @@ import Testing
         "# TYPE http_server_request_duration_seconds histogram",
         "http_server_request_duration_seconds_bucket{http_request_method=\"GET\",http_route=\"/health\",http_response_status_code=\"200\",le=\"+Inf\"} 1",
         "http_server_request_duration_seconds_count{http_request_method=\"GET\",http_response_status_code=\"404\"} 1",
+        "# TYPE http_client_request_duration_seconds histogram",
         "# TYPE feedstream_http_server_connections gauge",
         "# TYPE feedstream_eventloop_turn_duration_seconds histogram",
         "# TYPE feedstream_eventloop_offloads gauge",

@@ -57,7 +57,8 @@ enum GalleryMetrics {
     }
   }
 
-  private static func label(_ text: String) -> String {
+  /// A label's value, escaped.
+  static func label(_ text: String) -> String {
     text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
   }
 }

@@ -156,7 +156,9 @@ struct ServeCommand: ParsableCommand {
     let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
     session.cache = cache
     let signer = trust.configuration().signer
-    let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
+    let sent = SentRequests()
+    let client = ObservedClient(
+      client: sent.counting(trust.client(on: session.loop)), observer: nil, log: session.log)
     let shared = loops > 1 ? Gallery.Shared(hasOthers: self.store != nil) : nil
     let gallery = Gallery(
       feeds, every: self.store == nil ? every.duration : nil, secret: secret, isShared: self.store != nil,
@@ -185,6 +187,7 @@ struct ServeCommand: ParsableCommand {
           gallery, shown, door, history: history, fleet: fleet, served: ServedRequests(log: session.log),
           on: session.loop, loop: LoopFigures(of: session.loop)
         ) { [console = session.console] in console.warn($0) }
+        site.sent = sent
         site.hubs = hubs
         site.signer = signer
         if let publicUrl {

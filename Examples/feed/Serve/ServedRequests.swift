@@ -6,15 +6,10 @@ import Synchronization
 
 /// The durations of requests, by method, route and status, for all loops together, and a log of the requests.
 final class ServedRequests: Sendable {
-  private struct Key: Hashable, Comparable {
-    let method: String
-    let route: String
-    let status: Int
-
-    static func < (a: Self, b: Self) -> Bool { (a.method, a.route, a.status) < (b.method, b.route, b.status) }
-  }
-
-  private let histograms = Mutex<[Key: DurationHistogram]>([:])
+  private let histograms = Mutex(
+    LabeledHistograms(
+      MetricNames.serverRequestDuration, help: "Duration of requests until the response begins.",
+      attributes: [MetricNames.Attribute.method, MetricNames.Attribute.route, MetricNames.Attribute.status]))
   private let log: Logger
 
   /// - Parameter log: receives a line for each request, at the `debug` level.
@@ -32,9 +27,9 @@ final class ServedRequests: Sendable {
   }
 
   private func count(_ request: HTTPServer.AnsweredRequest) {
-    let key = Key(
-      method: MetricNames.method(request.method.rawValue), route: request.route ?? "", status: request.status.code)
-    histograms.withLock { $0[key, default: DurationHistogram()].add(request.duration) }
+    // A missing path has no route.
+    let labels = [MetricNames.method(request.method.rawValue), request.route ?? "", String(request.status.code)]
+    histograms.withLock { $0.add(request.duration, labels) }
   }
 
   private func write(_ request: HTTPServer.AnsweredRequest) {
@@ -49,19 +44,5 @@ final class ServedRequests: Sendable {
   }
 
   /// The durations in the text format of Prometheus.
-  var metrics: String {
-    let name = MetricNames.prometheus(MetricNames.serverRequestDuration, unit: "seconds")
-    func label(_ name: String, _ value: String) -> String { "\(MetricNames.prometheus(name))=\"\(value)\"" }
-    var text = "# HELP \(name) Duration of requests until the response begins.\n# TYPE \(name) histogram\n"
-    for (key, histogram) in histograms.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
-      let labels = [
-        label(MetricNames.Attribute.method, key.method),
-        // A missing path has no route.
-        key.route.isEmpty ? nil : label(MetricNames.Attribute.route, key.route),
-        label(MetricNames.Attribute.status, "\(key.status)"),
-      ]
-      text += histogram.text(name, labels.compactMap { $0 }.joined(separator: ","))
-    }
-    return text
-  }
+  var metrics: String { histograms.withLock { $0.text } }
 }

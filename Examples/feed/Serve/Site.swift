@@ -27,6 +27,8 @@ struct Site {
   var hub: FeedHub?
   /// Counts the requests on all loops.
   let served: ServedRequests
+  /// Counts the gallery's requests to other servers.
+  var sent: SentRequests?
   private let loop: LoopFigures
   /// The number of open connections, and the number of bytes that wait to be written to them.
   var load: () -> AnyPublisher<(connections: Int, waiting: Int), Never> = { Just((0, 0)).eraseToAnyPublisher() }
@@ -104,9 +106,9 @@ struct Site {
 
   func metrics(_ request: HTTPServer.WholeRequest) -> Reply {
     Self.figures(of: fleet, gallery).zip(load())
-      .map { [gallery, images, door, served, loop] figures, load in
+      .map { [gallery, images, door, served, sent, loop] figures, load in
         let own = GalleryMetrics.text(gallery, images, connections: load.connections, waiting: load.waiting)
-        let text = own + served.metrics + loop.metrics + figures
+        let text = own + served.metrics + (sent?.metrics ?? "") + loop.metrics + figures
         return Self.answer(request, "text/plain; version=0.0.4; charset=utf-8", text, door)
       }
       .setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
