@@ -137,7 +137,7 @@ private final class HeldPromise<Output, Failure: Error>: @unchecked Sendable {
   deinit { home.runCancellation { [held] in held.release() } }
 
   func fulfill(_ result: Result<Output, Failure>) {
-    guard home.domain?.isHere == false else { return deliver(result) }
+    guard let domain = home.domain, !domain.isCurrent else { return deliver(result) }
     // Safe to carry, because the caller has given the result away.
     let given = Carried(uncheckedly: result)
     let errand = LoopErrand {

@@ -66,15 +66,16 @@ struct StreamHome: Sendable {
 
   /// Runs `work` where the stream lives: immediately if the calling thread is there, otherwise later.
   func run(_ work: @escaping @Sendable () -> Void) {
-    guard let domain, !domain.isHere else { return work() }
+    guard let domain else { return work() }
+    if domain.isHere { return domain.performHere(work) }
     guard keepsLoopAlive else { return domain.bring { Home.$isKeeping.withValue(false, operation: work) } }
     domain.bring(work)
   }
 
   /// Runs `cancel`, which cancels or releases something, as `run(_:)` does, but even if the loop is closed.
   func runCancellation(_ cancel: @escaping @Sendable () -> Void) {
-    guard let domain, !domain.isHere else { return cancel() }
-    domain.bringCancellation(cancel)
+    guard let domain else { return cancel() }
+    if domain.isHere { domain.performHere(cancel) } else { domain.bringCancellation(cancel) }
   }
 
   /// Runs `action` when the loop is closed; `nil` removes the action. Call this only at home.
@@ -82,7 +83,8 @@ struct StreamHome: Sendable {
 
   /// Handles an event from upstream where the stream lives, after the events that wait in `line`.
   func run(after line: borrowing EventLine, _ event: @escaping @Sendable () -> Void) {
-    guard let domain, !domain.isHere || !line.isEmpty else { return event() }
+    guard let domain else { return event() }
+    if domain.isHere, line.isEmpty { return domain.performHere(event) }
     line.add(event) { action in
       let action = Carried(uncheckedly: action)
       run { action.value() }

@@ -47,8 +47,9 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   }
 
   /// Called before the first request when the subscriber is a stage that takes events from several publishers, through
-  /// `gate`, and has no home. A subject above then sends its values through the gate, and accepts requests and
-  /// cancellations from other threads. A stage without a gate of its own passes the call on to its upstream.
+  /// `gate`, and has no home, or one that another thread runs. A subject above then sends its values through the gate,
+  /// and accepts requests and cancellations from other threads. A stage without a gate of its own passes the call on to
+  /// its upstream.
   @usableFromInline func joined(by gate: any EntryGate) {}
 
   /// Reports the upstreams, the subscriber, and the held values to the map. Called on the stream's thread only.
@@ -121,13 +122,20 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   var isHomed: Bool { get }
   /// True if the gate moves requests and cancellations to where they belong, whichever thread makes them.
   var takesAnyThread: Bool { get }
+  /// True if the calling thread isn't the one that runs what the gate protects: a subject that lives on the calling
+  /// thread then sends its values through the gate.
+  var isAway: Bool { get }
+}
+
+extension EntryGate {
+  @usableFromInline package var isAway: Bool { !isHomed }
 }
 
 extension Subscription {
   /// Tells the subscription that its subscriber takes events through `gate`; see
   /// ``GuardedSubscription/joined(by:)``.
   @inline(never) @usableFromInline func join(_ gate: any EntryGate) {
-    if !gate.isHomed { (self as? GuardedSubscription)?.joined(by: gate) }
+    if gate.isAway { (self as? GuardedSubscription)?.joined(by: gate) }
   }
 }
 

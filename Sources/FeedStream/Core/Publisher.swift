@@ -41,6 +41,10 @@ extension Publisher {
   ///
   /// **Demand:** the values that the subscriber requests from its subscription; no value is delivered before that.
   @inlinable public func subscribe<S: Subscriber<Output, Failure>>(_ subscriber: S) {
+    if CurrentDomain.mayHandDown { CurrentDomain.apart { attach(subscriber) } } else { attach(subscriber) }
+  }
+
+  @inlinable @inline(__always) func attach<S: Subscriber<Output, Failure>>(_ subscriber: S) {
     if Introspection.isWatched, attachWatched(subscriber) { return }
     receive(subscriber: subscriber)
   }

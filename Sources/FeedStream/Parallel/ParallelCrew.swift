@@ -45,7 +45,7 @@ import Synchronization
   }
 
   /// True when the calling code runs where the stream lives, and no event from upstream is waiting.
-  @usableFromInline var isHome: Bool { (home.domain?.isHere ?? true) && line.isEmpty }
+  @usableFromInline var isHome: Bool { (home.domain?.isCurrent ?? true) && line.isEmpty }
 
   /// Runs `work` at home: immediately if the calling code runs there, otherwise later.
   @usableFromInline func atHome(_ work: @escaping @Sendable () -> Void) { home.run(work) }

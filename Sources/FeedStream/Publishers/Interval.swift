@@ -63,6 +63,8 @@ public struct Interval<Context: Scheduler>: Publisher {
   }
 }
 
+extension Interval: Metronome {}
+
 extension Interval {
   /// Counts at an interval given as a `Duration`.
   @_documentation(visibility: internal) @_disfavoredOverload

@@ -207,6 +207,27 @@ import Testing
     }
   }
 
+  @Test(arguments: Place.allCases) func `groups are collected by time on a queue`(_ place: Place) async {
+    let queue = DispatchQueue(label: "queue")
+    for _ in 0..<5 {
+      let arrays = await collected(place) {
+        Numbers(60).groupBy { $0 % 3 }.flatMap { $0.collect(.byTimeOrCount(queue, .microseconds(100), 3)) }
+      }
+      #expect(arrays.flatMap(\.self).sorted() == Array(0..<60))
+    }
+  }
+
+  @Test func `the timers of groups on a queue run where their operators live`() async {
+    let (queue, timers) = (DispatchQueue(label: "queue"), DispatchQueue(label: "timers"))
+    for _ in 0..<40 {
+      let values = await collected(.nowhere) {
+        Numbers(60).groupBy { $0 % 3 }.receive(on: queue)
+          .flatMap { $0.collect(.byTime(timers, .microseconds(10))).timeout(.seconds(60), scheduler: timers) }
+      }
+      #expect(values.flatMap(\.self).sorted() == Array(0..<60))
+    }
+  }
+
   /// Returns the values of a stream when it has finished; subscribes on a thread with a loop, or without one.
   private func collected<P: Publisher & SendableMetatype>(_ place: Place, _ make: @escaping @Sendable () -> P) async
     -> [P.Output]

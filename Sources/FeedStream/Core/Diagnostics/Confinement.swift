@@ -70,6 +70,10 @@ package protocol StreamDomain: AnyObject, Sendable {
 
   /// Runs `action` when the domain closes permanently; `nil` removes the action. Call it on this thread only.
   func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?)
+
+  /// Runs `subscribe`, which begins a stream of its own, while the domain may be handing down the subscription of a
+  /// different stream. Call it on this thread only.
+  func apart(_ subscribe: () -> Void)
 }
 
 extension StreamDomain {
@@ -91,6 +95,7 @@ extension StreamDomain {
   package func hold(_ place: HoldingPlace) {}
   package func letGo(_ place: HoldingPlace) {}
   package func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?) {}
+  package func apart(_ subscribe: () -> Void) { subscribe() }
 }
 
 /// The destination of a value in transit out of a loop.
@@ -165,7 +170,7 @@ package enum HoldingPlace: Sendable {
 }
 
 /// Finds the domain that the calling thread is running.
-package enum CurrentDomain {
+@usableFromInline package enum CurrentDomain {
   // Written once, by its initializer. The slot is reached through functions that the optimizer cannot look into: after
   // a suspension a task may continue on another thread, where a cached address of a thread-local variable would be
   // wrong.
@@ -236,6 +241,17 @@ package enum CurrentDomain {
     if Warnings.areOn { SubscriptionWatch.somethingHappens() }
     LiveMap.turnBegins()
   }
+
+  /// Runs `subscribe`, which begins a stream of its own, even if it is called while another stream's subscription is
+  /// being handed down: the new stream must not take that subscription's lane for its own.
+  @inline(never) @usableFromInline static func apart(_ subscribe: () -> Void) {
+    if let domain = get() { domain.apart(subscribe) } else { subscribe() }
+  }
+
+  /// True once the process has handed down a subscription in a lane.
+  @inline(never) @usableFromInline static var mayHandDown: Bool { handsDown.load(ordering: .relaxed) }
+  static func willHandDown() { handsDown.store(true, ordering: .relaxed) }
+  private static let handsDown = Atomic(false)
 
   /// Runs `body` outside any domain.
   static func outside(_ body: () -> Void) {

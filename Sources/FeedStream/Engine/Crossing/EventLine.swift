@@ -29,7 +29,7 @@ import Synchronization
 
   /// Handles an event in `domain`: immediately if the calling thread is there and no event waits.
   func pass(to domain: any StreamDomain, _ event: @escaping () -> Void) {
-    if domain.isHere, isEmpty { event() } else { add(event) { domain.perform($0) } }
+    if domain.isHere, isEmpty { domain.performHere(event) } else { add(event) { domain.perform($0) } }
   }
 
   // @unchecked: a lock guards the state, and the events run one at a time, at home.

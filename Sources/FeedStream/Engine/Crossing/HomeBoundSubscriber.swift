@@ -56,7 +56,7 @@ extension HomeScheduler: HomeTime {}
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
     // Without a domain, the stream is over. A user's publisher may still deliver, on its own thread.
     guard let domain = home.domain else { return .none }
-    if crossing == nil, domain.isHere, line.isEmpty { return base.receive(input) }
+    if crossing == nil, domain.isCurrent, line.isEmpty { return base.receive(input) }
     atHome { [self] in
       let more = base.receive(input)
       // Only the stage holds its upstream, which it releases when it is cancelled.

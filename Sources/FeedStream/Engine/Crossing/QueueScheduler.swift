@@ -71,6 +71,22 @@ extension StreamDomain {
     action()
     CurrentDomain.leave(outer)
   }
+
+  /// True if the calling code runs in this domain. On a domain's thread, code may run in a different domain, such as the
+  /// lane of a publisher to which this domain's code has just subscribed: what it makes would live there.
+  var isCurrent: Bool {
+    guard isHere else { return false }
+    let domain = domainHere
+    return CurrentDomain.get().map { $0 === domain } ?? !(domain is SerialLane)
+  }
+
+  /// Runs `action` in this domain. Call this only on the domain's thread.
+  func performHere(_ action: () -> Void) {
+    if isCurrent { return action() }
+    let outer = CurrentDomain.enter(domainHere)
+    action()
+    CurrentDomain.leave(outer)
+  }
 }
 
 /// A scheduler for time operators whose timers a queue runs and whose actions run in the home of the operator's stream.
@@ -91,9 +107,6 @@ extension StreamDomain {
   }
 
   @usableFromInline static var _isBuiltIn: Bool { true }
-
-  /// Runs `action` where the operator lives.
-  @usableFromInline func atHome(_ action: @escaping () -> Void) { home.domain?.perform(action) }
 
   @usableFromInline var now: Base.SchedulerTimeType { base.now }
   @usableFromInline var minimumTolerance: Base.SchedulerTimeType.Stride { base.minimumTolerance }

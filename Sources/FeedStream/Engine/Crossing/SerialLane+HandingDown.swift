@@ -14,6 +14,7 @@ extension SerialLane {
   ///   - afterwards: runs in the lane once the subscription has been handed down. Values that are delivered then must
   ///     not be delivered earlier: a publisher that their subscriber subscribes to would take the lane for its own.
   func begin(at home: (any StreamDomain)?, _ handDown: () -> Void, then afterwards: () -> Void = {}) {
+    CurrentDomain.willHandDown()
     state.withLock { $0.isBusy = true }
     isRunning = true
     handing = Handing(home: home)
@@ -28,10 +29,16 @@ extension SerialLane {
   /// Runs `handDown` in the lane, which is free or in which the calling code runs. See ``begin(at:_:then:)``.
   func handDown(at home: (any StreamDomain)?, _ handDown: () -> Void, then afterwards: () -> Void) {
     guard isHere else { return begin(at: home, handDown, then: afterwards) }
-    let outer = exchange(&handing, with: Handing(home: home))
+    let outer = (exchange(&handing, with: Handing(home: home)), exchange(&isApart, with: false))
     handDown()
-    handing = outer
+    (handing, isApart) = outer
     afterwards()
+  }
+
+  package func apart(_ subscribe: () -> Void) {
+    let outer = exchange(&isApart, with: handing != nil)
+    subscribe()
+    isApart = outer
   }
 
   /// True while the calling thread is handing down the lane's subscription.
@@ -79,9 +86,11 @@ extension SerialLane {
     }
   }
 
-  /// The lane in which a subscription is being delivered.
+  /// The lane in which the subscription of the stream that the calling code belongs to is being delivered.
   static var ofSubscriptionHandedDown: SerialLane? {
-    guard Home.hasQueues, let lane = CurrentDomain.get() as? SerialLane, lane.handing != nil else { return nil }
+    guard Home.hasQueues, let lane = CurrentDomain.get() as? SerialLane, lane.handing != nil, !lane.isApart else {
+      return nil
+    }
     return lane
   }
 }

@@ -66,6 +66,8 @@ import Synchronization
   private(set) weak var loop: (any StreamDomain)?
   /// The home of the stream that receives the lane's values; set while the subscription is delivered.
   var handing: Handing?
+  /// True while the thread that hands down the subscription subscribes to another stream. Only that thread uses it.
+  var isApart = false
   /// The number of gates in which a thread keeps the lane occupied. Only that thread uses it.
   var keepers = 0
   /// True while the thread that runs the lane is inside ``drain()`` or a similar function, which frees the lane later.

@@ -104,6 +104,7 @@ import Synchronization
   func lives(in lane: SerialLane) -> Bool { isHomed && self.lane === lane }
 
   @usableFromInline var takesAnyThread: Bool { !isHomed || lane != nil }
+  @usableFromInline var isAway: Bool { !isHomed || lane.map { !$0.isHere } ?? false }
 
   /// True if the calling code runs where the stage lives, and the stage's home has a loop or a queue of its own.
   @inline(never) @usableFromInline var isHomeOfCaller: Bool {
@@ -214,7 +215,10 @@ import Synchronization
   @inline(never) @usableFromInline func enterFromElsewhere() -> Bool {
     guard isHomed else { return false }
     if let lane {
-      guard lane.isHere, waiting.load(ordering: .relaxed) == 0 else { return false }
+      // An event that is handled in another stream's lane would make its timers and subscriptions live there.
+      guard lane.isHere, CurrentDomain.get() === lane || lane.ownsThread, waiting.load(ordering: .relaxed) == 0 else {
+        return false
+      }
     } else {
       guard home?.isHere ?? false else { return false }
       thread.store(currentThread(), ordering: .sequentiallyConsistent)

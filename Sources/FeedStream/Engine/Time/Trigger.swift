@@ -27,7 +27,7 @@
     self.ended = ended
   }
 
-  /// Subscribes to `publisher`, unless cancelled.
+  /// Subscribes to `publisher`.
   @inlinable func start<P: Publisher>(_ publisher: P) where P.Failure == Failure {
     publisher.receive(subscriber: inlet(for: P.Output.self))
   }

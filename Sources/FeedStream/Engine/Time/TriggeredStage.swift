@@ -1,3 +1,20 @@
+/// A publisher that only measures time. As a trigger, it lives where its stage lives, so that a stage that falls behind
+/// skips ticks.
+@usableFromInline protocol Metronome {}
+
+@usableFromInline typealias TriggerInlet<Input> = Inlet<TriggerPort<Input, Never>>
+
+extension Publisher {
+  /// Subscribes `stage` to this publisher and to `trigger`.
+  @inlinable func receive<O, S: TriggeredStage<O, Failure> & Subscriber, Trigger: Publisher>(
+    gated stage: S, triggeredBy trigger: Trigger
+  ) where S.Input == Output, S.Failure == Failure, Trigger.Failure == Never {
+    let inlet = stage.newInlet(for: Trigger.Output.self)
+    receive(gated: stage)
+    stage.start(trigger, inlet)
+  }
+}
+
 /// A stage that acts on the values of another publisher: `sample`, and `collect` and `window` by trigger or by time.
 @usableFromInline class TriggeredStage<Output, Failure: Error>: Stage<Output, Failure>, GatedStage {
   @usableFromInline final let gate = ThreadGate(following: .withoutHome)
@@ -19,17 +36,33 @@
 
   // MARK: The trigger
 
-  /// Starts the trigger. Call this after subscribing to upstream, which may already have completed, or be delivering on
-  /// another thread.
-  @inlinable final func start<P: Publisher>(_ publisher: P) where P.Failure == Never {
-    gate.run { [self] in newTrigger()?.start(publisher) }
+  /// The inlet for the trigger's values. Create it before subscribing to upstream, which may then deliver on another
+  /// thread.
+  @usableFromInline final func newInlet<T>(for _: T.Type) -> TriggerInlet<T> {
+    let trigger = Trigger<Never>(
+      name, gate, asking: .unlimited, fired: { [self] in triggered() }, ended: { [self] _ in triggerEnded() })
+    self.trigger = trigger
+    return trigger.inlet(for: T.self)
   }
 
-  @usableFromInline final func newTrigger() -> Trigger<Never>? {
-    guard needsTrigger else { return nil }
-    trigger = Trigger(
-      name, gate, asking: .unlimited, fired: { [self] in triggered() }, ended: { [self] _ in triggerEnded() })
-    return trigger
+  /// Subscribes to the trigger, on the calling thread, where its publisher lives. Call this after subscribing to
+  /// upstream, which may already have completed.
+  @inlinable final func start<P: Publisher>(_ publisher: P, _ inlet: TriggerInlet<P.Output>) where P.Failure == Never {
+    if publisher is any Metronome {
+      return gate.run { [self] in if keepsTrigger() { publisher.receive(subscriber: inlet) } }
+    }
+    if gate.enter() {
+      let isNeeded = keepsTrigger()
+      gate.leave()
+      guard isNeeded else { return }
+    }
+    publisher.receive(subscriber: inlet)
+  }
+
+  /// Releases the trigger if the stage no longer needs it.
+  @usableFromInline final func keepsTrigger() -> Bool {
+    if !needsTrigger { trigger.take()?.letGo() }
+    return needsTrigger
   }
 
   override func tell(_ facts: inout StreamFacts) {

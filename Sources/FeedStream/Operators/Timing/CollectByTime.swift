@@ -95,20 +95,20 @@ extension Publishers {
       _ interval: Context.SchedulerTimeType.Stride
     ) {
       scheduler.cross("CollectByTime", to: subscriber, options: options) {
-        attach(ErasedSubscriber($0), count: count, $1, interval, start: $1.atHome)
+        attach(ErasedSubscriber($0), count: count, $1, interval)
       }
     }
 
     @inlinable func attach<C: Scheduler>(
       _ subscriber: ErasedSubscriber<Output, Failure>, count: Int?, _ scheduler: C,
-      _ interval: C.SchedulerTimeType.Stride, start: (@escaping () -> Void) -> Void = { $0() }
+      _ interval: C.SchedulerTimeType.Stride
     ) where C.SchedulerOptions == Context.SchedulerOptions {
       let stage = CollectOnStage<Upstream.Output, Failure>(
         "CollectByTime", subscriber, count: count,
         hop: { [options, hold = scheduler.newHold()] in scheduler.schedule(holding: hold, options: options, $0) })
+      let inlet = stage.newInlet(for: Int.self)
       scheduler.subscribe(stage, to: upstream)
-      // Subscribing to upstream may have moved the stage's home to a queue.
-      start { [options] in stage.start(Interval(every: interval, scheduler: scheduler, options: options)) }
+      stage.start(Interval(every: interval, scheduler: scheduler, options: options), inlet)
     }
   }
 }

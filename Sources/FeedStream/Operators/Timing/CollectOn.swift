@@ -39,8 +39,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = CollectOnStage<Upstream.Output, Failure>("CollectOn", ErasedSubscriber(subscriber), count: nil)
-      upstream.receive(gated: stage)
-      stage.start(trigger)
+      upstream.receive(gated: stage, triggeredBy: trigger)
     }
   }
 }

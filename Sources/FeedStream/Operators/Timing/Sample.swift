@@ -60,8 +60,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = SampleStage<Output, Failure>(ErasedSubscriber(subscriber))
-      upstream.receive(gated: stage)
-      stage.start(trigger)
+      upstream.receive(gated: stage, triggeredBy: trigger)
     }
   }
 }

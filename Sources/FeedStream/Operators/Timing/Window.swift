@@ -82,8 +82,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = WindowStage<Upstream.Output, Failure>(ErasedSubscriber(subscriber), count: count)
-      upstream.receive(gated: stage)
-      stage.start(trigger)
+      upstream.receive(gated: stage, triggeredBy: trigger)
     }
   }
 }
@@ -112,7 +111,8 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   override func began() {
     super.began()
     guard isLive else { return }
-    if count == nil { beginWindow() }
+    // The subscribers of the first window don't belong to the stream whose subscription is being handed down.
+    if count == nil { CurrentDomain.apart { beginWindow() } }
     up?.request(.unlimited)
   }
 
