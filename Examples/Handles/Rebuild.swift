@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Runs a command whenever a folder changes; if the command is still running, it is ended first.
+/// Runs a command whenever a folder changes; if the command is still running, it is terminated first.
 ///
 ///     Handles rebuild Sources make test
 func rebuild(_ arguments: [String], on loop: EventLoop) -> AnyCancellable {

@@ -2,7 +2,7 @@ import FeedHTTPServer
 import FeedStream
 import Foundation
 
-// A page that shows every posted message live, served by all processors: run it, open the URL that it prints, and then
+// A page that shows every posted message live, served by all processors. Run it, open the URL that it prints, and then
 // curl -d hello http://127.0.0.1:8080/say
 
 let loop = EventLoop()

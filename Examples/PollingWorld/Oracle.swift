@@ -10,7 +10,7 @@ import ImageFeedTesting
 /// 1. A feed shown as the server's is the newest one that the server sent; it is shown before it is saved.
 /// 2. A feed shown as saved is the newest one whose save was committed. The newest is the one requested last; see
 ///    `FeedCachePolicy.isSuperseded` for a clock that was set back.
-/// 3. A feed shown from the cache had not expired when its load read it, and its age is reported; a feed that expires
+/// 3. A feed shown from the cache had not expired when its load read it, and its age is reported. A feed that expires
 ///    while it is on the screen is gone after the next load.
 /// 4. A load that showed the server's feed does not end before that feed is saved or the failure is reported. The save
 ///    is requested immediately, so a crash loses a feed that was shown only if the crash comes within milliseconds. A
@@ -221,7 +221,7 @@ final class Oracle {
         feed.source.isRemote && feed.images == version.images,
         "\(describe(result)) was delivered; the newest is feed \(version.number)")
       shownAt = time.now
-      // Store the version's own array, which has the same images, because it is compared with this a thousand times.
+      // Store the version's own array, which has the same images, because it is compared with `shown` a thousand times.
       shown = .success(Feed(images: version.images, source: feed.source))
       return
     case (.success(let feed), .looked(.saved(let saved, let refusal))):

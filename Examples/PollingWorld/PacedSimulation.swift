@@ -20,7 +20,7 @@ public struct PacedReport: Sendable, Equatable {
 
 /// Polls many feeds on one host, which accepts one request per `pace` seconds, in virtual time.
 public final class PacedSimulation {
-  /// The way in which the host refuses further requests.
+  /// The way the host refuses further requests.
   public enum Manner: String, Sendable, CaseIterable {
     /// Status 429, and nothing else.
     case silent

@@ -31,7 +31,7 @@ public struct PoliteReport: Sendable, Equatable {
   }
 }
 
-/// Polls feeds from servers of every profile while its process is killed and restarted again and again, and judges
+/// Polls feeds from servers of every profile while its process is repeatedly killed and restarted, and judges
 /// every request.
 public final class PoliteSimulation {
   /// A kind of poller, for comparison.

@@ -18,7 +18,7 @@ public struct PollingReport: Sendable, Equatable {
   public var haste: Int
   /// The first condition that failed; the simulation stops there.
   public var violation: Violation?
-  /// Computed from everything that happened, in order: the same seed always gives the same value.
+  /// A hash of everything that happened, in order: the same seed always gives the same value.
   public var fingerprint: UInt64 = 0xCBF2_9CE4_8422_2325
 
   public var polls = 0

@@ -7,7 +7,7 @@ import FeedStream
 let loop = EventLoop()
 let field = PassthroughSubject<String, Never>()
 
-/// Stands in for a slow server, which is even slower for shorter search texts.
+/// Stands in for a slow server, which is even slower for shorter queries.
 func search(for text: String) -> AnyPublisher<String, Never> {
   print("requested \"\(text)\"")
   return Just("\(text.count * 100) images of \"\(text)\"")

@@ -2,7 +2,7 @@ import FeedHTTPServer
 import FeedStream
 import Foundation
 
-// Five streams, each of which waits for a different reason. Open the page that this program prints: it names the places.
+// Five streams, each stuck for a different reason. This program prints the URL of a page that shows where each is stuck.
 //
 //     swift run StuckStreams [port]
 

@@ -5,7 +5,7 @@ import Foundation
 
 // Sends back what it receives:
 //   WebSocketEcho serve [--port N]   to every client; prints its URL
-//   WebSocketEcho connect <url>      to the server, until that closes
+//   WebSocketEcho connect <url>      to the server, until it closes the socket
 
 var limits = WebSocketLimits()
 limits.messageBytes = 64 << 20
@@ -54,7 +54,7 @@ case "connect" where arguments.count == 2:
     .flatMap { socket in socket.messages.write(to: socket) }
     .sink { completion in
       guard case .failure(let error) = completion else { return }
-      // The other side may close the socket before the last echo is sent; this is a normal end.
+      // The other side may close the socket before the last echo is sent; this is a normal completion.
       if case .closed? = error as? WebSocketError { return }
       say("\(error)", to: .standardError)
       status = 1

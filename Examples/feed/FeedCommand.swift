@@ -12,12 +12,12 @@ struct FeedCommand: ParsableCommand {
     abstract: "Show image feeds from their servers or, if the servers fail, from the cache.",
     discussion: """
       feed https://example.com/blog                 one feed, or the feed of a web page
-      feed load https://a.example https://b.example several, as one list
+      feed load https://a.example https://b.example several feeds, as one list
       feed load https://example.com/blog --pages 5  more than its first page
       feed browse https://example.com/blog          browse its images in the terminal
       feed subscriptions import my.opml             add feeds to your list
       feed watch --every 15m --new                  show new images in the list
-      feed watch --every 15m --exec ./notify        run a command on each new image
+      feed watch --every 15m --exec ./notify        run a command for each new image
       feed search lighthouse                        find items seen before
       feed inspect https://example.com/feed.xml     find out why there is no image
 
@@ -79,7 +79,7 @@ extension FeedCommand {
     end(with: message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message, status: status)
   }
 
-  /// Ends the program with a message, if there is one, that begins with the program's name.
+  /// Ends the program. The message, if there is one, begins with the program's name.
   private static func end(with message: String, status: ExitCode) -> Never {
     let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
     let text = lines.map { Self.hidingPasswords(in: String($0)).printable }.joined(separator: "\n")
@@ -106,7 +106,7 @@ extension FeedCommand {
       .replacing(/(:\/\/[^\/@\s:\[]*):(?!PASSWORD@)[^\/@\s]*@/) { "\($0.1):…@" }
   }
 
-  /// Matches the login in a store's URL, except for one in brackets or capitals, which is part of a usage text.
+  /// Matches the login in a store's URL, except for one in brackets or capitals, which is part of a usage message.
   private static var storeLogin: Regex<(Substring, Substring)> {
     /((?:rediss?|unix|redis\+\w+|redis-socket):\/\/)(?!\[|:PASSWORD@|USER:PASSWORD@)[^']*@/
   }

@@ -23,7 +23,7 @@ struct WatchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Minimum time between two loads, such as 15m; \"auto\" adapts to how often the feed changes. A feed's own interval in "
+      "Minimum time between loads, such as 15m; \"auto\" adapts to how often the feed changes. A feed's own interval in "
         + "the list takes precedence.",
       valueName: "duration"),
     transform: WatchInterval.init(parsing:))

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 // The decoders that libcurl may load into the process: brotli and zstd. They are looked up by name at run time, so that
-// the program also runs with a libcurl built without them, and so that their development packages (2 MB), which nothing
-// else here needs, need not be installed. Their binary interfaces are stable: the structures and functions below are
-// those of brotli 1.x and zstd 1.x.
+// the program also runs with a libcurl built without them. Nothing else here needs their development packages (2 MB),
+// so those need not be installed. Their binary interfaces are stable: the structures and functions below are those of
+// brotli 1.x and zstd 1.x.
 
 typedef void *(*ccurl_brotli_create)(void *alloc, void *free, void *opaque);
 typedef int (*ccurl_brotli_decode)(void *, size_t *avail_in, const uint8_t **next_in, size_t *avail_out,

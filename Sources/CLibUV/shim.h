@@ -86,7 +86,7 @@ static inline int clibuv_ignore_new_connections(const uv_handle_t *handle) {
 #endif
 }
 
-/// True if unread bytes wait in a socket.
+/// True if a socket has unread bytes.
 static inline int clibuv_has_input(const uv_handle_t *handle) {
   uv_os_fd_t descriptor;
   char byte;
@@ -99,9 +99,9 @@ static inline void clibuv_end_writing(const uv_handle_t *handle) {
   if (uv_fileno(handle, &descriptor) == 0) (void)shutdown(descriptor, SHUT_WR);
 }
 
-/// Opens the null device for each standard stream that the process lacks, so that no other descriptor gets that number,
-/// because libuv aborts when it closes such a descriptor. Reading from the null device yields nothing, and writing to
-/// it fails.
+/// Opens the null device for each standard stream that the process lacks. Otherwise, another descriptor would get that
+/// number, and libuv aborts when it closes such a descriptor. Reading from the null device yields nothing, and writing
+/// to it fails.
 static inline void clibuv_fill_standard_streams(void) {
   for (int number = 0; number < 3; number++) {
     if (fcntl(number, F_GETFD) == -1 && errno == EBADF && open("/dev/null", O_RDONLY) != number) return;
@@ -146,7 +146,7 @@ static inline bool clibuv_pin_thread(int index) {
   return false;
 }
 
-/// Reads bytes of a file that the kernel has in memory, without waiting for a disk. Returns the number of bytes, 0 at
+/// Reads bytes of a file that the kernel has cached, without waiting for a disk. Returns the number of bytes, 0 at
 /// the end, and -1 with the reason in `errno`: EAGAIN if a disk is needed.
 static inline ssize_t clibuv_read_cached(int descriptor, void *room, size_t count, int64_t offset) {
 #ifdef SYS_preadv2

@@ -49,7 +49,7 @@ static inline void copenssl_bio_succeeded(BIO *bio) { BIO_clear_retry_flags(bio)
 
 static inline int copenssl_reason(unsigned long error) { return ERR_GET_REASON(error); }
 
-/// The text of an error of the system, such as a missing file; null for OpenSSL's own errors.
+/// The text of a system error, such as a missing file; null for OpenSSL's own errors.
 static inline const char *copenssl_system_text(unsigned long error) {
   return ERR_SYSTEM_ERROR(error) ? strerror(ERR_GET_REASON(error)) : NULL;
 }

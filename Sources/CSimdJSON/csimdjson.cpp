@@ -18,7 +18,7 @@ extern "C" void csimdjson_prefer_large_pages(void *start, size_t length) {
 #ifdef MADV_HUGEPAGE
   const uintptr_t size = 2 << 20, first = (reinterpret_cast<uintptr_t>(start) + size - 1) & ~(size - 1);
   const uintptr_t end = (reinterpret_cast<uintptr_t>(start) + length) & ~(size - 1);
-  // In vain where the system does not have them.
+  // Has no effect if the system does not support large pages.
   if (end > first) (void)madvise(reinterpret_cast<void *>(first), end - first, MADV_HUGEPAGE);
 #endif
 }
@@ -30,7 +30,7 @@ extern "C" csimdjson_parser *csimdjson_parser_create(size_t capacity, size_t dep
     delete parser;
     return nullptr;
   }
-  // Documents of a few megabytes have their memory warm already. simdjson allocates the document's when it parses, too late.
+  // Small documents reuse warm memory. For large ones, allocate here, because simdjson would allocate only when it parses.
   if (capacity >= (4 << 20) && parser->parser.doc.allocate(capacity) == simdjson::SUCCESS) {
     csimdjson_prefer_large_pages(parser->parser.doc.tape.get(), capacity * sizeof(uint64_t));
     csimdjson_prefer_large_pages(parser->parser.doc.string_buf.get(), capacity);
@@ -43,7 +43,7 @@ extern "C" void csimdjson_parser_destroy(csimdjson_parser *parser) { delete pars
 
 extern "C" bool csimdjson_parse(
     csimdjson_parser *parser, const uint8_t *bytes, size_t length, csimdjson_document *document) {
-  // The padding is there: nothing is copied.
+  // The padding is present, so nothing is copied.
   if (parser->parser.parse(bytes, length, false).error() != simdjson::SUCCESS) return false;
   document->tape = parser->parser.doc.tape.get();
   document->strings = parser->parser.doc.string_buf.get();

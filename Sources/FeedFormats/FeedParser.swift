@@ -4,7 +4,7 @@
 ///     for chunk in chunks { try parser.feed(chunk) }
 ///     let document = try parser.finish()
 ///
-/// XML is read as it arrives, so that a document that is not a feed, or exceeds a limit, ends early; JSON is collected
+/// XML is read as it arrives, so parsing ends early if the document isn't a feed or exceeds a limit. JSON is collected
 /// and read at the end. Document types, and entities other than HTML's, are never evaluated, and no URL is requested.
 /// Parsing takes up to 10 ns per byte: run it off the loop.
 ///
@@ -127,7 +127,7 @@ public struct FeedParser: Sendable {
   }
 }
 
-/// The bytes of invisible characters: whitespace, byte order marks, and the halves of ASCII in UTF-16.
+/// The bytes of invisible characters: whitespace, byte order marks, and the zero bytes of ASCII in UTF-16.
 private let skippedBytes: [UInt8] = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
 
 private func looksLikeMarkup(_ bytes: [UInt8]) -> Bool {
@@ -136,8 +136,8 @@ private func looksLikeMarkup(_ bytes: [UInt8]) -> Bool {
   return first == UInt8(ascii: "<") || first == 0x4C
 }
 
-/// True if the first character, after a byte order mark and whitespace, begins a JSON object or array, in any encoding
-/// of Unicode; `nil` if there is no such character yet.
+/// True if the first character, after a byte order mark and whitespace, begins a JSON object or array, in any Unicode
+/// encoding. `nil` if there is no such character yet.
 private func looksLikeJSON(_ bytes: [UInt8]) -> Bool? {
   guard let first = bytes.first(where: { !skippedBytes.contains($0) }) else { return nil }
   return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")

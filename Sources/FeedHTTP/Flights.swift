@@ -1,7 +1,7 @@
 import FeedStream
 
-/// Work whose result goes to every subscriber that subscribes while it runs. For each key, only one piece of work runs
-/// at a time.
+/// Work whose result goes to every subscriber that joins while the work is running. For each key, only one piece of
+/// work runs at a time.
 ///
 /// **Demand:** requests the result once one of its subscribers does. **Failure:** goes to all subscribers.
 /// **Cancellation:** when the last subscriber cancels, the work is cancelled. **Policy:** the result is held for

@@ -116,7 +116,7 @@ extension HTTPBody {
         "it ended after \(delivered) of \(announced) \(announced == 1 ? "byte" : "bytes")"
       case .length(let announced, _):
         "it has more than the announced \(announced) \(announced == 1 ? "byte" : "bytes")"
-      case .taken: "it can be read only once, and has been read; use a body that can be sent again"
+      case .taken: "it can be read only once, and has already been read; use a body that can be sent again"
       case .noFile(let path): "\(path) does not exist"
       }
     }
@@ -136,7 +136,7 @@ extension HTTPBody {
     return (bytes, files)
   }
 
-  /// Determines the length, immediately unless the body has files; `nil` if it is unknown before the end.
+  /// Determines the length, immediately unless the body has files; `nil` if the length is unknown before the end.
   ///
   /// - Returns: a cancellable that cancels the lookup, if there is one.
   package func measure(

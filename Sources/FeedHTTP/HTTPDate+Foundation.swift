@@ -2,7 +2,7 @@ public import FeedHTTPTypes
 public import Foundation
 
 extension HTTPDate {
-  /// The instant that `text` names, or `nil` when it isn't an HTTP date.
+  /// The instant that `text` represents, or `nil` when it isn't an HTTP date.
   ///
   /// - Parameter now: decides the century of a two-digit year, which is at most 50 years ahead (RFC 9110, section
   ///   5.6.7).

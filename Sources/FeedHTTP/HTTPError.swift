@@ -73,7 +73,7 @@ public struct HTTPError: Error, Hashable, Sendable {
 }
 
 extension HTTPError: CustomStringConvertible {
-  /// One sentence: what happened, why, and what to try.
+  /// A readable error in one sentence: what happened, why, and what to try.
   public var description: String {
     let (what, advice) = sentence
     // OpenSSL's reason would only say that these bytes were unexpected.
@@ -84,7 +84,7 @@ extension HTTPError: CustomStringConvertible {
   /// The host in printable form, because a redirect may determine it.
   private var shownHost: String { host.printable(limit: 100) }
 
-  /// True if the server doesn't speak TLS, but usually plain HTTP.
+  /// True if the server doesn't speak TLS; it usually speaks plain HTTP.
   package var isWithoutTLS: Bool {
     guard kind == .tls else { return false }
     return ["wrong version number", "packet length too long", "unknown protocol", "http request"].contains {
@@ -97,7 +97,7 @@ extension HTTPError: CustomStringConvertible {
     ["network is unreachable", "no route to host"].contains { cause.lowercased().hasPrefix($0) }
   }
 
-  /// True if the server's certificate was refused, rather than the handshake or this side's certificate.
+  /// True if the server's certificate was rejected, rather than the handshake or this side's certificate.
   private var isAboutCertificate: Bool {
     let cause = cause.lowercased()
     return cause.isEmpty || cause.contains("certificate") && !cause.contains("alert")
@@ -109,11 +109,11 @@ extension HTTPError: CustomStringConvertible {
     case .nameResolution: ("could not find the host \(shownHost)", "check the URL and the network connection")
     case .connect where cause.hasPrefix("the proxy"): ("could not connect to \(shownHost)", "check the proxy")
     case .connect where lacksNetwork: ("could not connect to \(shownHost)", "check the network connection")
-    case .connect: ("could not connect to \(shownHost)", "is the server running, and is the port right?")
+    case .connect: ("could not connect to \(shownHost)", "check that the server is running and the port is right")
     case .tls where isWithoutTLS: ("\(shownHost) doesn't speak TLS", "try http://")
     case .tls where isAboutCertificate:
-      ("no secure connection to \(shownHost)", "its certificate must be valid and issued for this host")
-    case .tls: ("no secure connection to \(shownHost)", "")
+      ("could not set up a secure connection to \(shownHost)", "its certificate must be valid and issued for this host")
+    case .tls: ("could not set up a secure connection to \(shownHost)", "")
     case .send: ("the connection to \(shownHost) broke while the request was being sent", "try again")
     case .body: ("could not send the body of the request to \(shownHost)", "")
     case .receive: ("the connection to \(shownHost) broke before the response was complete", "try again")
@@ -132,7 +132,7 @@ extension HTTPError: CustomStringConvertible {
     case .privateNetwork:
       (
         "refused private address \(shownHost), reached through a link or redirect",
-        "if you trust it, request it by its own URL"
+        "if you trust it, request its URL directly"
       )
     case .notHTTP: ("\(shownHost) doesn't speak valid HTTP", "check the host and the port")
     case .resources where cause == "out of memory":

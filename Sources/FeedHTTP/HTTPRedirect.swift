@@ -43,7 +43,7 @@ extension HTTPRedirect {
       scheme == "http" || scheme == "https", target.host()?.isEmpty == false
     else { throw Refusal(kind: .redirectRefused, cause: "the target is \(location)") }
     guard scheme == "https" || request.url.scheme?.lowercased() != "https" else {
-      throw Refusal(kind: .redirectRefused, cause: "http after https, where others can read and change what is sent")
+      throw Refusal(kind: .redirectRefused, cause: "the redirect leads from https to http, where others can read and change the data")
     }
     self.init(status: status, from: request.url, to: target)
   }
@@ -107,7 +107,7 @@ extension URL {
     return parts.url ?? self
   }
 
-  /// This URL without a user and a password (RFC 9110, section 4.2.4), because a redirect's URL must not log the user
+  /// This URL without user and password (RFC 9110, section 4.2.4), because a redirect's URL must not log the user
   /// in.
   package var withoutUser: URL {
     guard user != nil || password != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {

@@ -48,7 +48,7 @@ public struct HTTPRequest: Sendable, Hashable {
   /// The part of ``timeout`` that is available for the name lookup, connecting, and the TLS handshake. 10 seconds by
   /// default.
   public var connectTimeout: StreamInstant.Stride
-  /// The size of the largest body that is accepted, in bytes, after decompression. 32 MiB by default.
+  /// The maximum accepted body size, in bytes, after decompression. 32 MiB by default.
   public var maxBodyBytes: Int
   /// Header fields in addition to those that HTTP itself needs. When a redirect leads to a different origin (scheme,
   /// host and port), only fields that contain no secrets, such as `Accept`, are sent there (``HTTPRedirect``).

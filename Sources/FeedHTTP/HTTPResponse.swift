@@ -10,7 +10,7 @@ public struct HTTPResponse: Sendable, Equatable {
   public var body: Data
   /// The URL of the response: the one requested, or the last one that a redirect led to.
   public var url: URL
-  /// The redirects that led there, in order; empty when the requested URL responded itself.
+  /// The redirects that led to ``url``, in order; empty when the requested URL responded itself.
   public var redirects: [HTTPRedirect]
   /// True if the response came from a private network, and false if not; `nil` if that is unknown because a proxy
   /// connected.

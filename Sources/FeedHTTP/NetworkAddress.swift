@@ -80,7 +80,7 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
     return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// True if no public server can have the address: it belongs to this machine, its links or its networks, or is
+  /// True if no public server can have the address: it belongs to this machine, the machine's links or networks, or is
   /// reserved (RFC 6890 and the registries that it set up). An IPv6 address that represents an IPv4 address is treated
   /// as that IPv4 address.
   ///

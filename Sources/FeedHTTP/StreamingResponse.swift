@@ -16,7 +16,7 @@ public struct StreamingResponse {
   /// hundred kilobytes. **Failure:** the reason why the body did not arrive whole, delivered after the bytes that did
   /// arrive. **Cancellation:** closes the transfer immediately.
   public var body: AnyPublisher<Chunk, HTTPError>
-  /// The redirects that led there, in order; empty when the requested URL responded itself.
+  /// The redirects that led to ``url``, in order; empty when the requested URL responded itself.
   public var redirects: [HTTPRedirect]
   /// See ``HTTPResponse/isPrivate``.
   package var isPrivate: Bool?

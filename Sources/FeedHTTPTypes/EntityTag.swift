@@ -16,7 +16,7 @@ package struct EntityTag: Sendable {
   /// Strong comparison (section 8.8.3.2).
   package func isIdentical(to other: EntityTag) -> Bool { !isWeak && !other.isWeak && matches(other) }
 
-  /// True when one of the lists of `If-Match` or `If-None-Match` names `tag`, or is `*`.
+  /// True when one of the lists of `If-Match` or `If-None-Match` contains `tag`, or is `*`.
   ///
   /// - Parameter strongly: true for `If-Match`.
   package static func names(_ tag: String?, in lists: [String], strongly: Bool) -> Bool {

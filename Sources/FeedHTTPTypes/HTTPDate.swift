@@ -8,11 +8,11 @@
 
 /// Dates in header fields (RFC 9110, section 5.6.7), as a cache reads them (RFC 9111, section 4.2).
 ///
-/// All three formats are read, with names of days and months in upper or lower case. Nothing else is: a date in a
-/// different time zone, with fewer digits or with more spaces isn't a date, and anything that isn't a date counts as
+/// All three formats are read, with names of days and months in upper or lower case. Nothing else is accepted: a date
+/// in a different time zone, with fewer digits or with more spaces isn't a date. Anything that isn't a date counts as
 /// past.
 public enum HTTPDate {
-  /// The instant that `text` names, in seconds since 1970; `nil` if it isn't an HTTP date.
+  /// The instant that `text` represents, in seconds since 1970; `nil` if it isn't an HTTP date.
   ///
   /// - Parameter now: decides the century of a two-digit year, which is at most 50 years ahead.
   package static func seconds(_ text: String, now: Int64 = Int64(time(nil))) -> Int64? {
@@ -20,7 +20,7 @@ public enum HTTPDate {
     return reader.fixdate() ?? reader.rfc850(now) ?? reader.asctime()
   }
 
-  /// The date in the form that HTTP sends: `Sun, 06 Nov 1994 08:49:37 GMT`. The years are 1 to 9999; other dates are
+  /// The date in HTTP's format: `Sun, 06 Nov 1994 08:49:37 GMT`. The years are 1 to 9999; other dates are
   /// replaced by the first or the last second of that range.
   package static func text(_ seconds: Int64) -> String {
     let date = civil(min(max(seconds, -62_135_596_800), 253_402_300_799))

@@ -81,7 +81,7 @@ public struct HTTPHeaders: Sendable {
 // MARK: The fields as bytes
 
 extension HTTPHeaders {
-  /// The fields as they were received, or as they would be.
+  /// The fields as they were received, or as they would be sent.
   package var lines: Chunk { received ?? Chunk(wireFormat) }
 
   /// The fields for which `isKept` is true, byte for byte.

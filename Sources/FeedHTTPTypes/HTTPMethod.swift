@@ -1,4 +1,4 @@
-/// The method of a request: a token, in the case in which it is sent (RFC 9110, section 9).
+/// The method of a request: a case-sensitive token (RFC 9110, section 9).
 @frozen public struct HTTPMethod: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   public let rawValue: String
   @inlinable public init(rawValue: String) { self.rawValue = rawValue }

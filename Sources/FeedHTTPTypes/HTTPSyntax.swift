@@ -5,7 +5,7 @@ package enum HTTPSyntax {
     !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
   }
 
-  /// A table of bits, because each byte of each field's name is checked.
+  /// True for a byte of a token. Uses a bit table, because each byte of each field name is checked.
   package static func isTokenByte(_ byte: UInt8) -> Bool {
     byte < 0x80 && (byte < 0x40 ? tokens.0 >> UInt64(byte) : tokens.1 >> UInt64(byte - 0x40)) & 1 == 1
   }
@@ -17,7 +17,7 @@ package enum HTTPSyntax {
 
   package static func isField(_ name: String, _ value: String) -> Bool { isToken(name) && isValue(value) }
 
-  /// True if the texts are equal, regardless of the case of ASCII letters.
+  /// True if the strings are equal, regardless of the case of ASCII letters.
   @inlinable package static func isSame(_ a: some StringProtocol, _ b: some StringProtocol) -> Bool {
     a.utf8.count == b.utf8.count && zip(a.utf8, b.utf8).allSatisfy { lowercased($0) == lowercased($1) }
   }

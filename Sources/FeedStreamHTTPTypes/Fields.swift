@@ -1,4 +1,4 @@
-// These files are empty without the trait HTTPTypes, which adds swift-http-types as a dependency.
+// These files are empty without the `HTTPTypes` trait, which adds swift-http-types as a dependency.
 #if HTTPTypes
   public import FeedHTTPTypes
   public import HTTPTypes
@@ -20,7 +20,7 @@
   }
 
   extension HTTPTypes.HTTPRequest.Method {
-    /// `nil` if the method isn't a token.
+    /// The same method; `nil` if it isn't a token.
     public init?(_ method: HTTPMethod) { self.init(rawValue: method.rawValue) }
   }
 

@@ -16,8 +16,8 @@
     }
   }
 
-  /// Turns the servers of a group of loops into a service. On graceful shutdown, they complete requests that have
-  /// begun, within ten seconds, and end event streams.
+  /// Turns the servers of a group of loops into a service. On graceful shutdown, they complete requests in progress
+  /// within ten seconds, and end event streams.
   ///
   /// Idle connections stay open for 0.2 s for one last request. To choose other times, use ``service(within:grace:)``.
   extension HTTPServer.Group: Service {

@@ -1,4 +1,4 @@
-// This file is empty without the trait Lifecycle, which adds ServiceLifecycle as a dependency.
+// This file is empty without the `Lifecycle` trait, which adds ServiceLifecycle as a dependency.
 #if Lifecycle
   public import FeedHTTPServer
   public import FeedStream
@@ -118,7 +118,7 @@
       }
     }
 
-    /// Ends the service when this ticket is released, because no other code can end it after that.
+    /// Ends the service when this ticket is released, because no other code can end the service after that.
     private final class Ticket: Sendable {
       let outcome: Outcome
       init(_ outcome: Outcome) { self.outcome = outcome }

@@ -9,7 +9,7 @@ public enum MetricNames {
   public static let clientRequestDuration = "http.client.request.duration"
   /// The number of a server's open connections.
   public static let serverConnections = "feedstream.http.server.connections"
-  /// The number of response bytes that wait to be written.
+  /// The number of response bytes waiting to be written.
   public static let serverWaitingBytes = "feedstream.http.server.waiting_bytes"
   /// The duration of a loop's turns, excluding the time that the loop waits.
   public static let turnDuration = "feedstream.eventloop.turn.duration"
@@ -17,7 +17,7 @@ public enum MetricNames {
   public static let loopDelay = "feedstream.eventloop.delay"
   /// The number of a loop's active handles.
   public static let loopHandles = "feedstream.eventloop.active_handles"
-  /// The number of pieces of work that a loop has offloaded to the thread pool and that have not ended.
+  /// The number of work items that a loop has offloaded to the thread pool and that have not completed.
   public static let loopOffloads = "feedstream.eventloop.offloads"
 
   /// The number of decisions that an HTTP cache has made.

@@ -1,4 +1,4 @@
-// This file is empty without the trait NIO, which adds SwiftNIO as a dependency.
+// This file is empty without the `NIO` trait, which adds SwiftNIO as a dependency.
 #if NIO
   public import FeedStream
   public import NIOCore

@@ -1,4 +1,4 @@
-// This file is empty without the trait NIO, which adds SwiftNIO as a dependency.
+// This file is empty without the `NIO` trait, which adds SwiftNIO as a dependency.
 #if NIO
   public import FeedStream
   public import NIOCore
@@ -67,7 +67,7 @@
   }
 
   /// Work of a stream in transit to the stream's thread.
-  // @unchecked: the caller gives the work away, and only the event loop runs it.
+  // @unchecked: the caller hands the work over, and only the event loop runs it.
   private struct Work: @unchecked Sendable {
     let run: () -> Void
     init(_ run: @escaping () -> Void) { self.run = run }

@@ -7,7 +7,7 @@
     ///
     ///     numbers
     ///       .receive(on: queue)
-    ///       .inContext()              // what is below sees the context of the code that subscribes
+    ///       .inContext()              // code below sees the context of the code that subscribes
     ///       .mapAsync(limit: 8) { try await lookUp($0) }
     ///
     /// `ServiceContext.current` is the context in all code below this operator while a value or the completion is
@@ -19,7 +19,7 @@
     /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
     ///
     /// - Parameter context: the context; by default, `ServiceContext.current` at the time of the subscription. If there
-    ///   is none, the code below sees none.
+    ///   is none, the code below sees no context.
     public func inContext(_ context: ServiceContext? = nil) -> some Publisher<Output, Failure> {
       withTaskLocal(ServiceContext.$current) { context ?? ServiceContext.current }
     }

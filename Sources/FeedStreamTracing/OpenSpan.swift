@@ -1,7 +1,7 @@
 #if Tracing
   import Tracing
 
-  /// A span that ends only once: when it is told to, or when it is released.
+  /// A span that ends only once: either explicitly or when it is released.
   final class OpenSpan {
     private var span: (any Span)?
     let context: ServiceContext

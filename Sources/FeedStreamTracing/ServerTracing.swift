@@ -4,7 +4,7 @@
   public import Tracing
 
   extension HTTPServer.Middleware {
-    /// Creates a span for each request, as part of the trace that the request's `traceparent` names.
+    /// Creates a span for each request, as part of the trace that the request's `traceparent` identifies.
     ///
     ///     routes.use(.tracing())
     ///

@@ -47,13 +47,13 @@
       set { self[TraceKey.self] = newValue }
     }
 
-    /// The `traceparent` of the request that is being served, with ``TraceContextPropagator``.
+    /// The `traceparent` of the request that is being served, if ``TraceContextPropagator`` is installed.
     public var traceParent: TraceParent? {
       get { trace?.parent }
       set { trace = TraceFields(parent: newValue, state: trace?.state) }
     }
 
-    /// The `tracestate` of the request that is being served, with ``TraceContextPropagator``.
+    /// The `tracestate` of the request that is being served, if ``TraceContextPropagator`` is installed.
     public var traceState: String? {
       get { trace?.state }
       set { trace = TraceFields(parent: trace?.parent, state: newValue) }

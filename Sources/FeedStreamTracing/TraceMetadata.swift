@@ -3,13 +3,13 @@
   public import Tracing
 
   extension Logger.MetadataProvider {
-    /// Adds the trace of `ServiceContext.current` to each log line: its `trace_id`, and the `span_id`.
+    /// Adds the trace of `ServiceContext.current` to each log line, as `trace_id` and `span_id`.
     ///
     ///     LoggingSystem.bootstrap(StreamLogHandler.standardError, metadataProvider: .traceContext())
     ///
-    /// The IDs are those that a request of ``FeedHTTP/HTTPClient/traced(in:tracer:instrument:)`` would send in the
-    /// `traceparent` field. With a tracer that propagates W3C Trace Context, they are those of the current span. With
-    /// ``TraceContextPropagator``, they are those of the request that is being served, whose sender made the span.
+    /// A client with ``FeedHTTP/HTTPClient/traced(in:tracer:instrument:)`` would send the same IDs in the `traceparent`
+    /// field. With a tracer that propagates W3C Trace Context, they identify the current span. With
+    /// ``TraceContextPropagator``, they come from the request that is being served, whose sender made the span.
     /// Lines outside of a trace have neither. In closures that a timer, a queue or a connection calls, there is a
     /// context only below ``FeedStream/Publisher/inContext(_:)``.
     ///

@@ -2,7 +2,7 @@
 public struct TraceParent: Hashable, Sendable, CustomStringConvertible {
   /// The field's value in version 00.
   public let description: String
-  /// Bit 0 is set if the sender may have recorded the trace.
+  /// The trace's flags: bit 0 is set if the sender may have recorded the trace.
   public let flags: UInt8
 
   /// The trace's ID: 32 hexadecimal digits.
@@ -54,7 +54,7 @@ public struct TraceParent: Hashable, Sendable, CustomStringConvertible {
     return value(bytes[53]) << 4 | value(bytes[54])
   }
 
-  /// True for hexadecimal digits whose letters are lowercase, as the specification requires.
+  /// True for a hexadecimal digit; letters must be lowercase, as the specification requires.
   private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) }
 
   private static func value(_ digit: UInt8) -> UInt8 { digit < 0x61 ? digit - 0x30 : digit - 0x61 + 10 }

@@ -85,7 +85,7 @@ extension TLSChannel {
     guard !isWritingBelow else { return }
     withExtendedLifetime(self) {
       answer()
-      // Sending made room for TLS's own responses to bytes that are read.
+      // Sending made room for TLS's own responses to incoming bytes.
       if isWanted, !isDelivering, !isReadingBelow, !isClosed { deliverWhatCame() }
     }
   }

@@ -13,7 +13,7 @@ public final class TLSClient: @unchecked Sendable {
   /// - Parameters:
   ///   - roots: the certificates that may vouch for a server; by default, those that the system trusts.
   ///   - identity: the identity to present to a server that requests a client certificate; none by default.
-  ///   - protocols: the offered application protocols, the preferred one first (ALPN, RFC 7301).
+  ///   - protocols: the offered application protocols, most preferred first (ALPN, RFC 7301).
   ///   - wallClock: the time of day, in seconds since 1970, at which certificates must be valid; the system's by
   ///     default.
   /// - Throws: ``TLSError/badProtocol(_:)``, or ``TLSError/unreadable(_:reason:)`` if the system's roots can't be read.
@@ -73,7 +73,7 @@ public final class TLSServer: @unchecked Sendable {
   /// - Parameters:
   ///   - identity: the server's certificate and key.
   ///   - clientCertificates: the certificates that clients must present; none by default.
-  ///   - protocols: the supported application protocols, the preferred one first (ALPN, RFC 7301). A client that offers
+  ///   - protocols: the supported application protocols, most preferred first (ALPN, RFC 7301). A client that offers
   ///     only other protocols is refused; one that offers none at all is admitted.
   ///   - wallClock: the time of day, in seconds since 1970, at which certificates must be valid; the system's by
   ///     default.

@@ -59,7 +59,7 @@ extension TLSError: CustomStringConvertible {
     case .expired(let certificate): "the certificate of \(certificate) has expired"
     case .notYetValid(let certificate): "the certificate of \(certificate) is not valid yet"
     case .wrongHost(let host, let names):
-      "the certificate is not for \(host), but for \(names.isEmpty ? "no host" : names.joined(separator: ", "))"
+      "the certificate is for \(names.isEmpty ? "no host" : names.joined(separator: ", ")), not for \(host)"
     case .selfSigned(let certificate):
       "the certificate of \(certificate) is self-signed; if you trust it, add it to the trusted roots"
     case .untrusted(let certificate, let issuer):

@@ -5,7 +5,7 @@ extension String {
   /// Use this for all text from outside: feeds, URLs, headers, and error messages of other libraries. The joiners that
   /// emoji and several scripts need are kept.
   public var printable: String {
-    // Nearly every text is harmless and is returned unchanged, without a copy.
+    // Nearly all text is harmless and is returned unchanged, without a copy.
     guard let first = unicodeScalars.firstIndex(where: \.isActedUpon) else { return self }
     var result = Array(utf8[..<first])
     for scalar in unicodeScalars[first...] {
@@ -22,7 +22,7 @@ extension String {
 
   /// ``printable``, truncated after `limit` Unicode scalars.
   public func printable(limit: Int) -> String {
-    // Cut before escaping, so that a hostile text of megabytes costs nothing.
+    // Cut before escaping, so that megabytes of hostile text cost nothing.
     guard
       let end = unicodeScalars.index(unicodeScalars.startIndex, offsetBy: limit, limitedBy: unicodeScalars.endIndex),
       end < unicodeScalars.endIndex

@@ -1,14 +1,14 @@
 extension String {
   /// The text with lines of at most `columns` columns, broken at spaces and between wide characters.
   ///
-  /// A continued line is indented to its text: after its leading spaces, its number (`12. `) or its label (`server: `).
-  /// A word that is longer than a line is broken anywhere, but a URL, which users may want to copy, is left whole.
-  /// Colors are kept and take up no columns.
+  /// A continued line is indented to the start of its text: after its leading spaces, its number (`12. `) or its label
+  /// (`server: `). A word that is longer than a line is broken anywhere, but a URL, which users may want to copy, is
+  /// left whole. Colors are kept and take up no columns.
   ///
   /// - Parameter columns: at least 20.
   public func wrapped(to columns: Int) -> String {
     precondition(columns >= 20, "wrapped: \(columns) columns are too few; use 20 or more")
-    // A text never has more columns than bytes.
+    // Text never has more columns than bytes.
     return split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.utf8.count <= columns ? String(line) : Wrapping(line, to: columns).text
     }

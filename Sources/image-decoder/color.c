@@ -1,7 +1,7 @@
 // Finds the color that a page may show until the image is loaded.
 #include "image.h"
 
-/// The number of levels per channel: so few that similar shades of a sky or a wall count as the same color.
+/// The number of levels per channel: few enough that similar shades of a sky or a wall count as the same color.
 enum { shades = 8, bins = shades * shades * shades };
 
 uint32_t image_color(const decoded_image *source) {

@@ -24,7 +24,7 @@ static void leave(j_common_ptr info) {
   longjmp(failure->back, 1);
 }
 
-/// Ends decoding if the data ends within the image. The library continues after other damage and only counts it.
+/// Ends decoding if the data ends within the image. After other damage, the library continues and counts it.
 static void warn(j_common_ptr info, int level) {
   if (level >= 0) return;
   info->err->num_warnings++;

@@ -72,7 +72,7 @@ static const char *text(image_bytes bytes) {
 }
 
 static image_status unsupported(decoded_image *result, const char *name) {
-  snprintf(result->reason, sizeof result->reason, "%s image: feed does not decode this format", name);
+  snprintf(result->reason, sizeof result->reason, "%s images are not supported.", name);
   return IMAGE_UNSUPPORTED;
 }
 

@@ -5,7 +5,7 @@
 // A request is 20 bytes, "IMG1" and four numbers (32 bits, little endian): the length of the image, the maximum width
 // and height (0: any), and the requested form (image_form); then the image. A reply is 36 bytes, "IMG1" and eight
 // numbers: the status (image_status), width, height, width and height of the source, the form, the length of the
-// body, and the most frequent color; then the body: the image, or the reason in words.
+// body, and the most frequent color; then the body: the image, or the reason as text.
 #include "image.h"
 
 #include <errno.h>

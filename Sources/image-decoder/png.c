@@ -1,4 +1,4 @@
-// PNG by libspng.
+// PNG, decoded by libspng.
 #include "image.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static image_status failed(decoded_image *result, int code) {
     case SPNG_IO_EOF: case SPNG_EIDAT_TOO_SHORT: return IMAGE_CUT_OFF;
     case SPNG_EUSER_WIDTH: case SPNG_EUSER_HEIGHT: return IMAGE_TOO_LARGE;
     case SPNG_ECHUNK_LIMITS:
-      return image_fails(result, IMAGE_TOO_LARGE, "Besides its pixels, the image has more data than the limit allows.");
+      return image_fails(result, IMAGE_TOO_LARGE, "The image has more data besides its pixels than the limit allows.");
     default: return image_fails(result, IMAGE_CORRUPT, spng_strerror(code));
   }
 }

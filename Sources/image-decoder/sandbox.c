@@ -36,7 +36,7 @@ static bool limit(int resource, rlim_t value) {
 
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-/// Allows system calls for reading, writing, memory and time; any other call ends the process.
+/// Allows system calls for reading, writing, memory and time; any other call kills the process.
 static bool filter_calls(void) {
   struct sock_filter filter[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
@@ -81,7 +81,7 @@ bool sandbox_enter(void) {
 }
 
 void sandbox_allow_seconds(unsigned seconds) {
-  // SIGPROF ends the process. It counts processor time, so a busy machine doesn't matter.
+  // SIGPROF terminates the process. It counts processor time, so a busy machine doesn't matter.
   const struct itimerval time = {.it_value = {.tv_sec = seconds}};
   (void)setitimer(ITIMER_PROF, &time, NULL);
 }

@@ -99,7 +99,7 @@ image_scaler *image_scaler_create(
     span->last = (uint32_t)end;
     span->head = (span->last > span->first ? span->first + 1 : end) - start;
     span->tail = span->last > span->first ? end - span->last : 0;
-    // If the last pixel has no share, omit it: it may be beyond the row.
+    // If the last pixel has no share, omit it: it may be past the end of the row.
     if (span->tail <= 0 && span->last > span->first) span->last--, span->tail = span->last > span->first ? 1 : 0;
   }
   return scaler;

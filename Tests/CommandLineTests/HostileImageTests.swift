@@ -140,7 +140,7 @@ import Testing
       name: "text that grows to 300 MB",
       make: {
         MadeImage.png(width: 9, height: 9, extra: MadeImage.textBomb(300_000_000), data: [])
-      }, expected: .refused("Besides its pixels, the image has more data than the limit allows.")),
+      }, expected: .refused("The image has more data besides its pixels than the limit allows.")),
     Row(
       name: "20 MB of what a program wrote into it", make: { MadeImage.jpeg(comments: 20_000_000) },
       expected: shown(16, 8)),

@@ -137,7 +137,7 @@ import Testing
     try await withOrigin(serving: Data(list.utf8)) { _, url, cache in
       let loaded = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(loaded.status == 1 && loaded.errors.contains("server: The server's response is a list of feeds (OPML)"))
-      #expect(loaded.errors.contains("hint: save it as a file; then run \"feed load --opml <file>\""))
+      #expect(loaded.errors.contains("hint: save the list as a file; then run \"feed load --opml <file>\""))
       let inspected = try await FeedBinary.run(["inspect", url])
       #expect(inspected.errors.contains("is a list of feeds (OPML), not a feed. Save it as a file; then"))
     }

@@ -115,7 +115,7 @@ private final class RequestCount: @unchecked Sendable {
       #expect(imported.output == "Added 1 of 1 feed\n")
       #expect(
         imported.errors == """
-          \(file) is cut off; its end is missing
+          \(file) is cut off; feeds may be missing
           1 entry has no http or https URL and was skipped
 
           """)

@@ -101,7 +101,7 @@ import Testing
     #expect(
       String(decoding: FeedJSON.line(cached([]), at: sampleURL, "A"), as: UTF8.self) == #"""
         {"version":1,"url":"http://127.0.0.1:8000/feed.json","title":"A","origin":"cache","savedAt":"2026-03-01T12:00:00Z","reason":"could not connect to 127.0.0.1:8000: \#
-        Connection refused; is the server running, and is the port right?","feed":[]}
+        Connection refused; check that the server is running and the port is right","feed":[]}
 
         """#)
   }
@@ -165,7 +165,7 @@ import Testing
     #expect(
       text(.expired(age: .seconds(4), .deleted)) == """
         feed: no feed to show for http://127.0.0.1:8000/feed.json
-          server: could not connect to 127.0.0.1:8000: Connection refused; is the server running, and is the port right?
+          server: could not connect to 127.0.0.1:8000: Connection refused; check that the server is running and the port is right
           cache:  the feed saved 4 seconds ago has expired (--max-age 1s) and was deleted
         hint: retry when the server is reachable; use a longer --max-age, or "none", to keep saved feeds for longer
 

@@ -100,7 +100,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     try await withUser { user in
       let refused = try await user.feed("subscriptions", "add", user.base + "/missing")
       #expect(refused.status == 1 && refused.output == "")
-      #expect(refused.errors.contains("status 404") && refused.errors.contains("hint: --force adds it anyway"))
+      #expect(refused.errors.contains("status 404") && refused.errors.contains("hint: use --force to add it anyway"))
       let forced = try await user.feed("subscriptions", "add", user.base + "/missing", "--force")
       #expect(forced.status == 0 && forced.output == "Added \(user.base)/missing\n")
     }

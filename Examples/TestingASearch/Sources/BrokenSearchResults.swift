@@ -1,7 +1,7 @@
 import FeedStream
 
 extension Publisher where Output: Equatable {
-  /// `searchResults` with two common mistakes: `flatMap` shows results for an old text, and a sink that feeds a subject
+  /// `searchResults` with two common mistakes: `flatMap` shows results for old text, and a sink that feeds a subject
   /// ignores the subject's demand and cancellation. The tests find both.
   public func brokenSearchResults<Answers: Publisher, S: Scheduler>(
     pause: S.SchedulerTimeType.Stride = .milliseconds(300), on scheduler: S, ask: @escaping (Output) -> Answers

@@ -7,7 +7,7 @@ extension Publisher where Output: Equatable {
   /// - Parameters:
   ///   - pause: the time without typing after which the text is requested.
   ///   - scheduler: measures the pause: an `EventLoop` in an app, a `VirtualTimeScheduler` in a test.
-  ///   - ask: requests the results for a text.
+  ///   - ask: requests the results for some text.
   public func searchResults<Answers: Publisher, S: Scheduler>(
     pause: S.SchedulerTimeType.Stride = .milliseconds(300), on scheduler: S, ask: @escaping (Output) -> Answers
   ) -> AnyPublisher<Answers.Output, Failure> where Answers.Failure == Failure {

@@ -7,7 +7,7 @@ import TestingASearch
 private let isBroken = ProcessInfo.processInfo.environment["SEARCH"] == "broken"
 
 extension Publisher where Output: Equatable, Failure == MarbleFailure {
-  /// The search under test: its server takes 500 ms to respond to a text of one character, and 100 ms for a longer one.
+  /// The search under test: its server takes 500 ms for a query of one character, and 100 ms for a longer one.
   func search(on time: VirtualTimeScheduler) -> AnyPublisher<String, MarbleFailure> {
     func ask(_ text: Output) -> AnyPublisher<String, MarbleFailure> {
       Just("answer to \(text)")

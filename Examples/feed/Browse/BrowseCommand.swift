@@ -9,7 +9,7 @@ import TerminalImages
 struct BrowseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "browse",
-    abstract: "Browse the images in feeds, using the whole terminal.",
+    abstract: "Browse the images in feeds in a full-screen terminal view.",
     discussion: """
       Move with the arrow keys, enlarge with Enter, open the post in a browser with O, star with *, search with /, and \
       reload with r; ? shows all keys, and q quits. Feeds are reloaded at the interval set by --every, and updated \
@@ -27,7 +27,7 @@ struct BrowseCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Minimum time between two loads of a feed while you browse; servers may request a longer time, and a feed's own interval "
+      "Minimum time between loads of a feed while you browse; servers may request a longer interval, and a feed's own interval "
         + "in the list takes precedence. (default: 15m)",
       valueName: "duration"),
     transform: DurationArgument.init(positive:))

@@ -2,7 +2,7 @@ import FeedStream
 import TerminalImages
 
 extension BrowseState {
-  /// The keys, for the help screen: there are no more lines than a screen of 16 rows can show.
+  /// The keys, for the help screen: no more lines than a screen of 16 rows can show.
   static let keys: [(keys: String, meaning: String)] = [
     ("← ↑ ↓ →, h j k l", "move"),
     ("Page Up, Page Down, Space", "a screen up or down, minus one row"),
@@ -11,11 +11,11 @@ extension BrowseState {
     ("← →, ↑ ↓ when enlarged", "the next image, the next post"),
     ("+ − 0", "zoom in, zoom out, fit; arrows move the zoomed image"),
     ("O, I, c", "open the post, the image (xdg-open); copy the post's URL"),
-    ("*, d", "star (keep) the item; save the image in this folder"),
+    ("*, d", "star (keep) the item; save the image in the current folder"),
     ("/, s", "search; start a slideshow"),
     ("Tab, F", "the next feed, the next folder"),
     ("S, n", "only starred items, only new ones; Esc: all"),
-    ("r, i", "reload; where each feed comes from, and how old it is"),
+    ("r, i", "reload; show each feed's source and age"),
     ("?, q, Ctrl-L, Ctrl-Z", "this help, quit, redraw the screen, suspend"),
     ("click, wheel", "select, again: enlarge; scroll (Shift: select text)"),
   ]

@@ -27,7 +27,7 @@ extension BrowseState {
     switch view {
     case .help, .origins: view = viewBefore
     case .single:
-      // Ignore the second press of the double click that enlarged the image.
+      // Ignore the second press of the double-click that enlarged the image.
       if !isSecond { (view, part, near) = (.grid, 0, ImageBox.Near()) }
     case .grid:
       guard let place = layout.place(atRow: mouse.row, column: mouse.column) else { return }

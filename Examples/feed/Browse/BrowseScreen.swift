@@ -50,8 +50,8 @@ enum BrowseScreen {
     if state.isLoading { return "loading…" }
     let away = state.sources.filter { $0.feed?.source.isRemote != true }
     if state.sources.count == 1 { return origin(of: state.sources[0], now: state.now) }
-    if away.count == 1 { return "1 feed not from its server (i)" }
-    return away.isEmpty ? "from their servers" : "\(away.count) feeds not from their servers (i)"
+    if away.count == 1 { return "1 feed isn't from its server (i)" }
+    return away.isEmpty ? "from their servers" : "\(away.count) feeds aren't from their servers (i)"
   }
 
   static func origin(of source: BrowseState.Source, now: Date) -> String {
@@ -112,7 +112,7 @@ enum BrowseScreen {
       image(of: entry, state, in: &grid, row, column, layout.tile)
       let isSelected = index == state.selected
       let count = entry.image.images.count
-      // Without a frame, an arrow and the caption's look mark the selected image.
+      // Without a frame, an arrow and the caption's style mark the selected image.
       let marks =
         (isSelected && !layout.hasFrame ? "▸" : "") + (state.isStarred(entry) ? "★ " : "")
         + (state.isNew(entry) ? "● " : "") + (count > 1 ? "1/\(count) " : "")

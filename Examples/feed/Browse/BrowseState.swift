@@ -19,7 +19,7 @@ struct BrowseState {
   struct Source {
     var address: URL
     var name: String
-    /// The folders that contain the feed, the outermost first.
+    /// The folders that contain the feed, outermost first.
     var folders: [String] = []
     var feed: Feed?
     /// The time when the feed was loaded.
@@ -27,7 +27,7 @@ struct BrowseState {
     /// The reason why there is no feed, or no next page.
     var failure: String?
     var isLoading = true
-    /// False if there are no more pages after the ones that are shown.
+    /// False if no pages follow the ones that are shown.
     var hasMore = true
     /// True if the next page that arrives replaces the ones that are shown.
     var isRefreshing = false
@@ -42,7 +42,7 @@ struct BrowseState {
   }
 
   var size: TerminalSize
-  /// `nil` until the terminal has replied.
+  /// The terminal's abilities; `nil` until the terminal has replied.
   var abilities: TerminalAbilities?
   var sources: [Source]
   var timeline = FeedTimeline([])

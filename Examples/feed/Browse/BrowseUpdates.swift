@@ -9,7 +9,7 @@ extension BrowseState {
   mutating func take(update feed: Feed, of address: URL) {
     guard let source = sources.first(where: { $0.address == address }), !source.isRefreshing else { return }
     guard let former = source.feed else {
-      // The first load has failed. While a load is running, it shows the saved feed by itself.
+      // The first load has failed. A load that is still running shows the saved feed by itself.
       if !source.isLoading { take(feed, of: address) }
       return
     }
@@ -20,7 +20,7 @@ extension BrowseState {
       .marked(isFromPrivateNetwork: feed.images.isFromPrivateNetwork)
     let now = now
     change(address) { source in
-      // A feed that another process has saved came from the server at that time.
+      // A feed that another process saved came from the server at the time of the save.
       if case .cache(let savedAt, _, .notAsked) = feed.source, former.source.isRemote {
         source.feed = Feed(images: images, source: former.source)
         source.loadedAt = max(source.loadedAt ?? savedAt, savedAt)

@@ -222,7 +222,7 @@ final class Browser {
     case .find(let filter): history?.find(filter)
     case .copy(let text):
       outbox += "\u{1B}]52;c;".utf8 + Base64.encode(Array(text.utf8)) + "\u{1B}\\".utf8
-      post(.message("The URL was copied, if the terminal allows that."))
+      post(.message("Copied the URL, if the terminal allows it."))
     case .open(let url): open(url)
     case .suspend: scheduler.schedule { [weak self] in self?.suspend() }
     }

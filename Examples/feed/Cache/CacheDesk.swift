@@ -94,7 +94,7 @@ extension CacheDesk {
 
   /// Renames a damaged file, and reports whether there was one.
   ///
-  /// Uses a deletion whose condition is that the feed can't be read: if another program has repaired the file in the
+  /// Uses a deletion whose condition is that the feed can't be read. If another program has repaired the file in the
   /// meantime, there is nothing to delete, and no saved feed is lost.
   private var deleteIfDamaged: AnyPublisher<Bool, FeedStoreError> {
     worker.publisher { [store] () throws(FeedStoreError) -> Bool in

@@ -78,7 +78,7 @@ enum ExplanationJSON {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.dateEncodingStrategy = .iso8601
-    // Encoding can't fail, because all values are texts, numbers and dates.
+    // Encoding can't fail, because all values are strings, numbers and dates.
     let data = (try? encoder.encode(document)) ?? Data("{}".utf8)
     return String(decoding: data, as: UTF8.self).unicodeScalars.reduce(into: "") { text, scalar in
       // Escape characters that a terminal would interpret; JSON parsers read them back as the same text.

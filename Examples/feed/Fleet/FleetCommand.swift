@@ -87,11 +87,11 @@ struct FleetPause: ParsableCommand {
     let session = Session(verbose: fleet.verbose, format: fleet.log.logFormat)
     let store = session.fleet(at: fleet.store)
     let host = host.name
-    let until = duration.map { "for \($0.duration.text)" } ?? "until \"feed fleet resume \(host.printable)\""
+    let until = duration.map { "for \($0.duration.text)" } ?? "until you run \"feed fleet resume \(host.printable)\""
     let paused = store.pause(host, for: duration?.duration, because: reason).flatMap { store.hasFeeds(on: host) }
     try session.answer(paused.eraseToAnyPublisher()) { hasFeeds in
       // Warn about a name that may be mistyped: it would be paused forever.
-      if !hasFeeds { StandardError.shared.write("No feed of this fleet is on \(host.printable)\n") }
+      if !hasFeeds { StandardError.shared.write("No feed in this fleet is on \(host.printable); check the name\n") }
       return "\(host.printable) is paused \(until)\n"
     }
   }
@@ -114,7 +114,7 @@ struct FleetResume: ParsableCommand {
     let store = session.fleet(at: fleet.store)
     let host = host.name
     try session.answer(store.resume(host)) {
-      $0 ? "\(host.printable) is resumed\n" : "\(host.printable) was not paused\n"
+      $0 ? "Resumed \(host.printable)\n" : "\(host.printable) was not paused\n"
     }
   }
 }

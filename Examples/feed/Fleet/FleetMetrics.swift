@@ -24,7 +24,7 @@ struct FleetMetrics {
     gauge("store_evicts", "1 if the store deletes keys when its memory is full.", status.evictionPolicy == nil ? 0 : 1)
     gauge("store_latency_seconds", "Time that the store took to reply.", status.latency / .seconds(1))
     gauge("store_clock_ahead_seconds", "The store's clock minus the fleet's time.", status.clockAhead / .seconds(1))
-    family("queue_feeds", "gauge", "Waiting feeds per host, for the ten hosts with the most.")
+    family("queue_feeds", "gauge", "Waiting feeds per host, for the ten hosts with the most waiting feeds.")
     for queue in status.queues { sample("queue_feeds", [("host", queue.host)], Double(queue.feeds)) }
     family("last_minute", "gauge", "Polls in the last full minute.")
     for name in Self.outcomes { sample("last_minute", [("outcome", name)], Double(status.lastMinute[name] ?? 0)) }

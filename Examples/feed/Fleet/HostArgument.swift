@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// A host as a fleet names it: in lower case, with its port if the URLs of its feeds have one.
+/// A host as a fleet identifies it: in lower case, with its port if the URLs of its feeds have one.
 struct HostArgument {
   let name: String
 

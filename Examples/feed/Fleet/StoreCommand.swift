@@ -80,7 +80,7 @@ struct StoreCopy: ParsableCommand {
         return session.leave()
       }
       let text =
-        "Copied \(copied) of \(FleetStatusText.count(total, "feed")); the fleet polls \(added) that it did not poll before\n"
+        "Copied \(copied) of \(FleetStatusText.count(total, "feed")); added \(added) to the fleet's list\n"
       session.print(Array(text.utf8)) { session.leave() }
     }
     try session.finish(closing: source)

@@ -12,7 +12,7 @@ struct StoreArgument {
   init(parsing text: String) throws {
     guard RedisAddress.isAddress(text) else {
       throw ValidationError(
-        "A fleet's store is a server, such as redis://host:6379 or unix:///path/of/the/socket. To use a cache "
+        "A fleet's store is a server, such as redis://host:6379 or unix:///path/to/socket. To use a cache "
           + "file, pass it with --cache to \"feed watch\", \"feed serve\" or \"feed explain\".")
     }
     do throws(RedisAddressError) {
@@ -28,12 +28,12 @@ struct StoreArgument {
   }
 }
 
-/// The option that all commands for fleets have.
+/// The option that all fleet commands share.
 struct FleetOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The fleet's Redis or Valkey server: redis://[user:password@]host[:port][/database], rediss://… for TLS, "
-        + "redis+sentinel://[user:password@]host[:port][,…]/name[/database], or unix:///path/of/the/socket. "
+        + "redis+sentinel://[user:password@]host[:port][,…]/name[/database], or unix:///path/to/socket. "
         + "If the URL has no password, the one in the environment variable FEED_STORE_PASSWORD is used.",
       valueName: "url"),
     transform: StoreArgument.init(parsing:))

@@ -17,8 +17,8 @@ struct WorkCommand: ParsableCommand {
       Takes due hosts from the store, polls their feeds, and saves the results in the store. Across the fleet, at most \
       one request per host runs at a time. Prints one line per changed feed. Start any number of workers, on any \
       number of machines. If a worker dies, others take over its hosts when the leases expire (--lease). While the \
-      store is unreachable, the worker waits and loses nothing, and reports the error on standard error. Ctrl-C \
-      finishes running requests, then exits. To add feeds, use "feed subscriptions import"; to see the fleet's state, \
+      store is unreachable, the worker waits, reports the error on standard error, and loses nothing. On Ctrl-C, it \
+      finishes running requests, then exits. To add feeds, use "feed subscriptions import"; to see the fleet's state, use \
       "feed fleet status".
       """)
 

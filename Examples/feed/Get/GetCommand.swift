@@ -28,7 +28,7 @@ struct GetCommand: ParsableCommand {
     completion: .file())
   var cache: String?
 
-  @Flag(help: "First write the status line, the header fields and an empty line.")
+  @Flag(help: "Write the status line, the header fields and an empty line before the body.")
   var include = false
 
   @Option(
@@ -51,7 +51,7 @@ struct GetCommand: ParsableCommand {
     let store = cache.map { path in
       SQLiteHTTPCache(
         path: path, on: session.loop,
-        // This runs on a thread of the pool, where the console can't be used.
+        // This runs on a pool thread, where the console can't be used.
         onSetAside: { aside in
           StandardError.shared.write("The cache file was damaged and has been renamed to \(aside.printable).\n")
         })

@@ -10,8 +10,8 @@ struct StarCommand: ParsableCommand {
     commandName: "star",
     abstract: "Star items to keep them permanently.",
     discussion: """
-      Name an item by the URL of its post or its image, as "feed load" and "feed search" show them, or by its id, \
-      which they show with --format json. Without arguments, shows the starred items. An item stays starred even if it \
+      Identify an item by the URL of its post or image, as shown by "feed load" and "feed search", or by its id, \
+      which both commands show with --format json. Without arguments, shows the starred items. An item stays starred even if it \
       is removed from its feed, or if the cache is cleared without --all. The item's image is loaded, and kept until \
       you remove the star, even if --image-cache-size is exceeded.
       """)

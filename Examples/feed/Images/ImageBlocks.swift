@@ -122,7 +122,7 @@ struct ImageBlocks: Sendable {
     }
   }
 
-  /// The look of text, unless colors are turned off.
+  /// The style of text, unless colors are turned off.
   private func ink(_ ink: Ink) -> Ink { hasColor ? ink : .plain }
 
   private var imageDepth: ColorDepth { if case .blocks(let depth) = box.mode { depth } else { .none } }

@@ -64,10 +64,10 @@ final class ImageSaver {
       }
       .sink { [limits] _ in
         console.setStatus("")
-        if isTold { console.note("Saved: \(saved) of \(FeedText.count(saved + failed + left))") }
+        if isTold { console.note("Saved \(saved) of \(FeedText.count(saved + failed + left))") }
         if isTold, left > 0 {
           let size = ByteCount(limits.perFeed).text
-          console.hint("--images-per-feed (\(size)) and --image-cache-size limit how many are saved")
+          console.hint("to save more, raise --images-per-feed (\(size)) or --image-cache-size")
         }
         then()
       } receiveValue: { result in

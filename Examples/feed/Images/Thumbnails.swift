@@ -63,7 +63,7 @@ final class Thumbnails {
     loader.data(for: url, of: feed, isPrivate: isPrivate).map(\.data).mapError { NoImage(reason: Self.reason($0)) }
   }
 
-  /// The reason, as a short text, because there is little room in place of an image.
+  /// The reason, as short text, because there is little room in place of an image.
   private static func reason(_ error: ImageError) -> String {
     switch error.remote {
     case .invalidData(.status(let status)): "status \(status)"
@@ -85,7 +85,7 @@ struct NoImage: Error, Hashable {
   let reason: String
 }
 
-/// The maximum size of an image, and the way in which the terminal shows it.
+/// The maximum size of an image, and the way the terminal shows it.
 struct ImageBox: Hashable {
   var columns: Int
   var rows: Int

@@ -80,7 +80,7 @@ enum FeedAddress {
 
   /// Suggests the URL that was probably meant.
   private static func advice(on text: String, _ hintsAtFiles: Bool) -> String {
-    let needed = "An http or https URL is needed, such as https://example.com/feed.json."
+    let needed = "Pass an http or https URL, such as https://example.com/feed.json."
     if hintsAtFiles, let advice = MistakenPlace.advice(onFile: text) { return "\(needed) \(advice)" }
     if let match = text.firstMatch(of: /:\/\/([0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*)(?:\/|$)/) {
       return "\(needed) Write an IPv6 address in brackets: [\(match.1)]."

@@ -36,7 +36,7 @@ extension FeedSelection {
   ///
   /// - Parameters:
   ///   - opml: the path of a list to add to the URLs.
-  ///   - folder: the path of the folder whose feeds are selected, the outermost folder first; empty for any folder.
+  ///   - folder: the path of the folder whose feeds are selected, outermost folder first; empty for any folder.
   init(addresses: [URL], opml: String?, folder: [String]) throws {
     let given = addresses.map { SubscribedFeed(address: $0) }
     guard opml != nil || addresses.isEmpty else {
@@ -54,7 +54,7 @@ extension FeedSelection {
       list = try file.read() ?? OPML()
       guard !list.subscriptions.isEmpty else {
         throw ValidationError(
-          "There is no URL, and there are no subscriptions. Pass an http or https URL, or start a list with "
+          "No URL was given, and there are no subscriptions. Pass an http or https URL, or start a list with "
             + "\"feed subscriptions add <url>\" or \"feed subscriptions import <file>\".")
       }
     }

@@ -6,8 +6,8 @@ enum HiddenArguments {
   /// The options whose values are secrets.
   private static let secret = ["--user", "--header", "--token"]
 
-  /// Call this after the arguments have been copied: after that, not even this process can read the secrets from its
-  /// arguments.
+  /// Overwrites the secrets. Call this only once the arguments have been copied, because afterward, not even this
+  /// process can read the secrets from its arguments.
   static func hide() {
     guard let place = place else { return }
     // This is safe: the system has put the arguments there for this process, which may write to them (proc(5),

@@ -18,7 +18,7 @@ enum MistakenPlace {
       + "list."
   }
 
-  /// Advice for text that names a file instead of a URL; `nil` for any other text.
+  /// Advice for text that refers to a file instead of a URL; `nil` for any other text.
   static func advice(onFile text: String) -> String? {
     let path = URL(string: text).flatMap { $0.isFileURL ? $0.path : nil } ?? text
     guard let bytes = bytes(ofFile: path) else { return nil }

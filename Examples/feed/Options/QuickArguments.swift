@@ -39,7 +39,7 @@ enum QuickArguments {
   }
 }
 
-// The defaults of the declarations. A property that is missing here would end the program when it is read.
+// The defaults of the declarations. A property that is missing here would trap when it is read.
 
 extension LoadCommand {
   fileprivate init(_ load: LoadOptions, choice: ReadChoice?) {

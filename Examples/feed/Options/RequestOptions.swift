@@ -6,7 +6,7 @@ import Foundation
 struct RequestOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Send a header field; may be repeated. The field is sent only to the URL's own scheme, host and port.",
+      "Send a header field; may be repeated. The field is sent only to the URL's own origin (scheme, host and port).",
       valueName: "Name: value"))
   var header: [String] = []
 

@@ -4,7 +4,7 @@ import FeedStream
 import Foundation
 import PlainText
 
-/// The options of every command that makes requests: the trusted certificates, and who the client's operator is.
+/// The options of every command that makes requests: the trusted certificates, and the client operator's identity.
 struct TrustOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -88,7 +88,7 @@ struct TrustOptions: ParsableArguments {
     contact ?? environment["FEED_CONTACT"].flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// True for a text that can be a contact. A URL in a comment of `User-Agent` must have neither parentheses nor spaces
+  /// True for text that can be a contact. A URL in a comment of `User-Agent` must have neither parentheses nor spaces
   /// (RFC 9110, section 5.6.5).
   private static func isContact(_ text: String) -> Bool {
     guard text.utf8.count <= 200, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"()\\\"<>".utf8.contains($0) }),
@@ -104,9 +104,9 @@ extension HTTPError {
     guard kind == .tls else { return nil }
     if isWithoutTLS { return "try http://" }
     let cause = cause.lowercased()
-    if cause.contains("expired") { return "its certificate has expired; tell the site's owner" }
+    if cause.contains("expired") { return "the server's certificate has expired; tell the site's owner" }
     if cause.contains("subject name") || cause.contains("hostname") || cause.contains("host name") {
-      return "its certificate is for another host; check the URL"
+      return "the server's certificate is for another host; check the URL"
     }
     if cause.contains("self-signed") || cause.contains("self signed") || cause.contains("issuer") {
       return "if you trust the certificate's issuer, pass the issuer's certificate with --cacert <file>"

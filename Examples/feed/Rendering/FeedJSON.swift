@@ -6,7 +6,7 @@ import PlainText
 /// Feeds and images as lines of JSON, whose keys are always in the same order.
 ///
 /// The lines are written without `JSONEncoder`, because it doesn't offer that order, and so that a terminal doesn't
-/// interpret anything in a feed: characters that `printable` would make visible are written as `\u` escapes, which
+/// interpret anything in a feed. Characters that `printable` would make visible are written as `\u` escapes, which
 /// parsers read back as the same text.
 ///
 /// The structure of the lines is a contract, which `docs/schema` describes. ``version`` changes with every change to
@@ -83,8 +83,8 @@ enum FeedJSON {
     }
   }
 
-  /// The maximum size of the JSON: twice the size of the texts, because an image's URL is also among the post's images,
-  /// and the description may also be the title. The bytes between a post's texts are counted as if they were escaped
+  /// The maximum size of the JSON: twice the size of the text, because an image's URL is also among the post's images,
+  /// and the description may also be the title. The bytes between a post's fields are counted as if they were escaped
   /// text, which is more than the keys take up.
   private static func room(for images: FeedImages) -> Int {
     2 * images.withAllTexts { JSONWriter.room(for: $0) } + images.count * JSONWriter.roomForKeys
@@ -119,7 +119,7 @@ struct JSONWriter {
     }
   }
 
-  /// The maximum size of texts, without their quotation marks.
+  /// The maximum size of the text, without quotation marks.
   ///
   /// An escape has six bytes (`\u001B`), or twelve for a four-byte character (`\uDB40\uDC01`).
   static func room(for texts: UnsafeBufferPointer<UInt8>) -> Int {
@@ -165,7 +165,7 @@ struct JSONWriter {
     if isStarred { put(",\"starred\":true") }
   }
 
-  /// The fields of an image's post, without strings.
+  /// The fields of an image's post, read without creating strings.
   private struct Post {
     var title, link, text, alt: UnsafeBufferPointer<UInt8>?
     var hasImages = false
@@ -209,7 +209,7 @@ struct JSONWriter {
     put("}")
   }
 
-  /// Writes a key and a text, or nothing if there is no text.
+  /// Writes a key and its text, or nothing if there is no text.
   private mutating func put(_ key: StaticString, _ text: UnsafeBufferPointer<UInt8>?) {
     guard let text else { return }
     put(key)

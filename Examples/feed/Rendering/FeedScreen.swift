@@ -32,7 +32,7 @@ struct FeedScreen: Sendable {
     self.marks = marks
   }
 
-  /// One feed, for standard output, as UTF-8 bytes, because a line of JSON may be long.
+  /// One feed, for standard output. Returns UTF-8 bytes, because a line of JSON may be long.
   ///
   /// - Parameter new: the positions of the images to mark as new. By default, in JSON, those that were never shown.
   func bytes(of feed: Feed, at address: URL, new: [Int]? = nil) -> [UInt8] {
@@ -92,7 +92,7 @@ struct FeedScreen: Sendable {
       plain: { self.bytes(of: reports) })
   }
 
-  /// The images of one feed that are new, for standard output.
+  /// The new images of one feed, for standard output.
   ///
   /// - Parameter positions: the positions of the new images in the feed.
   func bytes(of feed: Feed, at address: URL, onlyNew positions: [Int]) -> [UInt8] {

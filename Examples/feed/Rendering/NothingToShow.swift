@@ -50,7 +50,7 @@ extension NothingToShow {
     case .empty: "nothing is saved for this URL"
     case .expired(let age, let fate):
       age < .zero
-        ? "the feed saved \(age.ago), according to a wrong clock, has expired\(Self.words(for: fate))"
+        ? "the saved feed is dated \(age.ago), because a clock was wrong; it has expired\(Self.words(for: fate))"
         : "the feed saved \(age.ago) has expired (--max-age \(maxAge?.text ?? "none"))\(Self.words(for: fate))"
     case .failed(let error): "\(error)"
     }
@@ -71,7 +71,7 @@ extension NothingToShow {
     }
     if case .connectivity(let error) = error.remote, let hint = error.hintOnTrust { return hint }
     if case .invalidData(.listOfFeeds) = error.remote {
-      return "save it as a file; then run \"feed load --opml <file>\" or \"feed subscriptions import <file>\""
+      return "save the list as a file; then run \"feed load --opml <file>\" or \"feed subscriptions import <file>\""
     }
     return adviceOnCache
   }
@@ -79,7 +79,7 @@ extension NothingToShow {
   private var adviceOnServer: String {
     switch error.remote {
     case .invalidData(.status(401)): "retry with --user, --netrc or --header"
-    case .invalidData(.status(404)), .invalidData(.status(410)): "retry with the feed's URL"
+    case .invalidData(.status(404)), .invalidData(.status(410)): "retry with the feed's current URL"
     case .invalidData(.status(407)): "add the proxy's user and password to its URL in the environment (https_proxy)"
     case .invalidData(.status(let status)) where (400..<500).contains(status) && ![408, 425, 429].contains(status):
       "check the URL, or retry later"

@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import Logging
 
-/// Loads the feeds that the command line selects, and explains why if there is nothing to show.
+/// Loads the feeds that the command line selects. If there is nothing to show, explains why.
 struct FeedSource {
   let feeds: ManyFeeds
   let finder: NewImagesFinder
@@ -212,7 +212,7 @@ extension SQLiteFeedStore {
       Subscribers.Sink(receiveCompletion: { _ in }) { [console = session.console] aside in
         console.warn("The cache file was damaged and has been renamed to \(aside).")
       })
-    // The store reports this on a thread of the pool, within work that keeps the loop alive anyway.
+    // The store reports this on a pool thread, within work that keeps the loop alive anyway.
     let sender = damaged.sender(on: session.loop, keepsLoopAlive: false)
     self.init(path: path, keeping: policy) { sender.send($0) }
   }

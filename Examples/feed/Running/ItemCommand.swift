@@ -83,7 +83,7 @@ final class ItemCommand {
     }
   }
 
-  /// Ends the running command, and starts no other: asks the command to end, and kills it half a second later.
+  /// Ends the running command, and starts no other: asks the command to exit, and kills it half a second later.
   ///
   /// - Parameter then: called when it has ended.
   func stop(then: @escaping () -> Void) {
@@ -115,7 +115,7 @@ final class ItemCommand {
 
 /// Splits a command into words, as a shell does, but does nothing else that a shell does.
 enum CommandWords {
-  /// Splits a text into words, which are separated by spaces; within `'…'` or `"…"`, or after a backslash, characters
+  /// Splits text into words, which are separated by spaces; within `'…'` or `"…"`, or after a backslash, characters
   /// are taken literally.
   static func split(_ text: String) throws -> [String] {
     var (words, word): ([String], String?) = ([], nil)

@@ -53,7 +53,7 @@ final class LoadProgress {
     session.keep(AnyCancellable { [self] in timer?.close() })
   }
 
-  /// Called when the feed has been decoded and is being written; its save may not have completed.
+  /// Called when the feed has been decoded and is being written; saving it may not have completed.
   func feedDelivered() { isDelivered = true }
 
   private func look() {

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// If the reader (a pager, a stopped terminal) stops reading, Ctrl-C and saves must not be delayed. Unwritten text is
 /// therefore kept here, and the writer is called back when all of it has been written. If standard output is a file,
-/// long texts are written off the loop.
+/// long text is written off the loop.
 final class Output {
   /// The reason why nothing can be written anymore.
   enum End: Equatable {

@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Shows, on a terminal, that a watch is running: which servers have been unreachable and since when, its activity, and
+/// Shows, on a terminal, that a watch is running: unreachable servers and since when, the activity of the watch, and
 /// the time until the next check.
 final class Pulse {
   /// A feed that can't be loaded from its server.
@@ -75,7 +75,7 @@ final class Pulse {
     if case .notAsked? = reason {
       checked = Date()
     } else if case .notDue? = reason {
-      // There was no request, so nothing is wrong with the server as far as is known.
+      // There was no request, so as far as is known, nothing is wrong with the server.
     } else if let reason {
       let isSilent = if case .connectivity = reason { true } else { false }
       let since = away[report.address]?.since ?? Date()
@@ -132,7 +132,7 @@ final class Pulse {
   static func text(of away: [Away], among count: Int, now: Date = Date()) -> String {
     guard let first = away.first else { return "" }
     let since = now.timeIntervalSince(first.since) < 86_400 ? first.since.timeOfDay : first.since.dayAndTime
-    let state = first.isSilent ? "is unreachable" : "has sent no valid feed"
+    let state = first.isSilent ? "has been unreachable" : "hasn't sent a valid feed"
     let one = "\(first.name.printable(limit: 60)) \(state) since \(since)"
     return (count > 1 ? "\(away.count) of \(count) feeds failing, \(one)" : one) + "; "
   }

@@ -17,11 +17,11 @@ final class Session {
   /// The cache, if the session saves feeds; saves are completed when the session is stopped.
   var cache: FeedCache?
   private var status: Int32 = 0
-  /// The command that runs on items, if there is one. It is ended when the session is stopped.
+  /// The command that runs on items, if there is one. It is terminated when the session is stopped.
   var command: ItemCommand?
   /// Stops the command's own work when the session is stopped, and then calls back. Nothing is cancelled before that.
   var stopping: ((@escaping () -> Void) -> Void)?
-  /// Called when the loop should end by itself, for a command whose helpers would keep it running.
+  /// Called when the loop should end by itself, for a command whose helpers would keep the loop running.
   var ended: (() -> Void)?
   /// Delivers a value for each hangup (SIGHUP) after which the command continues and reads its lists again.
   let hangups = PassthroughSubject<Void, Never>()

@@ -21,7 +21,7 @@ extension FeedLoader {
     }
     .flatMap { pages in
       worker.publisher {
-        // The last page may be a part of a page.
+        // The last page may be cut off.
         Feed(FeedImages(joining: pages.map(\.images)), source: pages.last?.source ?? .remote)
       }
     }

@@ -4,8 +4,8 @@ import Logging
 /// The reports of streams as log lines, for a log in JSON. If there is no handler, `FeedStream` writes the reports as
 /// text.
 enum StreamReports {
-  /// Begins to log what would otherwise be written: warnings if they are turned on, failures that nothing handles, and,
-  /// in debug builds, errors that were handled automatically.
+  /// Starts logging what would otherwise be written: warnings if they are turned on, failures that nothing handles,
+  /// and, in debug builds, errors that were handled automatically.
   static func begin() {
     // A handler would turn warnings on.
     if StreamDiagnostics.hasWarnings { StreamDiagnostics.onWarning(warn) }

@@ -54,7 +54,7 @@ struct Door: Sendable {
     return !isLoopback || address == self.host || Self.isLoopback(address)
   }
 
-  /// The name in the form in which it is compared, without the final dot of a fully qualified name.
+  /// The name as it is compared, without the final dot of a fully qualified name.
   private static func name(_ text: some StringProtocol) -> String {
     let name = text.lowercased()
     return name.count > 1 && name.hasSuffix(".") ? String(name.dropLast()) : name

@@ -5,7 +5,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// The page's contents: the feeds, their state, and their images, the latest first.
+/// The page's contents: the feeds, their state, and their images, latest first.
 final class Gallery {
   /// The maximum number of images of one feed.
   static let mostImages = 2_000
@@ -57,7 +57,7 @@ final class Gallery {
     shared?.status.value = status
   }
 
-  /// All images, the latest first; images with the same date are in the order of their feed.
+  /// All images, latest first; images with the same date are in the order of their feed.
   var entries: [Entry] {
     if let sorted { return sorted }
     let all = sources.flatMap(\.entries).sorted {
@@ -67,7 +67,7 @@ final class Gallery {
     return all
   }
 
-  /// The URL of an image that a feed lists now, or that was requested before, and the feeds that name it.
+  /// The URL of an image that a feed lists now, or that was requested before, and the feeds that list it.
   func image(_ key: String) -> Named? { imagesByKey[key] ?? past.images[key] }
 
   /// Replaces the feeds; another process polls the new ones.
@@ -196,13 +196,13 @@ final class Gallery {
         date: known ?? (isNew ? date : nil),
         rank: known ?? old?.rank ?? (isNew ? date : .distantPast), position: position)
     }
-    // Another feed may name the same image, so update all names.
+    // Another feed may list the same image, so update all names.
     nameImages()
     sorted = nil
     news.send(())
   }
 
-  /// Records which feeds name each image.
+  /// Records which feeds list each image.
   private func nameImages() {
     imagesByKey.removeAll(keepingCapacity: true)
     for source in sources {

@@ -5,7 +5,7 @@ import ImageFeed
 /// Loads the latest images before anyone opens the page, so that the page knows their sizes and colors, and works
 /// offline.
 ///
-/// Loads a few images at a time, the latest first, within a budget. Each is loaded once; a failed one is tried again
+/// Loads a few images at a time, latest first, within a budget. Each is loaded once; a failed one is tried again
 /// only when it is requested.
 final class GalleryAhead {
   /// The number of images that are loaded at the same time.
@@ -27,7 +27,7 @@ final class GalleryAhead {
   private var beginning: AnyCancellable?
   private var watch: AnyCancellable?
 
-  /// - Parameter count: how many of the latest images to load; 0 to load none.
+  /// - Parameter count: the number of latest images to load; 0 to load none.
   init(
     _ gallery: Gallery, _ images: ServedImages, count: Int, within budget: ImageBudget, on scheduler: any LoopScheduler
   ) {

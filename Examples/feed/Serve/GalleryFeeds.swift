@@ -10,7 +10,7 @@ enum GalleryFeeds {
   /// A part of the gallery, as a document.
   struct Part {
     let gallery: Gallery
-    /// The entries, the latest first.
+    /// The entries, latest first.
     let entries: [Gallery.Entry]
     var query = GalleryQuery()
     /// The token that requests need, for feed readers without cookies.

@@ -17,7 +17,7 @@ enum GalleryMetrics {
     family("feed_checks_total", "counter", "Completed loads of a feed.", feeds(\.checks))
     family("feed_failures_total", "counter", "Loads that got no feed from the server.", feeds(\.failures))
     family(
-      "feed_up", "gauge", "1 when the last load came from the server.",
+      "feed_up", "gauge", "1 if the last load came from the server.",
       feeds { $0.checks > 0 && $0.trouble == nil ? 1 : 0 })
     family("feed_images", "gauge", "Shown images per feed.", feeds(\.entries.count))
     family(

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Gallery {
-  /// The URL of an image on the page, and the feeds that name it.
+  /// The URL of an image on the page, and the feeds that list it.
   struct Named {
     struct Feed {
       let address: URL
@@ -14,7 +14,7 @@ extension Gallery {
 
     init(url: URL) { self.url = url }
 
-    /// Adds a feed. A feed that names the image in several entries, which are added one after another, is added only
+    /// Adds a feed. A feed that lists the image in several entries, which are added one after another, is added only
     /// once.
     mutating func add(_ feed: Feed) { if feeds.last?.address != feed.address { feeds.append(feed) } }
 

@@ -20,7 +20,7 @@ enum GalleryPage {
     /// True if there is a history with stars and former items.
     fileprivate var hasHistory = true
 
-    /// The current images of the feeds, the latest first.
+    /// The current images of the feeds, latest first.
     ///
     /// - Parameters:
     ///   - start: the number of the first image, from 0.
@@ -103,7 +103,7 @@ enum GalleryPage {
     """
   }
 
-  /// The text that says since when a feed can't be loaded from its server.
+  /// The text that says how long a feed has been failing to load from its server.
   static func failing(_ source: Gallery.Source, _ now: Date) -> String {
     let since = source.failingSince.map { " since \(time($0, now))" } ?? ""
     return (source.answers ? "failing" : "unreachable") + since
@@ -161,7 +161,7 @@ enum GalleryPage {
       """
   }
 
-  /// The bar that names the unreachable feeds, and since when.
+  /// The bar that lists the unreachable feeds, and since when they have been unreachable.
   private static func bar(_ gallery: Gallery) -> String {
     let (failing, now) = (gallery.sources.filter { $0.trouble != nil }, Date())
     guard !failing.isEmpty else { return "" }

@@ -10,7 +10,7 @@ extension Gallery {
     let title: String?
     /// The minimum interval between requests, if the feed's list specifies one.
     var interval: Duration?
-    /// The folders that contain the feed, the outermost first.
+    /// The folders that contain the feed, outermost first.
     var folders: [String] = []
   }
 
@@ -30,7 +30,7 @@ extension Gallery {
     let address: URL
     /// The name in a list, or else the feed's own, or else its host.
     var name: String
-    /// The folders that contain the feed, the outermost first.
+    /// The folders that contain the feed, outermost first.
     var folders: [String]
     var isNamed: Bool
     /// True once the feed has been shown: images that arrive later are new.

@@ -19,7 +19,7 @@ enum HealthPage {
           "<td class=\"failing\">\(GalleryPage.failing(source, now)); saved \(GalleryPage.age(date, now))"
             + "<br><small><bdi>\(reason.markup)</bdi></small>"
         case .part(let reason):
-          "<td class=\"failing\">only part of the feed arrived, and it isn't saved<br><small><bdi>\(reason.markup)</bdi></small>"
+          "<td class=\"failing\">only part of the feed arrived; that part isn't saved<br><small><bdi>\(reason.markup)</bdi></small>"
         case .nowhere(let reason):
           "<td class=\"failing\">\(GalleryPage.failing(source, now)); nothing is saved"
             + "<br><small><bdi>\(reason.markup)</bdi></small>"

@@ -3,8 +3,8 @@ import Foundation
 /// The proportions of tiles, in steps. The style sheet has a rule per step, because the page's policy forbids inline
 /// styles.
 enum LayoutRatio {
-  /// The ratio of the narrowest tile, the number of steps, and the factor from one step to the next. A tile differs
-  /// from its image by at most half a step, so at most 4.5% of the image is cut off.
+  /// The ratio of the narrowest tile, the number of steps, and the factor between steps. A tile's ratio differs
+  /// from its image's by at most half a step, so at most 4.5% of the image is cut off.
   static let least = 0.5
   static let count = 22
   static let growth = 1.09

@@ -19,9 +19,9 @@ final class LoopFigures {
       (
         MetricNames.loopHandles, "Sockets, timers and other handles that keep the loop running.", loop.activeHandleCount
       ),
-      (MetricNames.loopOffloads, "Work on the thread pool that has not ended.", loop.offloadedCount),
+      (MetricNames.loopOffloads, "Work items on the thread pool that haven't completed.", loop.offloadedCount),
     ]
-    return "# HELP \(turn) Duration of the loop's turns, without waiting.\n# TYPE \(turn) histogram\n"
+    return "# HELP \(turn) Duration of the loop's turns, excluding time spent waiting.\n# TYPE \(turn) histogram\n"
       + turns.text(turn, labels)
       + numbers.map { name, help, value in
         let name = MetricNames.prometheus(name)

@@ -75,7 +75,7 @@ extension PageAssets {
         isLost = true;
         bar.textContent = "This page has lost its connection to the server, and is reconnecting. It may be out of date.";
         bar.hidden = false;
-        // Browsers reconnect by themselves, except after an HTTP error.
+        // Browsers reconnect automatically, except after an HTTP error.
         if (events.readyState === EventSource.CLOSED) retry = setTimeout(listen, 5_000);
       });
     }

@@ -136,7 +136,7 @@ extension PageAssets {
       if (history.state?.large) { isLeaving = true; history.back(); }
       else history.replaceState(null, "", location.pathname + location.search);
     });
-    // A browser may focus the element that the previous URL names, so focus the card again.
+    // A browser may focus the element that the previous URL identifies, so refocus the card.
     addEventListener("hashchange", () => {
       if (isLeaving) shown?.querySelector("a").focus({ preventScroll: true });
       isLeaving = false;

@@ -43,7 +43,7 @@ extension ServeCommand {
       }
     }
     guard passed.isEmpty else {
-      throw LoopsError("a socket from systemd serves one loop: leave --loops out, or start without the socket")
+      throw LoopsError("a systemd socket can serve only one loop: leave out --loops, or start without the socket")
     }
     let site = makeSite(door(address))
     let loops = try SiteLoops(
@@ -69,7 +69,7 @@ extension ServeCommand {
 
   func advice(_ code: Int32) -> String {
     switch code {
-    case EADDRINUSE: "; another program listens there: choose another --port, or 0 for any free port"
+    case EADDRINUSE: "; another program is listening there: choose another --port, or 0 for any free port"
     case EACCES where (1..<1024).contains(port):
       "; ports below 1024 may need administrator rights: choose another --port"
     case EADDRNOTAVAIL: "; this machine does not have that address: choose another --host"

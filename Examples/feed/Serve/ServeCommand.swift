@@ -20,9 +20,9 @@ struct ServeCommand: ParsableCommand {
       /frame.png?w=800&h=480&palette=gray4 for e-paper displays. By default, only programs on this machine can reach \
       the server; with a different --host, clients need the token in the printed URL.
 
-      With --store, the server is a gateway, which shows the feeds that a fleet's workers poll: the first 1,000, or \
+      With --store, the server is a gateway: it shows the feeds that a fleet's workers poll, either the first 1,000 or \
       those whose URLs you pass. You can run any number of gateways; a client can switch to another gateway and \
-      continue where it left off. A gateway has no history, search or stars, which need a cache file.
+      continue where it left off. A gateway has no history, search or stars, because these need a cache file.
 
       If systemd starts the server by socket activation, the server listens on systemd's socket and ignores --host and \
       --port.
@@ -63,7 +63,7 @@ struct ServeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Minimum time between two loads of a feed; servers may request a longer time, and a feed's own interval in the list "
+      "Minimum time between loads of a feed; servers may request a longer interval, and a feed's own interval in the list "
         + "takes precedence. (default: 15m)",
       valueName: "duration"),
     transform: DurationArgument.init(positive:))
@@ -79,7 +79,7 @@ struct ServeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The token that clients must send; FEED_TOKEN can set it, too. (default: generated if other machines can reach --host)",
+      "The token that clients must send. (default: $FEED_TOKEN, or generated if other machines can reach --host)",
       valueName: "text"))
   var token: String?
 

@@ -47,7 +47,7 @@ final class ServedImages {
   /// The image at `url`, if browsers can show it, judging by its first bytes instead of the declared type.
   ///
   /// - Parameters:
-  ///   - feeds: the feeds that name the image; it is enough if one of them may load it.
+  ///   - feeds: the feeds that list the image; it is enough if one of them may load it.
   ///   - width: the width in pixels; `nil` for the original.
   func image(at url: URL, of feeds: [Gallery.Named.Feed], width: Int?) -> AnyPublisher<Image, Problem> {
     data(for: url, of: feeds[...], width: width)
@@ -132,7 +132,7 @@ final class ServedImages {
   private func shown(_ image: ImageData, at url: URL) -> AnyPublisher<Image, Problem> {
     let type = image.kind.type
     guard image.kind.isForBrowsers else {
-      let reason = "Browsers do not show \(image.kind.rawValue) images."
+      let reason = "Browsers can't show \(image.kind.rawValue) images."
       return Fail(error: Problem(status: .badGateway, reason: reason)).eraseToAnyPublisher()
     }
     let tag = String(BodyDigest(image.bytes).value, radix: 36)

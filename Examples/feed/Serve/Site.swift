@@ -30,7 +30,7 @@ struct Site {
   /// Counts the gallery's requests to other servers.
   var sent: SentRequests?
   private let loop: LoopFigures
-  /// The number of open connections, and the number of bytes that wait to be written to them.
+  /// The number of open connections, and the number of bytes waiting to be written to them.
   var load: () -> AnyPublisher<(connections: Int, waiting: Int), Never> = { Just((0, 0)).eraseToAnyPublisher() }
 
   /// - Parameter warn: receives errors that occur after a response.
@@ -222,7 +222,7 @@ struct Site {
   private static func isSecure(_ headers: HTTPHeaders) -> Bool {
     headers["X-Forwarded-Proto"]?.lowercased() == "https"
   }
-  /// A response with a text and the text's version, so that a text that the client already has isn't sent again.
+  /// A text response with a version tag, so that a client that already has this version doesn't get it again.
   static func answer(
     _ request: HTTPServer.WholeRequest, _ type: String, _ text: String, _ door: Door
   ) -> HTTPServer.Response {
@@ -232,7 +232,7 @@ struct Site {
       // they get the page.
       let isWithPeople = request.headers.values(of: "Accept").contains { $0.contains("text/html") }
       if isWithPeople { response = .redirect(to: request.path) }
-      // Use `Lax`, so that a user who follows the URL from a mail or a chat is redirected and the browser sends the
+      // Use `Lax`, so that a user who follows the URL from an email or a chat is redirected and the browser sends the
       // cookie. Requests that change something need a header that other sites can't send.
       let secure = isSecure(request.headers) ? "; Secure" : ""
       response.headers["Set-Cookie"] = "\(door.cookie)=\(door.pass); HttpOnly; SameSite=Lax; Path=/\(secure)"

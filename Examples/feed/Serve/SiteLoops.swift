@@ -64,7 +64,7 @@ final class SiteLoops {
 
   var address: SocketAddress? { servers?.address }
 
-  /// The number of open connections, and the number of bytes that wait to be written to them.
+  /// The number of open connections, and the number of bytes waiting to be written to them.
   private var load: AnyPublisher<(connections: Int, waiting: Int), Never> {
     guard let servers else { return Just((0, 0)).eraseToAnyPublisher() }
     return Deferred { Future { (connections: await servers.connectionCount, waiting: await servers.waitingBytes) } }

@@ -50,7 +50,7 @@ struct SiteRoutes {
     func add(_ path: String, _ method: HTTPServer.Method = .get, _ answer: @escaping Site.Answer) {
       add(path, method) { [ask] request in ask(request, answer) }
     }
-    /// Responds with a text that is the same for every client.
+    /// Responds with text that is the same for every client.
     func show(_ path: String, _ type: String, _ text: String) {
       routes.get(path) { [door] request in
         request.whole().map { Site.answer($0, type, text, door) }

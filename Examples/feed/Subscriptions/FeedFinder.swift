@@ -5,7 +5,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Finds the feeds at URLs, and saves them. A URL may be that of a feed, or of a page that names feeds.
+/// Finds the feeds at URLs, and saves them. A URL may be that of a feed, or of a page that links to feeds.
 struct FeedFinder {
   /// A feed that was found.
   struct Found: Sendable {
@@ -20,8 +20,8 @@ struct FeedFinder {
   let timeout: Duration
   let session: Session
 
-  /// The feed at a URL, or the one that the page there names. If the page names several, the user chooses, if there is
-  /// a terminal.
+  /// The feed at a URL, or the one that the page there links to. If the page links to several, the user chooses, if
+  /// there is a terminal.
   ///
   /// **Failure:** the reason why there is no feed.
   func feeds(at address: URL, sending headers: [HTTPRequest.Header] = []) -> AnyPublisher<Found, RemoteFeedError> {
@@ -52,7 +52,7 @@ struct FeedFinder {
     at address: URL, namedBy origin: URL, _ client: HeadedHTTPClient
   ) -> AnyPublisher<Found, RemoteFeedError> {
     var request = HTTPRequest(address, timeout: timeout, maxBodyBytes: 32 << 20)
-    // A URL that a page names must not lead into a private network by itself.
+    // A URL from a page must not lead into a private network by itself.
     if address != origin { request.origin = origin }
     let console = session.console
     return client.open(request)

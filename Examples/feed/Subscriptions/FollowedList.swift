@@ -11,7 +11,7 @@ struct FollowedList {
   let known: OPML
   /// The feeds on the command line, which come first and don't change.
   let given: [SubscribedFeed]
-  /// The path of the folder whose feeds are selected, the outermost folder first; empty for any folder.
+  /// The path of the folder whose feeds are selected, outermost folder first; empty for any folder.
   let folder: [String]
 
   /// The selected feeds when the list has this content, each once.
@@ -19,7 +19,7 @@ struct FollowedList {
     FeedSelection.unique(given + list.subscriptions.filter { isChosen($0.folders) })
   }
 
-  /// All feeds, each time that the list changes. If the list can't be read, the error is reported, and the feeds don't
+  /// All feeds, each time the list changes. If the list can't be read, the error is reported, and the feeds don't
   /// change.
   func changes(on session: Session) -> AnyPublisher<[SubscribedFeed], Never> {
     let (console, path) = (session.console, file.path.printable)

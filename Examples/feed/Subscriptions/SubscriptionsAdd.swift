@@ -11,7 +11,7 @@ struct SubscriptionsAdd: ParsableCommand {
     commandName: "add", abstract: "Add feeds to the list, or change their settings.",
     discussion: """
       Each feed is loaded and saved first. For a web page, adds the feed that it links to, not counting comment \
-      feeds. If there are several, you choose one; without a terminal, they are only listed. A URL without a feed is refused \
+      feeds. If there are several, asks which to add; without a terminal, only lists them. A URL without a feed is refused \
       unless you use --force. A feed that is already in the list isn't loaded; its title, folder, interval and \
       credentials are updated if you specify them. With --store, nothing is loaded.
       """)
@@ -29,7 +29,7 @@ struct SubscriptionsAdd: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Minimum time between two loads by serve, watch and browse, such as 15m.", valueName: "duration"),
+      "Minimum time between loads by serve, watch and browse, such as 15m.", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var every: DurationArgument?
 
@@ -139,9 +139,9 @@ struct SubscriptionsAdd: ParsableCommand {
       session.console.hint(
         "choose one:\n" + urls.prefix(10).map { "  feed subscriptions add \($0.printable)" }.joined(separator: "\n"))
     } else if case .invalidData(.listOfFeeds) = error {
-      session.console.hint("save it as a file; then run \"feed subscriptions import <file>\"")
+      session.console.hint("save the list as a file; then run \"feed subscriptions import <file>\"")
     } else {
-      session.console.hint("--force adds it anyway")
+      session.console.hint("use --force to add it anyway")
     }
     return Empty().eraseToAnyPublisher()
   }

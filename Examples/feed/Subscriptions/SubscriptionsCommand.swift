@@ -56,7 +56,7 @@ struct SubscriptionsList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Print the feeds in the list.",
     discussion:
-      "In rename, move and remove, you can give a feed's number instead of its URL. A fleet's list (--store) has only URLs."
+      "The rename, move and remove commands also accept a feed's number instead of its URL. A fleet's list (--store) has only URLs."
   )
 
   @OptionGroup var options: SubscriptionOptions

@@ -5,7 +5,7 @@ public import Foundation
 /// The feeds of an engine and each change to them, for a gateway to show.
 ///
 /// Delivers a snapshot first, then an update for each entry of the log (never with an older version than before), and
-/// the list when it has changed. Each update keeps its entry's id and version, even if the feed already has a later
+/// the list whenever it changes. Each update keeps its entry's id and version, even if the feed already has a later
 /// version, whose entry follows. So a client that resumes at another gateway with an entry's id has seen everything up
 /// to that id and nothing after it. If the engine becomes unreachable, the follower reports this and keeps trying; once
 /// the engine is reachable, the follower continues where it stopped. If the log has lost that position or was rolled
@@ -39,9 +39,9 @@ public struct FleetFollower {
   let scheduler: any LoopScheduler
 
   /// - Parameters:
-  ///   - addresses: the feeds to follow; `nil` for the first `most` of all feeds.
+  ///   - addresses: the feeds to follow; `nil` for the first `most` feeds.
   ///   - pauses: the pause after a failure of the engine, which is doubled after each further failure, and the longest
-  ///     pause. That should be less than the time that clients of other gateways wait for this one to catch up.
+  ///     pause. The latter should be less than the time that clients of other gateways wait for this one to catch up.
   ///   - look: the interval at which the follower checks that the log still has its position and that the list is
   ///     unchanged.
   ///   - seed: determines the pauses; chosen by the system by default.
@@ -80,7 +80,7 @@ public struct FleetList: Sendable {
 public struct FleetSnapshot: Sendable {
   /// The feeds, in a fixed order; `nil` for a feed about which nothing is known yet.
   public var feeds: [(address: URL, feed: FleetFeed?)]
-  /// The latest updates up to the snapshot, the oldest first, because a client of another gateway may have seen them.
+  /// The latest updates up to the snapshot, oldest first, because a client of another gateway may have seen them.
   public var history: [LoggedUpdate]
   /// The position after which the updates continue.
   public var cursor: UpdateCursor

@@ -58,7 +58,7 @@ extension FleetScripts {
       """)
 
   /// Handles a lease that expired without any sign of its worker. The request may have killed the worker, and may kill
-  /// the next one, so from the third time in a row, such a feed waits, longer each time.
+  /// the next one. From the third time in a row on, such a feed therefore waits, longer each time.
   private static let abandoning = """
     local function abandon(h, a)
       if not read('ZSCORE', p .. 'h:' .. h, a) then return end
@@ -71,7 +71,7 @@ extension FleetScripts {
 
     """
 
-  /// Decides when an idle worker checks again. One worker checks when the next host is due. The others take turns, so
+  /// Decides when an idle worker checks again. One worker checks when the next host is due. The rest take turns, so
   /// that one of them checks once per `longest`, no matter how many there are.
   private static let sleeping = """
     local function sleep(next, worker, longest)
@@ -106,7 +106,7 @@ extension FleetScripts {
     return 1
     """)
 
-  /// Leases another host, to which the request of a lease was redirected. Arguments: host, nonce, milliseconds, worker,
+  /// Leases another host, to which a lease's request was redirected. Arguments: host, nonce, milliseconds, worker,
   /// address.
   static let visit = script(
     "visit",

@@ -40,8 +40,8 @@ public struct FleetStatus: Hashable, Sendable {
   public var hosts: Int
   /// The number of hosts that may be polled now but aren't.
   public var dueHosts: Int
-  /// The number of feeds that are due and not requested; there may be more if ``isCut`` is true. Feeds of paused hosts
-  /// don't count.
+  /// The number of feeds that are due but not being requested; there may be more if ``isCut`` is true. Feeds of paused
+  /// hosts don't count.
   public var dueFeeds: Int
   /// The number of those feeds that are waiting for other feeds on the same host, because a request to the host is
   /// running or the host is resting.
@@ -54,7 +54,7 @@ public struct FleetStatus: Hashable, Sendable {
   public var queues: [Queue]
   public var leases: [Lease]
   public var pausedHosts: Int
-  /// The first of the paused hosts.
+  /// The first few paused hosts.
   public var pauses: [Pause]
   public var workers: [Worker]
   /// The counts of the previous minute: `changed`, `unchanged`, `failed`, `superseded`, `lost`, `lapsed`.
@@ -70,7 +70,7 @@ public struct FleetStatus: Hashable, Sendable {
   public var abandoned: [String: Int]
   /// Counts since the fleet began: the same as in ``lastMinute``, and `claimed`.
   public var totals: [String: Int]
-  /// The number of polls up to each lateness, and the total lateness of all polls, both in seconds.
+  /// For each lateness, the number of polls up to it; and the total lateness of all polls. Both times are in seconds.
   public var latePolls: (upTo: [(seconds: Int, polls: Int)], sum: Double) { Self.latePolls(totals) }
   /// The time by which the engine's clock is ahead of the fleet's time, which follows it. A difference of more than a
   /// few seconds means that the clock was set.
@@ -81,11 +81,11 @@ public struct FleetStatus: Hashable, Sendable {
   public var refusals: [String: Int]
   /// The number of bytes of memory that the engine uses; 0 when it does not report this.
   public var memory: Int
-  /// The engine's eviction policy, if it deletes keys when memory is full, so that feeds would be lost; `nil` if the
-  /// engine keeps its keys or doesn't report the policy.
+  /// The engine's eviction policy, if that policy deletes keys when memory is full, and feeds could be lost; `nil` if
+  /// the engine keeps its keys or doesn't report the policy.
   public var evictionPolicy: String?
 
-  /// The time for which the feed that has waited longest has been due.
+  /// The lateness of the feed that has been due longest.
   public var lateness: Duration { oldestDue.map { .seconds(max(0, now.timeIntervalSince($0))) } ?? .zero }
 
   /// The number of polls in the previous minute.

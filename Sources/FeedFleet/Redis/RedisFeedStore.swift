@@ -9,7 +9,7 @@ import Synchronization
 /// The saved feeds of a fleet, as a `FeedStore`.
 ///
 /// Every call blocks until the server has replied, or the client's time limit has passed; the store has its own loop
-/// and connection. Changes that other clients save in the meantime are never lost: a call that finds such a change
+/// and connection. Changes that other clients save in the meantime are never lost: a call that detects such a change
 /// starts over.
 public final class RedisFeedStore: FeedStore {
   private let thread: EventLoopThread

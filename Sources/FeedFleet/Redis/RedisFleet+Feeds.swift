@@ -158,7 +158,7 @@ extension RedisFleet: FeedLibrary {
   }
 }
 
-/// Finds the first of any number of names, in alphabetical order, without keeping all of them.
+/// Finds the first few of any number of names, in alphabetical order, without keeping the rest.
 struct FirstNames {
   private(set) var sorted: [String] = []
   private let count: Int
@@ -166,7 +166,7 @@ struct FirstNames {
   init(_ count: Int) { self.count = count }
 
   mutating func add(_ names: [String]) {
-    // Most pages of a long list contain none of the first names.
+    // Most pages of a long list contain none of those names.
     let news = sorted.count < count ? names : names.filter { $0 < sorted[count - 1] }
     guard !news.isEmpty else { return }
     var seen: Set<String> = []

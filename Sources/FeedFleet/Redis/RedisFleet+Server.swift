@@ -35,7 +35,7 @@ struct ServerFacts {
 }
 
 extension RedisFleet {
-  /// The facts about the server; empty if this user may not read them.
+  /// The facts about the server; empty if this user is not allowed to read them.
   func facts() -> AnyPublisher<ServerFacts, FleetError> {
     send(RedisCommand("INFO", "memory", "errorstats"))
       .reading(in: self) { $0.text.map { ServerFacts($0) } }

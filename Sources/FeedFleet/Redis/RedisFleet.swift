@@ -42,7 +42,7 @@ public final class RedisFleet {
 
   var place: String { "\(client.address)" }
 
-  /// Runs a script once it is known that the database belongs to a fleet.
+  /// Checks that the database belongs to a fleet, and then runs a script.
   func run(_ script: RedisScript, _ arguments: [RedisArgument] = []) -> AnyPublisher<RedisValue, FleetError> {
     let run = Deferred { [self] in
       let sight: [RedisArgument] =
@@ -54,14 +54,14 @@ public final class RedisFleet {
     return open().flatMap { _ in run }.eraseToAnyPublisher()
   }
 
-  /// Sends commands once it is known that the database belongs to a fleet.
+  /// Checks that the database belongs to a fleet, and then sends commands.
   func send(_ commands: [RedisCommand]) -> AnyPublisher<[RedisValue], FleetError> {
     let replies = client.send(commands).mapError { [self] in failure($0) }
     guard !isOpen else { return replies.eraseToAnyPublisher() }
     return open().flatMap { _ in replies }.eraseToAnyPublisher()
   }
 
-  /// Sends a command once it is known that the database belongs to a fleet.
+  /// Checks that the database belongs to a fleet, and then sends a command.
   func send(_ command: RedisCommand) -> AnyPublisher<RedisValue, FleetError> {
     send([command]).map { $0[0] }.eraseToAnyPublisher()
   }

@@ -62,7 +62,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     count == text.utf8CodeUnitCount && startsIgnoringCase(with: text)
   }
 
-  /// The bytes without whitespace and control characters at both ends.
+  /// The bytes without leading and trailing whitespace and control characters.
   var trimmed: Bytes {
     var (start, end) = (0, count)
     while start < end, self[start] <= 0x20 { start += 1 }

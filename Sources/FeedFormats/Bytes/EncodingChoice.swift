@@ -1,4 +1,4 @@
-/// The encoding of a document, as far as its first kilobyte reveals it.
+/// The encoding of a document, as determined from its first kilobyte.
 enum EncodingChoice {
   /// An encoding that is certain because of a byte order mark or a pattern of zeros. `skipped` is the length of the
   /// mark.

@@ -1,4 +1,4 @@
-/// The names in dates: of months, time zones, and the halves of a day.
+/// The names of months, time zones, and the halves of a day, as used in dates.
 enum DateNames {
   /// The number of a month, from its name or the beginning of its name, in English or another European language.
   static func month(_ word: Bytes) -> Int? {
@@ -20,7 +20,7 @@ enum DateNames {
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
   ]
 
-  /// Beginnings of names that aren't English, in lower case.
+  /// Prefixes of non-English names, in lower case.
   private static let others: [(name: String, month: Int)] = {
     let names = [
       // German, French, Spanish, Italian, Portuguese, Dutch, the Nordic languages, Polish, Turkish, Hungarian.
@@ -54,8 +54,8 @@ enum DateNames {
     ("오전", "am"), ("午前", "am"), ("上午", "am"), ("오후", "pm"), ("午後", "pm"), ("下午", "pm"),
   ]
 
-  /// An East Asian date, such as `2004年05月28日` or `2004-05-28 오후 1:31`, with hyphens, colons and `pm`; `nil` for other
-  /// text.
+  /// An East Asian date, such as `2004年05月28日` or `2004-05-28 오후 1:31`, rewritten with hyphens, colons and `pm`; `nil`
+  /// for any other text.
   static func numeric(_ text: Bytes) -> String? {
     let text = text.string
     guard text.contains(where: { "年년오午上下".contains($0) }) else { return nil }

@@ -13,7 +13,7 @@ extension FeedDate {
       self = date
       return
     }
-    // Drop a remark, as in `Thu, 01 Jan 2004 …; some remark`.
+    // Drop a comment, as in `Thu, 01 Jan 2004 …; some remark`.
     if let end = text.firstIndex(of: UInt8(ascii: ";"), from: 4, to: text.count) { text = text.part(0, end) }
     guard let date = date(text) else { return nil }
     self = date

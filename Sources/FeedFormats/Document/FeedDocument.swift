@@ -1,6 +1,6 @@
 /// The content of a feed's document, in a form that is the same for every format.
 ///
-/// Texts are unchanged, except that XML's entities and JSON's escapes are resolved; URLs are absolute, http or https. A
+/// Text is unchanged, except that XML's entities and JSON's escapes are resolved; URLs are absolute, http or https. A
 /// missing field is `nil`.
 public struct FeedDocument: Hashable, Sendable {
   public var format: FeedKind

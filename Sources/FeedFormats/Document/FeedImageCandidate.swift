@@ -1,6 +1,6 @@
-/// An image that an item names, and its place in the document.
+/// An image that an item refers to, and its place in the document.
 public struct FeedImageCandidate: Hashable, Sendable {
-  /// The places where an item can name an image, in order of preference. The raw value is the name in the document.
+  /// The places where an item can refer to an image, in order of preference. The raw value is the name in the document.
   public enum Source: String, Hashable, Sendable, CaseIterable {
     case mediaContent = "media:content"
     /// RSS's `enclosure`, Atom's `link rel=enclosure`, JSON Feed's attachments.

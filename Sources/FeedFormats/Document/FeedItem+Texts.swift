@@ -1,7 +1,7 @@
 extension FeedItem {
   /// The maximum number of characters of ``plainText``: 1,000.
   public static let longestText = 1_000
-  /// The maximum number of characters that are taken from a text when it replaces a title: 100.
+  /// The maximum number of characters that are taken from text that replaces a title: 100.
   public static let longestCaption = 100
 
   /// The title without markup; `nil` when it has no visible character.
@@ -47,14 +47,14 @@ extension FeedItem {
 }
 
 extension FeedImageCandidate {
-  /// Uses a text as the alternative text, unless there already is one.
+  /// Uses some text as the alternative text, unless there already is one.
   mutating func describe(_ text: FeedText) {
     alt = alt ?? text.plainBeginning?.cut(to: FeedItem.longestText)
   }
 }
 
 extension FeedText {
-  /// The number of bytes of markup that are read for the beginning of a text.
+  /// The number of bytes of markup to read for the beginning of the text.
   private static let beginning = 16 << 10
 
   /// The beginning of ``plain``; the whole text if it is short. `nil` if none of it is visible.

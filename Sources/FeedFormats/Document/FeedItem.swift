@@ -3,7 +3,7 @@ public struct FeedItem: Hashable, Sendable {
   /// The item's permanent identity: RSS's `guid`, Atom's `id`, RDF's `about`, JSON's `id`.
   public var guid: String?
   public var title: FeedText?
-  /// A short text: RSS's `description`, Atom's and JSON Feed's `summary`.
+  /// Short text: RSS's `description`, Atom's and JSON Feed's `summary`.
   public var summary: FeedText?
   /// The full text: `content:encoded`, Atom's `content`, JSON Feed's `content_html` or `content_text`.
   public var content: FeedText?
@@ -14,7 +14,7 @@ public struct FeedItem: Hashable, Sendable {
   public var published: FeedDate?
   public var updated: FeedDate?
   public var location: FeedPlace?
-  /// Every image that the item names, in document order; each URL occurs once per source.
+  /// Every image that the item refers to, in document order; each URL occurs once per source.
   public var images: [FeedImageCandidate]
   /// The index in ``images`` of the image to show.
   public var chosenImage: Int?
@@ -42,7 +42,7 @@ public struct FeedText: Hashable, Sendable {
   public var plain: String { isMarkup ? plainText(ofHTML: value) : plainLine(value) }
 }
 
-/// The geographic place of an item.
+/// The geographic location of an item.
 public struct FeedPlace: Hashable, Sendable {
   /// `georss:featurename`.
   public var name: String?

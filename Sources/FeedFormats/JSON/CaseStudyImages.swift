@@ -1,5 +1,5 @@
 extension CaseStudyFeed {
-  /// The images of a document, in the memory of its strings: each element is created when it is read.
+  /// The images of a document, backed by the memory of its strings: each element is created when it is read.
   ///
   /// An array of images would retain three objects per image, which takes as long as parsing the images.
   public struct Images: RandomAccessCollection, Hashable, Sendable {
@@ -34,7 +34,7 @@ extension CaseStudyFeed {
     public var startIndex: Int { 0 }
     public var endIndex: Int { records.count }
 
-    /// The number of bytes in all texts.
+    /// The number of bytes of text.
     package var textBytes: Int {
       records.reduce(0) { sum, record in
         sum + Int(record.description.length) + Int(record.location.length) + Int(record.address.length & ~Self.mark)

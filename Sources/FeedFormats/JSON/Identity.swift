@@ -1,6 +1,6 @@
 import Foundation
 
-/// A UUID as two numbers, because copying Foundation's type requires function calls, and takes as much time as parsing
+/// A UUID as two numbers, because copying Foundation's type requires function calls, and takes as long as parsing
 /// a UUID.
 struct Identity: Hashable, Sendable {
   private let first: UInt64

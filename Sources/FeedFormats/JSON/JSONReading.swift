@@ -1,4 +1,4 @@
-/// The parts that the readers of JSON feeds share: URLs, texts and images, and the repairs that were needed.
+/// The parts that the readers of JSON feeds share: URLs, text and images, and the repairs that were needed.
 protocol JSONReading {
   var limits: FeedLimits { get }
   /// The base of relative URLs.
@@ -31,7 +31,7 @@ extension JSONReading {
     if !item.addImage(image, limit: limits.imagesPerItem) { repairs.insert(.images) }
   }
 
-  /// The images of a text, if it is HTML.
+  /// The images in text, if it is HTML.
   mutating func noteImages(of text: FeedText?, from source: FeedImageCandidate.Source, in item: inout FeedItem) {
     guard let text, text.isMarkup else { return }
     let base = item.link ?? base

@@ -7,7 +7,7 @@ struct JSONTape {
   fileprivate let tape: UnsafePointer<UInt64>
   fileprivate let strings: UnsafePointer<UInt8>
 
-  /// The deepest nesting that simdjson reads here; `JSONDecoder` reads deeper documents.
+  /// The maximum nesting depth for simdjson; `JSONDecoder` reads deeper documents.
   private static let depth = 500
 
   /// The number of bytes past the end of a document that simdjson reads.

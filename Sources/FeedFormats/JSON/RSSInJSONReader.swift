@@ -70,7 +70,7 @@ struct RSSInJSONReader: JSONReading {
     string(Self.content(value)).map { FeedText($0, isMarkup: true) }
   }
 
-  /// The text of an element, which is an object if it has attributes, too.
+  /// The text of an element, which is an object if the element also has attributes.
   private static func content(_ value: JSONValue?) -> JSONValue? { value?["#value"] ?? value }
 
   /// The values of an array; any other value counts as an array with that one element.

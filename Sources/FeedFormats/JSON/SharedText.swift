@@ -12,7 +12,7 @@ import CSimdJSON
 /// document share.
 ///
 /// Creating the strings of 100,000 images takes three times as long as parsing them, and most strings are only
-/// compared, saved and written as bytes. A single string keeps the memory of all strings in its document alive.
+/// compared, saved and written as bytes. Even a single string keeps the memory of all strings in its document alive.
 public struct SharedText: Hashable, Sendable {
   let buffer: TextBuffer
   let start: UInt32
@@ -42,7 +42,7 @@ public struct SharedText: Hashable, Sendable {
   @inline(__always)
   private var bytes: Bytes { Bytes(start: buffer.base + Int(start), count: Int(length)) }
 
-  /// True for the same bytes; `String` also counts different spellings of a character as the same.
+  /// True if the bytes are equal; `String` also treats canonically equivalent characters as equal.
   public static func == (one: SharedText, other: SharedText) -> Bool {
     one.length == other.length
       && memcmp(one.buffer.base + Int(one.start), other.buffer.base + Int(other.start), Int(one.length)) == 0
@@ -60,7 +60,7 @@ extension SharedText: CustomStringConvertible, ExpressibleByStringLiteral {
   public init(stringLiteral text: String) { self.init(text) }
 }
 
-/// The memory of the texts of one document.
+/// The memory of the text of one document.
 ///
 /// - Note: `@unchecked Sendable`: the memory is never written to after its creation.
 final class TextBuffer: @unchecked Sendable {

@@ -1,4 +1,4 @@
-/// A feed that a web page names.
+/// A feed that a web page links to.
 public struct FeedLink: Hashable, Sendable {
   /// An absolute http or https URL.
   public var address: String
@@ -12,7 +12,7 @@ public struct FeedLink: Hashable, Sendable {
     self.type = type
   }
 
-  /// The feeds that the first megabyte of a page names with `<link rel="alternate">` or `rel="feed"`, in page order,
+  /// The feeds that the first megabyte of a page links to with `<link rel="alternate">` or `rel="feed"`, in page order,
   /// each only once.
   ///
   /// - Parameter address: the page's final URL, which relative URLs are resolved against unless there is a `<base>`.
@@ -34,7 +34,7 @@ extension FeedLink {
     return ["comment", "komment", "coment", "reacties", "комментари", "コメント"].contains { title.contains($0) }
   }
 
-  /// True for the bytes of a web page: its root element comes before the root element of any feed.
+  /// True for the bytes of a web page: the root element of HTML comes before that of any feed.
   public static func isPage(_ bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBufferPointer { bytes in
       let head = bytes.part(0, min(bytes.count, 4096))

@@ -89,7 +89,7 @@ struct HTMLImages {
   }
 
   /// The URL of the widest image in the tag's `srcset`, `data-srcset` and `data-lazy-srcset` attributes. If a page
-  /// loads images lazily, `srcset` itself may name only a small image.
+  /// loads images lazily, `srcset` itself may list only a small image.
   private var widest: (address: [UInt8], width: Int?)? {
     var best: (address: [UInt8], size: Double, width: Int?)?
     for name in ["srcset", "data-srcset", "data-lazy-srcset"] as [StaticString] {

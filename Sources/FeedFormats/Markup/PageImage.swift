@@ -45,7 +45,7 @@ public enum PageImage {
   private static let shortest = 100
   private static let longest = 100_000
 
-  /// False for decorations of a site, and for drawings, which are never rendered.
+  /// False for site decorations, and for vector drawings, which are never rendered.
   static func mayShow(_ address: String) -> Bool {
     let path = address.lowercased().prefix { $0 != "?" && $0 != "#" }
     guard !path.hasSuffix(".svg"), !path.hasSuffix(".svgz") else { return false }
@@ -59,7 +59,7 @@ public enum PageImage {
   ]
 }
 
-/// Reads the images that the metadata of a page names.
+/// Reads the images that a page's metadata specifies.
 private struct PageHead {
   private var elements: PageElements
   /// The base of the page's relative URLs.
@@ -67,7 +67,7 @@ private struct PageHead {
   /// The images, as written; the first of each kind.
   private var named: [String: String] = [:]
 
-  /// The kinds of metadata that name the page's image, the best first.
+  /// The kinds of metadata that specify the page's image, best first.
   private static let kinds = [
     "og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src", "image_src",
   ]

@@ -27,7 +27,7 @@ private struct Round {
   private let html: Bytes
   private var tag: XMLTag
   private var result: [UInt8] = []
-  /// The texts that a search up to the end did not find, and that are not searched for again.
+  /// The strings that were not found before the end, and so are not searched for again.
   private var missing: Set<Int> = []
   private static let silent: [StaticString] = [
     "script", "style", "head", "template", "iframe", "noframes", "xmp", "textarea",

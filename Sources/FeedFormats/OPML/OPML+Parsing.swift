@@ -4,7 +4,7 @@ extension OPML {
   /// - Parameters:
   ///   - bytes: the document, in any encoding that feeds may have.
   ///   - limits: the document's limits; outlines count as items.
-  /// - Throws: ``FeedFormatError/notAFeed`` when its first kilobytes contain no OPML, ``FeedFormatError/empty``, and
+  /// - Throws: ``FeedFormatError/notAFeed`` when the first kilobytes contain no OPML, ``FeedFormatError/empty``, and
   ///   each limit's own error.
   public init(parsing bytes: [UInt8], limits: FeedLimits = FeedLimits()) throws(FeedFormatError) {
     guard !bytes.isEmpty else { throw .empty }
@@ -37,7 +37,7 @@ struct OPMLReader: XMLSink {
 
   private let limits: FeedLimits
   private var list = OPML()
-  /// The outlines that are open, the innermost last.
+  /// The open outlines, innermost last.
   private var open: [OPML.Outline] = []
   private var count = 0
   private var titleText: [UInt8]?

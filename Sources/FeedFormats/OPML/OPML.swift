@@ -118,7 +118,7 @@ extension OPML {
     return feeds
   }
 
-  /// The number of outlines that name a feed whose URL isn't http or https.
+  /// The number of feeds whose URL isn't http or https.
   public var unusableFeeds: Int {
     var count = 0
     visit(outlines, in: []) { outline, _ in

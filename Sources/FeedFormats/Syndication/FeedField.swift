@@ -16,7 +16,7 @@ enum FeedField {
   }
 }
 
-/// The notation of a text.
+/// The notation of text.
 enum TextKind {
   /// Plain text.
   case plain

@@ -1,4 +1,4 @@
-// The meaning of an element at its place.
+// The meaning of an element at its position.
 extension SyndicationBuilder {
   mutating func begin(_ element: Element, _ tag: borrowing XMLTag, hash: UInt64) throws(FeedFormatError) -> Frame {
     switch context {

@@ -1,5 +1,5 @@
 extension SyndicationBuilder {
-  /// Begins a human-readable text, in the notation that its `type` and `mode` declare.
+  /// Begins human-readable text, in the notation that its `type` and `mode` declare.
   mutating func text(_ field: FeedField, _ tag: borrowing XMLTag, _ element: Element, _ hash: UInt64) -> Frame {
     kind = Self.textKind(tag, element)
     text.removeAll(keepingCapacity: true)
@@ -95,7 +95,7 @@ extension SyndicationBuilder {
 
   // MARK: The text, read in several ways
 
-  /// The human-readable text; `nil` if it is empty, because a different element may contain one.
+  /// The human-readable text; `nil` if it is empty, because a different element may contain the text.
   private var textForPeople: FeedText? {
     if text.contains(UInt8(ascii: "\r")) { return FeedText(withLineFeeds.trimmed, isMarkup: kind != .plain) }
     if kind == .base64, let decoded = text.withBytes(base64) {

@@ -92,7 +92,7 @@ extension SyndicationBuilder {
     return text(.content, tag, element, hash)
   }
 
-  /// The group that is open.
+  /// The open group.
   private var mediaGroup: Int? {
     guard context == .media else { return nil }
     return stack.last { $0.group > 0 }?.group

@@ -1,4 +1,4 @@
-// The open elements, and texts that contain elements.
+// The open elements, and text that contains elements.
 extension SyndicationBuilder {
   mutating func push(_ frame: Frame, isClosed: Bool) throws(FeedFormatError) {
     stack.append(frame)
@@ -19,7 +19,7 @@ extension SyndicationBuilder {
     wantsText = context.wantsText
   }
 
-  /// The maximum length of a base, which is repeated in each resolved URL. A longer base is ignored.
+  /// The maximum length of a base URL, which is repeated in each resolved URL. A longer base is ignored.
   private static var longestBase: Int { 2048 }
 
   mutating func pushBase(_ tag: borrowing XMLTag) -> Bool {
@@ -90,7 +90,7 @@ extension SyndicationBuilder {
     }
   }
 
-  /// True for an element that can't be inside a text, which means that the field before it was not closed.
+  /// True for an element that can't be inside text, so the field before it was not closed.
   func interrupts(_ element: Element) -> Bool {
     if element.namespace.isOfFeed {
       switch element.name {

@@ -20,7 +20,7 @@ struct SyndicationBuilder: XMLSink {
     case field
     /// An element with all of its content in attributes; if it isn't closed, the next element ends it.
     case void
-    /// An element inside a text.
+    /// An element inside text.
     case markup
     /// The outer `<div>` of Atom's XHTML, which is not part of the text.
     case wrapper
@@ -66,7 +66,7 @@ struct SyndicationBuilder: XMLSink {
   /// The total length of all images' URLs.
   var addressBytes = 0
 
-  /// The text of the field that is open.
+  /// The text of the open field.
   var text: [UInt8] = []
   var kind = TextKind.html
   /// The source of the image whose URL is being read.

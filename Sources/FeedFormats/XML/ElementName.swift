@@ -45,7 +45,7 @@ enum ElementName: UInt8, CaseIterable {
   }
 }
 
-/// HTML elements, which may occur unescaped in texts.
+/// HTML elements, which may occur unescaped in text.
 enum HTMLNames {
   /// True for elements without an end tag.
   static func isVoid(_ hash: UInt64) -> Bool { voids.contains(hash) }

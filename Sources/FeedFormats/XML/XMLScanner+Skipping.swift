@@ -9,7 +9,7 @@ extension XMLScanner {
     return rest.count > 2 ? bytes.count - 2 : nil
   }
 
-  /// The distance after the first `>` of a processing instruction within which its real end is searched for.
+  /// The distance after the first `>` of a processing instruction within which to search for its real end.
   private static var instructionBytes: Int { 1024 }
 
   /// Skips a processing instruction: up to `?>`, or up to the first `>` when there is no `?>` before the next tag.
@@ -87,8 +87,8 @@ extension XMLScanner {
     return end
   }
 
-  /// The next `]]>` or `<![CDATA[`. The text is searched in parts of doubling size, because one of the two markers may
-  /// be far away and is searched for again each time.
+  /// The next `]]>` or `<![CDATA[`. The text is searched in parts of doubling size: one of the two markers may be far
+  /// away, and is searched for again each time.
   private static func nextMark(_ bytes: Bytes, from start: Int) -> (index: Int, isEnd: Bool)? {
     var (start, length) = (start, 256)
     while start < bytes.count {
@@ -114,7 +114,7 @@ extension XMLScanner {
   }
 }
 
-/// Skips a document type declaration: its declarations in brackets, quoted texts and comments.
+/// Skips a document type declaration: its declarations in brackets, quoted strings and comments.
 struct DoctypeSkipper {
   private enum Place {
     case outside, brackets

@@ -1,18 +1,18 @@
 /// Receives the parts of a document from ``XMLScanner``.
 protocol XMLSink {
-  /// False if text is not needed and is skipped.
+  /// False if text is not needed and can be skipped.
   var wantsText: Bool { get }
   /// The hash of the name of the element whose text is being read: its end tag ends an unterminated CDATA section.
   var textElement: UInt64? { get }
   mutating func open(_ tag: borrowing XMLTag) throws(FeedFormatError)
   mutating func close(_ name: Bytes) throws(FeedFormatError)
-  /// Receives a part of a text. `isLiteral` is true in CDATA sections, which have no entities.
+  /// Receives a piece of text. `isLiteral` is true in CDATA sections, which have no entities.
   mutating func text(_ bytes: Bytes, isLiteral: Bool) throws(FeedFormatError)
   mutating func doctype(_ name: Bytes) throws(FeedFormatError)
   mutating func repair(_ repair: Repairs)
 }
 
-/// Finds the tags and the texts in a document, chunk by chunk. The document need not be well-formed XML.
+/// Finds the tags and the text in a document, chunk by chunk. The document need not be well-formed XML.
 ///
 /// The only errors are exceeded limits. Document types are skipped, and no entities except HTML's are resolved.
 /// Rereading is limited: an incomplete tag is read again only when it has grown by a quarter.
@@ -27,7 +27,7 @@ struct XMLScanner {
   var pending: [UInt8] = []
   let limits: FeedLimits
   var state = State.text
-  /// The minimum number of bytes that must be available before an incomplete part is read again.
+  /// The number of bytes that must be available before an incomplete part is read again.
   var enough = 0
   /// The position up to which a CDATA section has been searched for its end.
   var searched = 0

@@ -7,7 +7,7 @@ final class CacheExchange: PullSource {
   /// The request of the current hop.
   @exclusivity(unchecked)  // Here and below: used on one thread, and no access lasts across a call that may re-enter.
   private var request: HTTPRequest
-  /// `nil` before the first demand and after completion or cancellation.
+  /// The subscription; `nil` before the first demand and after completion or cancellation.
   @exclusivity(unchecked) private var subscription: PullSubscription<HTTPResponse, HTTPError>?
   /// The caller's time limit for all hops together.
   private let timeout: StreamInstant.Stride
@@ -98,7 +98,7 @@ final class CacheExchange: PullSource {
       return answer(.gatewayTimeout(from: self.request.url, at: now), isLast: true)
     }
     if request.asksForPart { return bypass(request) }
-    // The caller's own conditions may be about a version other than the stored one, so they are sent unchanged.
+    // The caller's own conditions may refer to a version other than the stored one, so they are sent unchanged.
     fly(request, stored: request.isConditional ? nil : stored, isShared: true)
   }
 

@@ -12,7 +12,7 @@ struct CacheFreshness {
 
   // MARK: Lifetime
 
-  /// The time for which the response is fresh, in seconds (section 4.2.1). `s-maxage` is for shared caches and is
+  /// The freshness lifetime of the response, in seconds (section 4.2.1). `s-maxage` is for shared caches and is
   /// ignored.
   ///
   /// A malformed or contradictory lifetime, such as `max-age=5, max-age=6` or `Expires: 0`, makes the response stale.
@@ -88,7 +88,7 @@ struct CacheFreshness {
   /// `nil` if there is no such directive.
   var staleIfError: TimeInterval? { seconds("stale-if-error") }
 
-  /// A directive that permits something counts only if it is well-formed.
+  /// The seconds of a directive that permits something; `nil` if it is absent, and 0 if it is malformed.
   private func seconds(_ name: String) -> TimeInterval? {
     switch control.seconds(name) {
     case .absent: nil

@@ -148,7 +148,7 @@ struct CacheRequest: Sendable {
     }
   }
 
-  /// The value of a field in the form in which it is compared: lines joined, without space around commas, in lower case
+  /// The value of a field as it is compared: lines joined, without space around commas, in lower case
   /// if case doesn't matter. Secrets are compared as hashes that are too short to reveal them.
   func selector(_ name: String) -> String? {
     if name == Self.privateNetwork { return isChosenByOthers ? nil : "own" }

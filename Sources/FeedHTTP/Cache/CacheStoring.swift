@@ -3,7 +3,7 @@ import Foundation
 
 /// The part of a response that a private cache stores, and how a 304 renews it (RFC 9111, sections 3 and 4.3.4).
 extension CacheRequest {
-  /// The head under which a response is stored; `nil` if it must not be stored.
+  /// The head to store with a response; `nil` if the response must not be stored.
   ///
   /// - Parameter isPrivate: true when the response came from a private network. If the user didn't choose the URL, such
   ///   a response is not stored; if the user did, it is stored only for the user's own requests.
@@ -49,11 +49,11 @@ extension CacheRequest {
     return conditional.headers.count > request.headers.count ? conditional : nil
   }
 
-  /// The head of `stored` after a 304 (sections 3.2 and 4.3.4); `nil` if the 304 is about a different version.
+  /// The head of `stored` after a 304 (sections 3.2 and 4.3.4); `nil` if the 304 refers to a different version.
   func head(
     of stored: HTTPStoredResponse.Head, renewedBy headers: HTTPHeaders, requested: Date, received: Date
   ) -> HTTPStoredResponse.Head? {
-    // Without a validator, the 304 is about the version whose validator was sent.
+    // Without a validator, the 304 refers to the version whose validator was sent.
     if let tag = headers["ETag"], let known = stored.headers["ETag"] {
       guard EntityTag(tag).matches(EntityTag(known)) else { return nil }
     } else if headers["ETag"] == nil, let date = headers["Last-Modified"], let known = stored.headers["Last-Modified"] {
@@ -133,7 +133,7 @@ extension HTTPStoredResponse {
 }
 
 extension HTTPHeaders {
-  /// The fields that are not about one connection (RFC 9110, section 7.6.1) or one proxy.
+  /// The fields that don't concern a single connection (RFC 9110, section 7.6.1) or proxy.
   package var endToEnd: HTTPHeaders {
     var hidden = Self.hopByHop
     hidden.formUnion(values(of: "Connection").flatMap(\.listMembers).map { $0.lowercased() })

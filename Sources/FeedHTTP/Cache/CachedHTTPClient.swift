@@ -18,13 +18,13 @@ extension HTTPClient {
   ///   it, a stale response replaces only network failures. `no-cache` and `must-revalidate` forbid both: when no
   ///   network is available, a request for such a response gets status 504 (RFC 9111, section 5.2.2.2).
   /// - **Requests** with `no-store` bypass the cache. A request for a single part of a body (`Range`, `If-Range`) is
-  ///   served from a fresh response that is stored whole; other requests for parts bypass the cache, and parts are
+  ///   served from a fresh response that is stored whole. Other requests for parts bypass the cache, and parts are
   ///   never stored. Requests with their own conditions are evaluated against a fresh response if there is one, and are
   ///   otherwise passed on; their whole responses are stored. `only-if-cached` without a usable response gets status
   ///   504 without a request.
   /// - **Methods other than GET**, and requests with a body, bypass the cache. If a request that may change something
   ///   succeeds, the responses stored for its URL are removed, and so are those for any URLs of the same origin that
-  ///   its response names (section 4.4).
+  ///   its response refers to (section 4.4).
   /// - **Equal requests in flight** wait for the response to the first one, and use it if the rules allow that.
   /// - **Redirects** are followed by the cache: each hop is stored separately.
   ///

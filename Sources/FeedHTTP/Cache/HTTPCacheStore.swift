@@ -4,7 +4,7 @@ public import Foundation
 /// Keeps the responses of a private HTTP cache in memory (``MemoryHTTPCache``) or in a file.
 ///
 /// A store doesn't interpret HTTP: it keeps several responses per key, up to a maximum number of bytes, and deletes the
-/// least recently used. It is used on one thread, as streams are. Its publishers do their work when they are subscribed
+/// least recently used. Use it on one thread, like streams. Its publishers do their work when they are subscribed
 /// to, in the order of the subscriptions.
 public protocol HTTPCacheStore {
   /// The responses kept under a key.
@@ -31,7 +31,7 @@ public protocol HTTPCacheStore {
 public enum HTTPCacheChange: Sendable, Equatable {
   /// Removes the chosen responses.
   case remove
-  /// Replaces the chosen responses with this one. A response that is larger than the store is not kept.
+  /// Replaces the chosen responses with this one. A response that exceeds the store's capacity is not kept.
   case save(HTTPStoredResponse)
   /// Replaces the head of the chosen response that was received most recently, and keeps its body; the others are
   /// removed. Does nothing if no response is chosen.

@@ -14,7 +14,7 @@ public final class MemoryHTTPCache: HTTPCacheStore {
   /// The number of bytes kept.
   public private(set) var byteCount = 0
   @exclusivity(unchecked) private var entries: [String: [Entry]] = [:]
-  // All uses, in order; a use that isn't its entry's last is skipped.
+  // All uses, in order; only the last use of each entry counts.
   @exclusivity(unchecked) private var uses: [(key: String, used: Int)] = []
   private var firstUse = 0
   private var clock = 0

@@ -4,7 +4,7 @@ public import Foundation
 public struct Cookie: Sendable, Hashable {
   public var name: String
   public var value: String
-  /// The host that the cookie is for, in lower case, including its subdomains unless ``isHostOnly``.
+  /// The host that the cookie is for, in lower case; includes subdomains unless ``isHostOnly`` is true.
   public var domain: String
   public var isHostOnly: Bool
   /// The path that the cookie is for, including all paths below it.

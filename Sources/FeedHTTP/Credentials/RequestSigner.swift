@@ -48,7 +48,7 @@ public struct RequestSigner: Sendable {
   private init(_ pem: PEM, _ name: String, agent: URL) throws {
     guard let host = agent.host(), !host.isEmpty, agent.scheme?.lowercased() == "https", agent.user() == nil,
       ["", "/"].contains(agent.path()), agent.query() == nil, agent.fragment() == nil
-    else { throw Refusal(kind: .agent, cause: "\(agent.absoluteString) isn't an https URL without a path") }
+    else { throw Refusal(kind: .agent, cause: "\(agent.absoluteString) must be an https URL without a path") }
     authority = agent.authority
     self.agent = URL(string: "https://\(authority)") ?? agent
     guard let key = SigningKey(try pem.key()) else {

@@ -10,7 +10,7 @@ final class SigningKey: @unchecked Sendable {
   /// The public key's thumbprint (RFC 7638).
   let id: String
 
-  /// Takes `key`; `nil` if it is of a different kind.
+  /// Takes ownership of `key`; `nil` if it isn't an Ed25519 key.
   init?(_ key: OpaquePointer) {
     var bytes = [UInt8](repeating: 0, count: 32)
     var count = bytes.count
@@ -36,7 +36,7 @@ final class SigningKey: @unchecked Sendable {
     let isDone =
       EVP_DigestSignInit(context, nil, nil, nil, key) == 1
       && EVP_DigestSign(context, &signature, &count, bytes, bytes.count) == 1
-    precondition(isDone && count == 64, "SigningKey: OpenSSL could not sign; no memory is left")
+    precondition(isDone && count == 64, "SigningKey: OpenSSL could not sign: out of memory")
     return signature
   }
 

@@ -50,7 +50,7 @@ struct Admission<Item> {
   /// True when one more request to `key` may run now; it then counts as running.
   mutating func admit(_ key: Key) -> Bool {
     guard running < limit, turn.isEmpty else { return false }
-    // Here and below a host is looked up only once, since this runs for each request.
+    // Here and below, a host is looked up only once, because this runs for each request.
     guard let index = hosts.index(forKey: key) else {
       hosts[key] = Host(running: 1)
       running += 1
@@ -61,7 +61,7 @@ struct Admission<Item> {
     return true
   }
 
-  /// Makes `item` wait; `next()` returns it in its turn. With `cameBack`, it goes ahead of the host's other items.
+  /// Makes `item` wait for its turn in `next()`. If `cameBack` is true, it goes ahead of the host's other items.
   mutating func wait(_ item: Item, for key: Key, cameBack: Bool = false) {
     if cameBack {
       hosts[key, default: Host()].waiting.prepend(item)

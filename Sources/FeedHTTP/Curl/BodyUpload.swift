@@ -3,7 +3,7 @@ import Foundation
 
 /// The body of a request on its way to libcurl: a publisher on one side, the read callback on the other.
 ///
-/// A chunk is requested when libcurl has taken all earlier bytes, but never during a call to libcurl: the callback
+/// A chunk is requested when libcurl has taken all earlier bytes, but never during a call to libcurl. The callback only
 /// records that it needs more, and the client requests a chunk after the call. A file that is cached in memory is read
 /// directly into libcurl's buffer; chunks are requested only for bytes that must be read from a disk.
 final class BodyUpload {
@@ -153,7 +153,7 @@ final class BodyUpload {
   }
 }
 
-/// The subscriber of the body's source for one reading, from the first byte.
+/// The subscriber of the body's source for one read, from the first byte.
 private final class Attempt: Subscriber {
   typealias Input = Chunk
   typealias Failure = any Error

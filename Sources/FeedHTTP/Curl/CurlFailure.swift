@@ -74,7 +74,7 @@ struct CurlFailure {
     if let proxyRefusal { return proxyRefusal }
     if code == CURLE_COULDNT_CONNECT, systemError != 0 {
       let reason = String(cString: strerror(systemError)).lowercasedFirst
-      return proxy.map { "the proxy \($0) does not respond: \(reason)" } ?? reason
+      return proxy.map { "the proxy \($0) is unreachable: \(reason)" } ?? reason
     }
     return (sentence.isEmpty ? String(cString: curl_easy_strerror(code)) : sentence).lowercasedFirst
   }
@@ -101,7 +101,7 @@ enum CurlLibrary {
     let features = curl_version_info(ccurl_version_now()).pointee.features
     precondition(
       features & CURL_VERSION_ASYNCHDNS != 0,
-      "libcurl was built without an asynchronous resolver; install one with a threaded or c-ares resolver")
+      "libcurl was built without an asynchronous resolver; install a libcurl with a threaded or c-ares resolver")
     return true
   }()
 }

@@ -244,7 +244,7 @@ extension CurlHTTPClient {
         return start(exchange)
       }
       exchange.fail(
-        .privateNetwork, "\(address) is in a private network, and \(origin.hostAndPort), which led there, is not")
+        .privateNetwork, "\(address) is on a private network, but \(origin.hostAndPort), which led to it, is not")
     }
   }
 

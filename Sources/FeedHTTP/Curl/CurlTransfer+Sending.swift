@@ -38,7 +38,7 @@ extension CurlTransfer {
     guard let exchange, let upload, upload.isBegun else { return true }
     guard exchange.request.canBeRepeated else { return false }
     upload.restart()
-    // The client cancels the replaced reading after the call to libcurl.
+    // The client cancels the replaced read after the call to libcurl.
     exchange.client.uploads.append(upload)
     return true
   }

@@ -23,7 +23,7 @@ final class CurlTransfer {
   // A turn of the loop, and the number of libcurl's progress reports in it.
   private var steps = (turn: 0, calls: 0)
   private var offersContentCodings = true
-  // libcurl writes a sentence here when a request fails; it keeps the pointer as long as the handle exists.
+  // libcurl writes an error message here when a request fails; it keeps the pointer as long as the handle exists.
   let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   private var headers: UnsafeMutablePointer<curl_slist>?
   private let names: [String: [String]]
@@ -178,7 +178,7 @@ final class CurlTransfer {
     offersContentCodings = offered
   }
 
-  /// Counts libcurl's attempts to send. If a kept connection turns out to be closed, libcurl sends again; this is
+  /// Counts libcurl's attempts to send. If a reused connection turns out to be closed, libcurl sends again; this is
   /// prevented for requests that can't be repeated. A response, such as 417, proves that the first attempt had no
   /// effect.
   private func mayBeSentAgain() -> Bool {
@@ -229,7 +229,7 @@ final class CurlTransfer {
       .contains { (name: String) in getenv(name) != nil }
   }
 
-  /// True if libcurl has taken more steps without returning to the loop than any response needs; called at every step.
+  /// True if libcurl has taken more steps than any response needs without returning to the loop; called at every step.
   private var isStuck: Bool {
     if steps.turn != sockets.turn { steps = (sockets.turn, 0) }
     steps.calls += 1

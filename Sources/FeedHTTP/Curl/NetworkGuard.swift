@@ -2,7 +2,7 @@ import FeedStream
 import Foundation
 
 /// Decides which connections a request may make. A URL that the user didn't choose may lead to a private network only
-/// if the document or redirect that names it came from one, too.
+/// if the document or redirect that contains it came from one, too.
 ///
 /// The decision depends on the address that delivered the document or the redirect, not on a name: a name may have
 /// addresses of both kinds, and they may change later. If that address is unknown, the latest response from the

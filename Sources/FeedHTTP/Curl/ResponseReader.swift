@@ -96,7 +96,7 @@ struct ResponseReader: ~Copyable {
   /// Returns the response's body and releases it.
   mutating func takeBody() -> Data { body.takeData() }
 
-  /// True if the bytes that wait to be read fill the stream. The connection is then paused, which the stream records.
+  /// True if the bytes waiting to be read fill the stream. The connection is then paused, which the stream records.
   var isFull: Bool {
     guard let stream, stream.isFull else { return false }
     stream.isPaused = true
@@ -120,7 +120,7 @@ struct ResponseReader: ~Copyable {
 extension ResponseReader {
   /// Reads one line of a response's header, or of its trailers.
   ///
-  /// The limits count everything that arrives for one request, including informational responses, redirects and
+  /// The limits apply to everything that arrives for one request, including informational responses, redirects and
   /// trailers.
   ///
   /// - Returns: true to continue.

@@ -11,7 +11,7 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
   private let body = BodyStream()
   /// True while this exchange is among the client's ``CurlHTTPClient/arrivals``.
   private var isNoted = false
-  /// The head of a response that failed in the libcurl call in which its first bytes arrived.
+  /// The head of a response that failed during the same libcurl call that delivered its first bytes.
   private var head: HTTPResponse?
 
   override var stream: BodyStream? { body }
@@ -142,7 +142,7 @@ extension StreamingExchange: PullSource {
   }
 }
 
-/// The publisher of a body that is arriving. It has one subscriber.
+/// The publisher of an arriving body. It has one subscriber.
 private struct ArrivingBody: Publisher {
   typealias Output = Chunk
   typealias Failure = HTTPError

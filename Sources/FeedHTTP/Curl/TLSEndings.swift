@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// Distinguishes TLS connections that were closed properly from those that were cut off, and refuses certificates that
+/// Distinguishes properly closed TLS connections from those that were cut off, and refuses certificates that
 /// contain no names.
 ///
 /// libcurl (7.88) accepts a connection that ends without `close_notify` (RFC 8446, section 6.1), which an attacker on
@@ -20,7 +20,7 @@ final class TLSEndings {
     }
   }
 
-  /// Registers `transfer` to be informed when its connection ends. Call this during a call to libcurl, while the
+  /// Registers `transfer` to be notified when its connection ends. Call this during a call to libcurl, while the
   /// transfer has a connection.
   ///
   /// - Returns: the connection; `nil` if the end can't be observed.

@@ -5,7 +5,7 @@ public import Foundation
 public struct EventSourceOptions: Sendable {
   /// The pause before a reconnection, until the server sets a different pause. 3 seconds by default.
   public var pause: Duration = .seconds(3)
-  /// The longest pause, which is reached by doubling while no event arrives; a pause that the server requests may be
+  /// The longest pause; pauses double up to this while no event arrives. A pause that the server requests may be
   /// longer. 60 seconds by default.
   public var longestPause: Duration = .seconds(60)
   /// The longest pause that a server may request. One hour by default.

@@ -4,7 +4,7 @@ import FeedStream
 public struct ServerEvent: Sendable, Hashable {
   /// The id of the latest event that had one; a reconnection continues from there. Empty if no event had an id.
   public var id: String
-  /// The event's type: `message` unless the server named one.
+  /// The event's type: `message` unless the server specified one.
   public var event: String
   /// The data, its lines separated by line feeds.
   public var data: String
@@ -20,7 +20,7 @@ public struct ServerEvent: Sendable, Hashable {
 struct EventStreamParser {
   /// The maximum number of bytes in one event, including comments and unknown fields within it.
   let limit: Int
-  /// The id with which the stream continues after the events read so far.
+  /// The id from which the stream continues after the events read so far.
   private(set) var lastID: String
   /// The pause before a reconnection that the server requests, in milliseconds, if any.
   private(set) var retry: Int?

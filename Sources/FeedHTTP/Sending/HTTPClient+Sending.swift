@@ -43,7 +43,7 @@ extension HTTPClient {
 
 /// The error that ``FeedStream/Publisher/decode(type:decoder:)`` reports for a response that isn't successful.
 public struct HTTPStatusError: Error, Sendable, CustomStringConvertible {
-  /// The response, whose status is not a success (200 to 299).
+  /// The response, whose status doesn't indicate success (200 to 299).
   public var response: HTTPResponse
 
   public init(_ response: HTTPResponse) { self.response = response }

@@ -13,7 +13,7 @@ extension HTTPClient {
   /// error of the last attempt is delivered. Each attempt has the request's own timeout. A streamed request
   /// (``HTTPClient/open(_:)``) is retried only until its response arrives.
   ///
-  /// - Parameter generator: the random numbers for the policy's jitter.
+  /// - Parameter generator: generates the random numbers for the policy's jitter.
   public func retrying(
     _ policy: RetryPolicy, on scheduler: any LoopScheduler,
     using generator: any RandomNumberGenerator = SystemRandomNumberGenerator()

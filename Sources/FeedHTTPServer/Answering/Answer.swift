@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// A response in the form in which it is sent, after the request's conditions, range and codings have been applied.
+/// A response as it is sent, after the request's conditions, range and codings have been applied.
 struct Answer {
   enum Sending {
     case nothing

@@ -7,7 +7,7 @@ enum Compression {
   static let least = 512
   /// The number of bytes that are compressed in one step.
   static let step = 64 * 1024
-  /// Bodies up to this length are compressed before they are sent, so that a slow client doesn't keep them or the
+  /// Bodies up to this length are compressed before they are sent, so that a slow client doesn't keep the body or the
   /// compressor's memory (a quarter of a mebibyte) in use.
   static let mostWhole = 256 * 1024
 
@@ -82,8 +82,8 @@ enum Compression {
       || ["application/json", "application/xml", "application/javascript", "image/svg+xml"].contains(type)
   }
 
-  /// True if the lists accept gzip explicitly, because a client that doesn't send the field may not support gzip. A
-  /// client that prefers uncompressed bytes gets those.
+  /// True only if the lists accept gzip explicitly: a client that doesn't send the field may not support gzip. A client
+  /// that prefers uncompressed bytes gets those.
   static func takesGzip(_ lists: [String]) -> Bool {
     var (gzip, plain, any): (Double?, Double?, Double?) = (nil, nil, nil)
     for member in lists.flatMap(\.listMembers) {

@@ -2,8 +2,8 @@ internal import FeedStream
 
 /// Requests for a part of a body (RFC 9110, 14).
 ///
-/// One range is served. A request for several ranges gets the whole body, because assembling parts invites abuse; a
-/// server may always ignore ranges (14.2).
+/// Only a single range is served. A request for several ranges gets the whole body, because assembling parts invites
+/// abuse; a server may always ignore ranges (14.2).
 enum Ranges {
   /// - Returns: true if the response is a part, reports that the part doesn't exist, or could have been a part.
   static func apply(_ response: inout HTTPServer.Response, to head: RequestHead) -> Bool {

@@ -22,7 +22,7 @@ extension HTTPServer.Request {
     do {
       return try FormDecoder().decode(type, from: query ?? "")
     } catch {
-      throw HTTPServer.Problem(.badRequest, detail: "The query is not valid: \(error.forPeople(of: "It"))")
+      throw HTTPServer.Problem(.badRequest, detail: "The query is not valid: \(error.forPeople(of: "it"))")
     }
   }
 
@@ -129,9 +129,9 @@ extension HTTPServer.BodyForm {
 }
 
 extension Error {
-  /// A decoder's error as a message for clients, with the place and the reason.
+  /// A decoder's error as a message for clients, with the error's location and reason.
   ///
-  /// - Parameter whole: the subject of the message if the error has no place.
+  /// - Parameter whole: the subject of the message if the error has no location.
   fileprivate func forPeople(of whole: String = "The document") -> String {
     guard let error = self as? DecodingError else { return "\(self)" }
     func place(_ path: [any CodingKey]) -> String {

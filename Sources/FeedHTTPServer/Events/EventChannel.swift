@@ -98,7 +98,7 @@ extension HTTPServer.EventLog {
 
     var logCount: Int { state.withLock { $0.logs.count } }
 
-    /// The events so far; `tell` is called with each later change.
+    /// Registers a log, and returns the events so far; `tell` is called with each later change.
     func join(_ log: ObjectIdentifier, _ tell: @escaping @Sendable (Update) -> Void) -> (EventRing, isFinished: Bool) {
       state.withLock { state in
         state.logs[log] = tell

@@ -5,10 +5,10 @@ struct EventRing: Sendable {
   private let capacity: Int
   private let capacityBytes: Int
   private var epoch: String
-  /// The events, each at the index that is its number modulo the capacity.
+  /// The events; the index of each is its number modulo the capacity.
   private var events: ContiguousArray<Chunk> = []
   private var bytes = 0
-  /// The number of the oldest event in the ring, and that of the next event.
+  /// The numbers of the oldest event in the ring and of the next event.
   private(set) var first = 1
   private(set) var next = 1
   /// The ids of the events in the ring and of the one before them.
@@ -69,7 +69,7 @@ struct EventRing: Sendable {
     for place in events.indices { events[place] = Chunk() }
   }
 
-  /// Encodes an event in the form in which clients receive it.
+  /// Encodes an event as clients receive it.
   static func encode(_ event: HTTPServer.EventLog.Event, _ id: String) -> Chunk {
     var text = "id: \(id)\n"
     if let name = event.name { text += "event: \(name.filter { !$0.isNewline })\n" }

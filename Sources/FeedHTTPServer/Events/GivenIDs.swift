@@ -1,4 +1,4 @@
-/// The ids assigned to events by the caller instead of the log, and the events' numbers.
+/// The ids that the caller, instead of the log, has assigned to events, and the events' numbers.
 struct GivenIDs: Sendable {
   private var ids: [Int: String] = [:]
   private var numbers: [String: Int] = [:]

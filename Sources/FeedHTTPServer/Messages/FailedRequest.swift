@@ -15,7 +15,7 @@ extension HTTPServer {
     public var description: String { "\(request): \(error)" }
   }
 
-  /// The reason why a response could not be sent in the form in which its handler returned it.
+  /// The reason why a response could not be sent as its handler returned it.
   public enum ResponseError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The request was released, or its publisher finished, without a response. The client got status 500.
     case missing

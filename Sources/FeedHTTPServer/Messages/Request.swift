@@ -68,7 +68,7 @@ extension HTTPServer {
     /// The trailers of a chunked body, once the body has ended.
     public var trailers: HTTPHeaders { exchange.connection.trailers(of: exchange) }
 
-    /// Sends the response. A second response is dropped, and so is a response to a client that has disconnected.
+    /// Sends the response. Further responses are dropped, and so are responses to a client that has disconnected.
     public func respond(_ response: Response) { exchange.respond(response) }
 
     /// Responds with the first value of `publisher`, which is cancelled when the client disconnects first.

@@ -23,7 +23,7 @@ extension HTTPServer {
     /// False to send the body uncompressed, even to a client that accepts gzip.
     public var isCompressible = true
 
-    /// A response with a status; for an error, the body is a line that names the status.
+    /// A response with a status; for an error, the body is a line that states the status.
     public init(_ status: Status = .ok, headers: HTTPHeaders = [:]) {
       self.init(status, headers: headers, body: .none)
       if status.code >= 400 {
@@ -40,7 +40,7 @@ extension HTTPServer {
 
     /// A response whose body is written as `publisher` delivers it; a chunk is requested whenever there is room.
     ///
-    /// If the publisher fails, the connection is closed, so that the client recognizes the body as incomplete.
+    /// If the publisher fails, the connection is closed, so that the client can tell that the body is incomplete.
     ///
     /// - Parameter length: the number of bytes that the publisher delivers, if known. If there are more, the rest is
     ///   not sent; if there are fewer, the connection is closed.
@@ -104,7 +104,7 @@ extension HTTPServer {
   }
 }
 
-/// Part of a file that is open.
+/// Part of an open file.
 struct FileBody {
   let file: HTTPServer.OpenFile
   var range: Range<Int64>

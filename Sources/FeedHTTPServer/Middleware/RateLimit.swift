@@ -35,7 +35,7 @@ extension HTTPServer.Middleware {
 
 /// The remaining requests of each client.
 private final class Buckets {
-  /// The level of a bucket, in nanoseconds of refilling.
+  /// The level of a bucket, as the time to refill it to this level, in nanoseconds.
   private struct Bucket {
     var level: Int64
     var seen: StreamInstant

@@ -35,10 +35,10 @@ extension HTTPServer.Middleware {
   public static func log(_ write: @escaping (HTTPServer.AnsweredRequest) -> Void) -> Self {
     Self { next in
       { request in
-        // Read in place: a copy of the scheduler would count references.
+        // Read in place: copying the scheduler would count references.
         let server = request.exchange.connection.server
         let began = server.scheduler.now
-        // An immediate response needs no closure that outlives this call. It is unwrapped and wrapped again, because
+        // An immediate response needs no closure that outlives this call. It is unwrapped and rewrapped, because
         // that doesn't copy it.
         switch try next(request) {
         case .now(let response):

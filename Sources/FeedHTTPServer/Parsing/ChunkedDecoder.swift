@@ -2,12 +2,12 @@ internal import FeedStream
 
 /// Reads a chunked body, and its trailers (RFC 9112, 7.1).
 ///
-/// This is an object so that a connection without such a body needs no space for its state.
+/// This is a class so that a connection without such a body needs no space for its state.
 final class ChunkedDecoder {
   enum Step: Equatable {
     /// Bytes of the body; not empty.
     case data(Chunk)
-    /// Bytes of the body are available, but were not requested.
+    /// Bytes of the body are available, but have not been requested.
     case dataWaits
     /// All bytes are consumed, and more are needed.
     case needsMore

@@ -35,7 +35,7 @@ struct FramingRules {
       }
     case 14 where name.matches("content-length"):
       try refuseInTrailer()
-      // Refused even if they are equal, because no well-meaning client repeats the field.
+      // Rejected even if the values are equal, because no well-meaning client repeats the field.
       guard length == nil else { throw ParseFailure("more than one Content-Length") }
       length = try Self.number(value)
     case 17 where name.matches("transfer-encoding"):
@@ -95,7 +95,7 @@ struct FramingRules {
       head.framing = .length(length)
     }
     head.keepsAlive = !closes && (!isOld || keeps)
-    // HTTP/1.0 has no response 100, and a request without a body needs none.
+    // HTTP/1.0 has no 100 response, and a request without a body needs none.
     if isOld || head.framing == .none { head.expectsContinue = false }
   }
 }

@@ -11,8 +11,8 @@ internal import FeedStream
 /// Parses the head of a request, or the trailer section of a chunked body, from bytes that may be split anywhere (RFC
 /// 9112).
 ///
-/// The parser works byte by byte, so an invalid request is refused at its first wrong byte, regardless of how the bytes
-/// are split. A head within one chunk is not copied.
+/// The parser works byte by byte, so an invalid request is refused at its first invalid byte, regardless of how the
+/// bytes are split. A head within one chunk is not copied.
 struct HeadParser {
   enum Result: Equatable {
     /// All bytes are consumed, and more are needed.
@@ -240,7 +240,7 @@ struct HeadParser {
     }
   }
 
-  /// True in one of the states up to the end of the request line.
+  /// True until the end of the request line.
   private var isInLine: Bool { state.rawValue <= State.versionLF.rawValue }
 
   private var tooLong: ParseFailure {

@@ -15,7 +15,7 @@ enum BodyFraming: Equatable {
 
 /// The unchanged head of a request: its bytes, and the ranges of its parts.
 ///
-/// This is an object because it is used in many places, and copying a structure would retain each of its parts. Only
+/// This is a class because it is used in many places, and copying a structure would retain each of its parts. Only
 /// its parser changes it.
 ///
 /// Its properties are not checked for exclusive access: no other code runs while one is changed.

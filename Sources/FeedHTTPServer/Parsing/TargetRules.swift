@@ -67,7 +67,7 @@ enum TargetRules {
 
   /// Checks a host with an optional port (RFC 3986, 3.2.2), but without a user name.
   ///
-  /// - Returns: the port, or 0; `nil` if it isn't a host.
+  /// - Returns: the port, or 0 if there is none; `nil` if the text isn't a host.
   static func checkAuthority(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Int? {
     let classes = ByteClass.table
     let end = range.upperBound

@@ -111,8 +111,8 @@ final class BodyWriter: ResponseSource, Subscriber {
       } else {
         connection.report(HTTPServer.ResponseError.bodyTooShort(missing: left ?? 0))
       }
-      // The body is incomplete. The client gets the bytes that were delivered but no proper end, so that it recognizes
-      // this.
+      // The body is incomplete. The client gets the bytes that were delivered but no proper end, so that it can tell
+      // that the body was cut off.
       connection.cutOff()
     }
   }

@@ -4,7 +4,7 @@ internal import FeedStream
 struct ConnectionShares {
   /// The number of open connections of each limited client.
   let clients: ClientCounts
-  /// The memory of long bodies that wait to be written, and the number of connections that each body is waiting on.
+  /// The memory of long bodies waiting to be written, and the number of connections that each body is waiting on.
   private var bodies: [ObjectIdentifier: (users: Int, bytes: Int)] = [:]
   private(set) var bodyBytes = 0
 
@@ -25,7 +25,7 @@ struct ConnectionShares {
 
 // Making room.
 extension HTTPServer {
-  /// Admits a connection, or closes it; if there are too many, closes a different one that waits for a request.
+  /// Admits a connection, or closes it; if there are too many, closes a different one that is waiting for a request.
   ///
   /// - Returns: true if the connection is admitted, and the key under which it is counted; `nil` for one without a
   ///   limit.
@@ -49,7 +49,7 @@ extension HTTPServer {
     return found
   }
 
-  /// Counts a body that waits on a connection. If there are too many bytes, closes connections whose clients read
+  /// Counts a body that is waiting on a connection. If there are too many bytes, closes connections whose clients read
   /// nothing.
   func hold(_ body: Chunk, for connection: ServerConnection) {
     let memory = body.keptMemory
@@ -58,7 +58,7 @@ extension HTTPServer {
     while shares.bodyBytes > limits.wholeBodyBytes {
       var slowest: ServerConnection?
       for other in connections where !other.held.isEmpty && other !== connection {
-        // A connection that holds the same memory would free none.
+        // Closing a connection that holds the same memory would free nothing.
         guard other.held.contains(where: { !connection.held.contains($0) }) else { continue }
         if other.writeTicks > slowest?.writeTicks ?? -1 { slowest = other }
       }

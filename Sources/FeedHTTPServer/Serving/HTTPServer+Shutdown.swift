@@ -3,9 +3,9 @@ public import FeedStream
 extension HTTPServer {
   /// Stops accepting connections, and completes the requests that have begun.
   ///
-  /// Event streams end, and idle connections are closed. If a client sends a request on such a connection at that very
-  /// moment, the request is lost, and the client must send it again, to another server. With a grace period (`grace`),
-  /// that request gets a response, and so do requests on connections that are waiting to be accepted or are being
+  /// Event streams end, and idle connections are closed. If a client sends a request on an idle connection at that very
+  /// moment, the request is lost, and the client must retry it on another server. With a grace period (`grace`), that
+  /// request gets a response, and so do requests on connections that are waiting to be accepted or are being
   /// established. Each of these responses has `Connection: close`.
   ///
   /// During the grace period, attempts to connect are ignored on Linux; clients try again after a second, and reach

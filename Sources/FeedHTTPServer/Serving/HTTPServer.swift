@@ -30,7 +30,7 @@ public final class HTTPServer {
   @exclusivity(unchecked) var isEnding = false
   /// False when the server no longer accepts connections.
   var isListening = true
-  /// True when the server is shutting down and closes connections that wait for a request.
+  /// True when the server is shutting down and closes connections that are waiting for a request.
   var closesIdle = false
   /// True when the server also closes connections that were accepted while it was shutting down and have had no
   /// request.
@@ -132,7 +132,7 @@ public final class HTTPServer {
   /// The number of open connections.
   public var connectionCount: Int { connections.count }
 
-  /// The number of response bytes that wait to be written, on all connections.
+  /// The number of response bytes waiting to be written, on all connections.
   public var waitingBytes: Int { connections.reduce(0) { $0 + $1.outBytes } }
 
   /// Fields that every response includes, even those that the server itself sends, such as 400; a response's own field
@@ -183,7 +183,7 @@ public final class HTTPServer {
     if ticker == nil {
       let tick = limits.tick
       ticker = scheduler.schedule(after: scheduler.now.advanced(by: tick), interval: tick) { [unowned self] in
-        // Backward, because the last connection takes the place of one that is closed.
+        // In reverse order, because the last connection takes the place of a closed one.
         for index in (0..<timed).reversed() where index < timed { connections[index].tick() }
         // One of the connections may now have waited long enough to be closed for a new one.
         if connections.count >= limits.connections { subscription?.acceptMore() }

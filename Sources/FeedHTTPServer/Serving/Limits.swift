@@ -39,17 +39,17 @@ extension HTTPServer {
     public var writeGrace: StreamInstant.Stride = .seconds(30)
     /// The minimum transfer rate of bodies and responses that are being awaited, in bytes per second.
     public var bytesPerSecond = 240
-    /// The maximum number of response bytes that may wait to be written to a connection, in addition to one chunk.
+    /// The maximum number of response bytes waiting to be written to a connection, in addition to one chunk.
     public var bufferedBytes = 64 * 1024
-    /// The maximum number of bytes in long bodies that wait to be written, on all connections together. Only bodies
+    /// The maximum number of bytes in long bodies waiting to be written, on all connections together. Only bodies
     /// passed as a `Chunk` count, not publishers or files; a chunk that several responses share counts once. Beyond
     /// that, connections are closed, beginning with the one whose client has gone longest without reading. A single
     /// body may be longer.
     public var wholeBodyBytes = 256 << 20
     /// The maximum number of bytes that are read ahead of the current request.
     public var readAheadBytes = 16 * 1024
-    /// The maximum time for which the server keeps reading from a client after the last response, and the maximum
-    /// number of bytes that it reads, so that the response arrives.
+    /// The maximum time for which the server keeps reading from a client after the last response, so that the response
+    /// arrives; and the maximum number of bytes that it reads.
     public var linger: StreamInstant.Stride = .seconds(2)
     public var lingerBytes = 1 << 20
 

@@ -18,7 +18,7 @@ struct ResponseHeads {
   /// empty lines.
   private static let ownBytes = 128
 
-  /// The fields of every response that doesn't have fields with the same names.
+  /// The fields to add to every response that doesn't have fields with the same names.
   var always: HTTPHeaders = [:]
   /// The blocks of memory to which responses are written. They are reused, because most of them are released before the
   /// next response begins.

@@ -46,9 +46,9 @@ extension HTTPServer {
     private var routes: [Route] = []
     /// The prefix of the paths of this group's routes.
     private var prefix = ""
-    /// The middleware around this group's routes, the first outermost.
+    /// The middleware around this group's routes, outermost first.
     private var around: [Middleware] = []
-    /// The middleware around all routes, the first outermost.
+    /// The middleware around all routes, outermost first.
     private var outermost: [Middleware] = []
 
     /// Maps a handler's error to the error to respond with. A ``Status`` or a ``Problem`` becomes the response. A body
@@ -86,7 +86,7 @@ extension HTTPServer {
       group.around = self.around + around
       add(&group)
       precondition(
-        group.outermost.isEmpty, "Routes.group: use(_:) is for all routes; pass the group's middleware when you make it"
+        group.outermost.isEmpty, "Routes.group: use(_:) is for all routes; pass the group's middleware to group(_:_:_:)"
       )
       routes += group.routes
     }
@@ -190,7 +190,7 @@ extension HTTPServer {
       routes.append(Route(method, prefix + path, isFolder: isFolder, Self.wrapped(handler, around)))
     }
 
-    /// Wraps a handler in middleware, the first outermost. `reduce` would add a wrapper around each function for its
+    /// Wraps a handler in middleware, outermost first. `reduce` would add a wrapper around each function for its
     /// generic parameter.
     private static func wrapped(_ handler: @escaping Handler, _ around: [Middleware]) -> Handler {
       var whole = handler
@@ -210,7 +210,7 @@ extension HTTPServer {
     /// The routes and their middleware as one function, composed once. Errors become responses inside all middleware,
     /// so that logs and metrics see the response that is sent.
     func handler() -> (Request) -> Reply {
-      // Created once: a closure for each request would count references to everything that these routes hold.
+      // Created once: a closure per request would count references to everything that these routes hold.
       let routed: Handler = { try self.route($0) }
       guard !outermost.isEmpty else { return { settled($0, routed) } }
       let inner: Handler = { settled($0, routed) }

@@ -68,7 +68,7 @@ extension ServerConnection {
     flush()
   }
 
-  /// Drops the first bytes that wait.
+  /// Drops the first waiting bytes.
   private func drop(_ count: Int) {
     guard outBytes > 0 else {
       // Usually there is one chunk, and nothing is moved.

@@ -5,11 +5,11 @@ internal import FeedStream
 /// It owns its channel. All events go through ``process()``, which continues as far as bytes, demand and space allow,
 /// and then writes everything in one call.
 ///
-/// Its properties are not checked for exclusive access, because that would take a tenth of the time of a short request:
-/// no other code runs while one is changed.
+/// Its properties are not checked for exclusive access, which would take a tenth of the time of a short request. No
+/// other code runs while a property is changed.
 final class ServerConnection {
   enum Phase {
-    /// A head is awaited or has begun to arrive.
+    /// The server is waiting for a head, or one has begun to arrive.
     case head
     /// A request has been delivered; its body may be arriving, and its response may be in transit.
     case exchange
@@ -22,8 +22,8 @@ final class ServerConnection {
     case closed
   }
 
-  // `unsafe` is correct here: a server closes its connections before it is released, and a closed connection doesn't
-  // use it. The server does so in its `deinit`, where a checked reference would trap.
+  // `unsafe` is correct here: a closed connection doesn't use its server, and a server closes its connections before it
+  // is released, in its `deinit`, where a checked reference would trap.
   unowned(unsafe) let server: HTTPServer
   let limits: HTTPServer.Limits
   let connection: Connection
@@ -66,11 +66,11 @@ final class ServerConnection {
 
   // Writing.
   @exclusivity(unchecked) var out: [Chunk] = []
-  /// The number of bytes that wait or are being written.
+  /// The number of bytes that are waiting or being written.
   @exclusivity(unchecked) var outBytes = 0
   @exclusivity(unchecked) var batchBytes = 0
   @exclusivity(unchecked) var isWriting = false
-  /// The memory of long bodies that wait to be written.
+  /// The memory of long bodies waiting to be written.
   @exclusivity(unchecked) var held: [ObjectIdentifier] = []
   @exclusivity(unchecked) var hasWritten: ((SystemError?) -> Void)!
   @exclusivity(unchecked) var isProcessing = false
@@ -149,11 +149,11 @@ final class ServerConnection {
       while advance() {}
       isProcessing = false
       flush()
-      // A request that waited for space to write may have it now.
+      // A request that was waiting for space to write may have it now.
     } while phase == .head && !input.isEmpty && hasRoom
     // A few remaining bytes must not retain a large block of memory.
     if !input.isEmpty { input = input.compacted() }
-    // The head of a request whose response is pending or endless must not retain one either.
+    // The head of a request whose response is pending or endless must not retain a large block either.
     if let received { received.bytes = received.bytes.compacted() }
     updateReading()
   }
@@ -242,7 +242,7 @@ final class ServerConnection {
   /// True if the server is shutting down, and there is no more time for another request.
   var mayNotWait: Bool { server.closesIdle && (number > 0 || !isLate || server.closesUnused) }
 
-  /// True if reading the rest of the body is worthwhile, to keep the connection.
+  /// True if it is worth reading the rest of the body to keep the connection.
   var canDrain: Bool {
     if received?.expectsContinue == true { return false }
     if isDraining { return countedBytes <= limits.drainedBytes }

@@ -89,7 +89,7 @@ extension HTTPServer {
     ) throws where P.Output == Connection, P.Failure == Never {
       precondition(
         !group.loops.isEmpty && !group.loops.contains(where: \.isCurrent),
-        "HTTPServer.Group: pass one or more loops, none of which this thread runs; for this thread's loop, use HTTPServer"
+        "HTTPServer.Group: pass one or more loops that this thread doesn't run; for this thread's loop, use HTTPServer"
       )
       limits.check()
       let limits = limits.divided(by: group.count)
@@ -132,7 +132,7 @@ extension HTTPServer {
     /// The number of open connections on all loops; a closed loop has none.
     public var connectionCount: Int { get async { await sum(\.connectionCount) } }
 
-    /// The number of response bytes that wait to be written, on all connections of all loops.
+    /// The number of response bytes waiting to be written, on all connections of all loops.
     public var waitingBytes: Int { get async { await sum(\.waitingBytes) } }
 
     private func sum(_ count: @escaping @Sendable (HTTPServer) -> Int) async -> Int {
@@ -166,7 +166,7 @@ extension HTTPServer {
   }
 }
 
-/// Resumes a task when the last owner of this ticket has released the ticket.
+/// Resumes a task when the last owner releases this ticket.
 private final class Ticket: Sendable {
   private let continuation: UnsafeContinuation<Void, Never>
 

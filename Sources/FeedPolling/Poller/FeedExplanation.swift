@@ -10,7 +10,7 @@ public struct FeedExplanation: Sendable, Hashable {
   public var health: FeedHealth?
   /// The state of the polled host; `nil` if it was never polled.
   public var host: HostHealth?
-  /// The latest decisions, the oldest first.
+  /// The latest decisions, oldest first.
   public var decisions: [PollDecision]
 
   public init(

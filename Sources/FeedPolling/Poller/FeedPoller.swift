@@ -18,7 +18,7 @@ public import ImageFeed
 /// it changes, when it starts or stops coming from the cache, and when its error changes. Finishes when no feeds are
 /// left to poll, because all of them are gone (status 410). **Demand:** a poll begins only when its result is
 /// requested; finished results wait. As a result, a subscriber that requests one value at a time polls one feed at a
-/// time; to poll several at once, add a buffer with `buffer(size:prefetch:whenFull:)`. **Failure:** none: a feed that
+/// time. To poll several at once, add a buffer with `buffer(size:prefetch:whenFull:)`. **Failure:** none: a feed that
 /// cannot be shown is delivered as a result.
 /// **Cancellation:** closes running requests immediately; the state of polling is saved.
 ///
@@ -83,7 +83,7 @@ public struct FeedPoller {
 
 /// The state of a poller.
 public struct PollingProgress: Hashable, Sendable {
-  /// The number of all feeds.
+  /// The total number of feeds.
   public var feeds = 0
   /// The number of feeds that are due and waiting for their turn or their host.
   public var due = 0
@@ -95,7 +95,7 @@ public struct PollingProgress: Hashable, Sendable {
   public init() {}
 }
 
-/// A feed that is polled.
+/// A feed to poll.
 public struct PolledAddress {
   public var address: URL
   /// The minimum interval between two polls; `nil` to adapt to how often the feed changes. One hour by default.

@@ -8,7 +8,7 @@ final class PollExchange: FeedExchangeObserver {
   private var head: HTTPResponse?
   /// True if the last request had validators.
   private(set) var wasConditional = false
-  /// The URL of the first request; later requests are for the feed that a web page names.
+  /// The URL of the first request; later requests are for the feed that a web page links to.
   private var first: URL?
 
   func requested(_ request: HTTPRequest) {
@@ -39,7 +39,7 @@ final class PollExchange: FeedExchangeObserver {
       case .remote: break
       case .cache(_, _, let reason), .part(let reason):
         facts.outcome = reason.outcome
-        // A part of a feed is shown only if nothing is saved.
+        // Part of a feed is shown only if nothing is saved.
         facts.isSaved = !feed.source.isPart
         return .known(facts, "\(reason)")
       }

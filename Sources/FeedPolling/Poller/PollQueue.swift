@@ -35,7 +35,7 @@ struct PollQueue {
 
   init(limit: Int) { self.limit = limit }
 
-  /// The number of feeds that are due and wait for their turn.
+  /// The number of due feeds that are waiting for their turn.
   private(set) var readyCount = 0
 
   /// Adds a feed, whose number is the previous number of feeds.
@@ -60,7 +60,7 @@ struct PollQueue {
     if let due = dues[feed], time < due { wait(feed, until: time) }
   }
 
-  /// Closes a host until a time, unless it is already closed for longer.
+  /// Closes a host until the given time, unless it is already closed for longer.
   mutating func close(_ name: String, until time: Double) {
     guard let host = numbers[name] else { return }
     hosts[host].opens = max(hosts[host].opens, time)
@@ -138,7 +138,7 @@ struct PollQueue {
   }
 }
 
-/// A priority queue: the entry with the least key comes first, and entries with equal keys keep their order.
+/// A priority queue: the entry with the smallest key comes first, and entries with equal keys keep their order.
 struct Agenda {
   private struct Entry: HeapEntry {
     var key: Double

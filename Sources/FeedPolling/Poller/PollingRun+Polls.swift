@@ -37,7 +37,7 @@ extension PollingRun {
     let feed = members[index].polled
     if health.isBeingAsked(at: now, within: feed.options.timeout + .seconds(5)) {
       // The other process's result will be shown. This run's own state isn't changed, so that the run recognizes that
-      // result as another process'.
+      // result as another process's.
       return ended(index, now + Self.glance, hostOpens: .distantPast)
     }
     var health = health

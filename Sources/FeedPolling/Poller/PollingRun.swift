@@ -13,7 +13,7 @@ final class PollingRun: Subscription {
     var health: FeedHealth
     /// The validators of the saved feed, if that feed was delivered last and is considered the server's.
     var validators: FeedValidators?
-    /// The poll that is running.
+    /// The running poll.
     var poll: (any Cancellable)?
     /// True if the feed's hub has announced a change since the running poll began.
     var isAnnounced = false
@@ -26,7 +26,7 @@ final class PollingRun: Subscription {
   /// The interval, in seconds, at which this run checks whether another process has received the response to its
   /// request.
   static let glance = 0.25
-  /// The number of running polls at which operations on the store are collected for a moment.
+  /// The number of running polls from which operations on the store are batched for a moment.
   static let crowd = 8
 
   let poller: FeedPoller

@@ -46,13 +46,13 @@ public final class FeedHub {
     /// The value of `Content-Type`.
     public var type: String
     public var body: Chunk
-    /// The mark by which changes are recognized: the content has changed if the mark differs.
+    /// A mark that identifies the content: the content has changed if the mark differs.
     public var mark: String
 
     public init(type: String, body: Chunk, mark: String) { (self.type, self.body, self.mark) = (type, body, mark) }
   }
 
-  /// A delivery that is due or running.
+  /// A due or running delivery.
   struct Delivery {
     var attempt = 0
     /// The time of the next attempt; `nil` while an attempt is running.
@@ -62,7 +62,7 @@ public final class FeedHub {
     var isRunning = false
   }
 
-  /// A request that is waiting for verification.
+  /// A request waiting for verification.
   struct Verification {
     let subscription: HubSubscription
     let mode: String

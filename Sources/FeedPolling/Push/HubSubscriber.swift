@@ -207,7 +207,7 @@ public final class HubSubscriber {
 
   private func subscribe(_ address: URL, _ old: Entry) {
     var entry = old
-    if entry.isAsked { failed(&entry, "its hub doesn't verify the subscription") }
+    if entry.isAsked { failed(&entry, "its hub hasn't verified the subscription") }
     guard entry.next <= now() else {
       entries[address] = entry
       return goOn()

@@ -26,7 +26,7 @@ public struct AnswerFacts: Hashable, Sendable {
   }
 
   public var outcome: Outcome
-  /// The time for which the response is fresh according to its header, minus its age; `nil` if the header doesn't say.
+  /// The response's freshness lifetime according to its header, minus its age; `nil` if the header doesn't say.
   public var freshness: ResponseFreshness?
   /// The time for which the server doesn't want requests; `nil` if it doesn't say.
   public var retryAfter: Duration?

@@ -4,7 +4,7 @@ import ImageFeed
 
 /// The state of polling a feed: everything that the next poll depends on, and facts for users.
 ///
-/// It is kept in a store, so that other processes know it, too, as does this one after a restart.
+/// It is kept in a store, where other processes, and this one after a restart, can read it.
 public struct FeedHealth: Hashable, Sendable, Codable {
   /// The URL that was subscribed to.
   public var address: URL

@@ -9,7 +9,7 @@ public struct HostHealth: Hashable, Sendable, Codable {
   public var pausedUntil: Date?
   /// The reason for the pause, worded to follow "because".
   public var reason = ""
-  /// The earliest time of the next request, to be polite to the host.
+  /// The earliest time of the next request, out of politeness to the host.
   public var next: Date?
   /// The pace at which the host accepts requests; `nil` if no pace was learned and the host doesn't state one.
   public var pace: HostPace?

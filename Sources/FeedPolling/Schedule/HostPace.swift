@@ -7,7 +7,7 @@ public import Foundation
 /// factor of four (two from thirty seconds on; multiplicative decrease). Each request that is accepted at this pace
 /// adds one request per hour (additive increase), until the pace is close to one that was refused.
 public struct HostPace: Hashable, Sendable, Codable {
-  /// The maximum time between two requests that can be learned, in seconds: an hour.
+  /// The maximum learned time between two requests, in seconds: an hour.
   public static let longest = 3600.0
   /// The time between two requests beyond which a refusal doesn't reflect the pace, in seconds: two minutes, or twice
   /// ``gap``.
@@ -143,7 +143,7 @@ public struct HostPace: Hashable, Sendable, Codable {
 
   /// Drops an old stated quota, and an old refusal, so that the refused pace may be tried again.
   private mutating func forgetOver(at now: Date) {
-    // A wrong clock wrote a time in the future.
+    // The time is in the future because a clock was wrong.
     if let at = refusedAt, at > now + 300 { refusedAt = now }
     if let refusedAt, now > refusedAt + (isConfirmed ? Self.memory.confirmed : Self.memory.first) {
       self.refusedAt = nil

@@ -6,7 +6,7 @@ enum ProcessMark {
   /// This process: its machine, its number, and its start time.
   static let own = mark(of: getpid()) ?? ""
 
-  /// True if the process that a mark identifies has certainly ended; a process on another machine may still be alive.
+  /// True if the process that a mark identifies has definitely ended; a process on another machine may still be alive.
   static func hasEnded(_ mark: String) -> Bool {
     let parts = mark.split(separator: " ")
     guard parts.count == 3, parts[0] == machine, let number = pid_t(parts[1]) else { return false }

@@ -22,7 +22,7 @@ public struct RequestQuota: Hashable, Sendable, Codable {
   /// True when the server allows no more requests for now, and says for how long.
   public var isUsedUp: Bool { remaining < 1 && resetsAfter.map { $0 > 0 } ?? false }
 
-  /// The number of seconds between two requests with which the quota lasts until it resets. Zero while more than a
+  /// The number of seconds between two requests that makes the quota last until it resets. Zero while more than a
   /// tenth of the quota is left, so that users who subscribe to many feeds see them immediately.
   public var rest: Double {
     guard let resetsAfter else { return 0 }
@@ -37,7 +37,7 @@ extension RequestQuota {
   /// If there are several quotas, the one with the longest ``rest`` is used; among equals, the one with the fewest
   /// remaining requests.
   ///
-  /// A reset is a number of seconds; a number above 1,000,000,000 is a date in seconds since 1970, and a number above
+  /// A reset is a number of seconds. A number above 1,000,000,000 is a date in seconds since 1970, and a number above
   /// 1,000,000,000,000 is a date in milliseconds. Dates are relative to the response's `Date`.
   ///
   /// - Returns: `nil` if there are no such fields, or if their values make no sense.

@@ -136,21 +136,21 @@ public struct Schedule: Hashable, Sendable {
     var bound = Bound(seconds: 0, rule: .interval, reason: "")
     if let freshness = facts.freshness {
       bound.raise(
-        to: freshness.lifetime.seconds, .freshness, "the response is fresh for that long (\(freshness.field))")
+        to: freshness.lifetime.seconds, .freshness, "the server sets how long the response is fresh (\(freshness.field))")
     }
     let hints = health.hints
     if let minutes = hints.minutesToLive, minutes > 0 {
       let unit = minutes == 1 ? "minute" : "minutes"
-      bound.raise(to: Double(minutes) * 60, .ttl, "the document says so (ttl \(minutes) \(unit))")
+      bound.raise(to: Double(minutes) * 60, .ttl, "the document sets the interval (ttl \(minutes) \(unit))")
     }
     if let period = hints.updateInterval, period > 0 {
       bound.raise(
         to: Double(period), .updatePeriod,
-        "the document says so (sy:updatePeriod and sy:updateFrequency: \(Duration.seconds(period).brief))")
+        "the document sets the interval (sy:updatePeriod and sy:updateFrequency: \(Duration.seconds(period).brief))")
     }
     if bound.seconds > longest {
       bound.seconds = longest
-      bound.reason += "; one day is the limit"
+      bound.reason += "; the limit is one day"
     }
     let floor = max(own, bound.seconds)
     var date = now + spread(floor, atLeast: floor, &random)
@@ -184,7 +184,7 @@ public struct Schedule: Hashable, Sendable {
     _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
   ) -> Due {
     let own = interval?.seconds ?? Self.shortestAdaptive.seconds
-    // A failed attempt to connect burdens no server, so the feed is requested soon after the network returns.
+    // A failed attempt to connect puts no load on a server, so the feed is requested soon after the network returns.
     let floor = facts.outcome == .noAnswer(wasAsked: false) ? min(own, 10) : own
     let cap = facts.isServerError ? Self.longestAfterServerError.seconds : Self.longest.seconds
     let room = min(cap, min(own, 60) * pow(2, Double(min(max(health.failures, 1), 30) - 1)))

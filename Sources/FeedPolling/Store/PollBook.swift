@@ -13,7 +13,7 @@ package struct PollBook {
 
   package func health(ofHost name: String) throws -> HostHealth? { try notes.note(.host(name), as: HostHealth.self) }
 
-  /// The latest decisions, the oldest first.
+  /// The latest decisions, oldest first.
   package func decisions(for address: URL) throws -> [PollDecision] {
     try (0..<PollDecision.kept)
       .compactMap { try notes.note(.decision(about: address, number: $0), as: PollDecision.self) }

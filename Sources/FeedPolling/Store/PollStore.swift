@@ -12,7 +12,7 @@ public protocol PollStore: Sendable {
   /// The state of a host; `nil` if it was never polled.
   func health(ofHost name: String) throws(FeedStoreError) -> HostHealth?
 
-  /// The latest decisions about a feed, the oldest first; at most ``PollDecision/kept``.
+  /// The latest decisions about a feed, oldest first; at most ``PollDecision/kept``.
   func decisions(for address: URL) throws(FeedStoreError) -> [PollDecision]
 
   /// Carries out several operations, in one transaction if the store can; each has its own result.

@@ -58,7 +58,7 @@ extension PageImageFinder {
         .refused(status), retryAfter: AnswerFacts.retryAfter(headers, now: cache.now()))
       if facts.pauses {
         host.pausedUntil = cache.now() + facts.pause.seconds
-        host.reason = "the server requested a pause when an item's page was requested (status \(status))"
+        host.reason = "the server requested a pause in its response for an item's page (status \(status))"
       }
     }
     release(host)

@@ -2,7 +2,7 @@ package import FeedStream
 import Foundation
 package import ImageFeed
 
-/// Finds images for items that have none, on the items' pages: one request per item, in the order of the feed.
+/// Finds images on the pages of items that have none: one request per item, in the order of the feed.
 ///
 /// The finder is as polite as the poller. All processes that share the store send a host one request at a time,
 /// including polls, with a pause after each. If the host requests a pause (429, 503), all of them observe it. A page

@@ -13,7 +13,7 @@ public struct FeedRecord: Hashable, Sendable {
   public var isFromPrivateNetwork: Bool?
   /// The time when the saved feed was requested, if it isn't a whole number of microseconds.
   public var timestamp: Date?
-  /// The latest decisions, the oldest first: at most ``kept``. The most recent decision isn't in this list, but in
+  /// The latest decisions, oldest first: at most ``kept``. The most recent decision isn't in this list, but in
   /// ``health``.
   public var decisions: [PollDecision] = []
 

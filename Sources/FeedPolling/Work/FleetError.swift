@@ -37,7 +37,7 @@ extension FleetError: CustomStringConvertible {
     switch self {
     case .engine(let error, _): "\(error)"
     case .noFeeds(let place):
-      "\(place) has no feeds. Add some with \"feed subscriptions import FILE --store \(place)\"."
+      "\(place) has no feeds. Add some with \"feed subscriptions import <file> --store \(place)\"."
     case .foreign(let place, let keys):
       "\(place) holds \(keys) \(keys == 1 ? "key" : "keys") from another program and no feeds, so it was left unchanged. "
         + "Choose another database with the number at the end of the URL: /1, or ?db=1 for a socket."
@@ -48,7 +48,7 @@ extension FleetError: CustomStringConvertible {
         + "database, and add the feeds there with \"feed subscriptions import\"."
     case .evicting(let place, let policy):
       "\(place) deletes keys when its memory is full (maxmemory-policy \(policy)): feeds would be lost silently, so nothing "
-        + "was written. Set noeviction: redis-cli CONFIG SET maxmemory-policy noeviction, and set the same in the server's configuration file."
+        + "was written. Run redis-cli CONFIG SET maxmemory-policy noeviction, and put the same setting in the server's configuration file."
     case .damaged(let place, let what): "\(what) in \(place) is damaged."
     }
   }
@@ -61,7 +61,7 @@ extension FleetError: Hashable {
 }
 
 extension FleetError {
-  /// The error for a failure of the feed store that an engine uses, or that the engine itself is.
+  /// The error for a failure of an engine's feed store, which may be the engine itself.
   package static func store(_ error: FeedStoreError) -> FleetError {
     .engine(error, isTemporary: error.cause == .busy)
   }

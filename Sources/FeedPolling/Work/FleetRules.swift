@@ -11,7 +11,7 @@ package enum FleetRules {
   /// host.
   package static let slack = 20
 
-  /// The time that a feed waits, in milliseconds, after `lapses` of its workers died; `nil` if it doesn't wait.
+  /// The time that a feed waits, in milliseconds, after `lapses` workers died polling it; `nil` if it doesn't wait.
   package static func wait(after lapses: Int) -> Int64? {
     lapses < suspicious ? nil : min(86_400_000, 3_600_000 << min(lapses - suspicious, 5))
   }

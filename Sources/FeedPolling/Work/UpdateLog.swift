@@ -12,7 +12,7 @@ public protocol UpdateLog: AnyObject {
   /// The end of the log: a reader that takes a snapshot reads this position first, and then continues from there.
   func end() -> AnyPublisher<UpdateCursor, FleetError>
 
-  /// The latest updates, at most `count`, the oldest first.
+  /// The latest updates, at most `count`, oldest first.
   func latest(_ count: Int) -> AnyPublisher<[LoggedUpdate], FleetError>
 
   /// True when everything after a cursor is still in the log: nothing was trimmed, and the cursor belongs to this log.

@@ -9,7 +9,7 @@ import ImageFeed
 /// so a worker that dies needs no cleanup. Each call is atomic. A queue is used on one thread, as streams are; its
 /// publishers do their work when they are subscribed to.
 public protocol WorkQueue: AnyObject {
-  /// Grants due hosts, the longest due first, each with its earliest due feed.
+  /// Grants due hosts, longest due first, each with its earliest due feed.
   ///
   /// **Demand:** requested on subscription; delivers one grant, which may have no lease. **Failure:** ``FleetError``;
   /// if a reply is lost, the hosts that it granted become free when their leases expire. **Cancellation:** hosts that
@@ -27,7 +27,7 @@ public protocol WorkQueue: AnyObject {
   /// The same completion may be sent again if its reply was lost.
   func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError>
 
-  /// Leases another host, for a request that follows from a lease: a redirect, or a feed that a page names.
+  /// Leases another host, for a request that follows from a lease: a redirect, or a feed that a page links to.
   ///
   /// - Parameter duration: the maximum duration of the visit, unless ``endVisit(of:with:gap:)`` ends it.
   func visit(

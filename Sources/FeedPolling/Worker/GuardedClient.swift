@@ -5,9 +5,9 @@ import ImageFeed
 
 /// The client of one poll, which sends requests only to hosts that the poll has leased in the fleet.
 ///
-/// The lease is for one host. If a redirect, or a page that names a feed, leads to a different host, the client first
-/// leases that host. While another worker has that host or the host rests, the client waits, but no longer than the
-/// request's time limit.
+/// The lease is for one host. If a redirect, or a page that links to a feed, leads to a different host, the client
+/// first leases that host. While another worker has that host or the host rests, the client waits, but no longer than
+/// the request's time limit.
 final class GuardedClient: HTTPClient {
   private let client: any HTTPClient
   private let lease: WorkLease

@@ -189,7 +189,7 @@ final class WorkingRun: Subscription {
     guard holds(one) else { return }
     held[one.lease.host] = nil
     endIfDrained()
-    // There is room again; hosts that are due are claimed immediately.
+    // There is room again; due hosts are claimed immediately.
     if sleep == nil { claim() }
   }
 

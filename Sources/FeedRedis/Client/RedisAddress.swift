@@ -53,16 +53,16 @@ public struct RedisAddress: Hashable, Sendable {
     guard parts.fragment == nil else { throw RedisAddressError("write # in a password as %23") }
     switch scheme {
     case "redis", "rediss":
-      guard let host = parts.host, !host.isEmpty else { throw RedisAddressError("it names no host") }
+      guard let host = parts.host, !host.isEmpty else { throw RedisAddressError("it has no host") }
       place = .internet(host: host.trimmingCharacters(in: ["[", "]"]), port: parts.port ?? 6379)
       guard 1...65_535 ~= parts.port ?? 6379 else { throw RedisAddressError("the port must be from 1 to 65535") }
       usesTLS = scheme == "rediss"
       let path = parts.path.drop { $0 == "/" }
       if !path.isEmpty { try select(String(path)) }
     case "unix", "redis+unix", "redis-socket":
-      guard !parts.path.isEmpty else { throw RedisAddressError("it names no socket: unix:///path/of/the/socket") }
+      guard !parts.path.isEmpty else { throw RedisAddressError("it has no socket path; write unix:///path/to/socket") }
       guard parts.host?.isEmpty ?? true else {
-        throw RedisAddressError("a socket's path begins with a third slash: unix:///path/of/the/socket")
+        throw RedisAddressError("a socket's URL has three slashes: unix:///path/to/socket")
       }
       place = .unix(path: parts.path)
     default: throw RedisAddressError("the scheme must be redis:, rediss:, unix: or redis+sentinel:, not \(scheme):")
@@ -111,9 +111,9 @@ public struct RedisAddress: Hashable, Sendable {
       case "db", "database":
         let before = database
         try select(value)
-        guard !hasDatabase || database == before else { throw RedisAddressError("it names two databases") }
+        guard !hasDatabase || database == before else { throw RedisAddressError("it has two databases") }
       case "username", "user":
-        guard user == nil || user == value else { throw RedisAddressError("it names two users") }
+        guard user == nil || user == value else { throw RedisAddressError("it has two users") }
         user = value.isEmpty ? nil : value
       case "password":
         guard password == nil || password == value else { throw RedisAddressError("it has two passwords") }
@@ -139,7 +139,7 @@ public struct RedisAddress: Hashable, Sendable {
 }
 
 extension RedisAddress {
-  /// True if Sentinels know the server's address.
+  /// True if the server's address is looked up from Sentinels.
   var isSentinel: Bool { if case .sentinel = place { true } else { false } }
 }
 
@@ -161,7 +161,7 @@ extension RedisAddress: CustomStringConvertible {
     }
   }
 
-  /// The URL with a password or a different database in the right place, as an example.
+  /// An example of the URL, with a password or a different database in the right place.
   func example(password: Bool = false, database: Int? = nil) -> String {
     var example = self
     if let database { example.database = database }

@@ -8,7 +8,7 @@ public import FeedTLS
 ///     let subscription = client.send(RedisCommand("INCR", "visits"))
 ///       .sink { print($0) } receiveValue: { print($0.integer ?? 0) }
 ///
-/// Commands that are sent in the same turn of the loop go out in one write, and their replies arrive in order; many
+/// Commands that are sent in the same turn of the loop go out in one write, and their replies arrive in order. Many
 /// commands can be in flight. While there is no connection, commands wait for the next attempt to connect, and fail if
 /// that attempt fails; the pauses between attempts (``Options/pauses``) grow with each failure. A command that was sent
 /// but got no reply is never sent again: only the caller knows whether it may be executed twice.
@@ -24,9 +24,9 @@ public final class RedisClient {
     /// The time limit for a reply, and for the entire login. Ten seconds by default.
     public var patience: Duration = .seconds(10)
     /// The pause after the first failure to connect, which is doubled after each further failure, and the longest
-    /// pause. The actual pause is a random part of that, but at least half. 50 milliseconds and two seconds by default.
+    /// pause. The actual pause is between half and all of that, at random. 50 milliseconds and two seconds by default.
     public var pauses: ClosedRange<Duration> = .milliseconds(50)...(.seconds(2))
-    /// The maximum number of commands that wait for replies or for a connection. 100,000 by default.
+    /// The maximum number of commands waiting for replies or for a connection. 100,000 by default.
     public var maxWaiting = 100_000
     /// The name under which the server lists this client (`CLIENT LIST`). `feedstream` by default.
     public var name = "feedstream"

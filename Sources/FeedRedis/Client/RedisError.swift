@@ -2,7 +2,7 @@ public import FeedStream
 public import FeedTLS
 
 /// The reason why a command got no reply or was refused.
-// Indirect, so that results stay as small as their values, because a result is passed on for each command.
+// Indirect, so that results stay as small as their values: a result is passed on for each command.
 public indirect enum RedisError: Error, Hashable, Sendable {
   /// No connection can be made.
   case unreachable(RedisAddress, SystemError)
@@ -62,8 +62,8 @@ extension RedisError: CustomStringConvertible {
     case .timedOut(let address, let limit):
       "\(address) did not reply within \(limit / .seconds(1)) seconds. It may be stopped, or be running a slow script."
     case .refused(let address, let refusal): Self.sentence(address, refusal.shown(without: address.password))
-    case .unreadable(let address, let error): "\(address) cannot be used: \(error). Is it a Redis server?"
-    case .tooManyWaiting(let address, let count): "\(count) commands are already waiting for \(address)."
+    case .unreadable(let address, let error): "\(address) cannot be used: \(error). Check that it is a Redis server."
+    case .tooManyWaiting(let address, let count): "\(count) commands are already waiting for \(address). Wait until some have completed, or raise maxWaiting."
     case .notSecure(let address, let error):
       "\(address) cannot be used: \(error)." + Self.remedy(for: error)
     case .noSuchPrimary(let address, let name):
@@ -80,7 +80,7 @@ extension RedisError: CustomStringConvertible {
   private static func remedy(for error: TLSError) -> String {
     switch error {
     case .notTLS: " Use redis: instead of rediss:, if the connection need not be secure."
-    case .selfSigned: " SSL_CERT_FILE names the file with the trusted roots."
+    case .selfSigned: " To do so, set SSL_CERT_FILE to a file that contains it."
     case .untrusted: " To trust the issuer, set SSL_CERT_FILE to a file with its certificate."
     case .timedOut: " If the server doesn't speak TLS, use redis: instead of rediss:."
     default: ""
@@ -111,7 +111,7 @@ extension RedisError: CustomStringConvertible {
       "\(address) is a cluster node, and another node has these keys (\(refusal)). Use the URL of that node, or wait until the keys are moved."
     case .notWritable: "\(address) can't write at the moment: \(refusal.message)"
     case .wrongType:
-      "A key in \(address) has an unexpected type (\(refusal)), and isn't changed. Another program wrote it: choose another database, or delete that key."
+      "A key in \(address) has an unexpected type (\(refusal)), and was left unchanged. Another program wrote it: choose another database, or delete that key."
     case .wrongDatabase: "\(address) has no such database. Correct the number at the end of the URL."
     case .tooManyClients: "\(address) has too many clients. Raise its maxclients."
     case .unknownScript, .unavailable, .other: "\(address) refused the command: \(refusal)"

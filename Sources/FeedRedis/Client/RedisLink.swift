@@ -1,6 +1,6 @@
 import FeedStream
 
-/// One connection to a server. Commands are sent in order, with a single write for all commands of one turn, and each
+/// One connection to a server. Commands are sent in order, with a single write for all commands of one turn; each
 /// reply belongs to the oldest command that has no reply yet.
 final class RedisLink {
   typealias Reply = (Result<RedisValue, RedisError>) -> Void
@@ -16,11 +16,11 @@ final class RedisLink {
   private let connection: Connection
   private let patience: Duration
   @exclusivity(unchecked) private var decoder: RESPDecoder
-  /// The commands that wait, from `firstWaiting` on.
+  /// The waiting commands, from `firstWaiting` on.
   @exclusivity(unchecked) private var waiting: ContiguousArray<Waiting> = []
   @exclusivity(unchecked) private var firstWaiting = 0
   @exclusivity(unchecked) private var out: [UInt8] = []
-  /// The time when the next write was planned: commands sent in the same turn share one reading of the clock.
+  /// The time when the next write was planned: commands sent in the same turn share one clock reading.
   @exclusivity(unchecked) private var planned = StreamInstant(nanoseconds: 0)
   @exclusivity(unchecked) private var isFlushPlanned = false
   private var isWriting = false

@@ -63,7 +63,7 @@ private struct Entries: Publisher {
   }
 }
 
-/// A cursor in a stream, and the connection that reads there.
+/// A cursor in a stream, and the connection that reads from it.
 private final class EntryReader: PullSource {
   private let client: RedisClient
   private let stream: String

@@ -1,6 +1,6 @@
 public import FeedStream
 
-/// A command with its arguments, in the form in which it is sent.
+/// A command with its arguments, as it is sent.
 ///
 ///     RedisCommand("SET", "greeting", "hello", "EX", 60)
 public struct RedisCommand: Hashable, Sendable {
@@ -112,7 +112,7 @@ public struct RedisArgument: Hashable, Sendable {
   /// The decimal digits of `number`.
   public init(_ number: Int) { kind = .integer(number) }
 
-  /// An upper bound of the argument's length in bytes.
+  /// An upper bound on the argument's length in bytes.
   var mostBytes: Int {
     switch kind {
     case .text(let text): text.utf8.count

@@ -9,7 +9,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   /// Otherwise, it delivers each element on the thread on which that element arrives. While an element is awaited, the
   /// loop keeps running, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
-  /// **Demand:** passed on: the next element, or the end, is awaited once the previous element has been delivered and
+  /// **Demand:** passed on. The next element, or the end, is awaited once the previous element has been delivered and
   /// another is requested. **Failure:** the error that the sequence throws. **Cancellation:** cancels the task that
   /// iterates. **Policy:** an element that arrives after the cancellation is dropped by design. An element for a closed
   /// loop is dropped and reported to ``StreamDiagnostics/onDrop(_:)``, and the sequence is not iterated further.

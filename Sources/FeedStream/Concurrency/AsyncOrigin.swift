@@ -3,7 +3,7 @@
 @usableFromInline struct AsyncOrigin<Output: Sendable, Failure: Error>: @unchecked Sendable {
   private let home: StreamHome
   private let attach: (AsyncRelay<Output, Failure>) -> Void
-  /// Retained by the sequences that may still be iterated; `nil` if no loop waits for them.
+  /// The unread values, retained by the sequences that may still be iterated; `nil` if no loop waits for them.
   private let unread: UnreadValues?
 
   /// - Parameters:

@@ -36,7 +36,7 @@
     var isHolding = true
     /// The lane in which the stream delivers, if it delivers on a queue.
     var lane: SerialLane?
-    /// The task that iterates a stream without a home, and its actor.
+    /// The task that iterates a stream without a home, and that task's actor.
     var task: Int?
     weak var actor: (any Actor)?
 
@@ -201,7 +201,7 @@
         halt(
           """
           values: a value arrived while no task was waiting for one. Either a publisher exceeds its demand, or the code that sends values runs at the same \
-          time as the task that iterates them: write the task as Task { @MainActor in … }, or make an EventLoop and send with \
+          time as the task that iterates them. In that case, write the task as Task { @MainActor in … }, or make an EventLoop and send with \
           subject.sender(on: loop)
           """,
           section: "a-publisher-exceeds-its-demand")

@@ -39,7 +39,7 @@ extension Future {
     let waits = OutsideWaits()
     self.init(waits)
     let home = waits.home
-    // Weak, so that the task doesn't keep a future alive that has no owner and no subscriber.
+    // Weak, so that the task doesn't keep alive a future that has neither an owner nor a subscriber.
     let future = WeakFuture(self)
     home.beginWaiting()
     waits.task = home.task {
@@ -63,7 +63,7 @@ extension Future {
 /// The state of a future whose result comes from outside the stream.
 private final class OutsideWaits: FutureWaits {
   // A lane can't be the home: code on a queue may give the future to another queue. In a lane without a queue, the
-  // thread that brings the result would also run all the work that waits there.
+  // thread that brings the result would also run all the work that waits in the lane.
   let home = StreamHome.ofAnyThread ?? .current
   /// The task that fulfills the future; cancelled when the future is released.
   var task: Task<Void, Never>?

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// With `false`, lets ``EventLoop/run(_:)`` return even while the streams above wait for a result from outside the
+  /// Controls whether ``EventLoop/run(_:)`` keeps running while the streams above wait for a result from outside the
   /// loop.
   ///
   ///     upstream    --a--b--|

@@ -120,7 +120,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
 
   @usableFromInline var ownLane: CrossedHome? { home.ownLane }
 
-  // Begin at home, because tasks that end may make later requests on other threads.
+  // Begin at home: later requests may come from the threads on which tasks end.
   override func began() {
     home.handDown {
       self.beginHere()

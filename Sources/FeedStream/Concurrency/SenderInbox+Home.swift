@@ -69,7 +69,7 @@ extension SenderInbox {
     }
   }
 
-  /// Keeps the loop running while a value that a subscriber waits for may arrive.
+  /// Keeps the loop running while a subscriber waits for a value that may still arrive.
   func updateWaiting() {
     let (isOpen, isWaited) = mutex.withLock {
       while !waiting.isEmpty, waiting[0].answer == nil { _ = waiting.popFirst() }

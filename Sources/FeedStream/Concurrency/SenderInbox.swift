@@ -50,7 +50,7 @@
     guard let domain else {
       fatalError(
         loop == nil
-          ? "sender: this thread has no event loop; name the stream's loop with sender(on: loop), or EventLoop.main if code on the main queue subscribes"
+          ? "sender: this thread has no event loop; pass the stream's loop: sender(on: loop), or sender(on: EventLoop.main) if code on the main queue subscribes"
           : "sender(on:): values can only be sent to an EventLoop or to virtual time; use one of these")
     }
     self.domain = domain

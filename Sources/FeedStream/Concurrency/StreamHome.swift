@@ -6,7 +6,7 @@ struct StreamHome: Sendable {
   private let isOwn: Bool
   /// True if the stream's pending results keep its loop running.
   let keepsLoopAlive: Bool
-  /// The domain, or a stand-in for a loop that the thread makes later; it keeps running while values are in transit.
+  /// The domain that keeps running while values are in transit, or a stand-in for a loop that the thread makes later.
   private let holder: (any StreamDomain)?
   private let place: HoldingPlace
 
@@ -72,7 +72,7 @@ struct StreamHome: Sendable {
     domain.bring(work)
   }
 
-  /// Runs `cancel`, which cancels or releases something, as `run(_:)` does, but even if the loop is closed.
+  /// Runs `cancel`, which cancels or releases something, like `run(_:)`, and runs it even if the loop is closed.
   func runCancellation(_ cancel: @escaping @Sendable () -> Void) {
     guard let domain else { return cancel() }
     if domain.isHere { domain.performHere(cancel) } else { domain.bringCancellation(cancel) }

@@ -72,7 +72,7 @@ extension Subscribers.Demand {
 extension Subscribers.Demand {
   /// Subtracts one for a value that is delivered: a count above zero decreases by one, unlimited stays unlimited.
   @inlinable @inline(__always) mutating func takeOne() {
-    // One comparison covers both cases: zero wraps around to the largest number.
+    // One comparison rules out both zero, which wraps around to the largest number, and unlimited.
     if rawValue &- 1 < UInt(Int.max) { rawValue &-= 1 }
   }
 

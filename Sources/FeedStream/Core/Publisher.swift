@@ -39,7 +39,7 @@ extension Publisher {
 extension Publisher {
   /// Attaches `subscriber` to this publisher.
   ///
-  /// **Demand:** the values that the subscriber requests from its subscription; no value is delivered before that.
+  /// **Demand:** the values that the subscriber requests from its subscription; none is delivered before the request.
   @inlinable public func subscribe<S: Subscriber<Output, Failure>>(_ subscriber: S) {
     if CurrentDomain.mayHandDown { CurrentDomain.apart { attach(subscriber) } } else { attach(subscriber) }
   }

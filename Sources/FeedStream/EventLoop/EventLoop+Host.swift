@@ -29,7 +29,7 @@ extension EventLoop {
   func runHostedTurn() -> Int {
     let outer = enter()
     defer { leave(outer) }
-    // First, because the work of other threads is part of the turn.
+    // Call this first, because the work of other threads is part of the turn.
     beginWatchingTurns()
     collectMail()
     uv_run(uv, UV_RUN_NOWAIT)

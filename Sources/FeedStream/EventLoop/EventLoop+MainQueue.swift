@@ -46,7 +46,7 @@ enum MainQueue {
       return true
     }
 
-    /// Serves the queue, and returns true if that works. Serving fails if a run loop is already serving the queue and
+    /// Serves the queue, and returns true on success. Serving fails if a run loop is already serving the queue and
     /// waits for the current call to return.
     static func canServe(_ descriptor: Int32) -> Bool {
       let hasRun = Locked(false)

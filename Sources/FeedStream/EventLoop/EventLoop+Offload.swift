@@ -6,7 +6,7 @@ extension EventLoop {
   /// has no threads left, the work waits for one, for at most half a second. After that, it runs on the loop, one piece
   /// per turn: this delays everything else, but the work completes.
   ///
-  /// The loop keeps running until the work has ended, even when it is cancelled. Dropping the returned cancellable does
+  /// The loop keeps running until the work has ended, even if you cancel it. Dropping the returned cancellable does
   /// not cancel the work.
   ///
   /// - Parameters:

@@ -10,7 +10,7 @@ extension EventLoop: LoopScheduler {
   /// Zero: timers are as exact as possible, at most about a millisecond late on an idle loop.
   public var minimumTolerance: StreamInstant.Stride { .nanoseconds(0) }
 
-  /// Runs `action` on the next turn, after the work already scheduled for it.
+  /// Runs `action` on the next turn, after the work already scheduled for that turn.
   public func schedule(options: Never? = nil, _ action: consuming @escaping () -> Void) {
     checkOwner()
     append(action)
@@ -28,7 +28,7 @@ extension EventLoop: LoopScheduler {
 
   /// Runs `action` at `date` and then every `interval` after that, without drift.
   ///
-  /// After a stall (a long callback, a suspended machine) the action runs once, and missed ticks are skipped; later
+  /// After a stall (a long callback or a suspended machine), the action runs once, and missed ticks are skipped; later
   /// ticks stay aligned to `date`.
   ///
   /// - Precondition: `interval` is positive.

@@ -85,7 +85,7 @@ extension EventLoop {
   }
 }
 
-/// Finds the open loops of threads: a stream that is subscribed to before its thread's loop runs lives on that loop.
+/// Finds the open loops of threads: a stream lives on its thread's loop, even if subscribed to before the loop runs.
 enum ThreadLoops {
   // Initialized by the first loop.
   private static let entries = {

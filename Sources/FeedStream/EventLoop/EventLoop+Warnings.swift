@@ -149,7 +149,7 @@ final class TurnState: Sendable {
   }
 
   func next(waited: UInt64) {
-    // In this order, a reader that sees only some of the stores takes the turn to be shorter than it is.
+    // Store in this order, so that a reader that sees only some of the stores underestimates the turn's length.
     began.store(uv_hrtime(), ordering: .relaxed)
     self.waited.store(waited, ordering: .releasing)
     turn.pointee.add(1, ordering: .releasing)

@@ -6,8 +6,8 @@ extension EventLoop {
     halt(
       """
       EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to run code on it. If a timer or an \
-      operator has this loop as its scheduler, build its stream in loop.execute { }; above delay, debounce and throttle, \
-      .receive(on: loop) does the same for values that are Sendable. In an asynchronous main, which changes threads, use EventLoop.main
+      operator uses this loop as its scheduler, build its stream in loop.execute { }; for Sendable values, you can instead write \
+      .receive(on: loop) above delay, debounce or throttle. In an asynchronous main, which changes threads, use EventLoop.main
       """)
   }
 

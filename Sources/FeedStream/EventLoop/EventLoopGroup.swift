@@ -54,7 +54,7 @@ public final class EventLoopGroup: Sendable {
     rails = domains.map { Rail($0) }
   }
 
-  /// The number of processors that this process may use: those of its affinity mask, or the quota of its control group
+  /// The number of processors that this process may use: the number in its affinity mask, or its control group's quota
   /// rounded up, whichever is less.
   public static var availableProcessors: Int { Processors.available }
 
@@ -71,7 +71,7 @@ public final class EventLoopGroup: Sendable {
 
   /// Stops all loops, closes them and waits for their threads to end. Idempotent.
   ///
-  /// - Precondition: not called on a loop of the group.
+  /// - Precondition: the calling code doesn't run on a loop of the group.
   public func shutdown() {
     precondition(
       !loops.contains(where: \.isCurrent),

@@ -6,7 +6,7 @@ internal import CLibUV
 ///     thread.loop.execute { print("on the loop") }
 ///     thread.shutdown()
 ///
-/// Releasing the object shuts it down, too.
+/// Releasing the object shuts the thread down, too.
 public final class EventLoopThread: Sendable {
   /// The thread's loop. Run code on it with ``EventLoop/execute(_:file:line:)`` or through an actor that lives on it.
   public let loop: EventLoop
@@ -44,7 +44,7 @@ public final class EventLoopThread: Sendable {
   ///
   /// Scheduled work is dropped without running, except jobs of tasks and actors (see ``EventLoop/close()``).
   ///
-  /// - Precondition: not called on the loop itself.
+  /// - Precondition: the calling code doesn't run on the loop itself.
   public func shutdown() {
     precondition(
       !loop.isCurrent, "EventLoopThread.shutdown: called on the loop that it waits for; call loop.stop() instead")

@@ -19,8 +19,8 @@ final class FirstRun: StreamStarts, Sendable {
   /// The first streams that were started on the loop.
   private let streams = Locked<[WaitingStream]>([])
 
-  /// The time after which the thread warns, in nanoseconds: two seconds; ten for streams that were started outside
-  /// tasks, because such code may prepare other things before it runs the loop.
+  /// The time after which the thread warns, in nanoseconds: two seconds, or ten seconds for streams started outside
+  /// tasks, because code outside tasks may prepare other things before it runs the loop.
   private static let longestWait: UInt64 = 2_000_000_000
   private static let longestPreparation: UInt64 = 10_000_000_000
   private static let expected = Locked<[(run: FirstRun, due: UInt64)]>([])

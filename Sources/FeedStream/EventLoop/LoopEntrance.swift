@@ -29,7 +29,7 @@ final class LoopEntrance: @unchecked Sendable {
   /// The handle by which other threads wake the loop, and on Linux its eventfd (`EventLoop+WakeUp.swift`).
   let wakeUp: UnsafeMutablePointer<WakeUpHandle> = .allocate(capacity: 1)
   var wakeUpDescriptor: Int32 = -1
-  /// Reading this retains the loop, so other threads mustn't.
+  /// Reading this property retains the loop, so other threads mustn't read it.
   private(set) weak var loop: EventLoop?
 
   init(owner: UInt, host: (any LoopHost)?, threadName: String?) {

@@ -8,7 +8,7 @@ internal import CLibUV
   import Darwin
 #endif
 
-/// The processors that this process may use: those of its affinity mask, limited by its control group's quota.
+/// The processors that this process may use: those in its affinity mask, limited by its control group's quota.
 enum Processors {
   /// The number of processors when this was first read, at least 1.
   static let available: Int = {

@@ -15,7 +15,7 @@ internal import CLibUV
 /// read.
 struct StackRequest {
   #if os(Linux)
-    // Freed only after the thread has written to it, and so is the state, whose turn the thread reads.
+    // Freed only after the thread has written to it. So is the state, because the thread reads the state's turn.
     private let memory: UnsafeMutablePointer<clibuv_stack>
     private let state: Unmanaged<TurnState>
     private let turn: UInt64

@@ -136,7 +136,7 @@ extension Chunk {
 extension File {
   /// - Precondition: `url` is a file URL.
   public init(_ url: URL) {
-    precondition(url.isFileURL, "File(\(url)): that is not a file; use a file URL")
+    precondition(url.isFileURL, "File(\(url)): not a file URL; use one, such as URL(filePath: path)")
     self.init(url.path)
   }
 }

@@ -32,7 +32,7 @@ extension Publisher where Output: Sendable {
 }
 
 extension Publishers {
-  /// The values that go to one loop of ``Publisher/parallel(on:width:limit:_:)``; its one subscriber is the pipeline.
+  /// The values that go to one loop of ``Publisher/parallel(on:width:limit:_:)``; the pipeline is the only subscriber.
   public struct Rail<Output: Sendable, Failure: Error>: Publisher {
     @usableFromInline let inlet: RailInlet<Output, Failure>
 

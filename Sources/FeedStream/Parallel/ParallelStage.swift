@@ -45,7 +45,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   private var hasToldEnding = false
   private var isFilling = false
   private var isDraining = false
-  /// This stage, from upstream's completion until its own, because the pipelines' results need it.
+  /// Retains this stage from upstream's completion until its own, because the pipelines' results need it.
   private var untilOver: ParallelStage?
 
   @usableFromInline init(

@@ -73,7 +73,7 @@ public final class Future<Output, Failure: Error>: Publisher {
     waits.fulfilled()
   }
 
-  // A subscription that is made elsewhere than on the future's loop, or where there is no loop, has its own lane, in
+  // A subscription that isn't made on the future's loop, or that is made where there is no loop, has its own lane, in
   // which threads take turns: the subscription is handed down, receives requests, and is fulfilled there. Stages that
   // join several publishers, and subscribers that cancel on another thread, already support lanes, because queues use
   // them.

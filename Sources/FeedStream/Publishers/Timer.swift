@@ -142,7 +142,7 @@ extension Publishers {
       ticks.conduits.isTicking = false
     }
 
-    /// Any thread may cancel it: the timer stops where it was connected, or else on its scheduler.
+    /// A connection, which any thread may cancel: the timer stops where it was connected, or else on its scheduler.
     private final class Connection: Cancellable {
       private let timer: Locked<Timer?>
       private let thread = CurrentDomain.threadNumber

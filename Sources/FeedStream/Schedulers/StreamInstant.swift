@@ -37,7 +37,7 @@ extension StreamInstant {
 
     @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// `duration` as a length of stream time, to the nanosecond; saturates beyond 292 years.
+    /// Converts `duration` to a length of stream time, to the nanosecond; saturates beyond 292 years.
     @inlinable public init(_ duration: Duration) {
       let (seconds, attoseconds) = duration.components
       let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,12 +1,12 @@
 /// The subscribers of a subject, in the order in which they subscribed.
 ///
-/// A value goes to the subscribers that were in the list when its sending began, except those cancelled since. Adding
+/// A value goes to the subscribers that were in the list when the send began, except those cancelled since. Adding
 /// and cancelling take amortized O(1) time: a cancelled entry leaves a vacancy, and the list is compacted when most of
 /// it is vacant and nothing is being sent.
 ///
 /// The list holds its entries unmanaged, because retaining them for each value would take three times as long as the
 /// delivery (14 instead of 4 ns to one subscriber). That is safe because an entry removed from the list while a value
-/// is being sent is retained in `retired` until the sending ends.
+/// is being sent is retained in `retired` until the send ends.
 @usableFromInline class AnySubscriberList {
   /// The entries; `nil` is a vacancy.
   @exclusivity(unchecked) @usableFromInline final var outlets: ContiguousArray<Unmanaged<AnySubjectEntry>?> = []

@@ -43,7 +43,7 @@ import Synchronization
 
   /// Called when the conduit releases the entry.
   ///
-  /// - Returns: true on the subject's thread; otherwise the entry leaves the subject with the next value.
+  /// - Returns: true on the subject's thread; otherwise, the entry leaves the subject when the next value is sent.
   func release() -> Bool {
     conduit = nil
     guard isHere else {

@@ -1,7 +1,7 @@
 /// A class whose objects signal before they change.
 ///
-/// A class with ``Published`` properties need not do anything: its ``objectWillChange`` signals before any of them is
-/// set.
+/// A class with ``Published`` properties needs no code for this: its ``objectWillChange`` signals before any of them
+/// is set.
 public protocol ObservableObject: AnyObject {
   associatedtype ObjectWillChangePublisher: Publisher = ObservableObjectPublisher
   where ObjectWillChangePublisher.Failure == Never

@@ -17,7 +17,7 @@
   private var ticker: Ticker<HomeScheduler<Context>>?
   private var connections = 0
 
-  /// Fails for a scheduler whose work runs on one thread, or that isn't a queue.
+  /// Fails if the scheduler isn't a queue, or runs its work on one thread.
   init?(
     _ interval: Tick.Stride, _ tolerance: Tick.Stride?, _ scheduler: Context, _ options: Context.SchedulerOptions?
   ) {

@@ -130,7 +130,7 @@ extension Subscribers {
       releaseClosures()
     }
 
-    /// True when an event that arrives is to be passed to the closures.
+    /// True when an arriving event must be passed to the closures.
     @inlinable var takesEvents: Bool {
       @inline(__always) get { phase.load(ordering: .relaxed) == Self.open || begins() }
     }

@@ -85,6 +85,6 @@ struct MarbleLayout {
     }
   }
 
-  /// In monospaced fonts, a character is about 0.6 times as wide as the font size.
+  /// The estimated width of `text`: in a monospaced font, a character is about 0.6 times as wide as the font size.
   static func textWidth(_ text: String, size: Double) -> Double { Double(text.onOneLine.columns) * size * 0.6 }
 }

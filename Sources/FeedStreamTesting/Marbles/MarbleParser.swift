@@ -51,7 +51,7 @@ struct MarbleParser {
       if group != nil { throw error(at: index, "a group within a group; close the first one with ) before this one") }
       group = (index, true)
     case ")":
-      guard let group else { throw error(at: index, "there is no group to close; write ( before") }
+      guard let group else { throw error(at: index, "there is no group to close; write ( first") }
       if group.isEmpty { throw error(at: index, "an empty group; write what happens between ( and ), or - instead") }
       self.group = nil
       step()

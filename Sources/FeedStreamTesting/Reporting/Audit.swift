@@ -62,8 +62,8 @@ final class Audit {
         (
           entry.site,
           subject.leftover
-            ?? "The subscriber made here is still retained, although its stream is over: a retain cycle or pending work "
-            + "keeps it (\(retainedSection))."
+            ?? "The subscriber created here is still retained, although its stream is over: a retain cycle or pending work "
+            + "keeps it alive (\(retainedSection))."
         ))
     }
     // Check sources only now: cancelling the recorders above has also cancelled their publishers.

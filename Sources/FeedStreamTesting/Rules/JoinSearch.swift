@@ -32,7 +32,7 @@ extension [JoinEvent] {
 }
 
 extension StreamRules {
-  /// Runs an operator that combines several publishers through every possible sequence of their events: values,
+  /// Checks an operator that combines several publishers, with every possible sequence of their events: values,
   /// completions and failures in every order, up to a given number of events. The shortest sequence that breaks a rule
   /// fails the test.
   ///

@@ -81,8 +81,8 @@ struct RuleRun<P: Publisher> {
     var result = Result()
   }
 
-  /// Makes upstream. Also returns a function that returns the records of upstream's subscriptions, and one that returns
-  /// true if a second subscription was not cancelled.
+  /// Makes upstream, a function that reads the records of upstream's subscriptions, and a function that returns true if
+  /// a second subscription was not cancelled.
   private func source(
     _ script: RuleScript, _ time: VirtualTimeScheduler
   ) -> (AnyPublisher<Int, MarbleFailure>, () -> [SubscriptionRecord], () -> Bool) {

@@ -151,7 +151,7 @@ struct RuleSearch<P: Publisher> {
     for (index, event) in actual.enumerated() {
       guard index < expected.count else {
         return RuleRun<P>.Breach(
-          rule: .orderIsKept, message: "\(event) was delivered, although it is not delivered with unlimited demand")
+          rule: .orderIsKept, message: "\(event) was delivered, but unlimited demand doesn't deliver it")
       }
       if !isSame(expected[index], event) {
         if case .completion(.failure) = event, !expected[index].isCompletion {

@@ -15,7 +15,7 @@ public enum Misbehavior: String, CaseIterable, Hashable, Sendable, CustomStringC
 
 /// A publisher that deliberately breaks one rule, to test that operators survive it.
 ///
-/// Otherwise it is correct: it delivers values on request, and one completion. With ``Misbehavior/ignoresCancel``,
+/// Otherwise, it is correct: it delivers values on request, and one completion. With ``Misbehavior/ignoresCancel``,
 /// values come a millisecond apart, and values that were not requested are left out.
 public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
   private let misbehavior: Misbehavior

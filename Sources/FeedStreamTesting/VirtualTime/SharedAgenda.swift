@@ -62,7 +62,7 @@ final class SharedAgenda: @unchecked Sendable {
     }
   }
 
-  /// Advances time without running the work that becomes due in the meantime, which is then due now.
+  /// Advances time without running the work that becomes due in the meantime; that work is then due now.
   func stall(to instant: StreamInstant) {
     locked {
       $0.stall(to: instant)

@@ -76,7 +76,7 @@ final class VirtualPipe {
     }
   }
 
-  /// Calls the writer back, later.
+  /// Calls the writer back asynchronously.
   private func answer(_ error: SystemError?) {
     let isWrite = done != nil
     guard callBack == nil, let time else { return }
@@ -199,7 +199,7 @@ final class VirtualPipe {
   }
 }
 
-/// Both directions of a connection in virtual time, from one side's view.
+/// Both directions of a connection in virtual time, as one side sees them.
 final class VirtualChannel: ByteChannel {
   let peer: SocketAddress
   private let incoming: VirtualPipe

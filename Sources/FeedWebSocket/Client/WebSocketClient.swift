@@ -12,7 +12,7 @@ public struct WebSocketClient {
     public var limits = WebSocketLimits()
     /// The compression of messages, if the server supports it; `nil` to offer no compression.
     public var compression: WebSocketCompression? = WebSocketCompression(keepsContext: true)
-    /// The offered subprotocols, the preferred one first.
+    /// The offered subprotocols, most preferred first.
     public var subprotocols: [String] = []
     /// Additional fields of the request, such as `Authorization`, `Cookie` or `Origin`.
     public var headers: [(name: String, value: String)] = []

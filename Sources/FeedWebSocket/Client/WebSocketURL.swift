@@ -39,7 +39,7 @@ struct WebSocketURL: Hashable {
       name = authority[..<colon]
       number = authority[authority.index(after: colon)...]
     }
-    guard !name.isEmpty else { throw bad("it names no host") }
+    guard !name.isEmpty else { throw bad("it has no host") }
     let isAddress = authority.hasPrefix("[")
     guard name.utf8.allSatisfy({ isAddress ? $0 != UInt8(ascii: "[") : Self.isHostByte($0) }) else {
       throw bad("the host has characters that aren't allowed in a host")

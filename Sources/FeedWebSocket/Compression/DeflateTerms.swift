@@ -11,7 +11,7 @@ package struct DeflateTerms: Hashable, Sendable {
 
   package init() {}
 
-  /// True if messages from this side may refer to earlier ones.
+  /// True if messages from the given side may refer to earlier ones.
   func keepsWindow(sentByServer isServer: Bool) -> Bool { isServer ? !serverForgets : !clientForgets }
   func windowBits(sentByServer isServer: Bool) -> Int { isServer ? serverWindowBits : clientWindowBits }
 }

@@ -11,7 +11,7 @@ struct ResponseHead {
   static let mostBytes = 16 * 1024
   static let mostFields = 100
 
-  /// - Returns: the head and the number of its bytes; `nil` if more bytes are needed.
+  /// - Returns: the head and its length in bytes; `nil` if more bytes are needed.
   /// - Throws: if it isn't an HTTP/1.1 response, or is too long.
   static func parse(_ bytes: [UInt8]) throws(FieldSyntaxError) -> (head: ResponseHead, length: Int)? {
     // Bytes that can't begin a response are refused early.

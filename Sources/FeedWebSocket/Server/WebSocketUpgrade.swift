@@ -17,7 +17,7 @@ public struct WebSocketUpgrade: Sendable {
   public var limits = WebSocketLimits()
   /// The compression of messages, if the client offers it; `nil` for no compression.
   public var compression: WebSocketCompression? = WebSocketCompression()
-  /// The supported subprotocols, the preferred one first. A client that offers none of them gets a socket without a
+  /// The supported subprotocols, most preferred first. A client that offers none of them gets a socket without a
   /// subprotocol.
   public var subprotocols: [String] = []
   /// The pages that may open sockets: by default, those from the same host. Others get 403.
@@ -52,7 +52,7 @@ public struct WebSocketUpgrade: Sendable {
       return refuse(.badRequest, "the key is not 16 bytes in base64")
     }
     guard let host = request.host, hosts.map({ $0.contains(host.lowercased()) }) ?? true else {
-      return refuse(.misdirectedRequest, "this host is not served here")
+      return refuse(.misdirectedRequest, "this server doesn't serve this host")
     }
     let origin = request.headers.values(of: "Origin")
     guard origin.count < 2, origin.first.map({ accepts($0, host) }) ?? true else {

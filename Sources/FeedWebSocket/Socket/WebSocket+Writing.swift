@@ -1,7 +1,7 @@
 internal import FeedStream
 
 extension WebSocket {
-  /// A message or frame that waits to be sent.
+  /// A message or frame that is waiting to be sent.
   enum Item {
     case message(WebSocketMessage)
     case close(WebSocketClose)
@@ -24,7 +24,7 @@ extension WebSocket {
   /// True while another message may be requested.
   var hasRoom: Bool { state == .open && queue.isEmpty && current == nil && outBytes < limits.bufferedBytes }
 
-  /// True if something that can be written now is waiting.
+  /// True if something is waiting that can be written now.
   private var hasMore: Bool { !out.isEmpty || current != nil || !queue.isEmpty || !controls.isEmpty }
 
   /// True once a close frame is among the written frames.

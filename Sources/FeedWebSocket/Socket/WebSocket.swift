@@ -12,11 +12,11 @@ public import FeedStream
 public final class WebSocket {
   enum State {
     case open
-    /// A close frame has been sent or is about to be; the peer's close frame is awaited.
+    /// A close frame has been sent or is about to be; the socket waits for the peer's close frame.
     case closing
     /// The peer has closed, or has violated the protocol; a close frame is being written.
     case ending
-    /// Nothing more is written; the end of the connection is awaited, and further bytes are discarded.
+    /// Nothing more is written; the socket waits for the connection to end, and discards further bytes.
     case lingering
     case closed
   }
@@ -121,7 +121,7 @@ public final class WebSocket {
     if let upgraded { upgraded.close() } else { connection.close() }
   }
 
-  /// Begins to read, starting with bytes that came with the handshake.
+  /// Starts reading, beginning with the bytes that came with the handshake.
   func start(_ early: Chunk) {
     watch()
     if !early.isEmpty { reader.feed(early) }

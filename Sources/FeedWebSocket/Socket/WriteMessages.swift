@@ -11,7 +11,7 @@ extension Publisher where Output == WebSocketMessage {
   /// ``WebSocketLimits/bufferedBytes`` bytes wait to be written. So a peer that doesn't read takes up no more memory.
   /// **Failure:** upstream's failure, once upstream's messages are written; the socket is then closed with 1011, unless
   /// the failure is the socket's own. ``WebSocketError`` if the socket is closed first. **Cancellation:** cancels
-  /// upstream; encoded messages are still written. **Policy:** holds one message, and the bytes that wait to be
+  /// upstream; encoded messages are still written. **Policy:** holds one message, and the bytes waiting to be
   /// written.
   ///
   /// - Parameters:

@@ -118,7 +118,7 @@ private final class FeedChangesReader<Output>: PullSource {
   }
 }
 
-/// Tells the watches in this process that the store has changed.
+/// Notifies the watches in this process that the store has changed.
 package final class StoreBell: Sendable {
   // One sender per watch. A sender may be called on any thread.
   private let senders = Mutex<(next: Int, all: [Int: StreamSender<Void, Never>])>((0, [:]))

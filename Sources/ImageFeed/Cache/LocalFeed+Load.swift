@@ -16,7 +16,7 @@ extension LocalFeed {
   /// The saved feed, unless it has expired.
   ///
   /// **Demand:** the feed is held until requested. **Failure:** a ``CacheMiss`` if nothing is saved, if the saved feed
-  /// is `maxAge` old or older (see ``FeedCachePolicy``), or if it can't be read; the miss gives the reason, and the
+  /// is `maxAge` old or older (see ``FeedCachePolicy``), or if it can't be read. The miss gives the reason, and the
   /// fate of an expired feed. **Cancellation:** prevents a retrieval that has not begun.
   ///
   /// - Parameters:

@@ -11,7 +11,7 @@ import Foundation
 /// replaces the first. The processes (`image-decoder`, from this package) are started when there is work, decode one
 /// image after another, and end when they are idle or the decoder is released. They can't access files or the network,
 /// and may use 320 MiB of memory (seccomp and rlimits). They are not trusted: a reply that does not match its request
-/// ends the process.
+/// terminates the process.
 ///
 /// JPEG and PNG images, and the first frames of GIF, WebP and AVIF images, are decoded and turned upright. Lives on its
 /// scheduler's thread, as streams do.
@@ -23,7 +23,7 @@ public final class ImageDecoder {
     /// The time limit for one image in a process. 15 seconds by default. The limit on processor time is 5 seconds and
     /// cannot be changed.
     public var deadline: Duration = .seconds(15)
-    /// The maximum number of images that wait for a process. 256 by default.
+    /// The maximum number of images waiting for a process. 256 by default.
     public var waiting = 256
     /// The maximum number of encoded bytes of the waiting images. 64 MiB by default; a single waiting image may be
     /// larger.

@@ -22,7 +22,7 @@ final class ImageDecodingJob {
   }
 }
 
-/// A process that decodes images, one at a time. Releasing it ends the process.
+/// A process that decodes images, one at a time. Releasing this object terminates the process.
 final class ImageDecoderProcess {
   /// An event of a child process.
   enum Event {
@@ -105,7 +105,7 @@ final class ImageDecoderProcess {
     if self.writing != nil { self.writing = subscription }
   }
 
-  /// A failed write means that the child has ended, which is reported separately.
+  /// Called when the write has ended. A failed write means that the child has ended, which is reported separately.
   private func hasWritten() {
     writing = nil
     if isFree { rest(nil, nil) }
@@ -130,8 +130,8 @@ final class ImageDecoderProcess {
     leaveIfEnded()
   }
 
-  /// Fails the image with the error for the exit status, after all of its output has been read, because a reply that
-  /// was written before the exit counts.
+  /// Fails the image with the error for the exit status once all output of the process has been read: a reply that was
+  /// written before the exit counts.
   private func leaveIfEnded() {
     guard hasEndedWriting, let status else { return }
     lose(ImageDecodingError(status, isFirst: answered == 0))
@@ -149,7 +149,7 @@ final class ImageDecoderProcess {
     request = nil
   }
 
-  /// Ends the process with SIGKILL, which is safe, because the process has no state besides the image.
+  /// Terminates the process with SIGKILL, which is safe, because the process has no state besides the image.
   private func kill() {
     if status == nil { process.send(SIGKILL) }
   }

@@ -49,7 +49,7 @@ extension ImageDecodingError: CustomStringConvertible, LocalizedError {
     case .corrupt(let reason): "The image is damaged: \(reason)"
     case .outOfMemory: "Decoding the image needs more memory than the limit allows."
     case .crashed(nil): "The image decoder sent an invalid reply and was stopped."
-    case .crashed(let status?): "The image crashed the decoder: it \(status)."
+    case .crashed(let status?): "The decoder crashed on this image: it \(status)."
     case .tookTooLong: "Decoding the image took too long."
     case .busy: "Too many images are waiting to be decoded."
     case .unavailable(let reason): "No image can be decoded: \(reason)"

@@ -17,7 +17,7 @@ extension ImageDecodingResponse {
     }
   }
 
-  /// A child's text is untrusted.
+  /// The child's text, escaped and truncated, because it is untrusted.
   private var reason: String { body.text.printable(limit: 200) }
 
   private var tooLarge: String {

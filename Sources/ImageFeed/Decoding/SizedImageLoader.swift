@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// Images in sizes that fit a screen: made once by a decoder, and kept next to their originals.
+/// Loads images in sizes that fit a screen. A decoder makes each size once; the cache keeps it next to the original.
 ///
 /// There are few widths (``ladder``), so that clients can't fill the disk by requesting many of them. Lives on its
 /// scheduler's thread, as streams do.
@@ -9,7 +9,7 @@ public final class SizedImageLoader {
   /// The widths of the resized images, in pixels.
   public static let ladder = [200, 400, 800, 1600]
 
-  /// The result for an image with this digest that was not resized; `error` is `nil` if the original is shown.
+  /// The result for an image that has this digest and was not resized; `error` is `nil` if the original is shown.
   private struct Finding {
     let digest: BodyDigest
     let error: ImageDecodingError?
@@ -62,7 +62,7 @@ public final class SizedImageLoader {
   ///
   /// - Parameters:
   ///   - url: the image's URL.
-  ///   - feed: the feed that names it, as for ``ImageLoader/data(for:of:isPrivate:)``.
+  ///   - feed: the feed that lists it, as for ``ImageLoader/data(for:of:isPrivate:)``.
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
   ///   - width: the width in pixels; `nil` for the original.
   public func data(
@@ -98,7 +98,7 @@ public final class SizedImageLoader {
       .eraseToAnyPublisher()
   }
 
-  /// The URL under which a smaller image is kept, with a scheme that no feed can name.
+  /// The URL under which a smaller image is kept, with a scheme that no feed can use.
   static func key(_ url: URL, width: Int) -> URL? { URL(string: "w\(width)+\(url.absoluteString)") }
 
   /// The URLs under which a store keeps the smaller versions of an image.

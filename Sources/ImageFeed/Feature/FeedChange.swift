@@ -49,7 +49,7 @@ public struct FeedChange: Hashable, Sendable {
 
   /// The positions of a longest increasing subsequence of `values`: the elements that did not move.
   private static func longestRise(of values: [Int]) -> Set<Int> {
-    // `ends`: for each length, the position of the least value that ends an increasing subsequence of that length.
+    // `ends`: for each length, the position of the smallest value that ends an increasing subsequence of that length.
     // `previous`: for each position, the one before it in its subsequence.
     var ends: [Int] = []
     var previous: [Int?] = []

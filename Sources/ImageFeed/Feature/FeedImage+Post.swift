@@ -1,7 +1,7 @@
 public import Foundation
 
 extension FeedImage {
-  /// The fields of a feed's item other than its image. All texts are untrusted: see `String.printable`.
+  /// The fields of a feed's item other than its image. All text is untrusted: see `String.printable`.
   public struct Post: Hashable, Sendable {
     /// The item's title, on one line.
     public var title: String?

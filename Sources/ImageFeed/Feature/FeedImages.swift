@@ -4,7 +4,7 @@ import Foundation
 /// The images of a feed, in order: an immutable list that is compared, hashed and released in constant time.
 ///
 /// An event loop compares the feed that it shows with the one that has arrived, and releases the old one. With an array
-/// of 100,000 images, each of these operations would take 10 ms. This list is created off the loop: all texts are in
+/// of 100,000 images, each of these operations would take 10 ms. This list is created off the loop: all text is in
 /// one block of memory, together with their digest. Reading an element creates its strings.
 public struct FeedImages: Sendable {
   let storage: Storage
@@ -44,7 +44,7 @@ public struct FeedImages: Sendable {
   /// The feed's own title, on one line; `nil` when it has none. It is untrusted text, and not compared.
   public var title: String? { storage.title }
 
-  /// The URL of the next page; `nil` if the document doesn't name one. It is neither compared nor saved.
+  /// The URL of the next page; `nil` if the document doesn't specify one. It is neither compared nor saved.
   public var next: URL? { storage.next }
 
   /// True if the document came from a private network, false if it did not; `nil` if this is unknown. Only a feed from
@@ -68,7 +68,7 @@ public struct FeedImages: Sendable {
 
   final class Storage: Sendable {
     let records: [Record]
-    /// The texts of each record, one after another: the description, the location and the URL in UTF-8, and then the
+    /// The text of each record, one after another: the description, the location and the URL in UTF-8, and then the
     /// post.
     let texts: [UInt8]
     let digest: Int
@@ -105,13 +105,13 @@ public struct FeedImages: Sendable {
     }
   }
 
-  /// One image without its texts. It has no references, so an array of records can be released without visiting its
+  /// One image without its text. It has no references, so an array of records can be released without visiting its
   /// elements.
   struct Record {
     let id: FeedImage.ID
-    /// The lengths of the image's texts; -1 for a missing text.
+    /// The lengths of the image's text fields; -1 for a missing field.
     let description: Int32
-    /// The offset of the image's texts.
+    /// The offset of the image's text.
     let start: Int
     let location: Int32
     let address: Int32
@@ -184,10 +184,10 @@ extension FeedImages {
     package var post: UnsafeBufferPointer<UInt8>?
   }
 
-  /// The id of an image; doesn't read the image's texts.
+  /// The id of an image; doesn't read the image's text.
   func id(at position: Int) -> FeedImage.ID { storage.records[position].id }
 
-  /// The time when an image was published, in seconds since 1970; doesn't read the image's texts.
+  /// The time when an image was published, in seconds since 1970; doesn't read the image's text.
   func published(at position: Int) -> Int64? {
     let published = storage.records[position].published
     return published == Record.undated ? nil : published
@@ -214,7 +214,7 @@ extension FeedImages {
     for position in indices { withTexts(at: position, body) }
   }
 
-  /// Calls `body` with the texts of all images, one after another.
+  /// Calls `body` with the text of all images, one after another.
   package func withAllTexts(_ body: (UnsafeBufferPointer<UInt8>) -> Int) -> Int {
     storage.texts.withUnsafeBufferPointer(body)
   }
@@ -230,7 +230,7 @@ extension FeedImages {
     var isFromPrivateNetwork: Bool?
     private var imageless: [Imageless] = []
 
-    /// - Parameter textBytes: the number of bytes in all texts, if known.
+    /// - Parameter textBytes: the number of bytes of text, if known.
     init(count: Int, textBytes: Int = 0) {
       records.reserveCapacity(count)
       texts.reserveCapacity(textBytes)
@@ -264,7 +264,7 @@ extension FeedImages {
           isPlain: image.address.isPlain, published: image.publishedSeconds ?? Record.undated))
     }
 
-    /// Appends an image whose texts are UTF-8; ``WebAddress`` has accepted `address`.
+    /// Appends an image whose text is UTF-8; ``WebAddress`` has accepted `address`.
     mutating func append(_ image: Texts) {
       let start = texts.count
       if let description = image.description { texts.append(contentsOf: description) }

@@ -60,14 +60,14 @@ public struct FeedRenewal: Hashable, Sendable {
 }
 
 extension FeedStore {
-  /// By default, reads the whole feed. Implement this method in a store that doesn't need to read everything.
+  /// Reads the whole feed by default. Implement this method in a store that doesn't need to read everything.
   public func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary? {
     guard let feed = try retrieve(for: address) else { return nil }
     return CachedFeedSummary(
       address: address, timestamp: feed.timestamp, imageCount: feed.images.count, validators: feed.validators)
   }
 
-  /// By default, reads and replaces the whole feed. Implement this method in a store that doesn't need to read
+  /// Reads and replaces the whole feed by default. Implement this method in a store that doesn't need to read
   /// everything.
   public func renew(
     for address: URL, with renewal: FeedRenewal, now: Date

@@ -99,7 +99,7 @@ extension FeedStoreError.Cause: CustomStringConvertible {
     case .newerSchema(let version):
       "a newer version of this program wrote it (schema \(version)). Update this program, or choose another cache file."
     case .olderSchema(let version):
-      "an older version of this program wrote it (schema \(version)), and this version can't read it. Move the file away, or "
+      "an older version of this program wrote it (schema \(version)), and this version can't read it. Move the file elsewhere, or "
         + "choose another cache file."
     case .foreign: "it isn't a cache that this program wrote, so it was left unchanged. Choose another cache file."
     case .inputOutput(let detail):

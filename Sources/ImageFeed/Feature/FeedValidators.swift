@@ -47,8 +47,8 @@ public struct FeedValidators: Hashable, Sendable {
 
   /// These validators, updated from a response that says that nothing has changed.
   ///
-  /// A response without a body (status 304) keeps the validators that it doesn't name; a response with the same bytes
-  /// as before replaces all of them.
+  /// A response without a body (status 304) keeps the validators that it doesn't include; a response with the same
+  /// bytes as before replaces all of them.
   package func updated(by news: FeedValidators) -> FeedValidators {
     guard news.digest == nil else { return news }
     var updated = self

@@ -12,9 +12,9 @@ public enum InvalidData: Error, Hashable, Sendable {
   case empty
   /// The body is a web page: often the login page of a public network instead of the feed.
   case webPage
-  /// The body is a web page that names one feed.
+  /// The body is a web page that links to one feed.
   case pageOfFeed(FeedLink)
-  /// The body is a web page that names several feeds; the value contains their URLs.
+  /// The body is a web page that links to several feeds; the value contains their URLs.
   case severalFeeds([String])
   /// The body is a list of feeds (OPML).
   case listOfFeeds
@@ -26,7 +26,7 @@ public enum InvalidData: Error, Hashable, Sendable {
   case tooManyValues(limit: Int)
   /// The body is in none of the accepted formats.
   case notAFeed
-  /// The body exceeds a limit; `of` is the name of the thing that is counted.
+  /// The body exceeds a limit; `of` says what is counted.
   case tooMuch(of: String, limit: Int)
   /// The body is JSON with the wrong structure. The values are the location of the error (`items[3].id`; empty for the
   /// whole document) and the expected structure.

@@ -8,7 +8,7 @@ public struct ShownImages: Hashable, Sendable {
   /// The maximum number of remembered images that the feed no longer lists.
   public static let kept = 10_000
 
-  /// The ids, the most recently added last.
+  /// The ids, most recently added last.
   private(set) var ids: [FeedImage.ID]
 
   public init() { ids = [] }
@@ -44,7 +44,7 @@ public struct ShownImages: Hashable, Sendable {
 }
 
 extension Set<FeedImage.ID> {
-  /// Each id once, in the feed's order.
+  /// The ids, each only once, in the feed's order.
   fileprivate func sorted(in images: FeedImages) -> [FeedImage.ID] {
     var rest = self
     return images.indices.compactMap { rest.remove(images.id(at: $0)) }

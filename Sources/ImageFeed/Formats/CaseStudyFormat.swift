@@ -35,7 +35,7 @@ public struct CaseStudyFormat: FeedFormat {
 }
 
 extension FeedImages.Builder {
-  /// Copies the texts of an image without creating strings.
+  /// Copies the text of an image without creating strings.
   fileprivate mutating func append(_ image: CaseStudyFeed.Image) {
     image.address.withUTF8 { address in
       image.description.withUTF8 { description in

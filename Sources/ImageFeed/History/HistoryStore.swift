@@ -33,7 +33,7 @@ public protocol HistoryStore: FeedStore {
   /// images.
   func starredImages() throws(FeedStoreError) -> Set<URL>
 
-  /// Updates a part of the word index in its own transaction, one feed after another, until `limit` items have been
+  /// Updates part of the word index in its own transaction, one feed after another, until `limit` items have been
   /// read; does nothing if `limit` is 0.
   ///
   /// - Returns: the number of indexed items and of all items; equal if ``seen(_:)`` has nothing to index.

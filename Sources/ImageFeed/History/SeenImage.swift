@@ -32,7 +32,7 @@ public struct SeenImage: Hashable, Sendable {
 /// A page of the history, newest first, and the position where the next page begins.
 public struct SeenPage: Hashable, Sendable {
   public var images: [SeenImage]
-  /// `nil` if there is no next page.
+  /// The position where the next page begins; `nil` if there is no next page.
   public var next: Place?
 
   /// A position in a list that grows at its beginning.
@@ -61,8 +61,8 @@ public struct SeenPage: Hashable, Sendable {
 
 /// A query of the history.
 public struct SeenQuery: Hashable, Sendable {
-  /// The words. Each must occur in the title, the text, the alternative text or the location; a word that ends with `*`
-  /// matches words that begin with it. An empty string matches any item.
+  /// The words to search for. Each must occur in the title, the text, the alternative text or the location; a word that
+  /// ends with `*` matches words that begin with it. An empty string matches any item.
   public var words: String
   /// True if the last word is still being typed, and matches words that begin with it.
   public var isTyping: Bool

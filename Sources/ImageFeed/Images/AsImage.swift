@@ -44,7 +44,7 @@ extension HTTPHeaders {
   /// The maximum time for which an image is considered current, whatever its server says: 365 days.
   private static let longestLifetime = Duration.seconds(31_536_000)
 
-  /// The time for which the response says that it is fresh; `nil` if it doesn't say. Zero for `no-cache` and
+  /// The freshness lifetime that the response states; `nil` if it states none. Zero for `no-cache` and
   /// `no-store`: such an image is saved anyway, to be shown when its server is unreachable.
   fileprivate func imageLifetime(now: Date) -> Duration? {
     let control = CacheControl(filter { $0.name.lowercased() == "cache-control" }.map(\.value))

@@ -2,7 +2,7 @@ package import Foundation
 
 /// Limits the bytes of images that are loaded before anyone opens them: per feed, and for all feeds together.
 ///
-/// A feed's images are counted in the order in which they are loaded, the latest first. So when new ones arrive, the
+/// A feed's images are counted in the order in which they are loaded, latest first. So when new ones arrive, the
 /// oldest are no longer loaded. Loaded images stay until the store trims them.
 package struct ImageBudget: Sendable {
   /// The maximum number of bytes for each feed; 30 MB by default.

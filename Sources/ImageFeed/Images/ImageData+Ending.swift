@@ -4,7 +4,7 @@ extension ImageData {
   /// True if the format shows that the end is missing. Formats whose end can't be found without decoding count as
   /// whole, and so do otherwise damaged images.
   var isCutOff: Bool {
-    // Fewer bytes can't be an image.
+    // Fewer bytes than this can't be an image.
     guard bytes.count >= 64 else { return false }
     return bytes.withUnsafeBytes { bytes in
       switch kind {

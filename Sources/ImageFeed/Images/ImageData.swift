@@ -2,7 +2,7 @@ public import Foundation
 
 /// The bytes of an image as its server sent them; the first bytes have been checked.
 public struct ImageData: Hashable, Sendable {
-  /// The format of an image, as its first bytes indicate it, because the image's URL and media type can be wrong.
+  /// The format of an image, as indicated by its first bytes, because the image's URL and media type can be wrong.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     case jpeg, png, gif, webp, avif, heif, jpegXL, bmp, tiff, icon
 
@@ -43,7 +43,7 @@ public struct ImageData: Hashable, Sendable {
     bytes.prefix(512).drop { [0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D].contains($0) }.first == UInt8(ascii: "<")
   }
 
-  /// True for markup whose first element is SVG's, after a declaration, comments and a document type.
+  /// True for markup whose first element, after a declaration, comments and a document type, is `<svg>`.
   private static func isDrawing(_ bytes: Data) -> Bool {
     let text = String(decoding: bytes.prefix(4096), as: UTF8.self)
     let first = text.firstMatch(of: /<(?:[A-Za-z]\w*:)?([A-Za-z]+)[\s>\/]/)

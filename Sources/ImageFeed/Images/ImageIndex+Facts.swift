@@ -28,7 +28,7 @@ extension ImageIndex {
     } ?? [:]
   }
 
-  /// Does nothing for an image that isn't stored, because its facts would never be deleted.
+  /// Saves the facts about an image, unless the image isn't stored: its facts would then never be deleted.
   func note(_ facts: ImageFacts, for url: URL) throws {
     _ = try write { db in
       try db.cachedStatement(

@@ -3,7 +3,7 @@ import GRDB
 
 /// Rebuilds a lost index from the files.
 extension ImageIndex {
-  /// Adds files without a row, the newest first, until there is no more room, and removes unusable files. Kept images
+  /// Adds files without a row, newest first, until there is no more room, and removes unusable files. Kept images
   /// are always added; if it can't be determined which images are kept, all are added.
   static func adoptFiles(
     of folder: String, limit: Int, kept: DiskImageStore.KeptImages, into db: Database

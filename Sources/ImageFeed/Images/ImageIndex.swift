@@ -227,7 +227,7 @@ struct ImageIndex {
     var configuration = Configuration()
     configuration.busyMode = .timeout(busyTimeout / .seconds(1))
     configuration.label = "ImageStore"
-    // As in `FeedDatabase`: an error closes the connection instead of ending the process.
+    // As in `FeedDatabase`: an error closes the connection instead of trapping.
     configuration.allowsUnsafeTransactions = true
     configuration.prepareDatabase { db in
       try check(db)

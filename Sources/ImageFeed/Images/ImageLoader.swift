@@ -59,7 +59,7 @@ public final class ImageLoader {
   ///
   /// - Parameters:
   ///   - url: the image's URL.
-  ///   - feed: the feed that names it. If the feed didn't come from a private network, the image isn't loaded from one
+  ///   - feed: the feed that lists it. If the feed didn't come from a private network, the image isn't loaded from one
   ///     either (`HTTPRequest.origin`). `nil` if the user chose the URL.
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
   public func data(

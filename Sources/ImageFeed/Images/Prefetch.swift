@@ -24,7 +24,7 @@ extension Sequence<FeedImage> {
   /// - Parameters:
   ///   - width: the number of images to load in advance.
   ///   - loader: loads the images.
-  ///   - feed: the feed that names them: see ``ImageLoader/data(for:of:isPrivate:)``.
+  ///   - feed: the feed that lists them: see ``ImageLoader/data(for:of:isPrivate:)``.
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
   /// - Precondition: `width` is more than zero.
   public func prefetched(

@@ -21,7 +21,7 @@ public struct FeedTimeline: Sendable {
       self.feed = feed
     }
 
-    /// `nil` if there is no feed to show.
+    /// Creates a member from a report; `nil` if there is no feed to show.
     public init?(_ report: FeedReport) {
       guard let feed = report.feed else { return nil }
       self.init(address: report.address, feed: feed)

@@ -50,7 +50,7 @@ public final class NewImagesFinder {
     self.report = report
   }
 
-  /// Reads which images were shown, then subscribes to the feeds' reports and finds the new images in each.
+  /// Reads the record of shown images, then subscribes to the feeds' reports and finds the new images in each.
   ///
   /// **Demand:** one report at a time. **Failure:** none. **Cancellation:** passes through.
   public func reports<P: Publisher>(of addresses: [URL], _ reports: @escaping () -> P) -> AnyPublisher<NewImages, Never>
@@ -67,7 +67,7 @@ public final class NewImagesFinder {
       .eraseToAnyPublisher()
   }
 
-  /// Reads which images of additional feeds were shown: call it before their first reports.
+  /// Reads the shown images of additional feeds: call this before their first reports.
   public func add(_ addresses: [URL]) {
     let (store, memories) = (store, memories)
     cache.worker.perform {

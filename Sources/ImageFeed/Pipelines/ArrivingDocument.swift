@@ -5,7 +5,7 @@ public import Foundation
 public struct ArrivingDocument {
   /// The value of `Content-Type`, unchanged.
   public var type: String?
-  /// Its URL after redirects.
+  /// The document's URL after redirects.
   public var url: URL
   /// The validators by which the server can tell whether the document has changed.
   public var validators: FeedValidators

@@ -21,7 +21,7 @@ public protocol LocalCopy<Value> {
 }
 
 extension LocalCopy {
-  /// By default, saves the value again.
+  /// Saves the value again by default.
   public func renewing(_ value: Saved<Value>, with renewal: FeedRenewal) -> AnyPublisher<Value, FeedStoreError> {
     saving(Saved(value.value, timestamp: renewal.timestamp, validators: renewal.validators))
   }

@@ -8,7 +8,7 @@ struct DocumentPiece: Sendable {
   var isLast: Bool
 }
 
-/// Joins chunks into pieces: 16 KiB at first, so that a wrong document is recognized early, then doubling up to 256
+/// Joins chunks into pieces: 16 KiB at first, so that an invalid document is recognized early, then doubling up to 256
 /// KiB.
 struct PieceDecoder: ChunkDecoder {
   static let smallest = 16 << 10
@@ -157,7 +157,7 @@ extension WebDocument {
   /// True for a web page, judged by its first bytes.
   public var isWebPage: Bool { FeedLink.isPage([UInt8](body.prefix(4096))) }
 
-  /// The feeds that a web page names.
+  /// The feeds that a web page links to.
   public var feedLinks: [FeedLink] {
     FeedLink.links(inPage: [UInt8](body.prefix(1 << 20)), address: url.absoluteString)
   }

@@ -51,7 +51,7 @@ public struct FeedHistory {
     }
   }
 
-  /// Records that images of a feed are shown, and delivers which of them are new since the last visit, and which are
+  /// Records that images of a feed are shown, and delivers those that are new since the last visit and those that are
   /// starred.
   public func visit(_ images: FeedImages, of address: URL) -> AnyPublisher<Visit, FeedStoreError> {
     let store = store

@@ -23,7 +23,7 @@ public struct FeedLoader {
     public var timeout: Duration = .seconds(30)
     /// The retries when no complete response arrives (``RemoteFeedError/isWorthRetrying``). None by default.
     public var retry = RetryPolicy.immediate(limit: 0)
-    /// The size of the largest body that is accepted, in bytes, after decompression. 32 MiB by default.
+    /// The maximum accepted body size, in bytes, after decompression. 32 MiB by default.
     public var maxBodyBytes = 32 << 20
     /// The accepted formats; the first that recognizes a body reads it. Essential Feed JSON, RSS, Atom and JSON Feed by
     /// default.
@@ -33,7 +33,7 @@ public struct FeedLoader {
     /// Called with the error of a failed save. Does nothing by default: the feed is shown in any case.
     public var report: (FeedStoreError) -> Void = { _ in }
 
-    /// Called with the feed that is loaded instead, when a web page at the URL names one. Does nothing by default.
+    /// Called with the feed that is loaded instead, when a web page at the URL links to one. Does nothing by default.
     public var onFeedFound: (FeedLink) -> Void = { _ in }
 
     /// Keeps the images that were found on the pages of items without an image; `nil` to show no such images.
@@ -66,7 +66,7 @@ public struct FeedLoader {
   /// The feed: the latest from the server, or else the saved one, if it has not expired. If neither is available and
   /// the server's feed is cut off, the part that arrived is delivered (``LoadSource/part(reason:)``), but not saved.
   ///
-  /// Each subscription makes one request, a second one if the first leads to a web page that names a feed, and retries
+  /// Each subscription makes one request, a second if the first leads to a web page that links to a feed, and retries
   /// according to ``Options/retry``. The request includes the saved feed's validators, so that the server needn't send
   /// an unchanged feed again. Every eight days, and when the validators can't be used, the request is unconditional. On
   /// success, the saved feed is replaced or renewed; the completion waits for that save. If the saved feed is read and

@@ -6,7 +6,7 @@ extension FeedLoader {
   ///
   /// The first is the feed of ``load()``, always requested unconditionally. Each later page has only images that no
   /// earlier page had. JSON Feed's `next_url`, Atom's `rel=next` (RFC 5005), and the `limit` and `after_id` of
-  /// Essential Feed JSON name the next page. Finishes after a page that names no next page or one that was already
+  /// Essential Feed JSON name the next page. Finishes after a page without a next page or with one that was already
   /// requested, or when a page has no new images; that page is not delivered. Before a page is delivered, the images of
   /// all pages so far are saved as one feed. A feed from the cache is one page. A page that is cut off is the last one,
   /// and is not saved (``LoadSource/part(reason:)``). If the first page is cut off, the saved feed, if any, is shown
@@ -64,7 +64,7 @@ extension FeedLoader {
 private final class PageTrail: @unchecked Sendable {
   /// The page to request; `nil` when there are no more.
   var next: URL?
-  /// True if the page that names the next one came from a private network; `nil` if that is unknown.
+  /// True if the page that links to the next one came from a private network; `nil` if that is unknown.
   private(set) var isPrivate: Bool?
   /// The new images of the last page: those that no earlier page had.
   private(set) var newest: FeedImages = []

@@ -32,7 +32,7 @@ extension Publisher {
 }
 
 extension FeedResult {
-  /// True if a user would see no difference. The age of a saved feed does not count, and neither does the difference
+  /// True if a user would see no difference. The age of a saved feed does not count. Neither does the difference
   /// between an expired feed, which is deleted, and the empty cache that the next load finds.
   fileprivate func showsTheSame(as other: FeedResult) -> Bool {
     switch (self, other) {

@@ -3,10 +3,10 @@ public import FeedStream
 public import Foundation
 
 extension Publisher where Failure == RemoteFeedError {
-  /// Follows a document that is a web page and names one feed: delivers the values of that feed instead.
+  /// Follows a document that is a web page and links to one feed: delivers the values of that feed instead.
   ///
   /// If the feed's URL leads to a web page, too, that page is not followed. **Demand:** passes through. **Failure:**
-  /// the failure of upstream or of `feed`, and ``InvalidData/severalFeeds(_:)`` for a page that names more than one
+  /// the failure of upstream or of `feed`, and ``InvalidData/severalFeeds(_:)`` for a page that links to more than one
   /// feed.
   /// **Cancellation:** cancels the running request.
   ///

@@ -21,7 +21,7 @@ extension Publisher where Output == ArrivingDocument, Failure == RemoteFeedError
   ///
   /// The document is read in pieces (16 KiB at first, and up to 256 KiB later). If it isn't a feed, or is too large,
   /// its transfer ends with the first piece that reveals this. A format without a reader reads the document when it is
-  /// complete. The first megabyte of a web page is searched for the feeds that it names.
+  /// complete. The first megabyte of a web page is searched for the feeds that it links to.
   ///
   /// **Demand:** one document at a time, and one piece of its body after the previous one has been read. **Failure:**
   /// ``RemoteFeedError``; for a web page, ``InvalidData/pageOfFeed(_:)``, ``InvalidData/severalFeeds(_:)`` or

@@ -1,7 +1,7 @@
 public import FeedHTTP
 public import Foundation
 
-/// The time for which a response is fresh, and the field that says so.
+/// The freshness lifetime of a response, and the field that states it.
 public struct ResponseFreshness: Hashable, Sendable {
   public var lifetime: Duration
   /// The field as the server sent it, such as `max-age=3600`.
@@ -14,7 +14,7 @@ public struct ResponseFreshness: Hashable, Sendable {
 }
 
 extension ResponseFreshness {
-  /// The freshness according to `Cache-Control: max-age` or else `Expires`, less `Age` (RFC 9111, sections 4.2.1 and
+  /// The freshness according to `Cache-Control: max-age` or else `Expires`, minus `Age` (RFC 9111, sections 4.2.1 and
   /// 4.2.3). `nil` if both are missing, and for `no-cache`, which requires a request each time. If there are several
   /// `max-age` directives, the smallest counts; an invalid `max-age` or `Expires` counts as expired.
   ///

@@ -8,7 +8,7 @@ public struct SubscribedFeed: Hashable, Sendable {
   public var address: URL
   /// The subscriber's name for the feed.
   public var title: String?
-  /// The folders that contain the feed, the outermost first.
+  /// The folders that contain the feed, outermost first.
   public var folders: [String]
   /// The polling interval, if it isn't the default.
   public var interval: Duration?

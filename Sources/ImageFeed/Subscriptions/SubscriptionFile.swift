@@ -122,12 +122,12 @@ public enum SubscriptionFileError: Error, Hashable, Sendable {
 extension SubscriptionFileError: CustomStringConvertible, LocalizedError {
   public var description: String {
     switch self {
-    case .unreadable(let path, let reason): "cannot read \(path): \(reason)"
+    case .unreadable(let path, let reason): "Cannot read \(path): \(reason)."
     case .notAList(let path, .notAFeed), .notAList(let path, .empty):
       "\(path) is not a list of subscriptions (OPML)."
     case .notAList(let path, .webPage): "\(path) is a web page, not a list of subscriptions (OPML)."
     case .notAList(let path, let error): InvalidData(error).description(ofFile: path)
-    case .unwritable(let path, let reason): "cannot write \(path): \(reason)"
+    case .unwritable(let path, let reason): "Cannot write \(path): \(reason)"
     }
   }
 

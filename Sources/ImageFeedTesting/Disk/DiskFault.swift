@@ -59,7 +59,7 @@ public struct DiskEvent: Sendable {
     case retrieved(CachedFeed?)
     case replaced(FeedReplacement)
     case summarized(CachedFeedSummary?)
-    /// `nil` when there was no such feed.
+    /// The result of a renewal; `nil` when there was no such feed.
     case renewed(FeedReplacement?)
     case deleted(Bool)
     /// A call about polling that succeeded.

@@ -28,7 +28,7 @@ extension VirtualDisk {
     }
   }
 
-  /// A damaged feed still has a summary: only its images are damaged.
+  /// The summary of a feed, even of a damaged one, in which only the images are damaged.
   public func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary? {
     let address = address.absoluteURL
     return try serve(.summary(address), .retrieval, DiskEvent.Outcome.summarized) { platter in

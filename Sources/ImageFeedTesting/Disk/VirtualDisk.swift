@@ -11,7 +11,7 @@ import Synchronization
 ///     disk.setFaults { step, random in
 ///       step == .beforeCommit && Int.random(in: 0..<100, using: &random) == 0 ? .crash : nil
 ///     }
-///     // Code that may crash it; then:
+///     // Code that may crash the disk; then:
 ///     if disk.isDown { disk = disk.restarted() }      // and recreate everything that lived in the old process
 ///
 /// A change is made in a transaction: it becomes durable as a whole, at the commit, or not at all. When a fault or
@@ -21,7 +21,7 @@ import Synchronization
 /// Calls take no virtual time themselves; on the loop, a call takes `VirtualTimeScheduler.offloadLatency`. Any thread
 /// may call the disk.
 public final class VirtualDisk: FeedStore {
-  /// The location that this disk's errors name.
+  /// The location that this disk's errors report.
   static let place = "the virtual disk"
 
   private let time: VirtualTimeScheduler
@@ -111,7 +111,7 @@ public final class VirtualDisk: FeedStore {
   /// Every call so far, in the order in which they were served; see ``keepsLog``.
   public var log: [DiskEvent] { state.withLock { $0.log } }
 
-  /// True when calls are kept in ``log``, as by default.
+  /// True when calls are kept in ``log``; true by default.
   public var keepsLog: Bool {
     get { state.withLock { $0.keepsLog } }
     set { state.withLock { $0.keepsLog = newValue } }

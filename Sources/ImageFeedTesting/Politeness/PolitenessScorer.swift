@@ -115,7 +115,7 @@ public final class PolitenessScorer {
     for host in hosts.keys { hosts[host]!.open = 0 }
   }
 
-  /// Records that the client was killed before it could save the last response from `url`, with a pause or validators.
+  /// Records that the client was killed before it could save the pause or validators of the last response from `url`.
   public func lost(_ url: String, of host: String) {
     pages[url]?.hasValidators = false
     pages[url]?.isGone = false

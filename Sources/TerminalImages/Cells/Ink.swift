@@ -12,7 +12,7 @@ package enum ColorDepth: Int, Hashable, Sendable, Comparable {
   package static func < (one: ColorDepth, other: ColorDepth) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// A color of text.
+/// The color of text.
 package enum Color: Hashable, Sendable {
   /// The terminal's own color.
   case standard
@@ -26,7 +26,7 @@ package enum Color: Hashable, Sendable {
   package static let cyan = Color.named(6)
 }
 
-/// The look of a character.
+/// The style of a character.
 package struct Ink: Hashable, Sendable {
   package var foreground = Color.standard
   package var background = Color.standard
@@ -47,8 +47,8 @@ package struct Ink: Hashable, Sendable {
   package static let bold = Ink(bold: true)
   package static let dim = Ink(dim: true)
 
-  /// The sequence that sets this look, whatever the previous look was (ECMA-48, 8.3.117). Without colors, bold, dim and
-  /// reversed remain.
+  /// The sequence that sets this style, whatever the previous style was (ECMA-48, 8.3.117). Without colors, bold, dim
+  /// and reversed remain.
   package func sequence(_ depth: ColorDepth) -> String {
     var codes = "0"
     if isBold { codes += ";1" }

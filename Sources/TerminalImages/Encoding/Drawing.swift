@@ -1,8 +1,8 @@
-/// A way in which a terminal shows images.
+/// A way to show images in a terminal.
 package enum ImageMode: Hashable, Sendable {
   /// kitty's graphics protocol.
   case kitty
-  /// Sixels with that many colors; partly transparent pixels are mixed with the background color.
+  /// Sixels with that many colors; partly transparent pixels are blended with the background color.
   case sixel(colors: Int, on: RGB = RGB(0, 0, 0))
   /// Blocks in that many colors.
   case blocks(ColorDepth)

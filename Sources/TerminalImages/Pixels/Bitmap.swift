@@ -22,7 +22,7 @@ package struct Bitmap: Hashable, Sendable {
     return RGB(rgba[place], rgba[place + 1], rgba[place + 2])
   }
 
-  /// The image over a background: partly transparent pixels are mixed with the background. Fully transparent pixels
+  /// The image over a background: partly transparent pixels are blended with the background. Fully transparent pixels
   /// stay empty.
   package func blended(over background: RGB) -> Bitmap {
     if isOpaque { return self }

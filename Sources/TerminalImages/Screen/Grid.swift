@@ -12,7 +12,7 @@ package struct Grid: Hashable, Sendable {
   package let columns: Int
   package private(set) var rows: Int
   package private(set) var cells: [Cell]
-  /// The images; the number in a cell, less one, is the index of its image.
+  /// The images; the number in a cell minus one is the index of its image.
   package private(set) var images: [Placed] = []
 
   package init(columns: Int, rows: Int) {
@@ -64,7 +64,7 @@ package struct Grid: Hashable, Sendable {
     cells[place] = cell
   }
 
-  /// Changes the look of cells, but not their text.
+  /// Changes the style of cells, but not their text.
   package mutating func paint(_ ink: Ink, row: Int, columns range: Range<Int>) {
     guard row >= 0, row < rows else { return }
     for column in range.clamped(to: 0..<columns) { cells[row * columns + column].ink = ink }

@@ -37,6 +37,6 @@ extension Grid {
 }
 
 extension Ink {
-  /// True if even a space shows the look.
+  /// True if even a space shows the style.
   var isSeen: Bool { background != .standard || isReversed }
 }

@@ -5,7 +5,7 @@ package struct ScreenWriter {
   private let depth: ColorDepth
   private let memory: Int
   private var shown: Grid?
-  /// The images that the terminal keeps (kitty), the most recently used last, with their numbers; and their approximate
+  /// The images that the terminal keeps (kitty), most recently used last, with their numbers; and their approximate
   /// total size in bytes.
   private var kept: [(drawing: Drawing, number: Int)] = []
   private var keptBytes = 0
@@ -24,7 +24,7 @@ package struct ScreenWriter {
 
   /// Restores the screen, even if it was taken over only partly.
   ///
-  /// - Parameter mode: the way in which images were shown.
+  /// - Parameter mode: the way images were shown.
   package static func leaving(_ mode: ImageMode?) -> String {
     let forgetting = mode == .kitty ? String(decoding: Kitty.allForgotten, as: UTF8.self) : ""
     // End a sequence that was cut off first, even one within an image.

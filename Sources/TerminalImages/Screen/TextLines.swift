@@ -67,7 +67,7 @@ extension Grid {
     }
   }
 
-  /// Draws a frame with a text in its middle, in place of an image.
+  /// Draws a frame with text in its middle, in place of an image.
   package mutating func placeholder(
     _ text: String, _ ink: Ink, row: Int, column: Int, columns: Int, rows: Int
   ) {

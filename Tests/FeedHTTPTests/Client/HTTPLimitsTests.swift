@@ -153,7 +153,7 @@ extension HTTPLimitsTests {
       ("HTTP/1.1 200 OK\r\n", "the proxy's response does not end"),
       ("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n", "the proxy responded with status 407"),
       ("SSH-2.0\r\n", "the proxy closed the connection"),
-      ("", "does not respond: connection refused"),
+      ("", "is unreachable: connection refused"),
     ])
   func `the error names a proxy that doesn't connect`(answer: String, cause: String) async {
     await #expect(processExitsWith: .success) { [answer, cause] in

@@ -58,7 +58,7 @@ import Testing
     #expect(error.kind == .connect)
     #expect(
       error.description
-        == "could not connect to 127.0.0.1:\(port.number): connection refused; is the server running, and is the port right?"
+        == "could not connect to 127.0.0.1:\(port.number): connection refused; check that the server is running and the port is right"
     )
   }
 

@@ -44,7 +44,7 @@ import Testing
         loop.run(.untilStopped)
       }
     }
-    #expect(says(result, "touched on a thread other than that of the loop where it was made"))
+    #expect(says(result, "touched on a thread that does not run the loop on which it was made"))
   }
 
   @Test func `reading a subject's value on another thread traps, as sending does`() async {

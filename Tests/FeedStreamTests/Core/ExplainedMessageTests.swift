@@ -69,7 +69,7 @@ struct ExplainedMessageTests {
       loop.run(.untilStopped)
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(text.contains("(docs/Troubleshooting.md#senttonobody; once per place"), "\(text)")
+    #expect(text.contains("(docs/Troubleshooting.md#senttonobody; reported once per place"), "\(text)")
     #expect(text.contains("use EventLoop.main (docs/Troubleshooting.md#a-stream-lives-on-one-thread)"), "\(text)")
   }
 }

@@ -250,7 +250,7 @@ import Testing
       numbers.send(1)
       Self.expect(
         .waitsForCompletion, at: "Contains",
-        "no value has settled its result, which it delivers when upstream completes")
+        "no value has decided its result yet; it delivers the result when upstream completes")
       contains.cancel()
       let first = numbers.first { $0 > 10 }.sink { _ in }
       numbers.send(1)

@@ -67,7 +67,7 @@ import Testing
     let images = (1...3).map { world.decode($0) }
     world.time.advance(by: .seconds(1))
     #expect(images.map(\.error) == [nil, .crashed(.signaled(11)), nil])
-    #expect(images[1].error?.description == "The image crashed the decoder: it ended by signal 11.")
+    #expect(images[1].error?.description == "The decoder crashed on this image: it ended by signal 11.")
     #expect(world.started == 2)
   }
 

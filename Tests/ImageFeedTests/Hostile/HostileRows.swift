@@ -53,7 +53,7 @@ let transportRows: [HostileRow] = [
     try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"items\":")
     connection.reset()
   },
-  HostileRow("refused", .refused("connection refused; is the server running, and is the port right?")) {
+  HostileRow("refused", .refused("connection refused; check that the server is running and the port is right")) {
     let port = try! ReservedPort()
     return HostileRow.Stand(url: URL(string: "http://127.0.0.1:\(port.number)/feed")!, stop: { _ = port })
   },

@@ -1,6 +1,6 @@
 // The loop returns although a subscription that was made before the loop is live.
 // Expects: done
-// Warns: with this live subscription
+// Warns: with this subscription still live
 import FeedStream
 
 let subject = PassthroughSubject<Int, Never>()

@@ -1,5 +1,5 @@
 // The loop returns although a subscription is live.
-// Warns: with this live subscription
+// Warns: with this subscription still live
 import FeedStream
 
 let loop = EventLoop()

@@ -1,4 +1,4 @@
-// A server whose log lines name the trace of the request that they belong to, as docs/how-to/SeeInside.md shows.
+// A server whose log lines contain the trace of their request, as docs/how-to/SeeInside.md shows.
 import FeedHTTPServer
 import FeedStream
 import FeedStreamTracing

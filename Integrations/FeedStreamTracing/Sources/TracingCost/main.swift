@@ -1,9 +1,9 @@
-// Answers requests one after another on one connection, for what tracing costs: Scripts/tracing-cost counts the instructions.
+// Serves requests, one after another on one connection, to measure the cost of tracing with Scripts/tracing-cost.
 //
 //   TracingCost off|ids|spans answer|request COUNT
 //
-// "ids" passes trace IDs on, without a tracer. "spans" also makes spans, with the tracer for tests. "answer" is the server's
-// part, for a client that sends prepared bytes; "request" is also traced on the side of the client.
+// "ids" passes trace IDs on, without a tracer. "spans" also makes spans, with the tracer for tests. "answer" measures only
+// the server, with a client that sends prepared bytes; "request" also traces the client.
 import FeedHTTP
 import FeedHTTPServer
 import FeedStream
@@ -26,7 +26,7 @@ let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
 let serving = server.serve(routes)
 guard let port = server.address?.port else { fatalError("no port") }
 
-/// The responses of `count` requests that are sent one after another.
+/// The responses to `count` requests that are sent one after another.
 func requests() -> AnyPublisher<Int, Never> {
   var client: any HTTPClient = CurlHTTPClient(on: loop)
   if isTraced { client = client.traced() }

@@ -30,14 +30,14 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// True if a queue, possibly the main queue, runs the domain's work.
   var isOnQueue: Bool { get }
 
-  /// Runs `action` here, later; drops it without a warning when the domain is closed. Safe to use from any thread.
+  /// Schedules `action` to run here; drops it without a warning if the domain is closed. Safe to use from any thread.
   func bring(_ action: @escaping @Sendable () -> Void)
 
-  /// Does the same as `bring(_:)`, but if several threads call this one after another, their actions run in that order.
+  /// Does the same as `bring(_:)`, but actions run in the order of the calls, even if different threads make the calls.
   func bringInOrder(_ action: @escaping @Sendable () -> Void)
 
-  /// Runs `cancel`, which cancels or releases something, as `bring(_:)` does. If the domain is closed, `cancel` runs on
-  /// the thread that finds this out, one at a time. Safe to use from any thread.
+  /// Runs `cancel`, which cancels or releases something, like `bring(_:)`. If the domain is closed, the thread that
+  /// finds this out runs `cancel`; only one such call runs at a time. Safe to use from any thread.
   func bringCancellation(_ cancel: @escaping @Sendable () -> Void)
 
   /// The subscriptions that live here, for warnings; `nil` if they aren't checked.
@@ -172,7 +172,7 @@ package enum HoldingPlace: Sendable {
 /// Finds the domain that the calling thread is running.
 @usableFromInline package enum CurrentDomain {
   // Written once, by its initializer. The slot is reached through functions that the optimizer cannot look into: after
-  // a suspension a task may continue on another thread, where a cached address of a thread-local variable would be
+  // a suspension, a task may continue on another thread, where a cached address of a thread-local variable would be
   // wrong.
   private static let key = newSlot()
 
@@ -234,7 +234,7 @@ package enum HoldingPlace: Sendable {
     return outer
   }
 
-  /// Called when a domain begins a piece of work, or ends it.
+  /// Called when a domain begins or ends a piece of work.
   package static func somethingHappens() { if Warnings.watch { watch() } }
 
   @inline(never) private static func watch() {

@@ -75,7 +75,7 @@ package final class LiveSubscriptions {
       Warnings.warn(
         .liveSubscriptions, at: "\(first.place)",
         """
-        the loop returned from run() with this live subscription\(others): nothing was left on the loop that could deliver a \
+        the loop returned from run() with this subscription still live\(others): nothing was left on the loop that could deliver a \
         value. If the subscription is done, complete or cancel it; if other threads still send values, use subject.sender(on: loop) or \
         run(.untilStopped)
         """)
@@ -84,7 +84,7 @@ package final class LiveSubscriptions {
       Warnings.warn(
         .unreadValues, at: "values",
         """
-        the loop returned from run() before a task had iterated the values that were made on it: code on the main queue ran \
+        the loop returned from run() before any task had iterated the values created on the loop: code on the main queue ran \
         the loop, and tasks of the main actor wait for that code. Use EventLoop.main there, or an EventLoopThread
         """)
     }
@@ -102,7 +102,7 @@ package final class LiveSubscriptions {
     Warnings.warn(
       .unreadValues, at: "values",
       """
-      the loop has had nothing to do for a second but wait for a task that iterates the values made on it; iterate them, \
+      for a second, the loop has had nothing to do but wait for a task to iterate the values created on the loop; iterate them, \
       release them, or write keepsLoopAlive(false).values
       """)
   }

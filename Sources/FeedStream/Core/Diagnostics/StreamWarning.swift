@@ -64,7 +64,7 @@ extension StreamDiagnostics {
   /// Turns the writing of warnings to standard error on or off.
   ///
   /// By default, debug builds write warnings and release builds do not, unless the `FEEDSTREAM_WARNINGS` environment
-  /// variable is `on` or `off`. Only subscriptions that are made, and loops that are run, after this call are checked.
+  /// variable is `on` or `off`. Only subscriptions made and loops run after this call are checked.
   /// While warnings are off, they cost an atomic load per subscription and nothing per value.
   public static func writeWarnings(_ writes: Bool = true) { Warnings.change { $0.writes = writes } }
 }

@@ -11,12 +11,12 @@ public import CThread
 /// Checks that a subject, or an operator that waits for its scheduler, stays where it lives (`CONTRACT.md`, rule 1),
 /// even in release builds: in one domain, whose thread may change, or on one thread.
 ///
-/// The home is the loop of the thread that first touches the object, even before the loop runs; or that thread, if it
-/// has no loop. A thread without a loop may not touch an object that was made on the thread of a loop. A task may
+/// The home is the loop of the thread that first touches the object, even before the loop runs, or the thread itself if
+/// it has no loop. A thread without a loop may not touch an object that was made on the thread of a loop. A task may
 /// change threads, so its code is checked only against a loop that does not run the task, and against a thread that is
 /// using the object at that moment; the compiler checks the rest.
 ///
-/// Closing a loop frees its objects: a program closes a thread's loop and then cancels the thread's streams.
+/// Any thread may touch a closed loop's objects: a program closes a thread's loop, then cancels the thread's streams.
 @usableFromInline struct SubjectConfinement {
   /// The last thread that touched the object; 0 before the first touch.
   @usableFromInline var thread: UInt = 0
@@ -50,7 +50,7 @@ public import CThread
     if thread != currentThread() { moved(name()) }
   }
 
-  /// Checks code that only reads a value: it does not decide where the subject lives.
+  /// Checks code that only reads a value; such code does not decide where the subject lives.
   @inlinable @inline(__always)
   mutating func checkReading(_ name: @autoclosure () -> StaticString, isInUse: @autoclosure () -> Bool) {
     if thread != 0, thread != currentThread() { moved("\(name())", isInUse: isInUse()) }
@@ -127,7 +127,7 @@ public import CThread
     if place == nil, home == nil, maker != 0, maker != CurrentDomain.threadNumber, CurrentDomain.hasLoop(maker) {
       halt(
         """
-        \(name()): touched on a thread other than that of the loop where it was made (CONTRACT, rule 1: a stream lives on one thread). \
+        \(name()): touched on a thread that does not run the loop on which it was made (CONTRACT, rule 1: a stream lives on one thread). \
         \(advice()) In main.swift, write a task that touches it as Task { @MainActor in … }.
         """)
     }
@@ -165,7 +165,7 @@ public import CThread
 
   private var isOfClosedLoop: Bool { isOnLoop && home.map { !CurrentDomain.isOpen($0) } ?? false }
 
-  /// Not every simultaneous use is noticed, because the two threads do not wait for one another.
+  /// Stops the program because of simultaneous use, which isn't always noticed: the threads don't wait for each other.
   private static func haltInUse(_ name: String) -> Never {
     halt(
       """
@@ -181,7 +181,7 @@ public import CThread
   static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
   @usableFromInline static let adviceOnSchedulers = """
-    A stream crosses only to a DispatchQueue, an OperationQueue, RunLoop.main, and schedulers that declare \
+    A stream can change threads only with a DispatchQueue, an OperationQueue, RunLoop.main, or a scheduler that declares \
     usesOtherThreads. If this scheduler runs its work on other threads, declare that: extension MyScheduler { public \
     static var usesOtherThreads: Bool { true } }. If it runs its work on one thread, as a RunLoop does, subscribe to \
     the stream on that thread. If it is an EventLoop, and a publisher above delivers on a queue or on its own threads, \
@@ -216,7 +216,7 @@ enum MainQueueCode {
     currentQueueLabel(nil).map { strcmp($0, "com.apple.main-thread") == 0 } ?? false || specific(mark) != nil
   }
 
-  /// Runs `action` on the main queue, if something serves it.
+  /// Runs `action` on the main queue, if something serves that queue.
   static func run(_ action: @escaping () -> Void) {
     let work = Unmanaged.passRetained(Work(action: action)).toOpaque()
     asyncFunction(cthread_main_queue(), work) { work in

@@ -127,7 +127,7 @@ protocol StreamStarts: AnyObject {
     Warnings.warn(
       .releasedAtOnce, at: "\(place)",
       """
-      the subscription was released as soon as it was made, which cancels it; keep what this returns, for example with \
+      the subscription was released as soon as it was made, which cancels it; keep the cancellable that this call returns, for example with \
       .store(in: &cancellables)
       """)
   }

@@ -8,7 +8,7 @@ import Synchronization
   import Darwin
 #endif
 
-/// The tasks that iterate values that they have made themselves, outside any loop. No loop waits for such tasks, so the
+/// The tasks that make and iterate their own `values` outside any loop. No loop waits for such tasks, so the
 /// program may end while values are still to come.
 enum TaskReaders {
   // @unchecked: any thread may read a weak reference to a `LiveAnywhere`.
@@ -38,7 +38,7 @@ enum TaskReaders {
     Warnings.warn(
       .unreadValues, at: "values",
       """
-      the program ended while a task was iterating values that it had made itself; run() doesn't wait for them. Make the values before the \
+      the program ended while a task was iterating values that the task itself had created; run() doesn't wait for such values. Create them before the \
       task, on the loop's thread, or write Task { @MainActor in … }
       """)
   }

@@ -88,13 +88,13 @@ import Synchronization
     let warning = StreamWarning(kind: kind, place: place, message: message(), stack: stack)
     if let handler { return handler(warning) }
     complain(
-      "\(warning.line) (\(kind.section); once per place; FEEDSTREAM_WARNINGS=off turns warnings off)",
+      "\(warning.line) (\(kind.section); reported once per place; FEEDSTREAM_WARNINGS=off turns warnings off)",
       stack.map { "  in \($0)" })
   }
 }
 
-/// The file and line of a call, or a name and line 0. This type doesn't allocate, because every subject has such a
-/// place.
+/// The file and line of a call, or a name and line 0. This type doesn't allocate, because every subject stores one of
+/// these.
 @frozen @usableFromInline struct SourcePlace: Sendable, CustomStringConvertible {
   @usableFromInline let file: StaticString
   @usableFromInline let line: UInt

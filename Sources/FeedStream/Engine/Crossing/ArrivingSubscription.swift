@@ -1,5 +1,5 @@
-/// A subscription on the way to its subscriber's home. If the stream has been cancelled by then, the subscription is
-/// dropped there. Its publisher must be informed, because nothing else holds the subscription.
+/// A subscription on the way to its subscriber's home. If the stream is cancelled in the meantime, the subscription is
+/// dropped on arrival. Its publisher must be informed, because nothing else holds the subscription.
 final class ArrivingSubscription {
   private var subscription: (any Subscription)?
   /// The path to the publisher, if it delivers elsewhere.

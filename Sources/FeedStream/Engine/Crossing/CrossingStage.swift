@@ -13,7 +13,7 @@ public import Synchronization
   private let name: StaticString
   @usableFromInline let down: ErasedSubscriber<Input, Failure>
   @usableFromInline let lane: SerialLane
-  /// The place where the stream below was subscribed to; `nil` if there is no loop.
+  /// The domain in which the stream below was subscribed to; `nil` if there is no loop.
   private let surroundings: (any StreamDomain)?
   /// Runs an action when the value that has just arrived is due; `nil` if values cross immediately.
   private let later: ((@escaping () -> Void) -> Void)?
@@ -121,7 +121,7 @@ public import Synchronization
     isOpen.store(false, ordering: .relaxed)
   }
 
-  /// Cancels upstream, which delivers although the stream has been cancelled. Upstream may be a sequence that delivers
+  /// Cancels upstream, which is still delivering after the cancellation. Upstream may be a sequence that delivers
   /// all its values in one piece of work, so that the cancellation waits in the home.
   @inline(never) @usableFromInline func stopUpstream() {
     guard isCancelled.load(ordering: .relaxed), let domain = home.domain, domain.isHere else { return }
@@ -194,8 +194,8 @@ public import Synchronization
 
   // MARK: Downstream, in the lane
 
-  /// Delivers the arrived values, then the completion. Another call delivers the events that arrive in the meantime. It
-  /// also delivers the rest of the values if other work waits in the lane, such as a cancellation or another
+  /// Delivers the arrived values, then the completion. A later call delivers the events that arrive meanwhile. That
+  /// call also delivers the rest of the values if other work waits in the lane, such as a cancellation or another
   /// publisher's event, or if the subscriber is slow and the queue has other work.
   @inlinable func deliverAll() {
     if arrived.isEmpty {

@@ -24,8 +24,8 @@ final class EarlyHolds: StreamDomain, @unchecked Sendable {
 
   private static let slot = CurrentDomain.newSlot { Unmanaged<EarlyHolds>.fromOpaque($0).release() }
 
-  /// The counts of the calling thread; `nil` in a task, unless it runs on the main thread: other tasks, which have nothing
-  /// to do with this one, make loops on the same thread.
+  /// The counts of the calling thread; `nil` in a task that doesn't run on the main thread, because unrelated tasks may
+  /// make loops on the same thread.
   static var ofCallingCode: EarlyHolds? {
     SubjectConfinement.isInTask && !MainQueueCode.isRunning ? nil : ofCallingThread
   }
@@ -44,11 +44,11 @@ final class EarlyHolds: StreamDomain, @unchecked Sendable {
   }
 
   private func adopt(by loop: any StreamDomain) {
-    // Outside of the lock, because looking at a loop may release it. Only this thread changes the list.
+    // Outside of the lock: this check may release a loop. Only this thread changes the list.
     let others = state.withLock { $0.loops }.filter { $0.loop != nil }
     state.withLock { state in
       state.loops = others
-      // The thread may run any of its loops, so each counts.
+      // The thread may run any of its loops, so hold each of them.
       state.loops.append(WeakLoop(loop: loop))
       for _ in 0..<state.onQueues { loop.hold(.queue) }
       for _ in 0..<state.onMainQueue { loop.hold(.mainQueueOrTask) }

@@ -54,8 +54,8 @@ import Synchronization
       }
     }
 
-    /// Handles the events up to the one with this number. If an event is being handled, its handler's caller continues
-    /// with them.
+    /// Handles the events up to the one with this number. If an event is being handled, the call that handles it also
+    /// handles these.
     func handle(upTo number: Int) {
       let mayHandle = state.withLock { state in
         state.last = max(state.last, number)

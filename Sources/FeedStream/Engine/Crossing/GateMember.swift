@@ -1,7 +1,7 @@
 import Synchronization
 
-/// One of several subscriptions that share a gate, such as those of a stream's groups: its cancellation drops its own
-/// events in transit, and no others.
+/// One of several subscriptions that share a gate, such as those of a stream's groups: cancelling one drops only that
+/// subscription's events in transit.
 // @unchecked: the gate is Sendable, and the flag is atomic.
 @usableFromInline final class GateMember: EntryGate, @unchecked Sendable {
   @usableFromInline let gate: ThreadGate

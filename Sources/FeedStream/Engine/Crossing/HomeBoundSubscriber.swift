@@ -1,5 +1,5 @@
 extension Scheduler {
-  /// Subscribes the stage of a time operator that uses this scheduler to `upstream`. If the scheduler is a queue, the
+  /// Subscribes `stage`, whose time operator uses this scheduler, to `upstream`. If this scheduler is a queue, the
   /// stage receives everything in its home, even from a user's publisher that delivers on its own threads.
   @inlinable func subscribe<Upstream: Publisher, S: Subscriber>(_ stage: S, to upstream: Upstream)
   where S.Input == Upstream.Output, S.Failure == Upstream.Failure {
@@ -13,14 +13,14 @@ extension Scheduler {
   @inline(never) @usableFromInline var homeOfOperator: CrossedHome? { (self as? any HomeTime)?.home }
 }
 
-/// A scheduler whose timers a queue runs and whose actions run in an operator's home.
+/// A scheduler whose timers run on a queue and whose actions run in an operator's home.
 protocol HomeTime {
   var home: CrossedHome { get }
 }
 
 extension HomeScheduler: HomeTime {}
 
-/// Moves events to the home of a stage whose timers a queue runs. If upstream delivers on a queue, the stage stays in its
+/// Moves events to the home of a stage with timers on a queue. If upstream delivers on a queue, the stage stays in its
 /// own home, because its timers must not wait for the code that runs on upstream's queue.
 @usableFromInline final class HomeBoundSubscriber<Base: Subscriber>: Subscriber, Subscription, CustomStringConvertible {
   @usableFromInline typealias Input = Base.Input
@@ -59,7 +59,7 @@ extension HomeScheduler: HomeTime {}
     if crossing == nil, domain.isCurrent, line.isEmpty { return base.receive(input) }
     atHome { [self] in
       let more = base.receive(input)
-      // Only the stage holds its upstream, which it releases when it is cancelled.
+      // Only the stage holds its upstream; the stage releases upstream when it is cancelled.
       if more > .none { (base as? any UpstreamHolder)?.requestOfUpstream(more) }
     }
     return .none

@@ -66,8 +66,8 @@
       guard thread == currentThread() else {
         halt(
           """
-          \(name): a Future was fulfilled on a different thread than the one that subscribed, and the stream has no event loop. Continue \
-          the Future with .receive(on: DispatchQueue.main) or another queue right below, or make an EventLoop on this thread \
+          \(name): a Future was fulfilled on a different thread than the one that subscribed, and the stream has no event loop. Write \
+          .receive(on:) with DispatchQueue.main or another queue directly below the Future, or make an EventLoop on this thread \
           before you make the Future, and call its run() last (CONTRACT, rule 1).
           """)
       }

@@ -11,7 +11,7 @@ extension Publisher {
     if StreamHomes.mayCross { receive(subscriber: HomeSubscriber(stage)) } else { receive(subscriber: stage) }
   }
 
-  /// Subscribes `stage`, whose work on other threads returns to the stage's home, to this publisher. On a loop, this
+  /// Subscribes `stage` to this publisher; the stage's work on other threads returns to its home. On a loop, this
   /// works like `receive(home:)`; without a loop, the stage has its own lane.
   @inlinable func receive<S: Subscriber & HomedStage>(bringingTo stage: S)
   where S.Input == Output, S.Failure == Failure {
@@ -48,7 +48,7 @@ extension Publisher {
     !_deliversAtHome || StreamHomes.isShared ? ThreadGate(following: .always) : nil
   }
 
-  /// Subscribes `stage`, whose requests and cancellation enter `gate` as upstream's events do, to this publisher.
+  /// Subscribes `stage` to this publisher; the stage's requests and cancellation enter `gate`, as upstream's events do.
   @inlinable func receive<Output, Failure, S: Stage<Output, Failure> & Subscriber>(stage: S, through gate: ThreadGate?)
   where S.Input == Self.Output, S.Failure == Self.Failure {
     guard let gate else { return receive(subscriber: stage) }
@@ -56,8 +56,8 @@ extension Publisher {
     receive(subscriber: HomeSubscriber(stage, gate))
   }
 
-  /// Subscribes `stage`, which takes events from one publisher after another, to this publisher: through `gate`, or
-  /// directly if there is none.
+  /// Subscribes `stage` to this publisher: through `gate`, or directly if there is none. The stage takes events from
+  /// one publisher after another.
   ///
   /// - Parameter isFollowed: true if the stage subscribes again after a failure.
   @inlinable func receive<S: Subscriber>(_ stage: S, through gate: ThreadGate?, isFollowed: Bool = false)
@@ -100,7 +100,7 @@ extension ThreadGate {
   @exclusivity(unchecked) @usableFromInline var crossing: HomePair?
   @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
   @exclusivity(unchecked) private var hasBegun = false
-  /// True when the stage has cancelled upstream: events that are still on the way to its home are dropped.
+  /// True when the stage has cancelled upstream: events that are still on the way to the stage's home are dropped.
   @exclusivity(unchecked) private var isCancelled = false
   /// True if the stage subscribes again after upstream's failure.
   @usableFromInline let isFollowed: Bool

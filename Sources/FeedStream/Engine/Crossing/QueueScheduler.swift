@@ -24,7 +24,7 @@ package protocol RelayingScheduler: Scheduler {
 }
 
 extension Scheduler {
-  /// The home of streams that this scheduler is, or passes its work on to.
+  /// The home of streams: this scheduler itself, or the one to which it passes its work.
   var elsewhere: (any ElsewhereScheduler)? {
     self as? any ElsewhereScheduler ?? (self as? any RelayingScheduler)?.elsewhere
   }
@@ -89,7 +89,7 @@ extension StreamDomain {
   }
 }
 
-/// A scheduler for time operators whose timers a queue runs and whose actions run in the home of the operator's stream.
+/// A scheduler for time operators: its timers run on a queue, and its actions in the home of the operator's stream.
 @usableFromInline struct HomeScheduler<Base: Scheduler>: Scheduler {
   let base: Base
   /// The home of the operator.
@@ -133,7 +133,7 @@ extension StreamDomain {
     let state = Locked(Repetition.State())
     home.hold()
     let timer = base.schedule(after: date, interval: interval, tolerance: tolerance, options: options) { [home] in
-      // While an earlier run waits in the home, a further one would only follow it without a pause.
+      // While an earlier run waits in the home, another run would only follow it without a pause.
       guard state.withLock({ !exchange(&$0.isWaiting, with: true) }) else { return }
       home.domain?.perform {
         // Read in the stream's home, where a cancellation usually happens.

@@ -11,7 +11,7 @@ extension SerialLane {
   }
 
   /// Runs `cancel` in the lane, after the work that waits there. In a closed lane, whose queue or loop runs no more work,
-  /// it runs on this thread, or on the one that is running another cancellation.
+  /// `cancel` runs on this thread, or on the one that is running another cancellation.
   func end(_ cancel: @escaping () -> Void) {
     let (isClosed, duty) = state.withLock { state in
       state.cancellations.append(cancel)

@@ -11,8 +11,8 @@ extension SerialLane {
   ///
   /// - Parameters:
   ///   - home: the home of the stream that takes the subscription.
-  ///   - afterwards: runs in the lane once the subscription has been handed down. Values that are delivered then must
-  ///     not be delivered earlier: a publisher that their subscriber subscribes to would take the lane for its own.
+  ///   - afterwards: runs in the lane once the subscription has been handed down. Deliver values here, not earlier: if
+  ///     their subscriber then subscribed to another publisher, that publisher would mistake the lane for its own.
   func begin(at home: (any StreamDomain)?, _ handDown: () -> Void, then afterwards: () -> Void = {}) {
     CurrentDomain.willHandDown()
     state.withLock { $0.isBusy = true }
@@ -26,7 +26,7 @@ extension SerialLane {
     stopRunning()
   }
 
-  /// Runs `handDown` in the lane, which is free or in which the calling code runs. See ``begin(at:_:then:)``.
+  /// Runs `handDown` in the lane, which must be free or be running the calling code. See ``begin(at:_:then:)``.
   func handDown(at home: (any StreamDomain)?, _ handDown: () -> Void, then afterwards: () -> Void) {
     guard isHere else { return begin(at: home, handDown, then: afterwards) }
     let outer = (exchange(&handing, with: Handing(home: home)), exchange(&isApart, with: false))
@@ -56,13 +56,13 @@ extension SerialLane {
   /// this while the lane is occupied.
   func keep() { keepers += 1 }
 
-  /// Called by a thread that kept the lane occupied: the last one lets the work of other threads run.
+  /// Called by a thread that kept the lane occupied: the last call lets the work of other threads run.
   func release() {
     keepers -= 1
     if keepers == 0, !isRunning { vacate() }
   }
 
-  /// Called by the function that ran the lane, at its end. Frees the lane, unless a gate keeps it occupied.
+  /// Called at the end of a function that ran the lane. Frees the lane, unless a gate keeps it occupied.
   func stopRunning() {
     isRunning = false
     if keepers == 0 { vacate() } else { runner.store(currentThread(), ordering: .relaxed) }

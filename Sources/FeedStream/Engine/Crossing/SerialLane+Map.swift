@@ -25,7 +25,7 @@ extension SerialLane: StreamLane {
   @usableFromInline func look(_ read: @escaping @Sendable (Bool) -> Void) {
     let (isClosed, isFirst) = state.withLock { state in
       guard !state.isClosed else { return (true, false) }
-      // The oldest read has been given up.
+      // By now, the oldest reader has given up.
       if state.looks.count > 8 { state.looks.removeFirst() }
       state.looks.append(read)
       defer { state.isLooking = true }

@@ -167,14 +167,14 @@ import Synchronization
     }
   }
 
-  /// Runs `request` on this thread, before this returns, if the lane is free and any thread may request in it;
-  /// otherwise as `perform(_:)` does. As in Combine, a request made before a value is sent then counts for that value.
+  /// Runs `request` immediately, on this thread, if the lane is free and any thread may make requests in it; otherwise,
+  /// runs it like `perform(_:)`. As in Combine, a request made before a value is sent then counts for that value.
   func pass(_ request: @escaping () -> Void) {
     // The objects of a lane with a thread of its own belong to that thread even while the lane is free.
     if !takesRequests || isOnThread != nil || !runIfFree(request) { perform(request) }
   }
 
-  /// Runs `action` on this thread, before this returns.
+  /// Runs `action` immediately, on this thread.
   ///
   /// - Returns: false if the lane isn't free, and nothing has happened.
   func runIfFree(_ action: () -> Void) -> Bool {

@@ -12,7 +12,7 @@ struct SubscriberLane {
     return Self(lane: lane, isOwn: false)
   }
 
-  /// Runs `cancel` in the lane, later, unless the calling code runs there. Work that waits in the subscriber's own lane
+  /// Schedules `cancel` to run in the lane, unless the calling code runs there. Work that waits in its own lane
   /// is dropped.
   ///
   /// - Returns: false if the calling code runs in the lane: nothing has happened.

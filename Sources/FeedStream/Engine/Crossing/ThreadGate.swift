@@ -17,8 +17,8 @@ import Synchronization
 /// ``SerialLane``. No thread waits for another, so joined stages can't deadlock.
 // @unchecked: the properties that are not atomic are used under the mutex, or in the stage's home.
 @usableFromInline final class ThreadGate: EntryGate, @unchecked Sendable {
-  /// The thread that may enter without a further check; 0 when the stage is shared, lives in a lane, whose thread
-  /// changes, or has events that wait.
+  /// The thread that may enter without a further check; 0 when the stage is shared, has waiting events, or lives in a
+  /// lane, whose thread changes.
   @usableFromInline let thread: Atomic<UInt>
   /// The depth of nested events on `thread`.
   @usableFromInline let depth = Atomic<Int>(0)
@@ -192,9 +192,9 @@ import Synchronization
       """)
   }
 
-  /// Runs `subscribe`, which subscribes the stage to a further publisher, in the domain in which the stage lives. The
-  /// calling thread, which is inside the gate, may be running a lane of another stream, in which the publisher must not
-  /// live.
+  /// Runs `subscribe`, which subscribes the stage to another publisher, in the stage's domain. Otherwise, the publisher
+  /// might live in a lane of another stream: the calling thread, although it is inside the gate, may be running such a
+  /// lane.
   @inlinable func atHome(_ subscribe: () -> Void) {
     if StreamHomes.mayCross { leavingOtherLanes(subscribe) } else { subscribe() }
   }
@@ -210,7 +210,7 @@ import Synchronization
 
   // MARK: Other threads
 
-  /// Called on a thread that isn't the last one that entered: a loop may have moved to this thread, and a queue may use
+  /// Called on a thread other than the last one that entered: a loop may have moved to this thread, and a queue may use
   /// several.
   @inline(never) @usableFromInline func enterFromElsewhere() -> Bool {
     guard isHomed else { return false }

@@ -28,7 +28,7 @@ extension Port {
   var gate: ThreadGate { get }
 }
 
-/// The part of an inlet that is not generic, so that a stage can store and cancel several without a metadata lookup.
+/// The non-generic part of an inlet, so that a stage can store and cancel several inlets without a metadata lookup.
 @usableFromInline class AnyInlet {
   /// For the owner's use: the index in the owner's list.
   @exclusivity(unchecked) @usableFromInline final var index: Int
@@ -45,9 +45,9 @@ extension Port {
   @exclusivity(unchecked) @usableFromInline final var up: (any Subscription)?
   /// The path from an upstream that lives on a queue outside the owner's home. Used where upstream delivers.
   @exclusivity(unchecked) @usableFromInline final var crossing: HomePair?
-  /// The path to the upstream of `up`, if it lives on such a queue. Used in the owner's home.
+  /// The path to the upstream of `up`, if it lives on a queue outside the owner's home. Used in the owner's home.
   @exclusivity(unchecked) @usableFromInline final var path: HomePair?
-  /// True when the owner has cancelled upstream: events that are still on the way to its home are dropped.
+  /// True when the owner has cancelled upstream: events that are still on the way to the owner's home are dropped.
   @exclusivity(unchecked) @usableFromInline final var isCancelled = false
   fileprivate final let line = EventLine()
 

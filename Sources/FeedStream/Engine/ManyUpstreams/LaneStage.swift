@@ -124,7 +124,7 @@
   }
 
   /// Records the failure of one upstream, unless the completion of another already ends the stream. No value follows
-  /// the failure, even while it waits.
+  /// the failure, even while the failure waits.
   private func failed(_ error: Failure, _ lane: AnyInlet) {
     let complete = lanes.reduce(Int.max) { min($0, $1.held) }
     let isOver =

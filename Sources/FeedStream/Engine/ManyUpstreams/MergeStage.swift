@@ -24,7 +24,7 @@
     return inlet
   }
 
-  /// Called when no upstream will be added anymore.
+  /// Called when no more upstreams will be added.
   @inlinable final func close() {
     isOpen = false
     finishIfDone()

@@ -98,7 +98,7 @@
   }
 
   /// Records the failure of one upstream, unless the other's completion already ends the stream. No value follows the
-  /// failure, even while it waits.
+  /// failure, even while the failure waits.
   @inlinable @inline(never) func failed(_ error: Failure, _ inlet: AnyInlet) {
     guard let rule, let first, let second else { return }
     let isOver = rule.isExhausted(

@@ -1,5 +1,5 @@
 extension Publishers {
-  /// The time at which a buffer requests values from upstream.
+  /// The strategy by which a buffer requests values from upstream.
   public enum PrefetchStrategy: Hashable, Sendable {
     /// Requests as many values as there is room for.
     case keepFull

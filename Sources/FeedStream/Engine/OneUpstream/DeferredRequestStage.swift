@@ -5,7 +5,7 @@
   @exclusivity(unchecked) @usableFromInline final var pending = Subscribers.Demand.none
 
   private final var hasGreeted = false
-  /// True while the subscriber receives its subscription after upstream's has arrived; requests are held until then.
+  /// True while the subscriber receives its subscription after upstream's has arrived; requests are held meanwhile.
   private final var isGreeting = false
 
   /// Delivers the subscription. Call this before subscribing to upstream.

@@ -86,7 +86,7 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
     switch settling {
     case .never: facts.waitsForCompletion = "delivers its result when upstream completes"
     case .possible:
-      facts.waitsForCompletion = "no value has settled its result, which it delivers when upstream completes"
+      facts.waitsForCompletion = "no value has decided its result yet; it delivers the result when upstream completes"
     case .expected: break
     }
   }
@@ -99,6 +99,6 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
   case never
   /// As in `contains`, which otherwise has a result when upstream completes.
   case possible
-  /// As in `first`, whose only purpose is such a value.
+  /// As in `first`, whose only purpose is to find such a value.
   case expected
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Decides between a subscription that arrives and a cancellation that may come first, on another thread.
+/// Decides between a subscription's arrival and a cancellation on another thread, which may come first.
 @usableFromInline struct Arrival: ~Copyable {
   private let state = Atomic(State.awaited)
 

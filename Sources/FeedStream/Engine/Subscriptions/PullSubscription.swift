@@ -28,7 +28,7 @@
   /// The demand that has not been served.
   @exclusivity(unchecked) @usableFromInline package internal(set) var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var held = FIFO<Output>()
-  /// The completion, which follows the values that are held.
+  /// The completion, which follows the held values.
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
   @exclusivity(unchecked) @usableFromInline var isDelivering = false
   @exclusivity(unchecked) @usableFromInline var isAsking = false
@@ -77,7 +77,7 @@
     if !held.isEmpty || ending != nil { serve() }
   }
 
-  /// Completes after the values that are held.
+  /// Completes after the held values.
   ///
   /// - Parameter dropsHeld: true to drop the held values and complete immediately.
   @inlinable package func end(_ completion: Subscribers.Completion<Failure>, dropsHeld: Bool = false) {

@@ -9,7 +9,7 @@
 /// The system's mutex, for code in which a closure with the critical section would hinder the optimizer.
 // @unchecked: several threads may use the system's mutex.
 @usableFromInline final class SystemMutex: @unchecked Sendable {
-  // Allocated, because the system requires that a mutex is never moved.
+  // Allocated, because the system requires that a mutex never be moved.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
   @usableFromInline init() {
@@ -39,7 +39,7 @@
 // @unchecked: the state is used only with the mutex held, and the initializer's caller gives away the initial state.
 package final class Locked<State: ~Copyable>: @unchecked Sendable {
   @exclusivity(unchecked) private var state: State
-  // Allocated, because the system requires that a mutex is never moved.
+  // Allocated, because the system requires that a mutex never be moved.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
   package init(_ state: consuming sending State) {

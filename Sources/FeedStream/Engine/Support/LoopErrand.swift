@@ -22,7 +22,7 @@ final class LoopErrand: @unchecked Sendable {
 }
 
 extension StreamDomain {
-  /// Runs `work` in this domain, later; runs `dropped` instead if the domain is closed. Safe to use from any thread.
+  /// Schedules `work` to run in this domain; runs `dropped` if the domain is closed. Safe to use from any thread.
   // Not inlined, so that work dropped by a closed loop is released here and not later.
   @inline(never)
   func bring(_ work: @escaping @Sendable () -> Void, dropped: @escaping @Sendable () -> Void) {

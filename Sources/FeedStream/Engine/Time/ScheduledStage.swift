@@ -27,7 +27,7 @@
   /// thread.
   @exclusivity(unchecked) @usableFromInline final var place = SubjectConfinement()
 
-  /// The reference that scheduled work has to the stage: the stage while events wait, and `nil` after that.
+  /// The reference from scheduled work to the stage: the stage while events wait, and `nil` after that.
   @usableFromInline final class Turn {
     @exclusivity(unchecked) @usableFromInline var stage: ScheduledStage?
     @inlinable init() {}

@@ -36,7 +36,7 @@
     }
   }
 
-  /// `text` in UTF-8.
+  /// Makes a chunk of `text` in UTF-8.
   @inlinable public init(_ text: some StringProtocol) { self.init(text.utf8) }
 
   /// A copy of the memory of `bytes`.

@@ -7,8 +7,8 @@ public enum FileWriting: Hashable, Sendable {
   /// Creates a new file; fails if the file exists.
   case creating
   /// Replaces the content atomically: readers find either the former content or all of the new content, even after a
-  /// power failure. The bytes are written to a temporary file in the same folder, which is renamed once they are on the
-  /// disk. The new file keeps the permissions of the replaced file; links are followed.
+  /// power failure. The bytes are written to a temporary file in the same folder; that file is renamed once they are on
+  /// the disk. The new file keeps the permissions of the replaced file; links are followed.
   case atomically
 }
 

@@ -1,4 +1,4 @@
-/// Delivers chunks that blocking work on the thread pool reads, one read per requested chunk.
+/// Delivers chunks read by blocking work on the thread pool, one read per requested chunk.
 class ReadingOffLoop: GuardedSubscription {
   private(set) final var down: ErasedSubscriber<Chunk, SystemError>?
   final let scheduler: any LoopScheduler
@@ -29,7 +29,7 @@ class ReadingOffLoop: GuardedSubscription {
   func cameToEnd() { end(.finished) }
   /// Called when all requested chunks have been delivered.
   func isSatisfied() {}
-  /// Called when the stream is over. A subclass that has something to release must also do so in its `deinit`.
+  /// Called when the stream is over. A subclass that has something to release must also release it in its `deinit`.
   func releases() {}
 
   // MARK: Reading

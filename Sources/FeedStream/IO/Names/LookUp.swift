@@ -32,7 +32,7 @@ final class LookUp: Cancellable {
   private var done: ((Result<[SocketAddress], SystemError>) -> Void)?
   private var work: [any Cancellable] = []
 
-  /// - Parameter done: called once, later, unless cancelled first.
+  /// - Parameter done: called once, asynchronously, unless cancelled first.
   init(
     _ host: String, _ port: Int, within limit: StreamInstant.Stride, in world: any IOHost,
     _ done: @escaping (Result<[SocketAddress], SystemError>) -> Void
@@ -71,10 +71,10 @@ struct HostAndPort {
   init(_ text: String) throws(SystemError) {
     guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]), port >= 0,
       port <= 65_535
-    else { throw SystemError("connect to", "\(text), which names no port from 0 to 65535", code: Errno.invalid) }
+    else { throw SystemError("connect to", "\(text), which has no port from 0 to 65535", code: Errno.invalid) }
     var host = text[..<colon]
     if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-    guard !host.isEmpty else { throw SystemError("connect to", "\(text), which names no host", code: Errno.invalid) }
+    guard !host.isEmpty else { throw SystemError("connect to", "\(text), which has no host", code: Errno.invalid) }
     self.host = String(host)
     self.port = port
   }

@@ -87,7 +87,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
     keeper?.release()
   }
 
-  /// If the loop is closed while the program runs, kills the program and reaps the process.
+  /// Kills the program and reaps the process if the loop is closed while the program runs.
   override func releaseHandler() {
     onExit = nil
     guard let keeper = keeper.take() else { return }

@@ -1,4 +1,4 @@
-/// An object from which one subscriber reads and to which one publisher writes at a time: a connection, or a datagram
+/// An object that one subscriber reads from and one publisher writes to at a time: a connection, or a datagram
 /// socket.
 protocol Endpoint: AnyObject {
   associatedtype Arrival

@@ -8,14 +8,14 @@ package protocol IOHost: LoopScheduler {
 
   /// Connects to one address.
   ///
-  /// - Parameter done: called once, later, unless cancelled first.
+  /// - Parameter done: called once, asynchronously, unless cancelled first.
   func connect(
     to address: SocketAddress, _ done: @escaping (Result<any ByteChannel, SystemError>) -> Void
   ) -> any Cancellable
 
   /// Looks up the addresses of a host.
   ///
-  /// - Parameter done: called once, later, unless cancelled first.
+  /// - Parameter done: called once, asynchronously, unless cancelled first.
   func lookUp(
     _ host: String, port: Int, _ done: @escaping (Result<[SocketAddress], SystemError>) -> Void
   ) -> any Cancellable

@@ -5,7 +5,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
   package private(set) var peer: SocketAddress
   @exclusivity(unchecked) private var deliver: ((ReadResult) -> Void)?
   @exclusivity(unchecked) private var writing: WriteRequest?
-  /// The loop's number of reads when this channel last wrote immediately.
+  /// The loop's read count when this channel last wrote immediately.
   @exclusivity(unchecked) private var wroteAt = 0
   private var shutdown: ShutdownRequest?
 

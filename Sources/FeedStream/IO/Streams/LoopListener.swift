@@ -37,7 +37,7 @@ final class LoopListener: LoopHandle, ListeningSocket {
     if inherited != nil, code == 0, port != .alone { code = UV_ENOTSUP.rawValue }
     if code == 0 {
       code = uv_listen(raw(), Int32(clamping: backlog)) { raw, _ in
-        // libuv also calls this with an error, when it could not accept a connection: the connection is gone, or no
+        // libuv also calls this with an error when it could not accept a connection: the connection is gone, or no
         // descriptor is left. libuv closes such a connection.
         LoopListener.of(raw).onReady?()
       }

@@ -33,7 +33,7 @@ public struct KeyDecoder: ChunkDecoder, Sendable {
     guard let first = rest.first else { return nil }
     if first == 0x1B { return takeSequence(isLast: isLast) }
     if let key = Self.plain(first) { return taking(1, key) }
-    // The piece may end within a character of several bytes.
+    // The piece may end within a multibyte character.
     let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1
     guard rest.count >= length || isLast else { return nil }
     let bytes = rest.prefix(length)

@@ -14,7 +14,7 @@ extension Publisher {
   ///   - receiveOutput: called with each value. If it cancels the stream, the value is not delivered.
   ///   - receiveCompletion: called with the completion.
   ///   - receiveCancel: called when the subscriber cancels.
-  ///   - receiveRequest: called with each demand, including the demand returned for a value, unless that is none.
+  ///   - receiveRequest: called with each demand, including the demand returned after a value, unless it is `.none`.
   @inlinable public func handleEvents(
     receiveSubscription: ((any Subscription) -> Void)? = nil,
     receiveOutput: ((Output) -> Void)? = nil,

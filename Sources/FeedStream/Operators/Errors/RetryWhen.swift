@@ -8,9 +8,9 @@ extension Publisher {
   ///     downstream  -a-------a-b|
   ///
   /// `handler` is called once for each subscriber, with a publisher of the failures; for example,
-  /// `{ errors in errors.delay(for: 1, scheduler: loop) }` retries one second after each. The publisher that `handler`
+  /// `{ errors in errors.delay(for: 1, scheduler: loop) }` retries 1 s after each failure. The publisher that `handler`
   /// returns is subscribed to before upstream, and one value is requested from it after each failure. When that
-  /// publisher completes, the stream completes immediately, in the same way. But if its last value triggers a
+  /// publisher completes, the stream immediately completes in the same way. But if its last value triggers a
   /// subscription, the stream completes only after subscribing, so that values arrive from a source that delivers while
   /// it is being subscribed to.
   ///

@@ -74,7 +74,7 @@ extension Publishers {
       let subscriber = SubjectSubscriber(subject) { [weak self] in self?.hasCompleted = true }
       let outer = connecting
       connecting = subscriber
-      // Even in a process without queues: upstream may be a `Deferred`, which makes the first stream that uses one.
+      // Needed even in a process without queues: upstream may be a `Deferred` that makes the first stream with a queue.
       let atHome = HomeSubscriber(subscriber)
       if let subject = subject as? any UpstreamCancelling {
         // Leave the subscriber's lane, which may run on any thread: upstream must deliver where the subject lives.

@@ -56,7 +56,7 @@ extension Publishers {
       shared.receive(subscriber: subscriber)
     }
 
-    /// True when both are the same object: a share has identity.
+    /// True when both are the same object: shares are compared by identity.
     @inlinable public static func == (lhs: Share, rhs: Share) -> Bool { lhs === rhs }
   }
 }

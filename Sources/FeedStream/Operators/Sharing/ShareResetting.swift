@@ -77,7 +77,7 @@ extension Publishers {
       }
     }
 
-    /// True when both are the same object: a share has identity.
+    /// True when both are the same object: shares are compared by identity.
     public static func == (lhs: ShareResetting, rhs: ShareResetting) -> Bool { lhs === rhs }
   }
 }

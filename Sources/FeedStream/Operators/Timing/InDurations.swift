@@ -1,5 +1,5 @@
 extension SchedulerTimeIntervalConvertible {
-  /// `duration` in this scheduler's unit, to the nanosecond; saturates beyond 292 years.
+  /// Converts `duration` to this scheduler's unit, to the nanosecond; saturates beyond 292 years.
   public init(_ duration: Duration) { self = .nanoseconds(duration.wholeNanoseconds) }
 }
 

@@ -37,7 +37,7 @@ extension Publisher {
   @inlinable public func sample<S: Scheduler>(
     every interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.Sample<Self, Interval<S>> {
-    precondition(interval > .zero, "sample(every: \(interval)): the interval must be greater than 0")
+    precondition(interval > .zero, "sample(every: \(interval)): the interval is zero or less; use more than zero")
     return sample(on: Interval(every: interval, scheduler: scheduler, options: options))
   }
 }

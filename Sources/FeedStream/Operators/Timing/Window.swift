@@ -40,7 +40,7 @@ extension Publisher {
   @inlinable public func window<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.Window<Self, Interval<S>> {
-    precondition(interval > .zero, "window(for: \(interval)): the interval must be greater than 0")
+    precondition(interval > .zero, "window(for: \(interval)): the interval is zero or less; use more than zero")
     return window(on: Interval(every: interval, scheduler: scheduler, options: options))
   }
 

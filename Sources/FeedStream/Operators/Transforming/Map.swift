@@ -24,7 +24,7 @@ extension Publisher {
     Publishers.TryMap(upstream: self, transform: transform)
   }
 
-  /// Delivers `value` instead of each `nil`.
+  /// Replaces each `nil` with `value`.
   ///
   ///     upstream    --1--nil--3--|
   ///     replaceNil(with: 0)

@@ -4,7 +4,7 @@ import Foundation
 struct PageImageNote: StoredNote {
   /// The items without an image, in the order of the document.
   var items: [FeedImages.Imageless] = []
-  /// The items whose pages were read, in the order in which they were read, each with the URL of its page's image; the
+  /// The items whose pages were read, in the order of reading, each with the URL of its page's image; the
   /// URL is empty if the page has no image.
   private(set) var answers: [(id: FeedImage.ID, address: String)] = []
 

@@ -47,7 +47,7 @@ struct CacheFile: Sendable {
     close(descriptor)
   }
 
-  /// Runs `body` while no other process renames the file or, if `exclusively`, opens it.
+  /// Runs `body` while no other process renames the file or, if `exclusively` is true, opens it.
   ///
   /// Renaming a database while another process opens it would give that process the old file and the new one's log. The
   /// lock is on the folder itself (`flock(2)`), so it leaves nothing behind and ends with its process. If folders can't

@@ -41,7 +41,7 @@ struct FeedDatabase: Sendable {
     configuration.busyMode = .timeout(busyTimeout / .seconds(1))
     configuration.foreignKeysEnabled = false
     configuration.label = "FeedStore"
-    // Without this, GRDB ends the process when a transaction can't even be rolled back. Here, every error closes the
+    // Without this, GRDB traps when a transaction can't even be rolled back. Here, every error closes the
     // connection, and the transaction with it.
     configuration.allowsUnsafeTransactions = true
     configuration.prepareDatabase { db in

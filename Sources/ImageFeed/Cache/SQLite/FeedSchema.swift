@@ -96,7 +96,7 @@ enum FeedSchema {
     return false
   }
 
-  /// Creates the tables in an empty file. Call it in a transaction that writes.
+  /// Creates the tables in an empty file. Call it in a write transaction.
   static func create(in db: Database) throws {
     try db.execute(sql: tables)
     try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")

@@ -80,7 +80,7 @@ private struct SeenReader {
   private let firstSeen: FirstSeen
   /// The beginning of each pack.
   private var starts: [Int] = [0]
-  /// The pack that was read last, and its bytes. Each pack overwrites the previous one. With a new array of up to 64
+  /// The last pack that was read, and its bytes. Each pack overwrites the previous one. With a new array of up to 64
   /// KiB for each pack, memory would constantly be returned to the system and requested again.
   private var pack: (part: Int, count: Int)?
   private var bytes: [UInt8] = []

@@ -167,7 +167,7 @@ extension FeedTables {
     return found.first
   }
 
-  /// Deletes items beyond the limits, the least recently seen first.
+  /// Deletes items beyond the limits, least recently seen first.
   private func trim(_ history: inout HistoryRow, _ policy: HistoryPolicy, now: Date) throws {
     guard history.kept > 0 else { return }
     let unstarred = "item NOT IN (SELECT item FROM star WHERE star.history = kept.history)"

@@ -6,7 +6,7 @@ import GRDBSQLite
 ///
 /// Saves don't update the index: a feed's `history.revision` counts its changes, and the next query indexes the
 /// differences. So polls take no longer than without an index, and the index is created only when it is first needed.
-/// The id of a row is the time by which it is sorted, in seconds since 1970, times 2^20, so the newest items are found
+/// A row's id is its sort time, in seconds since 1970, multiplied by 2^20, so the newest items are found
 /// first without sorting.
 extension FeedTables {
   private static let createIndex = """

@@ -254,7 +254,7 @@ struct FeedTables {
 }
 
 extension Row {
-  /// The value of a column; throws when it is damaged. GRDB's own subscripts end the process when a value has the wrong
+  /// The value of a column; throws when it is damaged. GRDB's own subscripts trap when a value has the wrong
   /// type. A strict table prevents that, unless a bit in the file has flipped.
   func value<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value {
     let stored: DatabaseValue = self[column]

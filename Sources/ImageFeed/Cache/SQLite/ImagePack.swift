@@ -2,8 +2,8 @@ import Foundation
 
 /// The format of images in a cache file: each value in the database holds about 64 KiB of images.
 ///
-/// Writing one row per image would take SQLite five times as long. A pack begins with a record of 40 bytes per image;
-/// the texts of the images follow, one image after another, each with the image's post, if any (``PostFields``).
+/// Writing one row per image would take SQLite five times as long. A pack begins with a record of 40 bytes per image.
+/// The text of the images follows, one image after another, each with the image's post, if any (``PostFields``).
 /// Numbers are little-endian. Equal images have equal packs.
 enum ImagePack {
   /// The number of bytes at which a pack is full.
@@ -12,7 +12,7 @@ enum ImagePack {
   struct Head {
     var uuid: uuid_t
     var number: UInt32
-    /// The lengths of the texts; -1 for a missing text.
+    /// The lengths of the text fields; -1 for a missing field.
     var description: Int32
     var location: Int32
     /// Its bits are inverted if there is a post, so packs of images without posts are the same as before posts existed.
@@ -101,6 +101,6 @@ extension ImagePack.Head {
 }
 
 extension FeedImages.Record {
-  /// The length of the image's texts and post.
+  /// The length of the image's text and post.
   fileprivate var length: Int { Int(max(description, 0)) + Int(max(location, 0)) + Int(address) + Int(post) }
 }

@@ -120,7 +120,7 @@ final class NoteJournal: @unchecked Sendable {
   var nextRow: Int64 { rows.map { $0.last + 1 } ?? .random(in: 0..<1 << 62) }
 }
 
-/// The entries: for each, the sizes of its name and its content, its kind and number, the name, and the content.
+/// The entry format: for each, the sizes of its name and its content, its kind and number, the name, and the content.
 extension NoteJournal {
   private static let headSize = 16
   /// The kind of an entry that renews a feed. The kinds of notes about feeds are below 128; the other kinds are 128 or

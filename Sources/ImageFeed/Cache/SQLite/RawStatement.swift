@@ -61,12 +61,12 @@ struct RawStatement {
 
   // MARK: Columns, counted from 0
 
-  /// `nil` if the column has another type.
+  /// The value in a column; `nil` if the column has another type.
   func integer(_ column: Int32) -> Int? {
     sqlite3_column_type(handle, column) == SQLITE_INTEGER ? Int(sqlite3_column_int64(handle, column)) : nil
   }
 
-  /// `nil` if the column has another type.
+  /// The value in a column; `nil` if the column has another type.
   func real(_ column: Int32) -> Double? {
     switch sqlite3_column_type(handle, column) {
     case SQLITE_FLOAT, SQLITE_INTEGER: sqlite3_column_double(handle, column)

@@ -2,8 +2,8 @@ import FeedHTTP
 import Foundation
 import Synchronization
 
-/// The connection to a SQLite file that several processes share. Opens the file when needed, opens it again when
-/// another file has taken its path, waits for file descriptors, and recovers from damage.
+/// The connection to a SQLite file that several processes share. Opens the file when needed, reopens it when
+/// another file takes its path, waits for file descriptors, and recovers from damage.
 ///
 /// The owner is responsible for the contents of the file, and for using it on one thread at a time.
 final class SharedFile<Connection: Sendable>: Sendable {
@@ -97,7 +97,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
         let failure = FeedDatabaseFailure(error)
         let opened = identity ?? before
         close()
-        // A connection that was open for long may have an outdated view of the file; a new one doesn't. Besides, if
+        // A connection that was open for a long time may have an outdated view of the file; a new one doesn't. Also, if
         // SQLite can't open a file for writing, it silently opens it for reading only.
         if mayReopen, failure.isDamage || failure.hasMoved || failure.cause == .notPermitted {
           mayReopen = false

@@ -101,7 +101,7 @@ package final class TableFile: Sendable {
     configuration.busyMode = .timeout(busyTimeout / .seconds(1))
     configuration.foreignKeysEnabled = false
     configuration.label = kind.label
-    // As in `FeedDatabase`: an error closes the connection instead of ending the process.
+    // As in `FeedDatabase`: an error closes the connection instead of trapping.
     configuration.allowsUnsafeTransactions = true
     let connection = try DatabaseConnection(path: file.path, configuration)
     try connection.queue.inDatabase { db in

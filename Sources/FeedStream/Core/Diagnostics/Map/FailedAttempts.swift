@@ -1,4 +1,4 @@
-/// Counts the failures after which an operator subscribed again, for the map.
+/// Counts, for the map, the failures after which an operator subscribed again.
 struct FailedAttempts {
   private var count = 0
   /// The last error, if it arrived while the map was on.

@@ -34,7 +34,7 @@ import Synchronization
     Introspection.mapIs(on: true)
   }
 
-  /// The list for streams made by the calling code: that of its loop, its lane or else its thread.
+  /// The list for streams made by the calling code: the list of its loop or lane, or else of its thread.
   static func here() -> LoopMap {
     let current = CurrentDomain.get() ?? CurrentDomain.resting()
     if let lane = current as? any StreamLane { return lane.map }
@@ -61,14 +61,14 @@ import Synchronization
   /// The name of a loop that has streams on the map.
   static func label(of loop: (any StreamDomain)?) -> String? { loops.first { $0.domain === loop }?.label }
 
-  // Outside of the lock, because looking at a loop may release it, and a released loop uses the list.
+  // Outside of the lock: this check may release a loop, and a released loop uses the list.
   static var loops: [Home] { homes.withLock { $0 }.filter { $0.domain != nil } }
 
   // Retains the thread's `LoopMap` until the thread ends.
   private static let slot = CurrentDomain.newSlot { Unmanaged<LoopMap>.fromOpaque($0).release() }
 
-  /// Called when this thread begins a piece of work for a domain, or ends it, so that the times of streams without a
-  /// loop are read again.
+  /// Called when this thread begins or ends a piece of work for a domain, so that the clock is read again for streams
+  /// without a loop.
   static func turnBegins() {
     guard let map = CurrentDomain.value(in: slot) else { return }
     Unmanaged<LoopMap>.fromOpaque(map).takeUnretainedValue().turnBegins()
@@ -116,7 +116,7 @@ import Synchronization
   var knownMap: LoopMap? { get }
   /// The lane's streams; `nil` if the calling thread may not read them now.
   func readHere(atMost limit: Int) -> StreamMap?
-  /// Calls `read` with true in the lane, later. If the lane's loop is closed, calls `read` with false, on any thread.
+  /// Schedules a call of `read` with true in the lane. If the lane's loop is closed, calls `read` with false, anywhere.
   /// No loop waits for this call.
   func look(_ read: @escaping @Sendable (_ isHere: Bool) -> Void)
 }

@@ -32,14 +32,14 @@ public import Synchronization
   }
 
   /// A placeholder for the list of a home that isn't known yet. No events are counted in its turns.
-  // Only its turn is used, and never changed.
+  // Only its turn is used, and the turn never changes.
   nonisolated(unsafe) static let unknown: LoopMap = {
     let map = LoopMap(nil)
     map.turn.store(-2, ordering: .relaxed)
     return map
   }()
 
-  /// True if the calling thread made this.
+  /// True if the calling thread made this list.
   var isOfThisThread: Bool { isOfMain ? MainQueueCode.isRunning : thread == currentThread() }
 
   /// True for the list of the main thread, whose code may move to other threads under `dispatchMain()`.
@@ -54,7 +54,7 @@ public import Synchronization
     entries.add(Entry(end: end, place: place, tally: tally, task: task)) { $0.end == nil }
   }
 
-  /// False when no stream can be left. Safe to use from any thread.
+  /// False when there can't be any streams left. Safe to use from any thread.
   var mayHaveStreams: Bool {
     entries.elements.contains { entry in
       entry.end.map { ($0 as? any LiveAnywhere)?.mayReceive ?? true } ?? false

@@ -73,7 +73,7 @@ struct MapReader {
     }
     guard member.beginsReading() else {
       if let source = add(operatorName(of: type(of: member)), member) {
-        nodes[source].note = "used by other threads, so not read"
+        nodes[source].note = "not read, because another thread is using it"
         nodes[node].upstreams.append(source)
       }
       return

@@ -81,7 +81,7 @@ extension GuardedSubscription: MapMember {
 }
 
 extension ErasedSubscriber {
-  /// Counts arriving events; `nil` if this was made while the map was off.
+  /// Counts arriving events; `nil` if this subscriber was made while the map was off.
   var tally: Tally? { holder as? Tally }
 }
 

@@ -18,7 +18,7 @@ extension StreamMap {
     above(nodes.filter { $0.isEnd && $0.received ?? 0 > 0 && $0.sinceLastEvent ?? .seconds(1) < .seconds(1) }.map(\.id))
   }
 
-  /// The given nodes and all above them.
+  /// The given nodes, and all nodes above them.
   private func above(_ ids: [Int]) -> Set<Int> {
     var (open, seen) = (ids, Set(ids))
     while let next = open.popLast() {

@@ -16,7 +16,7 @@ extension StreamMap: CustomStringConvertible {
     var lines = ["\(ends.count) stream\(ends.count == 1 ? "" : "s")"]
     if nodes.isEmpty, !LiveMap.isOn {
       return
-        "The map is off, so it shows no streams. StreamDiagnostics.startMap() turns it on, for streams that begin later."
+        "The map is off, so it shows no streams. Call StreamDiagnostics.startMap() to turn it on for streams that begin later."
     }
     lines[0] += findings.isEmpty && silentLoops.isEmpty ? "; none looks stuck." : ". Places that may be stuck:"
     lines += stuckPlaces.map { "- \($0.title): \($0.message)" }

@@ -19,7 +19,7 @@ final class SweptList<Element: Sendable>: Sendable {
       return full
     }
     guard !full.isEmpty else { return }
-    // Outside of the lock, because looking at an object may release it, and its release may run any code.
+    // Outside of the lock: this check may release an object, and the object's `deinit` may run any code.
     let rest = full.filter { !isOver($0) }
     contents.withLock { contents in
       contents.list = rest + contents.list

@@ -9,7 +9,7 @@ public import Synchronization
   @exclusivity(unchecked) @usableFromInline final private(set) var home = LoopMap.unknown
   /// The time of the last event, in nanoseconds. All events of one turn have the time of the first.
   private(set) final var last: Int64?
-  /// The number of the clock that `last` is from.
+  /// The number of the clock that measured `last`.
   private final var clock = 0
   private(set) final var isOver = false
   private(set) final var failure: String?
