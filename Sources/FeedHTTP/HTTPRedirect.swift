@@ -43,7 +43,9 @@ extension HTTPRedirect {
       scheme == "http" || scheme == "https", target.host()?.isEmpty == false
     else { throw Refusal(kind: .redirectRefused, cause: "the target is \(location)") }
     guard scheme == "https" || request.url.scheme?.lowercased() != "https" else {
-      throw Refusal(kind: .redirectRefused, cause: "the redirect leads from https to http, where others can read and change the data")
+      throw Refusal(
+        kind: .redirectRefused,
+        cause: "the redirect leads from https to http, where others can read and change the data")
     }
     self.init(status: status, from: request.url, to: target)
   }

@@ -136,7 +136,8 @@ public struct Schedule: Hashable, Sendable {
     var bound = Bound(seconds: 0, rule: .interval, reason: "")
     if let freshness = facts.freshness {
       bound.raise(
-        to: freshness.lifetime.seconds, .freshness, "the server sets how long the response is fresh (\(freshness.field))")
+        to: freshness.lifetime.seconds, .freshness,
+        "the server sets how long the response is fresh (\(freshness.field))")
     }
     let hints = health.hints
     if let minutes = hints.minutesToLive, minutes > 0 {

@@ -63,7 +63,8 @@ extension RedisError: CustomStringConvertible {
       "\(address) did not reply within \(limit / .seconds(1)) seconds. It may be stopped, or be running a slow script."
     case .refused(let address, let refusal): Self.sentence(address, refusal.shown(without: address.password))
     case .unreadable(let address, let error): "\(address) cannot be used: \(error). Check that it is a Redis server."
-    case .tooManyWaiting(let address, let count): "\(count) commands are already waiting for \(address). Wait until some have completed, or raise maxWaiting."
+    case .tooManyWaiting(let address, let count):
+      "\(count) commands are already waiting for \(address). Wait until some have completed, or raise maxWaiting."
     case .notSecure(let address, let error):
       "\(address) cannot be used: \(error)." + Self.remedy(for: error)
     case .noSuchPrimary(let address, let name):

@@ -13,7 +13,8 @@ extension VirtualTimeScheduler: TaskExecutor, SerialExecutor {
   public func checkIsolated() {
     precondition(
       isCurrent,
-      "This code is not running on the VirtualTimeScheduler; put it in schedule { } or in a task that runs on the scheduler")
+      "This code is not running on the VirtualTimeScheduler; put it in schedule { } or in a task that runs on the scheduler"
+    )
   }
 
   public func isIsolatingCurrentContext() -> Bool? { isCurrent }

@@ -15,7 +15,8 @@ struct HTTPTrustTests {
     let error = try #require(HTTPBench().run(origin.url).error)
     #expect(error.kind == .tls)
     #expect(
-      error.description.hasPrefix("could not set up a secure connection to localhost:\(origin.port): SSL certificate problem: self"))
+      error.description.hasPrefix(
+        "could not set up a secure connection to localhost:\(origin.port): SSL certificate problem: self"))
   }
 
   @Test(.timeLimit(.minutes(5))) func `a certificate of a trusted authority is accepted`() throws {

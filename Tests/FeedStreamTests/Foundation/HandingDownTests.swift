@@ -14,7 +14,11 @@ import Testing
       Thread.detachNewThread {
         let finished = DispatchSemaphore(value: 0)
         nonisolated(unsafe) var count = 0
-        let subscription = make().sink { _ in finished.signal() } receiveValue: { _ in count += 1 }
+        let subscription = make().sink { _ in
+          finished.signal()
+        } receiveValue: { _ in
+          count += 1
+        }
         withExtendedLifetime(subscription) { finished.wait() }
         continuation.resume(returning: count)
       }

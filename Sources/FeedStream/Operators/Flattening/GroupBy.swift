@@ -51,6 +51,9 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
     self.onCancel = onCancel
   }
 
+  /// The number of values that wait because nobody has subscribed to this group.
+  fileprivate var unheard: Int { isTaken ? 0 : early.count }
+
   @_documentation(visibility: internal)
   @inlinable public var _deliversAtHome: Bool { gate.isHomeOfCaller }
 
@@ -84,9 +87,6 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
     ending = completion
     if early.isEmpty { endBuffer() }
   }
-
-  /// The number of values that wait because nobody has subscribed to this group.
-  fileprivate var unheard: Int { isTaken ? 0 : early.count }
 
   @usableFromInline func endBuffer() {
     if let ending { buffer.take()?.receive(completion: ending) }
