@@ -137,7 +137,6 @@ import Testing
             .sink { new in values.withLock { $0.append(new) } }
           for number in 1...3 {
             numbers.send(number)
-            queue.sync {}
             trigger.send()
             queue.sync {}
           }
@@ -146,6 +145,40 @@ import Testing
         }
       }
       #expect(values == [1, 2, 3], "operator \(index)")
+    }
+  }
+
+  /// A publisher that delivers its subscription when asked to, and counts cancellations.
+  private final class Late: Publisher, Subscription {
+    typealias Output = Int
+    typealias Failure = Never
+
+    private(set) var cancellations = 0
+    private var subscriber: AnySubscriber<Int, Never>?
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+      self.subscriber = AnySubscriber(subscriber)
+    }
+    func begin() { subscriber?.receive(subscription: self) }
+    func request(_ demand: Subscribers.Demand) {}
+    func cancel() { cancellations += 1 }
+  }
+
+  @Test func `a trigger that completes before upstream's subscription arrives ends the stream`() {
+    let makers: [(Late) -> AnyPublisher<Void, Never>] = [
+      { $0.sample(on: Just(0)).map { _ in }.eraseToAnyPublisher() },
+      { $0.buffer(on: Just(0)).map { _ in }.eraseToAnyPublisher() },
+      { $0.window(on: Just(0)).map { _ in }.eraseToAnyPublisher() },
+    ]
+    for (index, make) in makers.enumerated() {
+      let late = Late()
+      var completions = 0
+      let sink = make(late).sink { _ in
+        completions += 1
+      } receiveValue: { _ in
+      }
+      late.begin()
+      #expect(late.cancellations == 1 && completions == 1, "operator \(index)")
+      sink.cancel()
     }
   }
 }

@@ -104,7 +104,13 @@ import Synchronization
   func lives(in lane: SerialLane) -> Bool { isHomed && self.lane === lane }
 
   @usableFromInline var takesAnyThread: Bool { !isHomed || lane != nil }
-  @usableFromInline var isAway: Bool { !isHomed || lane.map { !$0.isHere } ?? false }
+  @usableFromInline var isAway: Bool { !isHomed || lane.map { !isRunning($0) } ?? false }
+
+  /// True if the calling code runs in `lane`, and not merely on a thread that keeps the lane occupied, or that runs
+  /// another stream's lane meanwhile: its timers and subscriptions would live there.
+  private func isRunning(_ lane: SerialLane) -> Bool {
+    lane.isHere && (CurrentDomain.get() === lane || lane.ownsThread)
+  }
 
   /// True if the calling code runs where the stage lives, and the stage's home has a loop or a queue of its own.
   @inline(never) @usableFromInline var isHomeOfCaller: Bool {
@@ -215,10 +221,7 @@ import Synchronization
   @inline(never) @usableFromInline func enterFromElsewhere() -> Bool {
     guard isHomed else { return false }
     if let lane {
-      // An event that is handled in another stream's lane would make its timers and subscriptions live there.
-      guard lane.isHere, CurrentDomain.get() === lane || lane.ownsThread, waiting.load(ordering: .relaxed) == 0 else {
-        return false
-      }
+      guard isRunning(lane), waiting.load(ordering: .relaxed) == 0 else { return false }
     } else {
       guard home?.isHere ?? false else { return false }
       thread.store(currentThread(), ordering: .sequentiallyConsistent)

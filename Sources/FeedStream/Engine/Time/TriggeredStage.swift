@@ -10,8 +10,11 @@ extension Publisher {
     gated stage: S, triggeredBy trigger: Trigger
   ) where S.Input == Output, S.Failure == Failure, Trigger.Failure == Never {
     let inlet = stage.newInlet(for: Trigger.Output.self)
+    // This thread stays inside: if upstream delivers on a queue, the queue waits until the trigger has been requested.
+    let isInside = stage.gate.enter()
     receive(gated: stage)
-    stage.start(trigger, inlet)
+    if !isInside || stage.keepsTrigger() { stage.start(trigger, inlet) }
+    if isInside { stage.gate.leave() }
   }
 }
 
@@ -20,11 +23,18 @@ extension Publisher {
   @usableFromInline final let gate = ThreadGate(following: .withoutHome)
   private let name: StaticString
   @exclusivity(unchecked) final private(set) var trigger: Trigger<Never>?
+  /// True if the trigger completed before upstream's subscription arrived.
+  @exclusivity(unchecked) private var hasEndedEarly = false
 
   @usableFromInline init(_ name: StaticString, _ down: ErasedSubscriber<Output, Failure>) {
     self.name = name
     super.init(down)
     joint = gate
+  }
+
+  @usableFromInline override func began() {
+    super.began()
+    if hasEndedEarly { triggerEnded() }
   }
 
   // MARK: For subclasses
@@ -40,23 +50,16 @@ extension Publisher {
   /// thread.
   @usableFromInline final func newInlet<T>(for _: T.Type) -> TriggerInlet<T> {
     let trigger = Trigger<Never>(
-      name, gate, asking: .unlimited, fired: { [self] in triggered() }, ended: { [self] _ in triggerEnded() })
+      name, gate, asking: .unlimited, fired: { [self] in triggered() },
+      ended: { [self] _ in if phase == .waiting { hasEndedEarly = true } else { triggerEnded() } })
     self.trigger = trigger
     return trigger.inlet(for: T.self)
   }
 
-  /// Subscribes to the trigger, on the calling thread, where its publisher lives. Call this after subscribing to
-  /// upstream, which may already have completed.
+  /// Subscribes to the trigger, on the calling thread, where its publisher lives.
   @inlinable final func start<P: Publisher>(_ publisher: P, _ inlet: TriggerInlet<P.Output>) where P.Failure == Never {
-    if publisher is any Metronome {
-      return gate.run { [self] in if keepsTrigger() { publisher.receive(subscriber: inlet) } }
-    }
-    if gate.enter() {
-      let isNeeded = keepsTrigger()
-      gate.leave()
-      guard isNeeded else { return }
-    }
-    publisher.receive(subscriber: inlet)
+    guard publisher is any Metronome else { return publisher.receive(subscriber: inlet) }
+    gate.run { [self] in if keepsTrigger() { publisher.receive(subscriber: inlet) } }
   }
 
   /// Releases the trigger if the stage no longer needs it.

@@ -110,7 +110,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
 
   override func began() {
     super.began()
-    guard isLive else { return }
+    guard isLive, ending == nil else { return }
     // The subscribers of the first window don't belong to the stream whose subscription is being handed down.
     if count == nil { CurrentDomain.apart { beginWindow() } }
     up?.request(.unlimited)
