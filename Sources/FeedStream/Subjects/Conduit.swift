@@ -27,6 +27,8 @@
     guard let ledger, ledger.path == nil, let gate = gate as? ThreadGate else { return }
     ledger.path = .passRetained(GatePath(gate, of: self))
     ledger.conduit = nil
+    // The path takes requests and the cancellation from any thread.
+    confinement = .anywhere
   }
 
   override func requested(_ demand: Subscribers.Demand) {
