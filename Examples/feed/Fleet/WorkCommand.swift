@@ -71,7 +71,7 @@ struct WorkCommand: ParsableCommand {
   var name: String?
 
   @Option(
-    help: ArgumentHelp("Output format of changed feeds: text, or one line of JSON per feed.", valueName: "text|json"))
+    help: ArgumentHelp("Output format for changed feeds: text, or one line of JSON per feed.", valueName: "text|json"))
   var format = OutputFormat.text
 
   func validate() throws {

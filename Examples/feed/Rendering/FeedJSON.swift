@@ -115,7 +115,7 @@ struct JSONWriter {
       var writer = JSONWriter(end: start)
       body(&writer)
       count = writer.end - start
-      precondition(count <= room, "JSONWriter: a string is longer than calculated")
+      precondition(count <= room, "JSONWriter: the JSON is longer than calculated")
     }
   }
 

@@ -50,7 +50,7 @@ enum EncodingChoice {
 
   private static let sevenBitNames = ["iso-2022-", "utf-7", "hz"]
 
-  /// The name to use for a legacy encoding that contains ASCII; `nil` for Unicode encodings and for unknown ones.
+  /// The name to use for an ASCII-compatible legacy encoding; `nil` for all other encodings.
   private static func legacy(_ label: String) -> String? {
     guard !label.isEmpty, !["utf", "ucs", "unicode", "ascii", "us-ascii", "iso-10646"].contains(where: label.hasPrefix)
     else { return nil }

@@ -2,7 +2,7 @@ public import FeedStream
 public import Foundation
 
 extension HTTPServer.Request {
-  /// The value of a placeholder of the route, such as `:id` in `"/todos/:id"`.
+  /// The value of a placeholder in the route, such as `:id` in `"/todos/:id"`.
   ///
   /// - Throws: 404 when the part can't be converted.
   public func parameter<Value: LosslessStringConvertible>(

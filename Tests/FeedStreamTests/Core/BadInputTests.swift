@@ -17,7 +17,7 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = [1].publisher.buffer(size: -1, prefetch: .byRequest, whenFull: .dropNewest)
     }
-    #expect(result?.says("buffer(size: -1): the number of values cannot be negative") == true)
+    #expect(result?.says("buffer(size: -1): the size cannot be negative") == true)
   }
 
   @Test func `buffer(count: 0) traps`() async {

@@ -197,7 +197,7 @@ public import CThread
   @usableFromInline static let advice = """
     Send values with subject.sender(on: loop), which any thread may use; set properties in loop.execute { } or \
     DispatchQueue.main.async { }; receive values off the loop with publisher.values; or build the stream in \
-    loop.execute { }. The loop must run: where dispatchMain() or RunLoop.main.run() runs the program, use \
+    loop.execute { }. The loop must run: if dispatchMain() or RunLoop.main.run() runs the program, use \
     EventLoop.main. Cancel, and release the cancellable, on the thread that subscribed: DispatchQueue.main.async { \
     subscription.cancel() }. If a publisher delivers on its own threads, write .receive(on: DispatchQueue.main) \
     directly below it. If an operator of this stream, such as flatMap, prefix(untilOutputFrom:) or append, subscribes \

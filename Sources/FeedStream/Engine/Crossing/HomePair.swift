@@ -79,7 +79,7 @@
     halt(
       """
       \(name): its publisher delivers on the queue "\(lane.name)", and the stream itself has no event loop. Make \
-      an EventLoop on this thread before you subscribe, and call its run() last; where dispatchMain() or \
+      an EventLoop on this thread before you subscribe, and call its run() last; if dispatchMain() or \
       RunLoop.main.run() runs the program, use EventLoop.main. Or write .receive(on: DispatchQueue.main) directly \
       above this operator (CONTRACT, rule 1).
       """)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Decides between a subscription's arrival and a cancellation on another thread, which may come first.
+/// Resolves the race between a subscription's arrival and a cancellation on another thread.
 @usableFromInline struct Arrival: ~Copyable {
   private let state = Atomic(State.awaited)
 

@@ -17,7 +17,7 @@
   /// - Parameters:
   ///   - scheduler: the type of the scheduler, for messages.
   ///   - hold: keeps the loop running while the alarm is set.
-  ///   - start: schedules work that runs once, or until its first run cancels it.
+  ///   - start: schedules work that runs once, or that repeats until its first run cancels it.
   @usableFromInline init(
     of scheduler: Any.Type, hold: CrossedHome? = nil, start: @escaping (@escaping () -> Void) -> any Cancellable
   ) {

@@ -15,7 +15,7 @@
   @usableFromInline final let turn: Turn
   /// Keeps the loop running while work waits on a third-party scheduler.
   @usableFromInline final let hold: CrossedHome?
-  /// Calls `deliverNext()`, as long as an event waits.
+  /// Calls `deliverNext()` once, if an event is waiting.
   @usableFromInline final let serve: () -> Void
   /// The cancellables of the scheduled work, in the order of the queue.
   @exclusivity(unchecked) @usableFromInline final var works = FIFO<any Cancellable>()

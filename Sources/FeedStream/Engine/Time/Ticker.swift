@@ -58,7 +58,7 @@ import Synchronization
     alarm.set(repeats: schedulerRepeats) { [self] in
       precondition(
         !isSetting,
-        "interval: this scheduler's time does not advance; use one whose time advances, such as an EventLoop")
+        "Interval or timer: this scheduler's time does not advance; use one whose time advances, such as an EventLoop")
       guard !isOver.load(ordering: .acquiring) else { return }
       let now = scheduler.now
       guard !schedulerRepeats else { return tick(now) }

@@ -42,7 +42,7 @@ extension Publishers {
     public init(
       upstream: Upstream, size: Int, prefetch: PrefetchStrategy, whenFull: BufferingStrategy<Failure>
     ) {
-      precondition(size >= 0, "buffer(size: \(size)): the number of values cannot be negative; use 1 or more")
+      precondition(size >= 0, "buffer(size: \(size)): the size cannot be negative; use 0 or more")
       self.upstream = upstream
       self.size = size
       self.prefetch = prefetch
