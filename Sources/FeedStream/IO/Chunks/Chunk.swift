@@ -77,7 +77,8 @@ extension Chunk: RandomAccessCollection {
   /// The bytes at `bounds`, without copying them.
   @inlinable public subscript(bounds: Range<Int>) -> Chunk {
     precondition(
-      bounds.lowerBound >= 0 && bounds.upperBound <= count, "Chunk: the range is out of bounds; use a range within 0..<count")
+      bounds.lowerBound >= 0 && bounds.upperBound <= count,
+      "Chunk: the range is out of bounds; use a range within 0..<count")
     return Chunk(memory, from: start + bounds.lowerBound, count: bounds.count)
   }
 
