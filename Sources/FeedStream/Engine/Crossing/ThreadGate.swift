@@ -41,6 +41,9 @@ import Synchronization
   private var isOccupied = false
   /// The condition under which the stage may still move to the lane of its first upstream; see ``follow(_:)``.
   private var following: Following
+  /// The thread that is subscribing the stage to its publishers, from inside; 0 for none. The stage doesn't move to a
+  /// lane that another thread hands down meanwhile.
+  private var beginner: UInt = 0
   private let mutex = SystemMutex()
 
   /// The condition under which a stage moves to the lane in which its first upstream hands down its subscription.
@@ -87,6 +90,7 @@ import Synchronization
     mutex.withLock {
       let following = self.following
       self.following = .never
+      guard beginner == 0 || beginner == currentThread() else { return }
       guard let lane, !isShared.load(ordering: .relaxed) else { return }
       guard following == .always || !isHomed else { return }
       // The thread that subscribes may be inside: the queue's work then waits until it leaves.
@@ -119,6 +123,18 @@ import Synchronization
   }
 
   // MARK: Entering
+
+  /// Runs `subscribe` inside, if this thread may enter. If the first publisher delivers on a queue, the queue's work
+  /// waits until this returns.
+  @inlinable func begin(_ subscribe: (_ isInside: Bool) -> Void) {
+    setBeginner(currentThread())
+    let isInside = enter()
+    subscribe(isInside)
+    setBeginner(0)
+    if isInside { leave() }
+  }
+
+  @usableFromInline func setBeginner(_ thread: UInt) { mutex.withLock { beginner = thread } }
 
   /// Returns true when the calling thread may handle an event now; call ``leave()`` afterwards. Otherwise, pass the
   /// event to ``perform(_:)``.

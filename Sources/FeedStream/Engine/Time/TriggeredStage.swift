@@ -10,11 +10,11 @@ extension Publisher {
     gated stage: S, triggeredBy trigger: Trigger
   ) where S.Input == Output, S.Failure == Failure, Trigger.Failure == Never {
     let inlet = stage.newInlet(for: Trigger.Output.self)
-    // This thread stays inside: if upstream delivers on a queue, the queue waits until the trigger has been requested.
-    let isInside = stage.gate.enter()
-    receive(gated: stage)
-    if !isInside || stage.keepsTrigger() { stage.start(trigger, inlet) }
-    if isInside { stage.gate.leave() }
+    // Upstream's values wait until the trigger has been requested.
+    stage.gate.begin { isInside in
+      receive(gated: stage)
+      if !isInside || stage.keepsTrigger() { stage.start(trigger, inlet) }
+    }
   }
 }
 
