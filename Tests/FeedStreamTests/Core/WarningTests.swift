@@ -252,7 +252,7 @@ import Testing
         loop.close()
       }
     }
-    expect("wait for a task that iterates the values made on it", in: result)
+    expect("wait for a task to iterate the values created on the loop", in: result)
   }
 
   // MARK: On and off

@@ -168,7 +168,7 @@ import Testing
       await Self.withoutTask { (0..<10).publisher.receive(on: Pool()).sink { _ in } }
     }
     #expect(received?.says("ReceiveOn: touched on a different thread than before") == true)
-    #expect(received?.says("crosses only to a DispatchQueue") == true)
+    #expect(received?.says("can change threads only with a DispatchQueue") == true)
   }
 
   @Test func `timing operators trap too when a custom scheduler calls them on another thread`() async {
@@ -176,7 +176,7 @@ import Testing
       let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
       #expect(
         message.contains("\(name): touched on a different thread than before"), "\(message)", sourceLocation: location)
-      #expect(message.contains("crosses only to a DispatchQueue"), "\(message)", sourceLocation: location)
+      #expect(message.contains("can change threads only with a DispatchQueue"), "\(message)", sourceLocation: location)
     }
     expectStop(
       "an operator that uses the scheduler Pool",
