@@ -46,7 +46,7 @@ import Testing
 
   @Test(arguments: ["ftp://example.com/feed.json", "example.com", "/feed.json", "http://", "", "file:///feed.json"])
   func `a URL that isn't http or https is a usage error`(address: String) {
-    #expect(message("load", address).contains("An http or https URL is needed"))
+    #expect(message("load", address).contains("Pass an http or https URL"))
   }
 
   @Test func `a URL alone is loaded, with options before or after it`() {

@@ -47,11 +47,13 @@ import Testing
     let server = try RedisServer()
     _ = try await FeedBinary.run(["subscriptions", "add", "http://127.0.0.1:1/feed", "--store", server.text])
     let other = try await FeedBinary.run(["fleet", "pause", "127.0.0.1", "--store", server.text])
-    #expect(other.status == 0 && other.errors == "No feed of this fleet is on 127.0.0.1\n", "\(other.errors)")
+    #expect(
+      other.status == 0 && other.errors == "No feed in this fleet is on 127.0.0.1; check the name\n", "\(other.errors)")
     let run = try await FeedBinary.run(["fleet", "pause", "http://127.0.0.1:1/feed", "--store", server.text])
-    #expect(run.output == "127.0.0.1:1 is paused until \"feed fleet resume 127.0.0.1:1\"\n" && run.errors.isEmpty)
+    #expect(
+      run.output == "127.0.0.1:1 is paused until you run \"feed fleet resume 127.0.0.1:1\"\n" && run.errors.isEmpty)
     let end = try await FeedBinary.run(["fleet", "resume", "127.0.0.1:1", "--store", server.text])
-    #expect(end.output == "127.0.0.1:1 is resumed\n")
+    #expect(end.output == "Resumed 127.0.0.1:1\n")
   }
 
   @Test func `import accepts a list with a byte order mark and notes after URLs, and rejects a file that isn't a list`()

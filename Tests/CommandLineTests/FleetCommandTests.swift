@@ -166,9 +166,9 @@ import Testing
       _ = try await FeedBinary.run(
         ["subscriptions", "add", url, "\(url)?2", "--force", "--cache", cache + ".none"], environment: user)
       let copy = try await FeedBinary.run(["store", "copy", cache, server.text], environment: user)
-      #expect(copy.output == "Copied 1 of 2 feeds; the fleet polls 2 that it did not poll before\n", "\(copy.errors)")
+      #expect(copy.output == "Copied 1 of 2 feeds; added 2 to the fleet's list\n", "\(copy.errors)")
       let again = try await FeedBinary.run(["store", "copy", cache, server.text], environment: user)
-      #expect(again.output == "Copied 0 of 2 feeds; the fleet polls 0 that it did not poll before\n")
+      #expect(again.output == "Copied 0 of 2 feeds; added 0 to the fleet's list\n")
 
       let worker = try RunningFeed(["work", "--store", server.text, "--verbose", "--every", "1h", "--format", "json"])
       for _ in 0..<2 {

@@ -40,13 +40,13 @@ import Testing
       expected: .refused("The server sent a web page.")),
     Row(
       name: "a drawing with a script", make: { Array("<svg onload='alert(1)'/>".utf8) },
-      expected: .refused("SVG image: feed does not decode this format")),
+      expected: .refused("SVG images are not supported.")),
     Row(
       name: "HEIC", make: { [0, 0, 0, 0x18] + Array("ftypheic".utf8) + [0, 0, 0, 0] + Array("mif1heic".utf8) },
-      expected: .refused("HEIC image: feed does not decode this format")),
+      expected: .refused("HEIC images are not supported.")),
     Row(
       name: "JPEG XL", make: { [0xFF, 0x0A, 0, 0] },
-      expected: .refused("JPEG XL image: feed does not decode this format")),
+      expected: .refused("JPEG XL images are not supported.")),
     Row(name: "an AVIF", make: { MadeImage.avif }, expected: shown(64, 48)),
     Row(
       name: "an AVIF made smaller", make: { MadeImage.clearAVIF },

@@ -267,7 +267,7 @@ private final class RequestCount: @unchecked Sendable {
       await origin.stop()
       #expect(
         try #require(await run.output.read(upTo: "; checked ")).contains(
-          /127\.0\.0\.1 is unreachable since \d\d:\d\d:\d\d/))
+          /127\.0\.0\.1 has been unreachable since \d\d:\d\d:\d\d/))
       try await origin.start()
       _ = await run.output.read(upTo: "1 image\u{1B}[0m from")
       _ = await run.output.read(upTo: "\u{1B}[2mchecked ")
@@ -293,14 +293,16 @@ private final class RequestCount: @unchecked Sendable {
     #expect(Pulse.text(of: progress) == "12 due, 3 running, 2 failing; ")
     progress.feeds = 1
     #expect(Pulse.text(of: progress) == "" && Pulse.text(of: nil) == "")
-    #expect(Pulse.text(of: [away], among: 1, now: now) == "e.example is unreachable since \(sampleDate.timeOfDay); ")
+    #expect(
+      Pulse.text(of: [away], among: 1, now: now) == "e.example has been unreachable since \(sampleDate.timeOfDay); ")
     #expect(
       Pulse.text(of: [away, away], among: 5, now: now)
-        == "2 of 5 feeds failing, e.example is unreachable since \(sampleDate.timeOfDay); ")
+        == "2 of 5 feeds failing, e.example has been unreachable since \(sampleDate.timeOfDay); ")
     #expect(Pulse.text(of: [away], among: 1, now: sampleDate + 90_000).contains(sampleDate.dayAndTime))
     let page = Pulse.Away(name: "e.example", since: sampleDate, isSilent: false)
     #expect(
-      Pulse.text(of: [page], among: 1, now: now) == "e.example has sent no valid feed since \(sampleDate.timeOfDay); ")
+      Pulse.text(of: [page], among: 1, now: now) == "e.example hasn't sent a valid feed since \(sampleDate.timeOfDay); "
+    )
   }
 
   @Test func `a status line that wraps on a narrower screen is erased completely`() {

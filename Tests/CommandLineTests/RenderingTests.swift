@@ -45,8 +45,8 @@ import Testing
     #expect(
       text.headline(of: cached()) == """
         2 images saved 3 minutes ago (\(sampleDate.dayAndTime)), from the cache of http://127.0.0.1:8000/feed.json
-        Not the latest: could not connect to 127.0.0.1:8000: Connection refused; is the server running, and is the port \
-        right?
+        Not the latest: could not connect to 127.0.0.1:8000: Connection refused; check that the server is running and the \
+        port is right
 
         """)
   }
@@ -174,7 +174,8 @@ import Testing
 
   @Test func `the error of a feed from the future names the wrong clock, not the maximum age`() {
     let error = text(.expired(age: .seconds(-400), .kept))
-    #expect(error.contains("the feed saved 6 minutes in the future, according to a wrong clock, has expired\n"))
+    #expect(
+      error.contains("the saved feed is dated 6 minutes in the future, because a clock was wrong; it has expired\n"))
     #expect(error.contains("hint: use --max-age none to show the saved feed"))
   }
 

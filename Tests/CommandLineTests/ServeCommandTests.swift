@@ -453,7 +453,8 @@ import Testing
     try await withGallery(["a"]) { port, origin, _ in
       let number = await origin.port
       let run = try await FeedBinary.run(["serve", "--port", "\(number)", "http://127.0.0.1:\(number)/feed.json"])
-      #expect(run.status == 1 && run.errors.contains("(EADDRINUSE); another program listens there"), "\(run.errors)")
+      #expect(
+        run.status == 1 && run.errors.contains("(EADDRINUSE); another program is listening there"), "\(run.errors)")
     }
   }
 

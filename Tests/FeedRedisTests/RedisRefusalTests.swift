@@ -31,7 +31,7 @@ import Testing
       "the certificate of a was issued by b, which is not trusted. To trust the issuer, set SSL_CERT_FILE to a file with its certificate."
     ),
     (.expired(certificate: "a"), "the certificate of a has expired."),
-    (.wrongHost("a", names: ["b"]), "the certificate is not for a, but for b."),
+    (.wrongHost("a", names: ["b"]), "the certificate is for b, not for a."),
   ])
   func `a TLS error's remedy fits the error`(_ error: TLSError, _ sentence: String) throws {
     let address = try RedisAddress(parsing: "rediss://a")

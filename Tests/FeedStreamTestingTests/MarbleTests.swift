@@ -28,7 +28,7 @@ import Testing
   @Test func `a line may end with CRLF`() throws {
     #expect(try read("a\r\n-b\r\n|") == ["0s value(\"a\")", "2ms value(\"b\")", "3ms finished"])
     let error = #expect(throws: MarbleError.self) { try Marbles("a\r\n)") }
-    #expect("\(error!)".hasSuffix("\n  )\n  ^ there is no group to close; write ( before"))
+    #expect("\(error!)".hasSuffix("\n  )\n  ^ there is no group to close; write ( first"))
   }
 
   @Test func `the caret is time zero, and events before it have negative times`() throws {
@@ -37,7 +37,7 @@ import Testing
 
   @Test(arguments: [
     ("a-(b(c))", 4, "a group within a group; close the first one with ) before this one"),
-    ("a-b)", 3, "there is no group to close; write ( before"),
+    ("a-b)", 3, "there is no group to close; write ( first"),
     ("a-(bc|", 2, "this group is not closed; add a )"),
     ("a()", 2, "an empty group; write what happens between ( and ), or - instead"),
     ("(a-b)", 2, "no time passes in a group; close it with ) first"),
@@ -60,7 +60,7 @@ import Testing
       "\(error!)" == """
         This marble diagram cannot be read:
           a-b)
-             ^ there is no group to close; write ( before
+             ^ there is no group to close; write ( first
         """)
   }
 
@@ -71,16 +71,16 @@ import Testing
         This marble diagram cannot be read:
           a-b
           -c)
-            ^ there is no group to close; write ( before
+            ^ there is no group to close; write ( first
           -d
         """)
   }
 
   @Test func `an error is marked below its character even after wide characters and tabs`() {
     let wide = #expect(throws: MarbleError.self) { try Marbles("日😀-)") }
-    #expect("\(wide!)".hasSuffix("\n  日😀-)\n       ^ there is no group to close; write ( before"))
+    #expect("\(wide!)".hasSuffix("\n  日😀-)\n       ^ there is no group to close; write ( first"))
     let tab = #expect(throws: MarbleError.self) { try Marbles("a\t)") }
-    #expect("\(tab!)".hasSuffix("\n  a\t)\n   \t^ there is no group to close; write ( before"))
+    #expect("\(tab!)".hasSuffix("\n  a\t)\n   \t^ there is no group to close; write ( first"))
   }
 
   @Test func `each character names one value, and notation can't name values`() {

@@ -21,7 +21,7 @@ import Testing
     ("^-^", 2, "a diagram shows one subscription; remove this ^"),
     ("-!-^", 3, "the subscription has already ended; put ^ before !"),
     ("^-!!", 3, "the subscription has already ended; remove this !"),
-    ("^-)", 2, "there is no group to close; write ( before"),
+    ("^-)", 2, "there is no group to close; write ( first"),
   ])
   func `a parsing error points at the wrong character`(_ text: String, _ offset: Int, _ reason: String) {
     #expect(throws: MarbleError(text: text, offset: offset, reason: reason)) { try SubscriptionMarbles(text) }

@@ -10,7 +10,7 @@ enum HelpScreen {
       "  " + column(command._commandName) + command.configuration.abstract
     }
     return """
-      feed shows the images in feeds, from their servers or, if those fail, from the cache.
+      feed shows the images in feeds: from the server or, if that fails, the cache.
 
         feed https://example.com/blog             the images of a feed or a web page
         feed browse https://example.com/blog      browse its images in the terminal

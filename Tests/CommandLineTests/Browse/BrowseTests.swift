@@ -92,7 +92,7 @@ import Testing
       world.press("c")
       time.advance(by: .milliseconds(1))
       #expect(world.text.contains("\u{1B}]52;c;aHR0cDovL2EuZXhhbXBsZS8xLmdpZg==\u{1B}\\"))
-      #expect(world.screen.contains("The URL was copied"))
+      #expect(world.screen.contains("Copied the URL"))
       var opened: [[String]] = []
       time.programs["/bin/sh"] = { program in
         opened.append(program.subprocess.arguments)

@@ -25,7 +25,7 @@ import Testing
     }
     let error = Self.bench().run(web.url()).error
     #expect(error?.kind == .privateNetwork && error?.host == "127.0.0.2:\(inside.port)")
-    let reason = "127.0.0.2 is in a private network, and 127.0.0.1:\(web.port), which led there, is not"
+    let reason = "127.0.0.2 is on a private network, but 127.0.0.1:\(web.port), which led to it, is not"
     #expect("\(error!)".contains(reason))
     #expect(inside.accepted == 0)
   }
@@ -218,7 +218,7 @@ import Testing
     }
     let error = Self.bench().run(other.url()).error
     #expect(error?.kind == .privateNetwork)
-    #expect(error?.cause == "127.0.0.2 is in a private network, and 127.0.0.1:\(web.port), which led there, is not")
+    #expect(error?.cause == "127.0.0.2 is on a private network, but 127.0.0.1:\(web.port), which led to it, is not")
     #expect(inside.accepted == 0)
   }
 

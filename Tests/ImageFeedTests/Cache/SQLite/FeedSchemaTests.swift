@@ -33,7 +33,7 @@ import Testing
 
   @Test(arguments: [1, FeedSchema.version - 1])
   func `an older version's file is refused and left unchanged, with advice`(_ version: Int) throws {
-    try check(version, refusedAs: .olderSchema(version), saying: "Move the file away")
+    try check(version, refusedAs: .olderSchema(version), saying: "Move the file elsewhere")
   }
 
   @Test func `every table is strict`() throws {
