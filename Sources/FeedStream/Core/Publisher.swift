@@ -41,7 +41,7 @@ extension Publisher {
   ///
   /// **Demand:** the values that the subscriber requests from its subscription; none is delivered before the request.
   @inlinable public func subscribe<S: Subscriber<Output, Failure>>(_ subscriber: S) {
-    if CurrentDomain.mayHandDown { CurrentDomain.apart { attach(subscriber) } } else { attach(subscriber) }
+    if CurrentDomain.hasQueues { CurrentDomain.apart { attach(subscriber) } } else { attach(subscriber) }
   }
 
   @inlinable @inline(__always) func attach<S: Subscriber<Output, Failure>>(_ subscriber: S) {

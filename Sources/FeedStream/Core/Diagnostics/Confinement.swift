@@ -248,10 +248,10 @@ package enum HoldingPlace: Sendable {
     if let domain = get() { domain.apart(subscribe) } else { subscribe() }
   }
 
-  /// True once the process has handed down a subscription in a lane.
-  @inline(never) @usableFromInline static var mayHandDown: Bool { handsDown.load(ordering: .relaxed) }
-  static func willHandDown() { handsDown.store(true, ordering: .relaxed) }
-  private static let handsDown = Atomic(false)
+  /// True once the process has used a queue as a scheduler.
+  @inline(never) @usableFromInline static var hasQueues: Bool { queues.load(ordering: .relaxed) }
+  static func usesQueues() { queues.store(true, ordering: .relaxed) }
+  private static let queues = Atomic(false)
 
   /// Runs `body` outside any domain.
   static func outside(_ body: () -> Void) {

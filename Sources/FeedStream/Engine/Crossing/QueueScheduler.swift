@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A scheduler whose work runs on threads that the system chooses, such as a dispatch queue. Because neither its thread
 /// nor its order can be relied on, streams cross to it (`CrossingStage`).
 package protocol QueueScheduler: Scheduler {
@@ -40,8 +38,7 @@ extension Scheduler {
   static var current: (any StreamDomain)? { CurrentDomain.get() ?? CurrentDomain.resting() }
 
   /// True once the process has used a queue as a scheduler.
-  static var hasQueues: Bool { queues.load(ordering: .relaxed) }
-  private static let queues = Atomic(false)
+  static var hasQueues: Bool { CurrentDomain.hasQueues }
 
   /// The domain that keeps running while a value is in transit from the calling thread: the thread's loop, or a
   /// stand-in for a loop that the thread makes later.
@@ -55,7 +52,7 @@ extension Scheduler {
   /// True when streams subscribed now may keep their loop running; see ``Publisher/keepsLoopAlive(_:)``.
   @TaskLocal static var isKeeping = true
 
-  @usableFromInline static func usesQueues() { queues.store(true, ordering: .relaxed) }
+  @usableFromInline static func usesQueues() { CurrentDomain.usesQueues() }
 }
 
 extension StreamDomain {
@@ -67,9 +64,7 @@ extension StreamDomain {
       let action = Carried(uncheckedly: action)
       return isCancellation ? bringCancellation { action.value() } : bring { action.value() }
     }
-    let outer = CurrentDomain.enter(domainHere)
-    action()
-    CurrentDomain.leave(outer)
+    inside(action)
   }
 
   /// True if the calling code runs in this domain. On a domain's thread, code may run in a different domain, such as the
@@ -81,8 +76,9 @@ extension StreamDomain {
   }
 
   /// Runs `action` in this domain. Call this only on the domain's thread.
-  func performHere(_ action: () -> Void) {
-    if isCurrent { return action() }
+  func performHere(_ action: () -> Void) { if isCurrent { action() } else { inside(action) } }
+
+  private func inside(_ action: () -> Void) {
     let outer = CurrentDomain.enter(domainHere)
     action()
     CurrentDomain.leave(outer)

@@ -14,7 +14,6 @@ extension SerialLane {
   ///   - afterwards: runs in the lane once the subscription has been handed down. Deliver values here, not earlier: if
   ///     their subscriber then subscribed to another publisher, that publisher would mistake the lane for its own.
   func begin(at home: (any StreamDomain)?, _ handDown: () -> Void, then afterwards: () -> Void = {}) {
-    CurrentDomain.willHandDown()
     state.withLock { $0.isBusy = true }
     isRunning = true
     handing = Handing(home: home)
