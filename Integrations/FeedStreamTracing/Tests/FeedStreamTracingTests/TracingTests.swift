@@ -158,6 +158,33 @@ import Tracing
     #expect(seen == ["ours", "ours", "ours", "ours"])
   }
 
+  @Test func `wrapped work has the context in which it was wrapped, on the thread pool and on other loops`() throws {
+    let loop = EventLoop()
+    let group = try EventLoopGroup(count: 2)
+    defer {
+      loop.close()
+      group.shutdown()
+    }
+    var context = ServiceContext.topLevel
+    context.traceState = "ours"
+    @Sendable func state() -> String? { ServiceContext.current?.traceState }
+    var seen: [String?] = []
+    let subscription = ServiceContext.withValue(context) {
+      loop.offload(ServiceContext.wrap { state() }) { seen.append($0) }
+      return (1...3).publisher
+        .parallelMap(on: group, ServiceContext.wrap { (number: Int) in "\(number) \(state() ?? "none")" })
+        .receive(on: loop)
+        .sink { seen.append($0) }
+    }
+    loop.run()
+    subscription.cancel()
+    #expect(Set(seen) == ["ours", "1 ours", "2 ours", "3 ours"] && seen.count == 4)
+    #expect(ServiceContext.current == nil)
+    loop.offload(ServiceContext.wrap { state() }) { seen = [$0] }
+    loop.run()
+    #expect(seen == [nil])
+  }
+
   @Test func `without inContext, what a timer delivers has no context, and a stream's context ends with its delivery`()
   {
     let loop = EventLoop()
