@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Shows the keys that are pressed, without a cursor, until `q`; the terminal is restored on exit.
+/// Shows each key that is pressed, until `q`, and hides the cursor; the terminal is restored on exit.
 func keys(_ arguments: [String], on loop: EventLoop) throws -> AnyCancellable {
   let terminal = try Terminal(on: loop)
   // Show the cursor again even when a signal ends the program.

@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import ImageFeedTesting
 
-/// Knows the expected results, because it watches the network and the disk from outside and keeps its own record.
+/// Computes the expected results from its own record of what happens on the network and the disk.
 ///
 /// After every event, it checks these rules:
 /// 1. A feed shown as the server's is the newest one that the server sent; it is shown before it is saved.
@@ -13,11 +13,11 @@ import ImageFeedTesting
 /// 3. A feed shown from the cache had not expired when its load read it, and its age is reported. A feed that expires
 ///    while it is on the screen is gone after the next load.
 /// 4. A load that showed the server's feed does not end before that feed is saved or the failure is reported. The save
-///    is requested immediately, so a crash loses a feed that was shown only if the crash comes within milliseconds. A
-///    saved feed survives a crash. A feed is deleted only for a reason; an expired or unreadable one is deleted.
+///    is requested immediately, so a crash loses a shown feed only if it happens within milliseconds. A saved feed
+///    survives a crash. A feed is deleted if it is expired or unreadable, and only then.
 /// 5. There is one load at a time, and one call to the store at a time, in the order of the requests.
-/// 6. A process polls when it begins and every minute after that, to the nanosecond, except for the minutes that a slow
-///    load takes. After a crash, nothing is delivered and nothing remains.
+/// 6. A process polls at its start and every minute after that, exact to the nanosecond, but skips minutes during a
+///    slow load. After a crash, nothing is delivered, and no object of the process remains.
 final class Oracle {
   /// The result that must be shown once a load has ended.
   enum Outcome {
@@ -221,7 +221,8 @@ final class Oracle {
         feed.source.isRemote && feed.images == version.images,
         "\(describe(result)) was delivered; the newest is feed \(version.number)")
       shownAt = time.now
-      // Store the version's own array, which has the same images, because it is compared with `shown` a thousand times.
+      // Store the version's own list, which has the same images: `shown` is compared with it a thousand times, and
+      // comparing a list with itself is fast.
       shown = .success(Feed(images: version.images, source: feed.source))
       return
     case (.success(let feed), .looked(.saved(let saved, let refusal))):

@@ -13,8 +13,8 @@ public struct PacedReport: Sendable, Equatable {
   public var bytes = 0
   /// The number of seconds from the first request until every feed had arrived once; `nil` if one never did.
   public var firstRound: Double?
-  /// The longest time, in seconds, that the host took to accept as many requests as it has feeds, from the second day
-  /// on.
+  /// The longest time, in seconds, that the host took to accept as many requests as it has feeds. The first day isn't
+  /// counted.
   public var longestRound = 0.0
 }
 
@@ -45,7 +45,7 @@ public final class PacedSimulation {
 
   /// - Parameters:
   ///   - pace: the number of seconds per accepted request.
-  ///   - learns: false for a poller that forgets the paces that it has learned.
+  ///   - learns: false for a poller that forgets learned paces.
   public init(_ manner: Manner, feeds count: Int = 60, pace: Double = 61, learns: Bool = true, seed: UInt64 = 1) {
     self.manner = manner
     self.pace = pace

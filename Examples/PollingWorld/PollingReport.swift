@@ -39,7 +39,7 @@ public struct PollingReport: Sendable, Equatable {
   public var outages = 0
   public var clockJumps = 0
   public var changes = 0
-  /// The number of checks.
+  /// The number of conditions that were checked.
   public var checks = 0
 
   mutating func note(_ values: Int64...) {

@@ -7,7 +7,7 @@ import ImageFeedTesting
 /// An application that polls a feed every minute, in a world where everything can fail.
 ///
 /// The real pipeline, the real mapper with real bytes and the real cache policy run on a virtual network, a virtual
-/// disk and a virtual clock. The seed determines everything that happens. See ``Oracle`` for the checks.
+/// disk and a virtual clock. The seed determines every event. See ``Oracle`` for the checks.
 public final class PollingSimulation {
   private static let address = URL(string: "https://example.com/feed")!
   /// The time that work on the thread pool takes.
@@ -35,7 +35,7 @@ public final class PollingSimulation {
   private var process = 0
 
   /// - Parameters:
-  ///   - seed: determines everything.
+  ///   - seed: determines every event.
   ///   - hours: the number of hours to simulate.
   ///   - maxAge: the age at which saved feeds expire, in seconds.
   ///   - haste: the factor by which faults are more frequent than usual.

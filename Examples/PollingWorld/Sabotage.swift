@@ -26,7 +26,7 @@ public enum Sabotage: String, Sendable, CaseIterable {
   case believesErrors
 }
 
-/// Treats every response as a good one.
+/// Changes the status of every response to 200.
 struct CredulousClient: HTTPClient {
   let client: any HTTPClient
 

@@ -13,7 +13,7 @@ final class TemperedServer {
     case tagged
     /// Sends only `Last-Modified`, in an unusual format.
     case dated
-    /// Sends a new `ETag` with each 304.
+    /// Sends a new `ETag` with each response, even with a 304.
     case restless
     /// Sends the lifetime of a response, with `max-age` and `Age`.
     case fresh
@@ -21,7 +21,7 @@ final class TemperedServer {
     case expiring
     /// Sends its schedule in the document: how often it changes, and when it doesn't.
     case scheduled
-    /// Requests pauses, in seconds (status 429).
+    /// Sometimes responds with status 429, and with the length of the pause in seconds.
     case strict
     /// Is sometimes overloaded (status 503), and gives the end of the pause in one of three date formats, or not at
     /// all.
@@ -91,7 +91,7 @@ final class TemperedServer {
       switch temper {
       case .plain: false
       case .dated: given["if-modified-since"] == date(number)
-      // The date of its last response, even if the feed has changed since.
+      // Compare only the date, because the `ETag` changes with each response.
       case .restless: given["if-modified-since"] == date(number)
       case .stubborn: !given.isEmpty
       default: given["if-none-match"] == etag(number)

@@ -34,7 +34,7 @@ loop.timer(every: .milliseconds(500)).autoconnect()
   .sink { print("\($0) °C, \($1 * 100) %") }
   .store(in: &subscriptions)
 
-// Uploads log lines, as many as the server takes.
+// Uploads log lines as fast as the server accepts them.
 var responses: [CheckedContinuation<Int, Never>] = []
 @MainActor func upload(_ line: String) async -> Int { await withCheckedContinuation { responses.append($0) } }
 loop.timer(every: .milliseconds(100)).autoconnect()

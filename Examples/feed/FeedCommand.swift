@@ -88,7 +88,7 @@ extension FeedCommand {
     Foundation.exit(status.rawValue)
   }
 
-  /// Ends the program with success, unless writing to standard output fails.
+  /// Prints text, and exits with status 0 unless writing to standard output fails.
   private static func printAndExit(_ text: String) -> Never {
     do {
       try StandardOutput.write(text)

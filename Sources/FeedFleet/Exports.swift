@@ -1,2 +1,2 @@
-// One import gives both the worker and the engine that it works for.
+// One import provides both the worker and the engine that it works for.
 @_exported import FeedPolling

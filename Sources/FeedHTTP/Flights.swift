@@ -3,9 +3,10 @@ import FeedStream
 /// Work whose result goes to every subscriber that joins while the work is running. For each key, only one piece of
 /// work runs at a time.
 ///
-/// **Demand:** requests the result once one of its subscribers does. **Failure:** goes to all subscribers.
+/// **Demand:** the result is requested once a subscriber requests it. **Failure:** goes to all subscribers.
 /// **Cancellation:** when the last subscriber cancels, the work is cancelled. **Policy:** the result is held for
-/// subscribers without demand; subscribing after completion starts the work again. Use it on one thread, like streams.
+/// subscribers without demand; subscribing after completion starts the work again. Like a stream, it must be used on
+/// one thread.
 package final class Flights<Key: Hashable, Output, Failure: Error> {
   private var running: [Key: AnyPublisher<Output, Failure>] = [:]
 
@@ -17,7 +18,8 @@ package final class Flights<Key: Hashable, Output, Failure: Error> {
   ) -> AnyPublisher<Output, Failure> {
     Deferred { [self] () -> AnyPublisher<Output, Failure> in
       if let flight = running[key] { return flight }
-      // Removed before its subscribers see the completion, because one of them may start the work again.
+      // The flight is removed before its subscribers receive the completion, because one of them may start the work
+      // again.
       let flight = begin()
         .handleEvents(
           receiveCompletion: { [weak self] _ in self?.running[key] = nil },

@@ -6,7 +6,8 @@ public import Foundation
 ///     var request = HTTPRequest(.post, url)
 ///     request.body = try .json(["title": "Milk"])
 ///
-/// A body of known length is sent with `Content-Length`, others in chunks (HTTP/1.1) or frames (HTTP/2).
+/// A body of known length is sent with `Content-Length`. Any other body is sent in chunks (HTTP/1.1) or frames
+/// (HTTP/2).
 public struct HTTPBody: Sendable, Hashable {
   enum Part: Sendable, Hashable {
     case bytes(Chunk)
@@ -58,10 +59,10 @@ public struct HTTPBody: Sendable, Hashable {
     HTTPBody([.file(path)], type: type)
   }
 
-  /// The chunks of a publisher; one is requested when the connection has room.
+  /// The chunks of a publisher. Each chunk is requested when the connection has room for it.
   ///
   /// The publisher is subscribed to once: a request that has begun to send this body cannot be repeated. The publisher
-  /// is used on the thread that calls this, which must be the client's; use on another thread traps.
+  /// is used on the thread that calls this method, which must be the client's thread; use on another thread traps.
   ///
   /// - Parameter length: the number of bytes that the publisher delivers, if known. If it delivers more or fewer, the
   ///   request fails.
@@ -74,7 +75,8 @@ public struct HTTPBody: Sendable, Hashable {
 
   /// The chunks of a publisher that is made each time the body is sent, so that the request can be repeated.
   ///
-  /// `make` is called on the thread that calls this, which must be the client's; use on another thread traps.
+  /// `make` is called on the thread that calls this method, which must be the client's thread; use on another thread
+  /// traps.
   ///
   /// - Parameter length: the number of bytes that the publisher delivers, if known. If it delivers more or fewer, the
   ///   request fails.
@@ -85,12 +87,12 @@ public struct HTTPBody: Sendable, Hashable {
     return HTTPBody([.stream(stream)], type: type)
   }
 
-  /// True when the body can be sent from its beginning now. False only for a publisher that has been subscribed to.
+  /// True when the body can be sent from the beginning. False only for a publisher that has been subscribed to.
   public var canBeSent: Bool {
     parts.allSatisfy { if case .stream(let stream) = $0 { stream.canBeOpened } else { true } }
   }
 
-  /// The bytes, if the body consists of nothing else.
+  /// The body's bytes; `nil` if part of the body is a file or a stream.
   package var wholeBytes: Chunk? {
     var chunks: [Chunk] = []
     for part in parts {
@@ -136,7 +138,7 @@ extension HTTPBody {
     return (bytes, files)
   }
 
-  /// Determines the length, immediately unless the body has files; `nil` if the length is unknown before the end.
+  /// Determines the length, immediately unless the body has files; `nil` if the length isn't known in advance.
   ///
   /// - Returns: a cancellable that cancels the lookup, if there is one.
   package func measure(

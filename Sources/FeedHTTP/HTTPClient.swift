@@ -3,22 +3,22 @@ import Foundation
 
 /// An HTTP client: ``CurlHTTPClient``, or a test's stub.
 ///
-/// A client lives on one loop, as streams do, and so is not `Sendable`.
+/// A client belongs to one loop, as streams do, and so isn't `Sendable`.
 public protocol HTTPClient {
   /// The scheduler of the client's streams, if known: it times pauses, such as those of ``events(at:_:on:)``.
   var scheduler: (any LoopScheduler)? { get }
 
   /// Sends a request, and delivers the complete response.
   ///
-  /// One subscription is one request: nothing is sent before a subscriber attaches and requests a value, and every
-  /// subscriber makes its own request.
+  /// One subscription is one request: nothing is sent until a subscriber requests a value, and each subscriber makes
+  /// its own request.
   ///
   /// **Demand:** the response is delivered once requested, and completion follows it. **Failure:** the reason why no
-  /// complete response arrived; a status other than 200 is a response. **Cancellation:** closes the transfer
-  /// immediately; nothing is delivered afterwards.
+  /// complete response arrived. A response with a status other than 200 isn't a failure. **Cancellation:** closes the
+  /// transfer immediately; nothing is delivered afterwards.
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError>
 
-  /// Sends a request, and delivers the response's body while it arrives.
+  /// Sends a request, and delivers the response's body as it arrives.
   ///
   /// Like ``get(_:)-(HTTPRequest)``, but delivers the response as soon as the first bytes of its body arrive; the body
   /// reports later failures. **Cancellation:** closes the transfer if the response has not been delivered. After that,
@@ -34,7 +34,7 @@ public protocol HTTPClient {
   /// only the response.
   ///
   /// **Demand:** the request is sent when the first value is requested. Progress without demand is dropped; the
-  /// response is held. **Failure, cancellation:** as in ``get(_:)-(HTTPRequest)``.
+  /// response is kept until it is requested. **Failure, cancellation:** as in ``get(_:)-(HTTPRequest)``.
   func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError>
 }
 

@@ -4,8 +4,8 @@ public import Foundation
 extension HTTPDate {
   /// The instant that `text` represents, or `nil` when it isn't an HTTP date.
   ///
-  /// - Parameter now: decides the century of a two-digit year, which is at most 50 years ahead (RFC 9110, section
-  ///   5.6.7).
+  /// - Parameter now: the current time. It determines the century of a two-digit year, which is at most 50 years ahead
+  ///   (RFC 9110, section 5.6.7).
   public static func parse(_ text: String, now: Date = Date()) -> Date? {
     seconds(text, now: Int64(now.timeIntervalSince1970.rounded(.down))).map { Date(timeIntervalSince1970: Double($0)) }
   }

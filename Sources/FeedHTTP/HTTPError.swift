@@ -39,15 +39,15 @@ public struct HTTPError: Error, Hashable, Sendable {
     case encoding
     /// The request timed out.
     case timedOut(Phase)
-    /// The body is larger than the request allows; decompressed bytes count.
+    /// The body, after decompression, is larger than the request allows.
     case tooLarge(limit: Int)
-    /// Too many header fields, in number or in size.
+    /// The header fields are too many or too large.
     case headersTooLarge
     case tooManyRedirects(limit: Int)
     /// A redirect to something other than http or https.
     case redirectRefused
-    /// A redirect or a page leads to a host that is paused, or to which another process is sending a request: the cause
-    /// says which.
+    /// A redirect or a page leads to a host that is paused, or to which another process is sending a request;
+    /// ``HTTPError/cause`` states which.
     case hostIsClosed
     /// The URL leads to a private network, but its source is outside such networks: see ``HTTPRequest/origin``.
     case privateNetwork
@@ -81,7 +81,7 @@ extension HTTPError: CustomStringConvertible {
     return what + (cause.isEmpty ? "" : ": " + cause.printable(limit: 200)) + (advice.isEmpty ? "" : "; " + advice)
   }
 
-  /// The host in printable form, because a redirect may determine it.
+  /// The host in printable form, because it may come from a redirect.
   private var shownHost: String { host.printable(limit: 100) }
 
   /// True if the server doesn't speak TLS; it usually speaks plain HTTP.

@@ -6,13 +6,13 @@ public import Foundation
 /// - A URL without a fragment keeps the fragment of the URL before it.
 /// - A different origin (scheme, host and port) gets only the fields `Accept`, `Accept-Charset`, `Accept-Encoding`,
 ///   `Accept-Language`, `Cache-Control`, `Content-Encoding`, `Content-Language`, `Content-Type`, `If-Modified-Since`,
-///   `If-None-Match`, `Pragma` and `User-Agent`: any other may contain a secret. The user and the password in a URL
-///   stay with its origin, too, and those in a redirect's URL are not sent.
+///   `If-None-Match`, `Pragma` and `User-Agent`: any other may contain a secret. Likewise, the user and the password in
+///   a URL are sent only to that URL's origin. Those in a redirect's URL are never sent.
 /// - 303 is followed with GET, and so are 301 and 302 after POST, as browsers do; HEAD stays HEAD. Other methods are
 ///   unchanged, and 307 and 308 repeat the body. A body that can't be sent again fails the request
 ///   (``HTTPError/Kind/body``).
 public struct HTTPRedirect: Sendable, Hashable {
-  /// The status that redirected.
+  /// The redirect's status.
   public var status: Int
   /// The URL that redirected.
   public var from: URL
@@ -75,7 +75,7 @@ extension HTTPRequest {
     return next
   }
 
-  /// Drops the body, and the fields that describe it (RFC 9110, section 15.4).
+  /// Changes the method to GET, and drops the body and the fields that describe it (RFC 9110, section 15.4).
   private mutating func becomeGet() {
     method = .get
     body = nil
@@ -99,7 +99,7 @@ extension URL {
       && portInUse == other.portInUse
   }
 
-  /// This URL with the user and the password of a different one, if it has none itself.
+  /// This URL with the user and the password of `other`, if it has none of its own.
   fileprivate func keepingUser(of other: URL) -> URL {
     guard user == nil, other.user != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true),
       let others = URLComponents(url: other, resolvingAgainstBaseURL: true)

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// A request, and the limits of its response. The method is GET by default.
+/// A request, and the limits on its response. The method is GET by default.
 public struct HTTPRequest: Sendable, Hashable {
   /// One header field.
   public struct Header: Sendable, Hashable {
@@ -32,11 +32,11 @@ public struct HTTPRequest: Sendable, Hashable {
   /// The body; `nil`, the default, for a request without a body.
   public var body: HTTPBody?
   /// True to send the body only after the server has agreed, or a second has passed (`Expect: 100-continue`). `nil`,
-  /// the default, for bodies of more than 1 MiB and those of unknown length.
+  /// the default, to wait only with bodies of more than 1 MiB and those of unknown length.
   public var expectsContinue: Bool?
   /// True when sending the request twice has the same effect as sending it once, whatever its method; false if it does
-  /// not. `nil`, the default, if the method decides (``HTTPMethod/isIdempotent``). A request that cannot be repeated is
-  /// sent at most once.
+  /// not. `nil`, the default, to derive this from the method (``HTTPMethod/isIdempotent``). A request that cannot be
+  /// repeated is sent at most once.
   public var isRepeatable: Bool?
   /// The proxy setting. `nil`, the default, to use the client's setting.
   public var proxy: HTTPProxy?
@@ -50,7 +50,7 @@ public struct HTTPRequest: Sendable, Hashable {
   public var connectTimeout: StreamInstant.Stride
   /// The maximum accepted body size, in bytes, after decompression. 32 MiB by default.
   public var maxBodyBytes: Int
-  /// Header fields in addition to those that HTTP itself needs. When a redirect leads to a different origin (scheme,
+  /// Header fields in addition to those that HTTP itself requires. When a redirect leads to a different origin (scheme,
   /// host and port), only fields that contain no secrets, such as `Accept`, are sent there (``HTTPRedirect``).
   public var headers: [Header]
   /// True when redirects are followed; otherwise, the redirect itself is the response. True by default.

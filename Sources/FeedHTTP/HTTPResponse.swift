@@ -2,7 +2,7 @@ public import Foundation
 
 /// A complete response.
 public struct HTTPResponse: Sendable, Equatable {
-  /// The status code; the caller decides which are errors.
+  /// The status code. The caller decides which codes are errors.
   public var status: Int
   /// The header fields of the final response.
   public var headers: HTTPHeaders
@@ -10,10 +10,10 @@ public struct HTTPResponse: Sendable, Equatable {
   public var body: Data
   /// The URL of the response: the one requested, or the last one that a redirect led to.
   public var url: URL
-  /// The redirects that led to ``url``, in order; empty when the requested URL responded itself.
+  /// The redirects that led to ``url``, in order; empty if there were none.
   public var redirects: [HTTPRedirect]
   /// True if the response came from a private network, and false if not; `nil` if that is unknown because a proxy
-  /// connected.
+  /// made the connection.
   package var isPrivate: Bool?
 
   public init(status: Int, headers: HTTPHeaders = [], body: Data, url: URL, redirects: [HTTPRedirect] = []) {

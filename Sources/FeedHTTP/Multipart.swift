@@ -15,7 +15,7 @@ public struct MultipartField: Sendable, Hashable {
     self.body = body
   }
 
-  /// A field of text.
+  /// A text field.
   public static func text(_ name: String, _ value: String) -> MultipartField {
     MultipartField(name, .text(value, type: nil))
   }
@@ -32,7 +32,7 @@ public struct MultipartField: Sendable, Hashable {
   fileprivate var header: String {
     var text = "Content-Disposition: form-data; name=\"\(Self.quoted(name))\""
     if let fileName { text += "; filename=\"\(Self.quoted(fileName))\"" }
-    // A content type must not break its line.
+    // A content type must not contain a line break.
     let type = body.contentType.map { $0.filter { !$0.isNewline } }
     return text + (type.map { "\r\nContent-Type: \($0)" } ?? "") + "\r\n\r\n"
   }

@@ -3,20 +3,20 @@ public import Foundation
 
 /// A response whose body is still arriving.
 public struct StreamingResponse {
-  /// The status code; the caller decides which are errors.
+  /// The status code. The caller decides which codes are errors.
   public var status: Int
   /// The header fields of the final response.
   public var headers: HTTPHeaders
   /// The URL that the response comes from: the requested one, or the last one that a redirect led to.
   public var url: URL
-  /// The body while it arrives, decompressed unless ``HTTPRequest/decodesContent`` is false. It can be subscribed to
+  /// The body as it arrives, decompressed unless ``HTTPRequest/decodesContent`` is false. It can be subscribed to
   /// once.
   ///
   /// **Demand:** a chunk is delivered when it is requested; without demand, the connection is not read beyond a few
-  /// hundred kilobytes. **Failure:** the reason why the body did not arrive whole, delivered after the bytes that did
+  /// hundred kilobytes. **Failure:** the reason why the body did not arrive in full, delivered after the bytes that did
   /// arrive. **Cancellation:** closes the transfer immediately.
   public var body: AnyPublisher<Chunk, HTTPError>
-  /// The redirects that led to ``url``, in order; empty when the requested URL responded itself.
+  /// The redirects that led to ``url``, in order; empty if there were none.
   public var redirects: [HTTPRedirect]
   /// See ``HTTPResponse/isPrivate``.
   package var isPrivate: Bool?

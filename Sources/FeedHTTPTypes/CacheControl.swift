@@ -1,7 +1,7 @@
 /// The directives of a `Cache-Control` field (RFC 9111, section 5.2), as they were sent: in upper or lower case, quoted
 /// or not, repeated, contradictory or malformed.
 ///
-/// A name counts only where a directive can occur, so `extension="max-age=60"` says nothing about age.
+/// A name counts only where a directive can occur, so `extension="max-age=60"` doesn't set an age.
 package struct CacheControl: Sendable {
   private enum Argument: Equatable, Sendable {
     case none
@@ -66,7 +66,7 @@ package struct CacheControl: Sendable {
     return fields
   }
 
-  /// Parses a number of seconds, which has only digits.
+  /// Parses a number of seconds, which must consist only of digits.
   package static func seconds(_ text: String) -> Double? {
     guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
     let most = 2_147_483_648.0

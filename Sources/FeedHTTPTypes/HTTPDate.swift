@@ -9,12 +9,12 @@
 /// Dates in header fields (RFC 9110, section 5.6.7), as a cache reads them (RFC 9111, section 4.2).
 ///
 /// All three formats are read, with names of days and months in upper or lower case. Nothing else is accepted: a date
-/// in a different time zone, with fewer digits or with more spaces isn't a date. Anything that isn't a date counts as
-/// past.
+/// in a different time zone, with fewer digits or with more spaces isn't a date. A cache treats anything that isn't a
+/// date as a date in the past.
 public enum HTTPDate {
   /// The instant that `text` represents, in seconds since 1970; `nil` if it isn't an HTTP date.
   ///
-  /// - Parameter now: decides the century of a two-digit year, which is at most 50 years ahead.
+  /// - Parameter now: the current time. It determines the century of a two-digit year, which is at most 50 years ahead.
   package static func seconds(_ text: String, now: Int64 = Int64(time(nil))) -> Int64? {
     let reader = Reader(bytes: ArraySlice(text.utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }))
     return reader.fixdate() ?? reader.rfc850(now) ?? reader.asctime()

@@ -7,10 +7,10 @@ import Foundation
 public struct HTTPHeaders: Sendable {
   /// The fields as they were received: lines of "name:value", each of which ends with a line feed; no line is folded.
   @usableFromInline var received: Chunk?
-  /// The fields of a message that was made here.
+  /// The fields of a message that this program created.
   @usableFromInline var own: [Element] = []
 
-  /// No fields.
+  /// Creates an empty collection of fields.
   public init() {}
 
   public init(_ fields: some Sequence<Element>) { own = Array(fields) }

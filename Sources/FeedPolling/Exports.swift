@@ -1,2 +1,2 @@
-// Code that polls feeds also uses them: one import gives both.
+// Code that polls feeds also uses them, so one import provides both.
 @_exported import ImageFeed

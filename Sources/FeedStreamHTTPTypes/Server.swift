@@ -7,7 +7,7 @@
     /// The method, the target, the host and the header fields of a request to a server; `nil` if the method isn't a
     /// token.
     ///
-    /// - Parameter scheme: the scheme of the server's URLs. The server doesn't know whether its connections use TLS.
+    /// - Parameter scheme: the scheme of the server's URLs. The server can't detect whether its connections use TLS.
     public init?(_ request: HTTPServer.Request, scheme: String = "http") {
       guard let method = Method(request.method) else { return nil }
       self.init(

@@ -15,7 +15,7 @@
   ///
   /// If the task is cancelled, the subscription is cancelled and released on the loop.
   public struct StreamService: Service {
-    /// A stream, and a function that stops it. Lives on the stream's loop.
+    /// A stream, and a function that stops it. Use both only on the stream's loop.
     public struct Running {
       fileprivate let subscribe: (_ end: @escaping (Result<Void, any Error>) -> Void) -> AnyCancellable
       fileprivate let stop: () -> Void
@@ -61,8 +61,8 @@
     private let make: @Sendable (EventLoop) throws -> Running
 
     /// - Parameters:
-    ///   - loop: the loop on which the stream lives. It must run on a thread other than the main actor's until the
-    ///     service has ended.
+    ///   - loop: the loop that runs the stream. It must run on a thread other than the main actor's until the service
+    ///     has ended.
     ///   - make: makes the stream, on the loop, when the service starts. An error that it throws ends the service.
     public init(on loop: EventLoop, _ make: @escaping @Sendable (EventLoop) throws -> Running) {
       self.loop = loop
@@ -85,8 +85,8 @@
     }
 
     private func start(_ outcome: Outcome) -> OnLoop<Live?> {
-      // If the loop is closed, the work that holds the ticket is released, and the ticket with it, which ends the
-      // service.
+      // If the loop is closed, it releases the work that holds the ticket. The ticket is then released, too, and ends
+      // the service.
       let ticket = Ticket(outcome)
       return OnLoop(loop) { [make] loop in
         do {

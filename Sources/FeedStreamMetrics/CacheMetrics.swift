@@ -11,7 +11,7 @@
   /// The ``MetricNames/Attribute/cacheEvent`` attribute is the name of the decision
   /// (``FeedHTTP/HTTPCacheEvent/Kind-swift.enum``): `fresh` and `stale` are responses without a request to the server,
   /// and `missed` and `bypassed` are requests. `validating` is a conditional request, followed by `validated` if the
-  /// stored response is still valid. Lives on the client's thread.
+  /// stored response is still valid. Use this object only on the client's thread.
   public final class CacheMetrics {
     private let counts: Counts
 

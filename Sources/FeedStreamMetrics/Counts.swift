@@ -1,7 +1,8 @@
 #if Metrics
   import CoreMetrics
 
-  /// The counters of one metric: one for each value of an attribute, made on first use. Lives on one thread.
+  /// The counters of one metric: one for each value of an attribute, made on first use. Use this object on one
+  /// thread only.
   final class Counts {
     private let label: String
     private let attribute: String

@@ -3,7 +3,8 @@
   public import FeedHTTPServer
   public import FeedStream
 
-  /// Records metrics of a loop, and of servers on it, until cancelled or released. Lives on the loop's thread.
+  /// Records metrics of a loop, and of servers on it, until cancelled or released. Use this object only on the loop's
+  /// thread.
   ///
   ///     let metrics = LoopMetrics(of: loop, named: "main")
   ///     metrics.add(server)

@@ -22,7 +22,7 @@ public enum MetricNames {
 
   /// The number of decisions that an HTTP cache has made.
   public static let cacheEvents = "feedstream.http.cache.events"
-  /// The number of polls of feeds.
+  /// The number of feed polls.
   public static let polls = "feedstream.polls"
   /// The time between a feed's due time and its poll.
   public static let pollLateness = "feedstream.poll.lateness"

@@ -1,7 +1,7 @@
 #if Metrics
   public import CoreMetrics
 
-  /// Counts polls of feeds by outcome, as ``MetricNames/polls``, and records how late they are, as
+  /// Counts feed polls by outcome, as ``MetricNames/polls``, and records how late they are, as
   /// ``MetricNames/pollLateness``.
   ///
   ///     let metrics = PollMetrics()
@@ -12,7 +12,8 @@
   ///
   ///     let subscription = worker.sink { metrics.record($0.outcome, lateness: $0.lateness) }
   ///
-  /// This module doesn't import the poller, so that programs without a poller don't build it. Lives on one thread.
+  /// This module doesn't import the poller, so that programs without a poller don't build it. Use this object on one
+  /// thread only.
   public final class PollMetrics {
     private let counts: Counts
     private let lateness: CoreMetrics.Timer

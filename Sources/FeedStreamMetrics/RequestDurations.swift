@@ -1,7 +1,8 @@
 #if Metrics
   import CoreMetrics
 
-  /// The timers of one metric: one for each combination of attributes, made on first use. Lives on one thread.
+  /// The timers of one metric: one for each combination of attributes, made on first use. Use this object on one
+  /// thread only.
   final class RequestDurations {
     private struct Key: Hashable {
       var attributes: [String]

@@ -12,7 +12,7 @@
     /// disconnects before the response are not recorded.
     ///
     /// - Parameters:
-    ///   - scheme: the scheme of the server's URLs. The server doesn't know whether its connections use TLS.
+    ///   - scheme: the scheme of the server's URLs. The server can't detect whether its connections use TLS.
     ///   - factory: makes the metrics; the process's factory by default.
     public static func metrics(scheme: String = "http", factory: any MetricsFactory = MetricsSystem.factory) -> Self {
       typealias Name = MetricNames.Attribute

@@ -6,8 +6,8 @@
 
   /// A SwiftNIO event loop as a scheduler. Set up and cancel streams on the event loop's thread, where they also run.
   ///
-  /// For example, `texts.debounce(for: .milliseconds(200), scheduler: channel.eventLoop.scheduler)`. This type is a
-  /// `LoopScheduler`, so code written for `any LoopScheduler` can use it; blocking work goes to NIO's thread pool.
+  /// For example, write `texts.debounce(for: .milliseconds(200), scheduler: channel.eventLoop.scheduler)`. This type is
+  /// a `LoopScheduler`, so code written for `any LoopScheduler` can use it; blocking work goes to NIO's thread pool.
   /// Unlike FeedStream's own `EventLoop` in debug builds, this scheduler doesn't check that streams stay on the thread.
   /// Scheduled work can't be cancelled: a cancelled `delay` holds its values until they are due.
   public final class NIOScheduler: LoopScheduler, Sendable {
@@ -66,7 +66,7 @@
     public var scheduler: NIOScheduler { NIOScheduler(self) }
   }
 
-  /// Work of a stream in transit to the stream's thread.
+  /// A piece of a stream's work, in transit to the stream's thread.
   // @unchecked: the caller hands the work over, and only the event loop runs it.
   private struct Work: @unchecked Sendable {
     let run: () -> Void

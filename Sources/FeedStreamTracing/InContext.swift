@@ -3,7 +3,7 @@
   public import Tracing
 
   extension Publisher {
-    /// Lets a context travel with a stream across threads, timers and connections.
+    /// Propagates a context through a stream, across threads, timers and connections.
     ///
     ///     numbers
     ///       .receive(on: queue)
@@ -24,8 +24,8 @@
       withTaskLocal(ServiceContext.$current) { context ?? ServiceContext.current }
     }
 
-    /// Lets a task-local value travel with a stream across threads, timers and connections, as ``inContext(_:)`` does
-    /// with a context.
+    /// Propagates a task-local value through a stream, across threads, timers and connections, as ``inContext(_:)``
+    /// does with a context.
     ///
     /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
     ///

@@ -10,14 +10,14 @@
     ///
     /// `ServiceContext.current` is the span's context while the handler runs, and while its response is being
     /// subscribed to. Values that a timer, a queue or a connection delivers later have no context: put
-    /// ``FeedStream/Publisher/inContext(_:)`` below `delay`, `receive(on:)` and similar operators. Responses to a
-    /// client with `traced()` have the context of their request. The span ends when the response begins, or when the
-    /// client disconnects. The names of the span and of its attributes follow OpenTelemetry's semantic conventions: the
-    /// name is the method and the route, such as `GET /feeds/:name`. The query is left out, because it may contain
+    /// ``FeedStream/Publisher/inContext(_:)`` below `delay`, `receive(on:)` and similar operators. Responses that
+    /// a `traced()` client receives have the context of their request. The span ends when the response begins, or when
+    /// the client disconnects. The names of the span and of its attributes follow OpenTelemetry's semantic conventions:
+    /// the name is the method and the route, such as `GET /feeds/:name`. The query is left out, because it may contain
     /// secrets.
     ///
     /// - Parameters:
-    ///   - scheme: the scheme of the server's URLs. The server doesn't know whether its connections use TLS.
+    ///   - scheme: the scheme of the server's URLs. The server can't detect whether its connections use TLS.
     ///   - tracer: makes the spans; the process's tracer by default.
     ///   - instrument: reads the fields of requests; the process's instrument by default.
     public static func tracing(

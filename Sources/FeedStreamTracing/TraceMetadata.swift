@@ -9,7 +9,7 @@
     ///
     /// A client with ``FeedHTTP/HTTPClient/traced(in:tracer:instrument:)`` would send the same IDs in the `traceparent`
     /// field. With a tracer that propagates W3C Trace Context, they identify the current span. With
-    /// ``TraceContextPropagator``, they come from the request that is being served, whose sender made the span.
+    /// ``TraceContextPropagator``, they come from the request that is being served, whose sender created the span.
     /// Lines outside of a trace have neither. In closures that a timer, a queue or a connection calls, there is a
     /// context only below ``FeedStream/Publisher/inContext(_:)``.
     ///

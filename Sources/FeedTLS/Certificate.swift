@@ -9,9 +9,9 @@ final class Certificate: @unchecked Sendable {
   init(_ x509: OpaquePointer) { self.x509 = x509 }
   deinit { X509_free(x509) }
 
-  /// The subject.
+  /// The subject's distinguished name (RFC 2253).
   var subject: String { text { copenssl_subject(x509, 0, $0, $1) } }
-  /// The issuer.
+  /// The issuer's distinguished name (RFC 2253).
   var issuer: String { text { copenssl_subject(x509, 1, $0, $1) } }
   var names: [String] { text { copenssl_names(x509, $0, $1) }.split(separator: "\n").map(String.init) }
 

@@ -37,7 +37,7 @@ final class TLSContext: @unchecked Sendable {
     }
     let store = SSL_CTX_get_cert_store(pointer)
     for root in roots.certificates { X509_STORE_add_cert(store, root.x509) }
-    // A given certificate is trusted even if it isn't a root.
+    // A certificate in `roots` is trusted even if it isn't a root.
     X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(pointer), UInt(X509_V_FLAG_PARTIAL_CHAIN))
     ERR_clear_error()
   }

@@ -4,8 +4,8 @@ internal import FeedStream
 /// One TLS session without a connection: it converts between ciphertext and plaintext. It makes no decisions about time
 /// or demand.
 ///
-/// It has its own BIO, which reads ciphertext from the given chunk and writes to chunks. So input isn't copied, and
-/// an idle session holds no buffer.
+/// The engine has its own BIO, which reads ciphertext from the given chunk and writes to chunks. So input isn't copied,
+/// and an idle session holds no buffer.
 final class TLSEngine {
   let ssl: OpaquePointer
   private let context: TLSContext

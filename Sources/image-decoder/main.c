@@ -1,6 +1,6 @@
 // Decodes untrusted images in a process without privileges. It reads requests from standard input and writes replies to
-// standard output until the input ends. A hostile image may crash the process or keep it busy: then only that image is
-// lost, and the parent starts another process.
+// standard output until the input ends. A hostile image may crash the process or keep it busy. In that case, only that
+// image fails, and the parent starts another process.
 //
 // A request is 20 bytes, "IMG1" and four numbers (32 bits, little endian): the length of the image, the maximum width
 // and height (0: any), and the requested form (image_form); then the image. A reply is 36 bytes, "IMG1" and eight

@@ -69,9 +69,9 @@ bool sandbox_enter(void) {
     for (long descriptor = STDERR_FILENO; descriptor < most && descriptor < 65536; descriptor++) (void)close((int)descriptor);
   }
   // Replies are large, and a larger pipe needs fewer switches between the processes. If the system refuses, the size
-  // stays.
+  // doesn't change.
   (void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, 1 << 20);
-  // If the parent is gone, make the write fail instead of raising a signal; then the process ends.
+  // If the parent is gone, make the write fail instead of raising a signal, so that the process ends normally.
   signal(SIGPIPE, SIG_IGN);
   // End this process with its parent, even in the middle of an image.
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -121,7 +121,7 @@ WIDE static void add_opaque(float *restrict sums, const uint8_t *restrict row, s
   }
 }
 
-/// Does the same, with each pixel multiplied by its alpha.
+/// Does the same as `add_opaque`, with each pixel multiplied by its alpha.
 static void add_weighed(quad *restrict sums, const uint8_t *restrict row, size_t count, float part, bool begins) {
   for (size_t x = 0; x < count; x++, row += 4) {
     bytes pixel;

@@ -13,7 +13,7 @@ extension Publisher where Output: Equatable {
         var subscription: AnyCancellable?
         subscription = answers.sink { completion in
           shown.send(completion: completion)
-          // The subscription is kept until it completes, because nothing else holds it; so nothing cancels the search.
+          // The sink's closure keeps the subscription until the completion, so nothing can cancel the search.
           subscription = nil
         } receiveValue: { answer in
           shown.send(answer)

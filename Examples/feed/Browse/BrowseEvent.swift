@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import TerminalImages
 
-/// An image of a certain size.
+/// Identifies an image at one size.
 struct ImageKey: Hashable {
   var url: URL
   /// The feed that lists the image.
@@ -53,7 +53,7 @@ enum BrowseAction: Equatable {
   case refresh
   /// Load the next page of these feeds.
   case more([URL])
-  /// Read a feed's former items, from a position on.
+  /// Read a feed's former items, starting at a position.
   case kept(URL, after: SeenPage.Place?)
   case star(Bool, FeedImage.ID, URL)
   /// Save the image of an item that has been starred.

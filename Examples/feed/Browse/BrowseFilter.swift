@@ -24,7 +24,7 @@ extension BrowseState {
     }
 
     var isActive: Bool { self != Filter() }
-    /// True if the cache file must be queried: the results come from the history.
+    /// True if the cache file must be queried, because the results come from the history.
     var asksStore: Bool { isStarred || words.contains { !$0.isWhitespace } }
 
     var query: SeenQuery {
@@ -116,7 +116,7 @@ extension BrowseState {
     return filter.asksStore ? [.find(filter)] : []
   }
 
-  /// Selects the next feed, or after the last one, all feeds.
+  /// Selects the next feed or, after the last one, all feeds.
   mutating func showNextFeed() -> [BrowseAction] {
     let addresses = filter.folder?.feeds ?? sources.map(\.address)
     let next = filter.feed.flatMap { addresses.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
@@ -136,7 +136,7 @@ extension BrowseState {
     return names.sorted().map { Filter.Folder(name: $0, feeds: feeds[$0] ?? []) }
   }
 
-  /// Selects the next folder, or after the last one, all feeds.
+  /// Selects the next folder or, after the last one, all feeds.
   mutating func showNextFolder() -> [BrowseAction] {
     let folders = folders
     if folders.isEmpty {

@@ -21,8 +21,8 @@ extension BrowseState {
     (part, near) = (0, ImageBox.Near())
   }
 
-  /// Moves to the next image of the post, or to the previous one if `count` is -1; beyond the last or first image, to
-  /// the next or previous post.
+  /// Moves to the next image of the post, or to the previous one if `count` is -1. Beyond the post's last or first
+  /// image, moves to the next or previous post.
   ///
   /// - Parameter wraps: true to begin again after the last image.
   mutating func step(by count: Int, wraps: Bool = false) {

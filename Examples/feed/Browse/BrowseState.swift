@@ -51,7 +51,7 @@ struct BrowseState {
   var isTouched = false
   /// The time of the last press of a mouse button, to recognize a double-click.
   var lastPress: StreamInstant?
-  /// The index, among the selected post's images, of the one that is shown alone.
+  /// The index, among the selected post's images, of the image in the single view.
   var part = 0
   /// The zoom of the image, and the visible part.
   var near = ImageBox.Near()

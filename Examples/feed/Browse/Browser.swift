@@ -5,7 +5,7 @@ import TerminalImages
 
 /// Runs `feed browse`: each event changes the state, which determines the screen and the images to load.
 ///
-/// Lives on its scheduler's thread.
+/// Use the browser only on its scheduler's thread.
 final class Browser {
   /// The browser's access to the outside world.
   struct World {

@@ -2,9 +2,9 @@ import Foundation
 
 /// Restores the terminal when this process no longer can: after `SIGKILL`.
 ///
-/// A helper shell waits for the end of a pipe whose write end only this process has. If the terminal's mode was
-/// changed, the helper shows the main screen again. It restores the mode only if no other program is using the
-/// terminal, because an interactive shell that continues sets the mode itself.
+/// A helper shell reads from a pipe whose write end only this process has, so the read returns when this process ends.
+/// If the terminal's mode was changed, the helper shows the main screen again. It restores the mode only if no other
+/// program is using the terminal, because an interactive shell that continues sets the mode itself.
 final class TerminalKeeper {
   private static let script = """
     trap "" HUP INT TERM QUIT TSTP TTIN TTOU

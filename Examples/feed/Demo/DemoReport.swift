@@ -1,7 +1,7 @@
 import Foundation
 import ImageFeed
 
-/// Writes what the demo shows, and counts the checks.
+/// Writes the demo's output, and counts the checks.
 struct DemoReport {
   private let style: Style
   private let write: (String) -> Void
@@ -19,7 +19,7 @@ struct DemoReport {
     write("\n\(style.bold("\(number). \(given)"))\n   → \(expected)\n\n")
   }
 
-  /// Shows, indented, what a user sees.
+  /// Writes the text that a user would see, indented.
   func show(_ text: String) {
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       write(line.isEmpty ? "\n" : "     \(line)\n")

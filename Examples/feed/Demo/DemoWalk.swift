@@ -6,7 +6,7 @@ import Samples
 
 /// Walks the five scenarios of the specification, with real HTTP and a real cache.
 ///
-/// The actor lives on the event loop, as do the streams that it subscribes to.
+/// The actor runs on the event loop, as do the streams that it subscribes to.
 actor DemoWalk {
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 

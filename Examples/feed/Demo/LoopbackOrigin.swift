@@ -4,7 +4,7 @@ import Foundation
 
 /// A conforming HTTP server on 127.0.0.1 that serves one document, and that can be stopped and started again.
 ///
-/// The server lives on its own loop, so that it responds while other threads are busy. Stop the server before you
+/// The server runs on its own loop, so that it responds while other threads are busy. Stop the server before you
 /// release it.
 actor LoopbackOrigin {
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.loop.asUnownedSerialExecutor() }
@@ -29,7 +29,7 @@ actor LoopbackOrigin {
     self.body = body
   }
 
-  /// Listens; if the server was started before, on the same port as before.
+  /// Starts listening. If the server was started before, it uses the same port again.
   ///
   /// - Returns: the document's URL.
   @discardableResult func start() throws -> URL {

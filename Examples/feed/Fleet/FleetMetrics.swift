@@ -2,7 +2,7 @@ import FeedFleet
 import FeedStream
 import Foundation
 
-/// A fleet's figures for Prometheus.
+/// A fleet's metrics in the text format of Prometheus.
 struct FleetMetrics {
   private(set) var text = ""
 
@@ -38,7 +38,7 @@ struct FleetMetrics {
     workers(status)
   }
 
-  /// Adds the histogram of late requests.
+  /// Adds the histogram of the polls' lateness.
   private mutating func late(_ status: FleetStatus) {
     let (upTo, sum) = status.latePolls
     family("poll_lateness_seconds", "histogram", "Time between a feed's due time and the worker's claim.")

@@ -10,7 +10,7 @@ import PlainText
 struct FleetSubscriptions {
   let store: StoreArgument
 
-  /// The number of feeds that one call adds.
+  /// The maximum number of feeds that one call to the store adds.
   private static let batch = 250
 
   func list(_ format: OutputFormat) throws {

@@ -11,7 +11,7 @@ import Logging
 /// Each is independent, like a worker on another machine: only the fleet's leases keep two of them from polling the
 /// same host.
 final class WorkLoops: Cancellable {
-  /// Creates a worker on any loop.
+  /// The settings from which each loop creates its worker.
   struct Terms: Sendable {
     let store: RedisAddress
     let client: CurlHTTPClient.Configuration

@@ -37,7 +37,8 @@ enum TerminalDesk {
       .eraseToAnyPublisher()
   }
 
-  /// True when standard output is a terminal, and this process may read from it: a background process would be stopped.
+  /// True when standard output is a terminal, and this process may read from it: the system stops a background process
+  /// that reads.
   private static var isOurs: Bool { Style.isScreen(STDOUT_FILENO) && tcgetpgrp(STDOUT_FILENO) == getpgrp() }
 
   /// Writes a query, which is so short that this doesn't block.

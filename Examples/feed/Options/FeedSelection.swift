@@ -32,7 +32,7 @@ struct FeedSelection {
 }
 
 extension FeedSelection {
-  /// The given URLs and the feeds of a list, each once; if there are neither, the subscriptions.
+  /// The given URLs and the feeds of a list, without duplicates; if there are neither, the subscriptions.
   ///
   /// - Parameters:
   ///   - opml: the path of a list to add to the URLs.
@@ -84,7 +84,7 @@ extension FeedSelection {
 }
 
 extension LoadOptions {
-  /// The given URLs and those of `--opml`, each once; if there are neither, the subscriptions.
+  /// The given URLs and those of `--opml`, without duplicates; if there are neither, the subscriptions.
   func selection() throws -> FeedSelection {
     if addresses.count == 1, opml == nil, folder.isEmpty {
       return FeedSelection(subscriptions: [SubscribedFeed(address: addresses[0])], isSingle: true)

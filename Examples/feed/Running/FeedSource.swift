@@ -73,12 +73,12 @@ struct FeedSource {
     for feed: SubscribedFeed, _ client: CurlHTTPClient, _ request: RequestOptions, _ observer: (any RequestObserver)?,
     _ log: Logger
   ) -> ObservedClient {
-    // Send the user's fields for this URL only to its host, not to others that it leads to.
+    // Send the user's fields for this URL only to its host, not to other hosts that it leads to.
     let headed = client.sending(request.headers(for: feed), to: feed.address)
     return ObservedClient(client: headed, observer: observer, log: log)
   }
 
-  /// The stream, after the marks of the feeds have been read.
+  /// The given stream, which is subscribed to once the feeds' marks have been read.
   func afterMarks<P: Publisher>(_ stream: P) -> AnyPublisher<P.Output, P.Failure> {
     let (marks, store, addresses) = (marks, store, feeds.loaders.map(\.url))
     return SerialWorker(on: session.loop).publisher { () -> Void in marks.read(addresses, in: store) }

@@ -83,7 +83,7 @@ final class ItemCommand {
     }
   }
 
-  /// Ends the running command, and starts no other: asks the command to exit, and kills it half a second later.
+  /// Ends the running command, and starts no other: sends SIGTERM, and SIGKILL half a second later.
   ///
   /// - Parameter then: called when it has ended.
   func stop(then: @escaping () -> Void) {

@@ -71,7 +71,7 @@ struct ObservedClient: HTTPClient {
   }
 }
 
-/// One request whose body is read while it arrives. Reports its completion once, even if nobody reads the body.
+/// One request whose body is read while it arrives. Reports its completion once, even if the body is never read.
 private final class Transfer {
   var bytes = 0
   private let log: Logger

@@ -4,8 +4,8 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Shows, on a terminal, that a watch is running: unreachable servers and since when, the activity of the watch, and
-/// the time until the next check.
+/// Shows the state of a running watch on a terminal: which servers are unreachable and since when, the current
+/// activity, and the time until the next check.
 final class Pulse {
   /// A feed that can't be loaded from its server.
   struct Away: Equatable {
@@ -75,7 +75,7 @@ final class Pulse {
     if case .notAsked? = reason {
       checked = Date()
     } else if case .notDue? = reason {
-      // There was no request, so as far as is known, nothing is wrong with the server.
+      // There was no request, so there is no sign that the server is failing.
     } else if let reason {
       let isSilent = if case .connectivity = reason { true } else { false }
       let since = away[report.address]?.since ?? Date()

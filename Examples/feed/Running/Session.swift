@@ -21,7 +21,7 @@ final class Session {
   var command: ItemCommand?
   /// Stops the command's own work when the session is stopped, and then calls back. Nothing is cancelled before that.
   var stopping: ((@escaping () -> Void) -> Void)?
-  /// Called when the loop should end by itself, for a command whose helpers would keep the loop running.
+  /// Called by ``leave()`` instead of leaving the loop, while a stopped command completes its own work.
   var ended: (() -> Void)?
   /// Delivers a value for each hangup (SIGHUP) after which the command continues and reads its lists again.
   let hangups = PassthroughSubject<Void, Never>()
@@ -59,7 +59,7 @@ final class Session {
         console.warn("\(error)")
       }
     }
-    // Only with FEEDSTREAM_MAP=on.
+    // There is a map only if FEEDSTREAM_MAP is `on`.
     if StreamDiagnostics.hasMap {
       let logging: ((StreamMap) -> Void)? = format == .json ? { StreamReports.log($0) } : nil
       watches.append(StreamDiagnostics.printMapOnSignal(on: loop, logging))
@@ -202,7 +202,7 @@ extension Session {
       loop.stop()
     }
     let over = { [self] in
-      // Don't wait for running decoding: a feed of 32 MiB takes seconds.
+      // Don't wait for decoding to finish: a feed of 32 MiB takes seconds.
       if let cache { cache.whenIdle(end) } else { end() }
     }
     if let command { command.stop(then: { over() }) } else { over() }

@@ -3,7 +3,7 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Standard error. It never blocks for long: if nobody reads for half a second, messages are dropped and counted until
+/// Standard error. It never blocks for long: if it isn't read for half a second, messages are dropped and counted until
 /// there is room again, so that the program can continue or exit. The number of dropped messages is then reported.
 final class StandardError: Sendable {
   static let shared = StandardError()

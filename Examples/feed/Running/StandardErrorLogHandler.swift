@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 
-/// Logs to standard error like `StreamLogHandler`, or as lines of JSON, but doesn't block if nobody reads.
+/// Logs to standard error like `StreamLogHandler`, or as lines of JSON, but doesn't block if standard error isn't read.
 struct StandardErrorLogHandler: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel = Logger.Level.info

@@ -7,7 +7,7 @@ enum StreamReports {
   /// Starts logging what would otherwise be written: warnings if they are turned on, failures that nothing handles,
   /// and, in debug builds, errors that were handled automatically.
   static func begin() {
-    // A handler would turn warnings on.
+    // Setting a handler would turn warnings on.
     if StreamDiagnostics.hasWarnings { StreamDiagnostics.onWarning(warn) }
     StreamDiagnostics.onUnhandledFailure { failure in
       var details: Logger.Metadata = ["stream": .string(failure.source)]

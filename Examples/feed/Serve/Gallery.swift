@@ -18,9 +18,9 @@ final class Gallery {
   let events: HTTPServer.EventLog
   /// The parts that servers on other loops need.
   let shared: Shared?
-  /// The id of the last event, if other processes have the same events: a client that has already received a later
-  /// event from another process waits here for that event. `nil` until the first id is known; empty if there are no
-  /// other processes.
+  /// The id of the last event. If other processes have the same events, a client that has already received a later
+  /// event from one of them waits here for that event. `nil` until the first id is known; empty if there are no other
+  /// processes.
   let place: CurrentValueSubject<String?, Never>
   /// The time between two loads of a feed that doesn't have its own interval; `nil` if other processes load the feeds.
   let every: Duration?
@@ -163,7 +163,7 @@ final class Gallery {
     send(hasNews ? "items" : "health")
   }
 
-  /// Counts a request for a feed. If its result changed anything, it has already been shown.
+  /// Counts a request for a feed. If the result changed anything, the change has already been shown.
   func noteCheck(of index: Int) {
     sources[index].checks += 1
     sources[index].checked = now()

@@ -2,7 +2,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// Loads the latest images before anyone opens the page, so that the page knows their sizes and colors, and works
+/// Loads the latest images before anyone opens the page, so that the page has their sizes and colors, and works
 /// offline.
 ///
 /// Loads a few images at a time, latest first, within a budget. Each is loaded once; a failed one is tried again

@@ -19,10 +19,10 @@ extension Gallery {
     let imageURL: URL
     /// The other images of the item, in order.
     let others: [Image]
-    /// The time when the item was published, or else first seen; `nil` for an undated item that was there from the
-    /// beginning, because its age is unknown.
+    /// The time when the item was published, or else first seen; `nil` for an undated item that was in the feed when it
+    /// was first shown, because its age is unknown.
     let date: Date?
-    /// The sort key: an undated item that was there from the beginning comes last.
+    /// The sort key: an undated item that was in the feed when it was first shown comes last.
     let rank: Date
     /// The entry's position in its feed.
     let position: Int
@@ -82,7 +82,7 @@ extension Gallery {
   /// The position of a feed by its name, or by its number on the page.
   func place(ofFeed name: String) -> Int? { Int(name) ?? feedNames.firstIndex(of: name) }
 
-  /// The key in this page's forms, which other sites can't know.
+  /// The token against cross-site request forgery (CSRF) in this page's forms.
   var formKey: String {
     SHA1.code(of: Array("form".utf8), key: secret).prefix(10).map { String(format: "%02x", $0) }.joined()
   }

@@ -26,7 +26,8 @@ final class GalleryHistory {
     self.report = report
   }
 
-  /// Marks new and starred items. **Failure:** none: items that cannot be read have no marks.
+  /// Marks new and starred items. **Failure:** none; the error of a feed that can't be read is reported, and the feed's
+  /// marks don't change.
   func visit() -> AnyPublisher<Void, Never> {
     let date = now()
     if let asked, date.timeIntervalSince(asked) > Self.pause / .seconds(1) { gallery.forgetNew() }

@@ -19,7 +19,7 @@ struct GalleryQuery: Equatable {
 
   init() {}
 
-  /// - Parameter gallery: knows the names of the feeds.
+  /// - Parameter gallery: maps the names of feeds to their positions.
   init(_ request: HTTPServer.WholeRequest, of gallery: Gallery) {
     words = String((request.query("q") ?? "").prefix(200))
     isStarred = request.query("starred") != nil

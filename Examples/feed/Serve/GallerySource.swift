@@ -43,7 +43,7 @@ extension Gallery {
     var failures = 0
     /// The origin of a feed that another process polls, as long as that process can be reached.
     var usual = Origin.server
-    /// The time when the feed's current failure began, as far as this run knows; `nil` while the feed isn't failing.
+    /// The time when this run first noticed the feed's current failure; `nil` while the feed isn't failing.
     var failingSince: Date?
     /// True if the feed's server responds, but not with the feed.
     var answers = false

@@ -13,7 +13,7 @@ final class Gateway {
   private let place: RedisAddress
   private let console: Console
   private let log: Logger
-  /// Receives the store's error, and `nil` when it works again.
+  /// Receives the store's error, and `nil` when the store works again.
   private let report: (FleetError?) -> Void
   private var places: [URL: Int] = [:]
   private var cursor = ""

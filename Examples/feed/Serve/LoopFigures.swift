@@ -1,7 +1,8 @@
 import FeedStream
 import FeedStreamMetrics
 
-/// The durations of a loop's turns, and what the loop waits for. Lives on the loop's thread.
+/// The durations of a loop's turns, and the counts of what the loop waits for. Use this object only on the loop's
+/// thread.
 final class LoopFigures {
   private let loop: EventLoop
   private var turns = DurationHistogram()
@@ -11,7 +12,7 @@ final class LoopFigures {
     loop.onTurn { [weak self] in self?.turns.add($0) }
   }
 
-  /// The figures in the text format of Prometheus.
+  /// The metrics in the text format of Prometheus.
   var metrics: String {
     let labels = "\(MetricNames.prometheus(MetricNames.Attribute.loopName))=\"gallery\""
     let turn = MetricNames.prometheus(MetricNames.turnDuration, unit: "seconds")

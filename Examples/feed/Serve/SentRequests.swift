@@ -1,10 +1,10 @@
 import FeedHTTP
 import FeedStreamMetrics
 
-/// The durations of the gallery's requests to other servers. Lives on the gallery's loop.
+/// The durations of the gallery's requests to other servers. Use this object only on the gallery's loop.
 final class SentRequests {
-  /// The number of servers that get series of their own; a page of many images names any number of servers. The
-  /// requests to all further servers are counted together, as `_OTHER`.
+  /// The maximum number of servers with their own series, because the images of a page may be on any number of servers.
+  /// Requests to all other servers are counted together, as `_OTHER`.
   private static let maxServers = 100
 
   private var servers: Set<String> = []

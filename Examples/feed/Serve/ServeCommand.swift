@@ -246,7 +246,7 @@ struct ServeCommand: ParsableCommand {
       if isVerbose {
         console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))", .debug)
       }
-      // The result is delivered after the decision about it.
+      // Count the poll later, because its result is delivered after this decision.
       loop.schedule { if let place = places[address] { gallery.noteCheck(of: place) } }
     }
     var poller = FeedPoller(

@@ -59,7 +59,7 @@ final class ServedImages {
       )
       .mapError { Problem($0) }
       .map { Optional($0.data) }
-      // The completion arrives after the image is saved: a large image is sent from its file.
+      // `nil` represents the completion, which arrives after the image is saved. A large image is sent from its file.
       .append(nil)
       .scan((image: nil as ImageData?, isSaved: false)) { ($1 ?? $0.image, $1 == nil) }
       .first { $0.isSaved || $0.image.map { $0.bytes.count <= ImageFiles.least } ?? false }

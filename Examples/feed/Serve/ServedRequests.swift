@@ -15,7 +15,7 @@ final class ServedRequests: Sendable {
   /// - Parameter log: receives a line for each request, at the `debug` level.
   init(log: Logger) { self.log = log }
 
-  /// Counts and logs the requests of `routes`, each with its id if they are logged.
+  /// Counts and logs the requests to `routes`. If requests are logged, each gets an id.
   func watch(_ routes: inout HTTPServer.Routes) {
     let isLogged = log.logLevel <= .debug
     if isLogged { routes.use(.requestIDs()) }

@@ -1,7 +1,7 @@
 import FeedHTTP
 import FeedHTTPServer
 
-/// The public key with which other servers verify this server's requests. They have no token.
+/// The public key with which other servers verify this server's requests. Requests for the key need no token.
 extension Site {
   func keys(_ request: HTTPServer.WholeRequest) -> Reply {
     guard let signer else { return Self.failed(.notFound) }

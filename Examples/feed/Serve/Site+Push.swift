@@ -5,7 +5,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// Requests from hubs. They have no token: their path is secret, and each announcement is signed.
+/// Requests from hubs, which have no token. Instead, their path is secret, and each announcement is signed.
 extension Site {
   /// The path below which hubs reach this server.
   static let pushPath = "/websub/"

@@ -13,7 +13,7 @@ extension Site {
   }
 
   func star(_ request: HTTPServer.WholeRequest) -> Reply {
-    // A page of another site may send a form, but not this header.
+    // A page on another site can send a form, but not this header.
     if request.headers["X-Feed"] == "star", let card = request.query("card") {
       return star(request.query("on") == "1", card, then: .text("", .ok))
     }

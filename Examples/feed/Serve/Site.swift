@@ -5,9 +5,10 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The responses of the page and its resources.
+/// Responds to requests for the page and its resources.
 ///
-/// The site lives on the gallery's loop; servers that need its responses may be on other loops: see ``SiteRoutes``.
+/// The site runs on the gallery's loop, but the servers that need its responses may run on other loops: see
+/// ``SiteRoutes``.
 struct Site {
   let gallery: Gallery
   let images: ServedImages

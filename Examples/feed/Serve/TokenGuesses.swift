@@ -1,7 +1,7 @@
 import FeedHTTPServer
 import FeedStream
 
-/// Counts wrong tokens, so that a token can't be guessed.
+/// Limits the number of wrong tokens, so that a token can't be guessed.
 ///
 /// A client may send ten wrong tokens, and then one every six seconds; all clients together may send 100, and then one
 /// per second. Beyond that, tokens aren't examined, whether right or wrong. A client that has sent the right token

@@ -20,12 +20,12 @@ struct FeedFinder {
   let timeout: Duration
   let session: Session
 
-  /// The feed at a URL, or the one that the page there links to. If the page links to several, the user chooses, if
-  /// there is a terminal.
+  /// The feed at a URL, or the feed that the page at that URL links to. If the page links to several, the user chooses,
+  /// if there is a terminal.
   ///
   /// **Failure:** the reason why there is no feed.
   func feeds(at address: URL, sending headers: [HTTPRequest.Header] = []) -> AnyPublisher<Found, RemoteFeedError> {
-    // Send the fields only to the URL's own origin, not to others that it leads to.
+    // Send the fields only to the URL's own origin, not to other origins that it leads to.
     let client = client.sending(headers, to: address)
     return feed(at: address, namedBy: address, client)
       .catch { error -> AnyPublisher<Found, RemoteFeedError> in
@@ -52,7 +52,7 @@ struct FeedFinder {
     at address: URL, namedBy origin: URL, _ client: HeadedHTTPClient
   ) -> AnyPublisher<Found, RemoteFeedError> {
     var request = HTTPRequest(address, timeout: timeout, maxBodyBytes: 32 << 20)
-    // A URL from a page must not lead into a private network by itself.
+    // A URL from a page must not by itself give access to a private network.
     if address != origin { request.origin = origin }
     let console = session.console
     return client.open(request)

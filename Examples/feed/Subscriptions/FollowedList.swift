@@ -14,7 +14,7 @@ struct FollowedList {
   /// The path of the folder whose feeds are selected, outermost folder first; empty for any folder.
   let folder: [String]
 
-  /// The selected feeds when the list has this content, each once.
+  /// The selected feeds when the list has this content, without duplicates.
   func feeds(of list: OPML) -> [SubscribedFeed] {
     FeedSelection.unique(given + list.subscriptions.filter { isChosen($0.folders) })
   }

@@ -89,7 +89,7 @@ struct SubscriptionsAdd: ParsableCommand {
     try session.finish(closing: store)
   }
 
-  /// Puts a feed into the list, and reports it.
+  /// Adds a feed to the list, or changes its settings, and reports the result.
   private func keep(
     _ address: URL, _ found: FeedFinder.Found?, in file: SubscriptionFile, on session: Session
   ) -> AnyPublisher<Result<String, SubscriptionFileError>, Never> {

@@ -9,7 +9,7 @@ public import Foundation
 /// version, whose entry follows. So a client that resumes at another gateway with an entry's id has seen everything up
 /// to that id and nothing after it. If the engine becomes unreachable, the follower reports this and keeps trying; once
 /// the engine is reachable, the follower continues where it stopped. If the log has lost that position or was rolled
-/// back, the follower starts over with a snapshot that says so: nothing is missed silently.
+/// back, the follower starts over with a snapshot that reports this: nothing is missed silently.
 ///
 /// **Demand:** the log is read when an event is requested. **Failure:** none. **Cancellation:** ends reading.
 public struct FleetFollower {

@@ -58,7 +58,7 @@ extension FleetScripts {
       """)
 
   /// Handles a lease that expired without any sign of its worker. The request may have killed the worker, and may kill
-  /// the next one. From the third time in a row on, such a feed therefore waits, longer each time.
+  /// the next one. Therefore, from the third consecutive time on, such a feed waits, longer each time.
   private static let abandoning = """
     local function abandon(h, a)
       if not read('ZSCORE', p .. 'h:' .. h, a) then return end

@@ -34,7 +34,7 @@ public struct FleetStatus: Hashable, Sendable {
     public var reason: String
   }
 
-  /// The time by the engine's clock.
+  /// The current time by the engine's clock.
   public var now: Date
   public var feeds: Int
   public var hosts: Int
@@ -70,7 +70,8 @@ public struct FleetStatus: Hashable, Sendable {
   public var abandoned: [String: Int]
   /// Counts since the fleet began: the same as in ``lastMinute``, and `claimed`.
   public var totals: [String: Int]
-  /// For each lateness, the number of polls up to it; and the total lateness of all polls. Both times are in seconds.
+  /// For each bound on lateness, the number of polls up to that bound; and the total lateness of all polls. Both times
+  /// are in seconds.
   public var latePolls: (upTo: [(seconds: Int, polls: Int)], sum: Double) { Self.latePolls(totals) }
   /// The time by which the engine's clock is ahead of the fleet's time, which follows it. A difference of more than a
   /// few seconds means that the clock was set.

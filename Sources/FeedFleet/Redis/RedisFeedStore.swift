@@ -163,7 +163,7 @@ extension Date {
   fileprivate var beyondMicroseconds: Date? { FeedVersion(self).date == self ? nil : self }
 }
 
-/// One call, which lives until its result arrives.
+/// One call, which is retained until its result arrives.
 // @unchecked: created by the caller, and then used only on the loop.
 private final class Waiting<Value: Sendable>: @unchecked Sendable {
   private var done: ((Result<Value, FleetError>) -> Void)?

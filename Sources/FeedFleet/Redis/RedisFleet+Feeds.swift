@@ -5,7 +5,7 @@ public import Foundation
 import ImageFeed
 
 extension RedisFleet: FeedLibrary {
-  /// The saved feeds, in the order of `addresses`; `nil` for those that the fleet doesn't know.
+  /// The saved feeds, in the order of `addresses`; `nil` for those that aren't in the fleet.
   ///
   /// **Demand:** requested on subscription. **Failure:** ``FleetError``. **Cancellation:** a later reply is dropped.
   public func feeds(_ addresses: [URL], withImages: Bool) -> AnyPublisher<[FleetFeed?], FleetError> {

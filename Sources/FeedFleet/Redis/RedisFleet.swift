@@ -6,8 +6,8 @@ import ImageFeed
 
 /// A fleet's work, updates and feeds in one database of a Redis or Valkey server.
 ///
-/// Nothing happens on creation. The first call checks the database: one with another program's keys, or with a
-/// different schema, is refused and never written to. Use it on its scheduler's thread.
+/// Creating a fleet sends nothing to the server. The first call checks the database: one with another program's keys,
+/// or with a different schema, is refused and never written to. Use it on its scheduler's thread.
 public final class RedisFleet {
   /// The time that the log keeps updates for gateways that may have missed them: an hour.
   public static let logDuration = Duration.seconds(3600)

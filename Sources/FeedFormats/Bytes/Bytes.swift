@@ -15,7 +15,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     Bytes(start: baseAddress.map { $0 + start }, count: end - start)
   }
 
-  /// The first index of `byte` from `start` on, before `end`.
+  /// The first index of `byte` in `start..<end`.
   @inline(__always)
   func firstIndex(of byte: UInt8, from start: Int, to end: Int) -> Int? {
     guard start < end, let base = baseAddress, let found = memchr(base + start, Int32(byte), end - start) else {
@@ -24,7 +24,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return base.distance(to: found.assumingMemoryBound(to: UInt8.self))
   }
 
-  /// The first index of `text` from `start` on.
+  /// The first index of `text` at or after `start`.
   func firstRange(of text: StaticString, from start: Int = 0) -> Int? {
     let last = count - text.utf8CodeUnitCount
     var index = start
@@ -46,8 +46,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     count >= text.utf8CodeUnitCount && startsIgnoringCase(with: text, at: count - text.utf8CodeUnitCount)
   }
 
-  /// True if the bytes from `index` on begin with `text`, ignoring the case of ASCII letters; `text` must be in lower
-  /// case.
+  /// True if the bytes at `index` begin with `text`, ignoring the case of ASCII letters; `text` must be in lower case.
   func startsIgnoringCase(with text: StaticString, at index: Int = 0) -> Bool {
     let length = text.utf8CodeUnitCount
     guard count - index >= length else { return false }

@@ -73,8 +73,8 @@ enum EncodingChoice {
     return digit == "2" ? windows1252 : "WINDOWS-125\(digit)"
   }
 
-  /// The encodings that these names mean on the web (WHATWG Encoding Standard, section 4.2), if glibc doesn't know the
-  /// name or uses it for a different encoding.
+  /// The encodings that these names mean on the web (WHATWG Encoding Standard, section 4.2), if glibc doesn't support
+  /// the name or uses it for a different encoding.
   private static let aliases: [String: String] = {
     let names = [
       (windows1252, "iso-8859-1 iso8859-1 iso88591 latin1 latin-1 l1 csisolatin1 ibm819 cp819 iso-ir-100 iso_8859-1"),
@@ -110,8 +110,8 @@ private func declared(in head: Bytes) -> String? {
   return normalized(String(decoding: value.dropFirst().prefix { $0 != quote }, as: UTF8.self))
 }
 
-/// The name in lower case, with only the characters that the name of an encoding may have: a document must not be able
-/// to choose glibc's `//IGNORE`.
+/// The name in lower case, with only the characters that the name of an encoding may have, so that a document can't
+/// choose glibc's `//IGNORE`.
 private func normalized(_ label: String) -> String {
   String(
     decoding: label.utf8.prefix(64).prefix { $0 != UInt8(ascii: ":") }.filter {

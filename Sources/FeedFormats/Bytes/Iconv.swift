@@ -14,7 +14,7 @@ final class Iconv: @unchecked Sendable {
   private let converter: iconv_t
   private var carried: [UInt8] = []
 
-  /// Creates a converter; returns `nil` if glibc does not know the encoding's name.
+  /// Creates a converter; returns `nil` if glibc does not support the encoding.
   init?(_ encoding: String) {
     guard let converter = iconv_open("UTF-8", encoding), converter != iconv_t(bitPattern: -1) else { return nil }
     self.converter = converter

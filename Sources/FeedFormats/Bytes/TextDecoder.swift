@@ -4,15 +4,15 @@
 /// are valid, unless a 7-bit encoding is declared; the one in the XML declaration; the one in the response's type;
 /// windows-1252. NUL bytes are dropped.
 ///
-/// Documents often mix encodings. For this reason, from the first invalid byte on, text that may be windows-1252 is
-/// read in parts of 64 KiB. Each part is read in the encoding that most of the characters so far have. In parts that
-/// are UTF-8, each invalid byte is read as windows-1252.
+/// Documents often mix encodings. For this reason, text that may be windows-1252 is read in parts of 64 KiB, starting
+/// with the first invalid byte. Each part is read in the encoding of most characters so far. In parts that are UTF-8,
+/// each invalid byte is read as windows-1252.
 struct TextDecoder {
   private enum State {
     case head
     case utf8
-    /// The bytes from the first non-ASCII one on are held back until they turn out to be invalid UTF-8, or until there
-    /// are many of them.
+    /// Starting with the first non-ASCII byte, bytes are buffered until one is invalid in UTF-8, or until there are
+    /// many of them.
     case undecided(name: String)
     case mixed(isDeclared: Bool)
     case converting(Iconv)

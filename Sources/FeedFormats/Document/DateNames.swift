@@ -78,7 +78,7 @@ enum DateNames {
     return result
   }
 
-  /// Seconds east of Greenwich: `Z`, `+0100`, `-5:30`, `EST`, `GMT+1`.
+  /// The offset from UTC, in seconds: `Z`, `+0100`, `-5:30`, `EST`, `GMT+1`.
   static func offset(of zone: Bytes) -> Int? {
     guard let first = zone.first else { return nil }
     if first == UInt8(ascii: "+") || first == UInt8(ascii: "-") {

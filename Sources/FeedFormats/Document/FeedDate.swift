@@ -49,9 +49,9 @@ struct DateParts {
   var second = 0
   /// The hours that the half of the day adds, 0 or 12; `nil` if the half is unknown.
   var half: Int?
-  /// Seconds east of Greenwich, from a numeric offset.
+  /// The offset from UTC in seconds, from a number.
   var offset: Int?
-  /// Seconds east of Greenwich, from the name of a zone; used if there is no number.
+  /// The offset from UTC in seconds, from the name of a zone; used if there is no number.
   var zone: Int?
 
   var date: FeedDate? {

@@ -1,5 +1,5 @@
 extension FeedItem {
-  /// The images of the item, each once: first the chosen one, and then the others in document order.
+  /// The images of the item, without duplicates: first the chosen one, and then the others in document order.
   ///
   /// Feeds often list the same image in several places and sizes. The contents of one `media:group` represent one
   /// image, and so do URLs that differ only in the size that they request. Thumbnails, and images as small as an icon,

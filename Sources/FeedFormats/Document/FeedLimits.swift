@@ -5,8 +5,8 @@ public struct FeedLimits: Hashable, Sendable {
   /// The maximum amount of data before the beginning of a feed: 64 KiB (``FeedFormatError/notAFeed``). Such data is
   /// dropped.
   public var recognitionBytes = 64 << 10
-  /// The maximum nesting depth of XML elements: 256 (``FeedFormatError/tooDeep(limit:)``). JSON may be nested 512 deep,
-  /// which is the decoder's limit (``FeedFormatError/notJSON(_:)``).
+  /// The maximum nesting depth of XML elements: 256 (``FeedFormatError/tooDeep(limit:)``). JSON may be nested 512
+  /// levels deep, which is the decoder's limit (``FeedFormatError/notJSON(_:)``).
   public var depth = 256
   /// The maximum size of a tag, including its attributes: 64 KiB (``FeedFormatError/tagTooLong(limit:)``).
   public var tagBytes = 64 << 10

@@ -19,7 +19,7 @@ extension CaseStudyFeed {
     }
 
     private let texts: TextBuffer
-    /// The URLs that Foundation encoded. The bit ``mark`` in the length of a URL says that the URL is in this buffer.
+    /// The URLs that Foundation encoded. The bit ``mark`` is set in the length of a URL that is in this buffer.
     private let encoded: TextBuffer
     private let records: [Record]
 

@@ -31,7 +31,7 @@ extension JSONReading {
     if !item.addImage(image, limit: limits.imagesPerItem) { repairs.insert(.images) }
   }
 
-  /// The images in text, if it is HTML.
+  /// Adds the images in text to an item, if the text is HTML.
   mutating func noteImages(of text: FeedText?, from source: FeedImageCandidate.Source, in item: inout FeedItem) {
     guard let text, text.isMarkup else { return }
     let base = item.link ?? base

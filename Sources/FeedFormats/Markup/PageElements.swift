@@ -1,4 +1,4 @@
-/// The elements of a web page with certain names, in order, except for those in comments, scripts and styles.
+/// The elements of a web page with the given names, in order, except for those in comments, scripts and styles.
 ///
 /// The page is untrusted: each byte is read once, and a tag has at most 256 attributes.
 struct PageElements {

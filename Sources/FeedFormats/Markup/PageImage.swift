@@ -6,10 +6,10 @@ public enum PageImage {
   /// The URL of the page's image: its `og:image`, or else its `twitter:image` or `<link rel="image_src">`, or else the
   /// largest of its `<img>` elements.
   ///
-  /// If there is an `<article>` (or otherwise a `<main>`), only the `<img>` elements after its start tag count. The
-  /// `width` and `height` attributes specify the size; an `<img>` that is narrower than 100 pixels or less than 66
-  /// pixels high isn't used. If none has a size, the first one after that start tag is used. Logos and avatars, which
-  /// are recognized by their URLs, and SVG images are never used.
+  /// If there is an `<article>`, or else a `<main>`, only the `<img>` elements after its start tag count. The `width`
+  /// and `height` attributes specify the size; an `<img>` that is narrower than 100 pixels or less than 66 pixels high
+  /// isn't used. If none has a size, the first one after that start tag is used. Logos and avatars, which are
+  /// recognized by their URLs, and SVG images are never used.
   ///
   /// - Parameters:
   ///   - html: the page, of which the first ``mostBytes`` are read; it may be cut off anywhere.

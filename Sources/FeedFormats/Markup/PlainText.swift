@@ -75,7 +75,7 @@ private struct Round {
     }
   }
 
-  /// The end of the first `text` from `start` on.
+  /// The end of the first `text` at or after `start`.
   private mutating func find(_ text: StaticString, from start: Int, as kind: Int) -> Int? {
     guard !missing.contains(kind) else { return nil }
     if let found = html.part(start, html.count).firstRange(of: text) {

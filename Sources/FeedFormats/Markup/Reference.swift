@@ -1,6 +1,6 @@
 /// Resolves `reference` against `base` (RFC 3986, section 5.2), if the result is an absolute http or https URL.
 ///
-/// Whitespace around it and line breaks within it are dropped, as in browsers; nothing else is changed.
+/// Whitespace around `reference` and line breaks within it are dropped, as in browsers; nothing else is changed.
 func absoluteAddress(_ reference: Bytes, base: String?) -> String? {
   let reference = reference.trimmed
   guard reference.count > 0 else { return nil }

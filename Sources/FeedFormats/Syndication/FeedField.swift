@@ -20,9 +20,9 @@ enum FeedField {
 enum TextKind {
   /// Plain text.
   case plain
-  /// HTML as text.
+  /// Escaped HTML.
   case html
-  /// Elements of XHTML.
+  /// XHTML elements.
   case xhtml
   /// HTML in base 64 (Atom 0.3).
   case base64

@@ -1,6 +1,6 @@
 /// Characters written as `&name;`, `&#233;` or `&#xE9;`.
 ///
-/// Only HTML's names are known. Declarations in a document type are never read, so entities can't make text grow.
+/// Only HTML's names are supported. Declarations in a document type are never read, so entities can't make text grow.
 enum Entities {
   /// The maximum length of a name or a number that is read, including `&` and `;`.
   static let longest = 40

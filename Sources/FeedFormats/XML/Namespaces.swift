@@ -65,7 +65,7 @@ struct Namespaces {
   }
 
   private static let defaultPrefix: UInt64 = 0
-  /// The maximum number of namespaces, because all of them are searched for each element.
+  /// The maximum number of open declarations. It is limited because all of them are searched for each element.
   private static let most = 256
   private var bindings: [Binding] = []
 

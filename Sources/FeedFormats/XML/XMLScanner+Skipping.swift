@@ -16,7 +16,7 @@ extension XMLScanner {
   mutating func skipInstruction(_ bytes: Bytes, from start: Int, isLast: Bool) -> Int? {
     guard let first = bytes.firstIndex(of: UInt8(ascii: ">"), from: start, to: bytes.count) else {
       if isLast { return bytes.count }
-      // Don't keep skipped bytes, except a `?` that may begin the end.
+      // Don't keep skipped bytes, except a `?` that may be the first half of `?>`.
       let kept = bytes[bytes.count - 1] == UInt8(ascii: "?") ? 1 : 0
       return bytes.count - kept > start ? bytes.count - kept : nil
     }
@@ -87,8 +87,8 @@ extension XMLScanner {
     return end
   }
 
-  /// The next `]]>` or `<![CDATA[`. The text is searched in parts of doubling size: one of the two markers may be far
-  /// away, and is searched for again each time.
+  /// The next `]]>` or `<![CDATA[`. The text is searched in parts of doubling size, because one of the two markers may
+  /// be far away and is searched for again each time.
   private static func nextMark(_ bytes: Bytes, from start: Int) -> (index: Int, isEnd: Bool)? {
     var (start, length) = (start, 256)
     while start < bytes.count {

@@ -81,7 +81,7 @@ final class CacheFlight {
     if conditional == nil { conditional = request.request }
     conditional!.followsRedirects = false
     requested = client.now()
-    // The step retains this flight until the request ends.
+    // The step retains this flight until the request completes.
     steps.take(client.upstream.get(conditional!)) { [self] result in
       switch result {
       case .success(let response?): receive(response, to: isConditional ? stored : nil)
@@ -138,7 +138,7 @@ final class CacheFlight {
     let now = client.now()
     if useStored(at: now, true, "\(error)") { return }
     if let stored, !CacheFreshness(stored.head).mayBeStale {
-      // The stored response must not be used stale, so respond with status 504 (RFC 9111, section 5.2.2.2).
+      // The stored response must not be used while it is stale, so respond with status 504 (RFC 9111, section 5.2.2.2).
       client.report(.unusable("\(error)"), request.request)
       return deliver(Outcome(result: .success(.gatewayTimeout(from: request.request.url, at: now))), nil)
     }

@@ -133,7 +133,7 @@ extension HTTPStoredResponse {
 }
 
 extension HTTPHeaders {
-  /// The fields that don't concern a single connection (RFC 9110, section 7.6.1) or proxy.
+  /// The fields without those that concern only one connection (RFC 9110, section 7.6.1) or a proxy.
   package var endToEnd: HTTPHeaders {
     var hidden = Self.hopByHop
     hidden.formUnion(values(of: "Connection").flatMap(\.listMembers).map { $0.lowercased() })

@@ -64,8 +64,8 @@ public final class CachedHTTPClient: HTTPClient {
 
   /// Gets the resource at a URL, from the cache or through it.
   ///
-  /// **Demand:** as without a cache. **Completion:** comes when the response is stored. **Failure:** as without a
-  /// cache. **Cancellation:** a request that other subscribers wait for continues.
+  /// **Demand:** as without a cache. **Completion:** follows once the response is stored. **Failure:** as without a
+  /// cache. **Cancellation:** the request continues if other subscribers are waiting for it.
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
     guard request.method == .get, request.body == nil else { return pass(request) }
     return AnyPublisher(CachedGet(client: self, request: request))

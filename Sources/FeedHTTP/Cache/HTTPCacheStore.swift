@@ -4,8 +4,8 @@ public import Foundation
 /// Keeps the responses of a private HTTP cache in memory (``MemoryHTTPCache``) or in a file.
 ///
 /// A store doesn't interpret HTTP: it keeps several responses per key, up to a maximum number of bytes, and deletes the
-/// least recently used. Use it on one thread, like streams. Its publishers do their work when they are subscribed
-/// to, in the order of the subscriptions.
+/// least recently used first. Like a stream, it must be used on one thread. Its publishers do their work when they are
+/// subscribed to, in the order of the subscriptions.
 public protocol HTTPCacheStore {
   /// The responses kept under a key.
   ///
@@ -45,7 +45,7 @@ public struct HTTPStoredResponse: Sendable, Equatable {
     public var status: Int
     /// The header fields, without those that belong to a connection.
     public var headers: HTTPHeaders
-    /// The URL that responded.
+    /// The URL that the response came from.
     public var url: URL
     /// The time of the request that led to the response, or to its last validation.
     public var requested: Date
@@ -85,7 +85,7 @@ public struct HTTPStoredResponse: Sendable, Equatable {
 
 /// The reason why a store's operation failed. The subscriber still receives its response.
 public struct HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A readable sentence about the failure.
+  /// A readable description of the failure, in one sentence.
   public var description: String
 
   public init(_ description: String) { self.description = description }

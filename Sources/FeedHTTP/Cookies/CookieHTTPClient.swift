@@ -44,7 +44,7 @@ public struct CookieHTTPClient: HTTPClient {
     _ request: HTTPRequest, _ redirects: [HTTPRedirect],
     _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>
   ) -> AnyPublisher<Response, HTTPError> {
-    // Looks the cookies up when the request is sent, not when this publisher is made.
+    // Look up the cookies when the request is sent, not when this publisher is made.
     Deferred { [jar] in
       var sent = request
       sent.followsRedirects = false

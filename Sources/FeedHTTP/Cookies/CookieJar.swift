@@ -6,7 +6,8 @@ public import Foundation
 ///     let jar = CookieJar()
 ///     let client = CurlHTTPClient(on: loop).withCookies(in: jar)
 ///
-/// Use it on one thread, like streams. It keeps cookies in memory; to persist them, store and restore ``cookies``.
+/// Like a stream, it must be used on one thread. It keeps cookies in memory; to persist them, store and restore
+/// ``cookies``.
 public final class CookieJar {
   /// The maximum number of cookies per domain and in total; 50 and 3,000 by default. Beyond those limits, cookies that
   /// may be sent over http are dropped first, then the least recently used.

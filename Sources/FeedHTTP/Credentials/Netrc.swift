@@ -2,7 +2,7 @@ import Foundation
 
 /// The credentials of a `.netrc` file: `machine`, `default`, `login`, `password`; `account` and `macdef` are skipped.
 ///
-/// Values may be quoted, as curl writes them. The first entry for a host counts; `default` applies to hosts without an
+/// Values may be quoted, as curl writes them. The first entry for a host is used; `default` applies to hosts without an
 /// entry.
 public struct Netrc: Sendable, Equatable {
   /// The reason why a file is not read.

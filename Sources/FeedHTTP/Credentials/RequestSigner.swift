@@ -10,8 +10,8 @@ public import Foundation
 /// Each request gets the fields `Signature-Agent`, `Signature-Input` and `Signature`. The signature covers the host that
 /// the request is for, and ``agent``; a redirect to another host is signed again. A server that verifies signatures
 /// fetches the public key from the agent, which must publish ``directory`` at ``directoryPath``, with the fields that
-/// ``directoryFields(at:)`` returns. `feed serve` does so if it has the key. Some operators also want you to register
-/// the agent's URL with them.
+/// ``directoryFields(at:)`` returns. `feed serve` publishes the directory if it has the key. Some operators also want
+/// you to register the agent's URL with them.
 ///
 /// The signature is an HTTP Message Signature (RFC 9421) with Ed25519, in the form that
 /// draft-ietf-webbotauth-httpsig-protocol-00 describes.
@@ -24,8 +24,8 @@ public struct RequestSigner: Sendable {
   private let key: SigningKey
   private let authority: String
 
-  /// Reads an Ed25519 key from a PEM file, such as `openssl genpkey -algorithm ed25519 -out key.pem` creates. The key must
-  /// not be encrypted.
+  /// Reads an Ed25519 key from a PEM file, such as one created with `openssl genpkey -algorithm ed25519 -out key.pem`.
+  /// The key must not be encrypted.
   public init(keyFile: String, agent: URL) throws(Refusal) {
     do {
       try self.init(PEM(file: keyFile), keyFile, agent: agent)
@@ -59,7 +59,7 @@ public struct RequestSigner: Sendable {
     self.key = key
   }
 
-  /// The reason why no signer could be made.
+  /// The reason why no signer could be created.
   public struct Refusal: Error, Hashable, CustomStringConvertible, LocalizedError {
     public enum Kind: Sendable, Hashable {
       /// The file can't be read, or contains no unencrypted Ed25519 key.
@@ -116,7 +116,7 @@ public struct RequestSigner: Sendable {
 }
 
 extension URL {
-  /// The host, in lower case, with the port if it isn't the scheme's (RFC 9421, section 2.2.3).
+  /// The host, in lower case, with the port if it isn't the scheme's default (RFC 9421, section 2.2.3).
   fileprivate var authority: String {
     let name = (host(percentEncoded: true) ?? "").lowercased()
     let host = name.contains(":") ? "[\(name)]" : name
@@ -125,7 +125,7 @@ extension URL {
   }
 }
 
-/// A signature of components of a message (RFC 9421, section 2.5).
+/// A signature over components of a message (RFC 9421, section 2.5).
 struct MessageSignature {
   /// The signed components' identifiers and the parameters, as they are written in `Signature-Input`.
   let input: String

@@ -1,8 +1,8 @@
 import FeedStream
 import Foundation
 
-/// The bytes of a body between the connection and a reader with demand. A limited number of bytes is held undecoded,
-/// and is decoded on demand.
+/// The bytes of a body between the connection and a reader with demand. The stream buffers a limited number of
+/// undecoded bytes, and decodes them on demand.
 ///
 /// Decoding on demand limits the work of one turn: 16 KiB may decode to 16 MiB.
 final class BodyStream {

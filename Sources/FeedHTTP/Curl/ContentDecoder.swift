@@ -86,7 +86,7 @@ private final class ZLib: ContentDecoder {
     stream.pointee.next_out = output.assumingMemoryBound(to: UInt8.self).baseAddress
     stream.pointee.avail_out = UInt32(room)
     switch inflate(stream, Z_NO_FLUSH) {
-    case Z_OK, Z_BUF_ERROR: break  // The latter: it needs more input.
+    case Z_OK, Z_BUF_ERROR: break  // The latter means that zlib needs more input.
     case Z_STREAM_END: isComplete = true
     default: return nil
     }

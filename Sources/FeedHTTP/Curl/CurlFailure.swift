@@ -63,7 +63,7 @@ struct CurlFailure {
 
   private var isAboutScheme: Bool { sentence.hasPrefix("Protocol") || sentence.contains("URL scheme") }
 
-  /// The system's reason if there is one, otherwise libcurl's; empty if libcurl's text is about something else.
+  /// The system's or the proxy's reason if there is one, otherwise libcurl's.
   var cause: String {
     switch kind {
     case .headersTooLarge: return "a field is longer than 100 KiB"

@@ -4,8 +4,8 @@ import Foundation
 
 /// The sockets that libcurl uses, each with a watch on the loop.
 ///
-/// A watch lives as long as its connection: between requests, the watch is only stopped. That takes one system call
-/// instead of four, and a stopped watch does not keep the loop running.
+/// A watch exists for as long as its connection: between requests, the watch is only stopped. That takes one system
+/// call instead of four, and a stopped watch does not keep the loop running.
 final class CurlSockets {
   private struct Socket {
     var watch: PollHandle?
@@ -112,7 +112,7 @@ final class CurlSockets {
     // On an error, pass 0: libcurl then finds the error itself. With `CURL_CSELECT_ERR` it gives up without checking,
     // even if the server has only closed an idle connection and the request can be sent over another.
     onReady?(descriptor, ready)
-    // An error stops the watch; libcurl does not know that and may want to continue.
+    // An error stops the watch. Restart it if libcurl is still waiting for events.
     guard failed, Int(descriptor) < sockets.count else { return }
     let socket = sockets[Int(descriptor)]
     if !socket.wanted.isEmpty { try? socket.watch?.start(socket.wanted) }

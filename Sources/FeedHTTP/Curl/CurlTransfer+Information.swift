@@ -20,7 +20,7 @@ extension CurlTransfer {
     if number(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .nameResolution }
     // CONNECT_TIME includes the handshake; the socket has a local port as soon as it is connected.
     if number(CURLINFO_PRETRANSFER_TIME_T) == 0 { return integer(CURLINFO_LOCAL_PORT) == 0 ? .connect : .tls }
-    // While a body is sent, libcurl counts that body's first byte, too.
+    // While a request body is being sent, libcurl also sets STARTTRANSFER_TIME at that body's first byte.
     if upload != nil, let exchange, reader.headerSize == exchange.headerSize { return .response }
     return number(CURLINFO_STARTTRANSFER_TIME_T) == 0 ? .response : .receive
   }

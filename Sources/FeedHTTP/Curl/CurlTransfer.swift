@@ -13,7 +13,7 @@ final class CurlTransfer {
   @exclusivity(unchecked) private(set) var reader: ResponseReader
   private let sockets: CurlSockets
   private let networkGuard: NetworkGuard
-  /// The address in a private network to which this class refused to connect.
+  /// The address in a private network to which this transfer refused to connect.
   private(set) var refused: NetworkAddress?
   private var isGuarded = false
   /// True if there was no file descriptor for this request's connection; libcurl reports only that it could not
@@ -41,7 +41,7 @@ final class CurlTransfer {
   private var proxy: HTTPProxy
   /// True if there is no proxy.
   private var isDirect = true
-  /// The TLS connection whose end is the end of the body.
+  /// The TLS connection whose closing marks the end of the body.
   private var connection: UnsafeMutableRawPointer?
   /// True if that connection ended with `close_notify`.
   private var isConnectionEnded = false
@@ -89,7 +89,7 @@ final class CurlTransfer {
     }
     ccurl_set_write(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
       let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
-      // Called for each line, so without reference counting: the transfer lives as long as its handle.
+      // Called for each line, so without reference counting: the transfer exists for as long as its handle.
       let isAccepted = Unmanaged<CurlTransfer>.fromOpaque(this!)._withUnsafeGuaranteedRef { $0.take(header: bytes) }
       return isAccepted ? bytes.count : 0
     }
@@ -107,7 +107,7 @@ final class CurlTransfer {
     // the lookup's thread cleans up after itself.
     ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
     ccurl_set_pointer(easy, CURLOPT_PROTOCOLS_STR, "http,https")
-    // Redirects are followed in `HTTPExchange`, which knows which fields may be sent along.
+    // Redirects are followed in `HTTPExchange`, which determines the fields that may be sent along.
     ccurl_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
     ccurl_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
     ccurl_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)

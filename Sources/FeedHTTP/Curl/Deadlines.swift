@@ -5,7 +5,8 @@ import FeedStream
 /// A timer for each request would account for four of the request's twelve allocations. When the earliest request ends,
 /// the timer stays set; it then fires too early, and is set again. Nearly every request ends long before its deadline.
 final class Deadlines {
-  // Trivial, so that moving entries doesn't count references. An exchange removes its entry before it is released.
+  // Trivial, so that moving entries requires no reference counting. An exchange removes its entry before it is
+  // released.
   private struct Entry: HeapEntry {
     let due: StreamInstant
     /// Breaks ties between equal deadlines: lower first.

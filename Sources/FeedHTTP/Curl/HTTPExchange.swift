@@ -46,7 +46,7 @@ class HTTPExchange {
 
   // MARK: For subclasses
 
-  /// The destination of the body while it arrives; if there is none, the body is collected.
+  /// The destination of the body as it arrives; if there is none, the body is collected.
   var stream: BodyStream? { nil }
   /// Called when bytes have arrived for ``stream``.
   func noteArrival() {}

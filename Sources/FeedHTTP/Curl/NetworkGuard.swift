@@ -8,7 +8,7 @@ import Foundation
 /// addresses of both kinds, and they may change later. If that address is unknown, the latest response from the
 /// origin's host decides, or, if there is none, all addresses of that host's name.
 final class NetworkGuard {
-  /// True if the host's latest response came from a private network, by ``URL/lowercasedHost``.
+  /// True if the host's latest response came from a private network, keyed by ``URL/lowercasedHost``.
   private var isPrivateHost: [String: Bool] = [:]
   private static let mostHosts = 10_000
   /// A cache of ``isPrivateHost`` by ``HTTPExchange/host``, because it takes longer to get the name from the URL.

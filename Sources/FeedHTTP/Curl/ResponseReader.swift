@@ -17,7 +17,7 @@ struct ResponseReader: ~Copyable {
   private var isHeaderWhole = false
   private var status = 0
   private var hasLocation = false
-  /// True if the header says how the body is delimited.
+  /// True if the header specifies how the body is delimited.
   private var isFramed = false
   /// The value of `Content-Length`.
   private var length: Int?
@@ -30,7 +30,7 @@ struct ResponseReader: ~Copyable {
   private var decoder: (any ContentDecoder)?
   private var received = 0
   private var body = BodyBuffer()
-  /// The destination of the body while it arrives, if the body is not collected in `body`.
+  /// The destination of the body as it arrives, if the body is not collected in `body`.
   private var stream: BodyStream?
   private var maxBodyBytes = 0
   private var decodesContent = true
@@ -46,7 +46,7 @@ struct ResponseReader: ~Copyable {
   ///
   /// - Parameters:
   ///   - size: the header lines and bytes of the redirects that led to the response.
-  ///   - stream: the destination of the body while it arrives; if there is none, the body is collected.
+  ///   - stream: the destination of the body as it arrives; if there is none, the body is collected.
   mutating func begin(_ request: HTTPRequest, after size: (lines: Int, bytes: Int), into stream: BodyStream?) {
     discard()
     maxBodyBytes = max(0, request.maxBodyBytes)

@@ -1,11 +1,11 @@
 public import FeedStream
 public import Foundation
 
-/// Options for the reconnections and limits of an event stream.
+/// Options for an event stream: reconnection and limits.
 public struct EventSourceOptions: Sendable {
   /// The pause before a reconnection, until the server sets a different pause. 3 seconds by default.
   public var pause: Duration = .seconds(3)
-  /// The longest pause; pauses double up to this while no event arrives. A pause that the server requests may be
+  /// The longest pause: while no event arrives, pauses double up to this limit. A pause that the server requests may be
   /// longer. 60 seconds by default.
   public var longestPause: Duration = .seconds(60)
   /// The longest pause that a server may request. One hour by default.

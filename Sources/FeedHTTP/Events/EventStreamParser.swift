@@ -22,7 +22,7 @@ struct EventStreamParser {
   let limit: Int
   /// The id from which the stream continues after the events read so far.
   private(set) var lastID: String
-  /// The pause before a reconnection that the server requests, in milliseconds, if any.
+  /// The pause that the server requests before a reconnection, in milliseconds; `nil` if it requests none.
   private(set) var retry: Int?
   private(set) var isTooLong = false
 

@@ -81,7 +81,7 @@ public final class RetryingHTTPClient: HTTPClient {
 
   private static func isOverloaded(_ status: Int) -> Bool { [429, 502, 503, 504].contains(status) }
 
-  /// The pause that `Retry-After` requests, if it is given in seconds.
+  /// The pause that `Retry-After` requests, up to a minute; zero if the field isn't a number of seconds.
   private static func pause(_ headers: HTTPHeaders) -> Duration {
     .seconds(min(headers["Retry-After"].flatMap { Int($0) }.map { max(0, $0) } ?? 0, 60))
   }

@@ -64,7 +64,7 @@ struct Answer {
     if response.status.hasNoBody {
       (delimiting, sending) = (.none, .nothing)
     } else if head.method == .head {
-      // The fields are those of the response to GET, except a length that is known only after sending.
+      // The fields are those of the response to GET, except for a length that is known only after sending.
       if delimiting == .chunked || delimiting == .close { delimiting = .none }
       sending = .nothing
     }

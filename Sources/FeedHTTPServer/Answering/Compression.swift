@@ -130,7 +130,7 @@ struct GzipEncoder: ChunkDecoder {
 
   mutating func next(isLast: Bool) -> Chunk? {
     while isFed || isLast && !isOver {
-      // At most one step per call, so that other work on the loop gets its turns.
+      // At most one step per call, so that other work on the loop gets its turn.
       let part = rest.prefix(Compression.step)
       let isEnd = part.count == rest.count
       let (consumed, output, isFull) = stream.deflate(part, isEnd ? (isLast ? Z_FINISH : Z_SYNC_FLUSH) : Z_NO_FLUSH)

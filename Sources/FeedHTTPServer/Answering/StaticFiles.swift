@@ -13,7 +13,7 @@ extension HTTPServer {
   ///
   ///     routes.files("/assets", in: "public")
   ///
-  /// A path can only refer to a file in the folder or its subfolders: `..`, empty parts, names that begin with a dot,
+  /// A path can refer only to a file in the folder or its subfolders: `..`, empty parts, names that begin with a dot,
   /// backslashes, and bytes that are not UTF-8 get status 404. Each part is opened relative to the part before it, so
   /// that no part can be replaced in between. A folder is served as its `index.html`; if it has none, the status is
   /// 404. A folder's path without the final slash is redirected to the path with the slash, so that relative links

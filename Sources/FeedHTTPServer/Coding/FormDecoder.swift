@@ -1,5 +1,5 @@
 /// Decodes the pairs of a form or a query (`a=b&c=d`) into a flat value: a structure of strings, numbers, Booleans and
-/// raw values. Names that occur more than once become arrays of these.
+/// raw values. Names that occur more than once become arrays of such values.
 struct FormDecoder {
   func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
     var fields: [String: [String]] = [:]

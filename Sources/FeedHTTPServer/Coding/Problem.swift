@@ -13,7 +13,7 @@ extension HTTPServer {
     public var title: String?
     /// A description of this request's error.
     public var detail: String?
-    /// The URI of this occurrence.
+    /// A URI that identifies this occurrence of the problem.
     public var instance: String?
     /// Additional members, such as the invalid fields.
     public var members: [String: String] = [:]

@@ -26,7 +26,7 @@ extension HTTPServer.Request {
     }
   }
 
-  /// The body as a value, decoded from JSON; for a page's form, pass `from: [.form]`, or pass both.
+  /// The body as a value, decoded from JSON; for an HTML form, pass `from: [.form]`; to accept either, pass both.
   ///
   ///     routes.post("/todos") { request in
   ///       request.decoded(as: NewTodo.self).tryMap { try .json(add($0), .created) }
@@ -55,7 +55,7 @@ extension HTTPServer.Request {
   ///     routes.limitBody(.put, "/files/:name", to: 1 << 30)
   ///
   /// **Demand:** reads the body once a value is requested, a chunk at a time, as fast as the disk accepts the chunks.
-  /// Delivers `()` when the file is whole. **Failure:** the body's, or the disk's; no file is left.
+  /// Delivers `()` when the file is complete. **Failure:** the body's, or the disk's; no file is left.
   /// **Cancellation:** leaves no file.
   public func save(to path: String) -> AnyPublisher<Void, any Error> {
     let written = body.write(to: File(path), .atomically, on: scheduler).mapError { $0.cause }
@@ -141,7 +141,7 @@ extension Error {
       }
       return text.isEmpty ? whole : text
     }
-    // Clients need not know Swift's types.
+    // Clients don't need to know Swift's types.
     func name(of type: Any.Type) -> String {
       switch type {
       case is String.Type: "a string"

@@ -23,7 +23,7 @@ extension HTTPServer {
     /// The unescaped value of a query parameter (`a=b&c=d`).
     public func query(_ name: String) -> String? { Percent.value(of: name, in: query) }
 
-    /// The body as a value, decoded from JSON or a page's form.
+    /// The body as a value, decoded from JSON or an HTML form.
     ///
     /// - Throws: a ``Problem``: 415 for a different content type or a compressed body, 400 for a malformed body, and
     ///   422 for a well-formed body that can't be decoded as `type`.

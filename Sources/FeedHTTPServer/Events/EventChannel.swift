@@ -69,7 +69,7 @@ extension HTTPServer.EventLog {
       }
     }
 
-    /// Sends all clients a `reset`, because their state is out of date. No earlier id is known afterwards.
+    /// Sends all clients a `reset`, because their state is out of date. No earlier id is recognized afterwards.
     ///
     /// - Parameters:
     ///   - snapshot: the data of the event: the current state, if useful.

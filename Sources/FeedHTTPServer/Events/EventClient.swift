@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// One client: a position in the log.
+/// One client, with its position in the log.
 final class EventClient: ResponseSource {
   /// The number of bytes passed to a connection at a time.
   static let mostBytes = 16 * 1024

@@ -7,11 +7,11 @@ extension HTTPServer {
   ///     let news = changes.sink { log.send($0, name: "change") }
   ///     routes.get("/events") { _ in .events(log) }
   ///
-  /// An event is encoded once and kept in a ring that all clients share. A client is a position in the ring. A client
-  /// that doesn't read takes up no memory beyond that position and one write of at most 16 KiB. When it reads again, it
-  /// gets the events that it missed. Each event has an id, with which a reconnecting client resumes where it stopped.
-  /// If missed events have left the ring, or the id is unknown, the client gets an event named `reset`, and continues
-  /// with new events.
+  /// An event is encoded once and kept in a ring that all clients share. For each client, the log stores a position in
+  /// the ring. A client that doesn't read takes up no memory beyond that position and one write of at most 16 KiB. When
+  /// it reads again, it gets the events that it missed. Each event has an id, with which a reconnecting client resumes
+  /// where it stopped. If missed events have left the ring, or the id is unknown, the client gets an event named
+  /// `reset`, and continues with new events.
   public final class EventLog {
     /// An event: text, and an optional name that a page can listen for.
     public struct Event: Hashable, Sendable {
@@ -128,8 +128,8 @@ extension HTTPServer {
       if let channel { channel.begin(after: id) } else { ring.begin(after: id) }
     }
 
-    /// Sends all clients a `reset` with the ``snapshot``, because their state is out of date. No earlier id is known
-    /// afterwards.
+    /// Sends all clients a `reset` with the ``snapshot``, because their state is out of date. No earlier id is
+    /// recognized afterwards.
     ///
     /// - Parameter given: as for ``send(_:name:id:)``.
     public func reset(id given: String? = nil) {
@@ -166,7 +166,7 @@ extension HTTPServer {
     func attach(
       _ connection: ServerConnection, after head: RequestHead, _ greeting: Event?
     ) -> any ResponseSource {
-      // A client counts as having seen everything, unless it says where it stopped.
+      // A client counts as having seen everything, unless it reports where it stopped.
       var seen = ring.next - 1
       var isLost = false
       if let last = HTTPHeaders(head)["Last-Event-ID"], !last.isEmpty {
@@ -180,11 +180,11 @@ extension HTTPServer {
       clients.append(client)
       channel?.clients.add(1, ordering: .relaxed)
       let jitter = Int.random(in: 0...max(retry / 2, 1))
-      // This line is part of the first event: some clients would take a separate `retry` for an event.
+      // This line is part of the first event: some clients would treat a separate `retry` as an event.
       connection.enqueue(Chunk("retry: \(retry + jitter)\n"))
       if isLost { connection.enqueue(EventRing.encode(Event(snapshot(), name: "reset"), ring.id(seen))) }
       if let greeting { connection.enqueue(EventRing.encode(greeting, ring.id(seen))) }
-      // Missed events follow as soon as this is written.
+      // Missed events are sent as soon as this is written.
       if isFinished {
         client.end()
       } else if beat == nil {

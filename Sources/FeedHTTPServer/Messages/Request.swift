@@ -28,7 +28,7 @@ extension HTTPServer {
     /// The target as received: `/a%20b?c=d`.
     public var target: String { head.text(head.target) }
     public var targetForm: TargetForm { head.form }
-    /// True if the target's path, before unescaping, is this one.
+    /// True if the target's path, before unescaping, equals `path`.
     func hasPath(_ path: [UInt8]) -> Bool {
       guard head.form == .origin, head.path.count == path.count else { return false }
       return head.bytes.withUnsafeBytes { bytes in
@@ -71,7 +71,7 @@ extension HTTPServer {
     /// Sends the response. Further responses are dropped, and so are responses to a client that has disconnected.
     public func respond(_ response: Response) { exchange.respond(response) }
 
-    /// Responds with the first value of `publisher`, which is cancelled when the client disconnects first.
+    /// Responds with the first value of `publisher`, which is cancelled if the client disconnects first.
     ///
     /// A failure that is a ``Status`` or ``Problem`` becomes the response. Any other failure, or a completion without a
     /// value, becomes status 500 and is reported (``HTTPServer/onError``).
@@ -90,7 +90,7 @@ extension HTTPServer {
     case disconnected
     /// The response has already been sent.
     case answered
-    /// The body has a subscriber already, or has been read.
+    /// The body already has a subscriber, or has been read.
     case taken
   }
 

@@ -54,7 +54,7 @@ extension HTTPServer {
     public var reason: String { HTTPStatus.phrase(code) }
     public var description: String { reason.isEmpty ? "\(code)" : "\(code) \(reason)" }
 
-    /// True when a response of this status has no body.
+    /// True when a response with this status has no body.
     var hasNoBody: Bool { code == 204 || code == 304 }
   }
 }

@@ -9,9 +9,10 @@ extension HTTPServer.Middleware {
   /// - Parameters:
   ///   - requests: the number of requests per period (`while`).
   ///   - while: the time that an empty bucket takes to refill.
-  ///   - clients: the maximum number of clients to remember; those seen longest ago are forgotten. 10,000 by default.
-  ///   - client: returns the client that a request counts for, which is its address by default; `nil` for requests
-  ///     without a limit. An IPv6 network with a 64-bit prefix counts as one client.
+  ///   - clients: the maximum number of clients to remember; those seen least recently are forgotten. 10,000 by
+  ///     default.
+  ///   - client: returns the client whose limit a request counts against: by default, the client's address; `nil` for
+  ///     requests without a limit. An IPv6 network with a 64-bit prefix counts as one client.
   public static func rateLimit(
     _ requests: Int, per while: Duration, clients: Int = 10_000,
     client: ((HTTPServer.Request) -> String?)? = nil
@@ -64,7 +65,7 @@ private final class Buckets {
     return isAllowed ? nil : (price - bucket.level + 999_999_999) / 1_000_000_000
   }
 
-  /// Drops the half of the clients that were seen longest ago, so that this function runs rarely.
+  /// Drops the half of the clients that were seen least recently, so that this function runs rarely.
   private func forget() {
     let times = buckets.values.map(\.seen).sorted()
     let limit = times[times.count / 2]

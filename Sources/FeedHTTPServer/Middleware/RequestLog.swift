@@ -35,7 +35,7 @@ extension HTTPServer.Middleware {
   public static func log(_ write: @escaping (HTTPServer.AnsweredRequest) -> Void) -> Self {
     Self { next in
       { request in
-        // Read in place: copying the scheduler would count references.
+        // Read in place: copying the scheduler would require reference counting.
         let server = request.exchange.connection.server
         let began = server.scheduler.now
         // An immediate response needs no closure that outlives this call. It is unwrapped and rewrapped, because
@@ -53,7 +53,7 @@ extension HTTPServer.Middleware {
     }
   }
 
-  /// Counts and times requests, like ``log(_:)``, but adds them up in one value, by status.
+  /// Counts requests by status, and adds up their durations, in `metrics`.
   public static func counting(in metrics: HTTPServer.Metrics) -> Self { log { metrics.count($0) } }
 
   /// Gives each request an id, which handlers and logs read from ``HTTPServer/Request/id``. The server sends it in the
@@ -107,7 +107,7 @@ private final class RandomIDs {
 extension HTTPServer.Request {
   /// The id from ``HTTPServer/Middleware/requestIDs(_:)``, regardless of the order of the middleware.
   public var id: String? { exchange.id }
-  /// The user found by ``HTTPServer/Middleware/basic(realm:_:)`` or ``HTTPServer/Middleware/bearer(_:)``.
+  /// The user identified by ``HTTPServer/Middleware/basic(realm:_:)`` or ``HTTPServer/Middleware/bearer(_:)``.
   public var user: String? { notes["user"] }
 }
 

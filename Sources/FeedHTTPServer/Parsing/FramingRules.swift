@@ -1,4 +1,4 @@
-/// The fields that determine where a request ends, and whether the connection is kept.
+/// The fields that determine where a request ends, and whether the connection stays open.
 ///
 /// A request that two parsers could delimit differently is refused: otherwise, one request could be smuggled inside
 /// another (RFC 9112, 11.2).
@@ -35,7 +35,7 @@ struct FramingRules {
       }
     case 14 where name.matches("content-length"):
       try refuseInTrailer()
-      // Rejected even if the values are equal, because no well-meaning client repeats the field.
+      // Rejected even if the values are equal, because no well-behaved client repeats the field.
       guard length == nil else { throw ParseFailure("more than one Content-Length") }
       length = try Self.number(value)
     case 17 where name.matches("transfer-encoding"):
@@ -66,7 +66,7 @@ struct FramingRules {
     hasCoding = true
     var isWrong = false
     value.forEachMember { coding in
-      // "chunked" must come once, last, and without parameters: other parsers may read anything else differently.
+      // "chunked" must occur only once, last, and without parameters: other parsers may read anything else differently.
       if coding.isEmpty || isChunked { isWrong = true }
       if coding.matches("chunked") { isChunked = true } else { hasOtherCoding = true }
     }

@@ -15,8 +15,8 @@ enum BodyFraming: Equatable {
 
 /// The unchanged head of a request: its bytes, and the ranges of its parts.
 ///
-/// This is a class because it is used in many places, and copying a structure would retain each of its parts. Only
-/// its parser changes it.
+/// This is a class because it is used in many places, and copying a structure would retain each of its parts. After
+/// parsing, only the connection changes it: it compacts ``bytes``, and clears ``expectsContinue``.
 ///
 /// Its properties are not checked for exclusive access: no other code runs while one is changed.
 final class RequestHead {

@@ -39,7 +39,8 @@ extension HTTPServer {
     return future.ignoreOutput().eraseToAnyPublisher()
   }
 
-  /// Accepts connections that have begun, and closes connections that are still idle after the grace period.
+  /// Accepts connections that clients have begun to establish, and closes connections that are still idle after the
+  /// grace period.
   private func beginGrace(of grace: StreamInstant.Stride) {
     // When listening ends, the system resets established connections that were not accepted, and their requests are
     // lost.
@@ -72,7 +73,7 @@ extension HTTPServer {
     whenEnded.append { timer.cancel() }
   }
 
-  /// Runs `action` when the loop has checked for connections and bytes once more. A turn checks after its work. So
+  /// Runs `action` after the loop has checked for connections and bytes again. Each turn checks after its work, so
   /// after the second turn, everything that was waiting when this was called has been handled.
   private func afterInput(_ action: @escaping (HTTPServer) -> Void) {
     scheduler.schedule { [weak self] in

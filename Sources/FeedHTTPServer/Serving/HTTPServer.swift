@@ -151,7 +151,7 @@ public final class HTTPServer {
     }
   }
 
-  /// Called for each request whose handler or body failed: the client got status 500, or a response that is cut off.
+  /// Called for each request whose handler or body failed: the client got status 500, or a truncated response.
   ///
   /// A ``Status`` or ``Problem`` that is thrown is a response, not a failure. If this isn't set, errors go to
   /// `StreamDiagnostics.onCaughtError`.

@@ -1,7 +1,7 @@
 public import FeedStream
 
 extension HTTPServer {
-  /// The result of a handler: a response, or a publisher whose first value is one.
+  /// The result of a handler: a response, or a publisher whose first value is the response.
   public enum Reply {
     case now(Response)
     case later(AnyPublisher<Response, any Error>)
@@ -46,7 +46,7 @@ extension HTTPServer {
 }
 
 extension HTTPServer.Request {
-  /// Responds with a reply.
+  /// Sends the reply's response, now or once its publisher delivers it.
   func respond(_ reply: HTTPServer.Reply) {
     switch reply {
     case .now(let response): exchange.respond(response)

@@ -73,7 +73,7 @@ extension ServerConnection: PullSource {
         case .dataWaits: return false
         case .needsMore: return truncated()
         case .failure(let failure):
-          // If the body is being drained, the response was sent and must still arrive.
+          // If the body is being drained, the response has been sent, but must still reach the client.
           if isDraining { beginClosing() } else { refuse(failure) }
           return false
         case .finished: body = .over(decoder.trailers)

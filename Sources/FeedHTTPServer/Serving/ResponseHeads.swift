@@ -128,7 +128,7 @@ struct ResponseHeads {
   }
 
   private static func isID(_ name: String) -> Bool {
-    // The first letter distinguishes it from `Content-Type`, which has the same length.
+    // The first letter distinguishes the name from `Content-Type`, which has the same length.
     name.utf8.count == 12 && name.utf8.first.map(HTTPSyntax.lowercased) == UInt8(ascii: "x")
       && HTTPSyntax.isSame(name, "x-request-id")
   }

@@ -210,7 +210,7 @@ extension HTTPServer {
     /// The routes and their middleware as one function, composed once. Errors become responses inside all middleware,
     /// so that logs and metrics see the response that is sent.
     func handler() -> (Request) -> Reply {
-      // Created once: a closure per request would count references to everything that these routes hold.
+      // Created once: creating a closure per request would retain and release everything that these routes hold.
       let routed: Handler = { try self.route($0) }
       guard !outermost.isEmpty else { return { settled($0, routed) } }
       let inner: Handler = { settled($0, routed) }

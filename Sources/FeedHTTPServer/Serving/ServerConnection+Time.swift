@@ -3,7 +3,7 @@ internal import FeedStream
 // Deadlines.
 extension ServerConnection {
   func hasPassed(_ ticks: Int, _ limit: StreamInstant.Stride) -> Bool {
-    // Counts one tick less, because the first may come right after the start.
+    // Counts one tick fewer, because the first may come right after the start.
     Int64(ticks - 1) * limits.tick.nanoseconds >= limit.nanoseconds
   }
 

@@ -11,7 +11,7 @@ extension ServerConnection {
     if kept.count > limits.bufferedBytes { server.hold(kept, for: self) }
   }
 
-  /// Stops counting a body that is written or never will be, unless its source still holds it.
+  /// Stops counting a body that has been written or never will be, unless its source still holds it.
   func releaseHeld() {
     guard !held.isEmpty, source?.keepsBody != true else { return }
     for identity in held { server.shares.release(identity) }
@@ -96,7 +96,7 @@ extension ServerConnection {
 
   // MARK: Ending
 
-  /// Closes the connection after the bytes that are being written.
+  /// Closes the connection once the pending bytes are written.
   func beginClosing() {
     guard phase != .closed, phase != .lingering else { return }
     phase = .closing

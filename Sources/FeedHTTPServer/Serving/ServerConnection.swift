@@ -124,7 +124,7 @@ final class ServerConnection {
     process()
   }
 
-  /// Reads from the channel if there is a reason to.
+  /// Starts or stops reading from the channel, as needed.
   func updateReading() {
     let wants =
       switch phase {

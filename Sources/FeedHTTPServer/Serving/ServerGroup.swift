@@ -18,7 +18,7 @@ extension HTTPServer {
   ///     await servers.shutdown()
   ///
   /// Each loop listens on the port (`SO_REUSEPORT`), and the system distributes new connections among them. A
-  /// connection stays on its loop, and so do its handlers, which take no locks. State that handlers on several loops
+  /// connection and its handlers stay on one loop, so the handlers need no locks. State that handlers on several loops
   /// share must be `Sendable`, such as an actor, a ``FeedStream/SharedValue``, the senders of subjects, or an
   /// ``EventLog/Channel``.
   ///
@@ -56,8 +56,9 @@ extension HTTPServer {
     ///
     /// - Parameters:
     ///   - address: a numeric address of this machine, `0.0.0.0` or `::` for all of them; not a path.
-    ///   - limits: the limits for clients, on all loops together: each loop has an equal part of ``Limits/connections``
-    ///     and ``Limits/wholeBodyBytes``, rounded up, and the connections of a client are counted together.
+    ///   - limits: the limits for clients, on all loops together: each loop gets an equal share of
+    ///     ``Limits/connections`` and ``Limits/wholeBodyBytes``, rounded up, and the connections of a client are
+    ///     counted together.
     ///   - group: the loops that serve.
     ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
     ///   - serve: runs once on each loop, with its server; the result is retained until the server closes.
@@ -148,7 +149,7 @@ extension HTTPServer {
 
     /// Stops accepting connections, and completes the requests that have begun. Safe from any thread.
     ///
-    /// Returns when the last connection or all loops are closed.
+    /// Returns when the last connection is closed, or when all loops are.
     ///
     /// - Parameters:
     ///   - deadline: the time after which remaining connections are closed; 10 s by default.

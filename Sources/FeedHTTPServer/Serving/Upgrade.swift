@@ -1,6 +1,6 @@
 package import FeedStream
 
-/// A connection that uses a different protocol from now on, because its client requested that (RFC 9110, 7.8).
+/// A connection that uses a different protocol from this point on, because its client requested that (RFC 9110, 7.8).
 ///
 /// The server still counts the connection as its own: it calls ``onShutdown`` when it shuts down, and closes the
 /// connection when it closes itself.

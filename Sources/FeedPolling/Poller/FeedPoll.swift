@@ -82,7 +82,7 @@ package final class FeedPoll: Cancellable {
     steps = []
   }
 
-  /// Sends the request. If the response says that nothing has changed and the saved feed is shown, nothing is read.
+  /// Sends the request. If the response reports that nothing has changed and the saved feed is shown, nothing is read.
   package func begin() {
     guard let since = lease.since, since == terms.shown, let request = requests.conditionalRequest(since: since) else {
       return read()

@@ -20,7 +20,7 @@ public import ImageFeed
 /// requested; finished results wait. As a result, a subscriber that requests one value at a time polls one feed at a
 /// time. To poll several at once, add a buffer with `buffer(size:prefetch:whenFull:)`. **Failure:** none: a feed that
 /// cannot be shown is delivered as a result.
-/// **Cancellation:** closes running requests immediately; the state of polling is saved.
+/// **Cancellation:** cancels running requests immediately; the state of polling is saved.
 ///
 /// Use it on its scheduler's thread.
 public struct FeedPoller {

@@ -22,7 +22,7 @@ final class PollExchange: FeedExchangeObserver {
       redirects: response.redirects)
   }
 
-  /// True when the server said that nothing has changed.
+  /// True when the server reported that nothing has changed.
   var isUnchanged: Bool { head?.status == 304 }
 
   /// The validators of the last response.

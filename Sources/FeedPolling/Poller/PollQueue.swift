@@ -38,7 +38,7 @@ struct PollQueue {
   /// The number of due feeds that are waiting for their turn.
   private(set) var readyCount = 0
 
-  /// Adds a feed, whose number is the previous number of feeds.
+  /// Adds a feed. The first feed has number 0, the next one 1, and so on.
   mutating func add(host name: String, due: Double?) {
     let host = numbers[name] ?? hosts.count
     if host == hosts.count {

@@ -1,9 +1,9 @@
 import FeedStream
 import Foundation
 
-/// Wakes a ``PollingRun`` at the right time, and notices when the wall clock and elapsed time diverge.
+/// Wakes a ``PollingRun`` at the right time, and detects when the wall clock and elapsed time diverge.
 final class PollingClock {
-  /// The longest sleep, in seconds: it limits the time until a suspension of the machine is noticed.
+  /// The longest sleep, in seconds: it limits the time until a suspension of the machine is detected.
   private static let longestSleep = 60.0
 
   private let scheduler: any LoopScheduler

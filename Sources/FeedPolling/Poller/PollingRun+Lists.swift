@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 
 extension PollingRun {
-  /// Polls these feeds from now on; feeds that stay keep their state.
+  /// Polls these feeds from now on; feeds that were already in the list keep their state.
   func replaceFeeds(with list: [PolledAddress]) {
     guard isLive else { return }
     // A new list waits until the state of the previous list's feeds has been read.

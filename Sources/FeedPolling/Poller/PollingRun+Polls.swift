@@ -135,7 +135,7 @@ extension PollingRun {
     failing += (health.failures > 0 ? 1 : 0) - (members[index].health.failures > 0 ? 1 : 0)
   }
 
-  /// Records that a request was closed before it completed.
+  /// Records that a request was cancelled before it completed.
   func giveBack(_ index: Int) {
     var host = HostHealth(name: members[index].host)
     host.next = now + poller.gap(for: members[index].polled).seconds

@@ -26,7 +26,7 @@ final class PollingRun: Subscription {
   /// The interval, in seconds, at which this run checks whether another process has received the response to its
   /// request.
   static let glance = 0.25
-  /// The number of running polls from which operations on the store are batched for a moment.
+  /// The number of running polls above which operations on the store are batched for a moment.
   static let crowd = 8
 
   let poller: FeedPoller

@@ -81,7 +81,7 @@ public final class FeedHub {
   private let store: (any NoteStore)?
   private let saver: SerialWorker
   var subscriptions: [HubSubscription.Key: HubSubscription] = [:]
-  /// The marks of the feeds' contents that were sent last.
+  /// For each feed, the mark of the content that was sent last.
   var marks: [URL: String] = [:]
   var deliveries: [HubSubscription.Key: Delivery] = [:]
   var verifications: [Verification] = []

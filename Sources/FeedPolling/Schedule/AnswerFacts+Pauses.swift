@@ -1,5 +1,5 @@
 extension AnswerFacts {
-  /// True when the server doesn't want any requests for its feeds for a while: status 429 or 503 (RFC 6585, section 4;
+  /// True when the server requests a pause for all of its feeds: status 429 or 503 (RFC 6585, section 4;
   /// RFC 9110, section 15.6.4).
   public var pauses: Bool {
     switch outcome {
@@ -8,7 +8,7 @@ extension AnswerFacts {
     }
   }
 
-  /// The length of the requested pause: at most a day, and ten minutes if the server doesn't say.
+  /// The length of the requested pause: at most a day, and ten minutes if the server doesn't specify it.
   public var pause: Duration { min(retryAfter ?? stated ?? Schedule.defaultPause, Schedule.longest) }
 
   /// True if the server requests a pause without specifying its length.
@@ -23,7 +23,7 @@ extension AnswerFacts {
 
   static let usedUp = "the server allows no more requests until then (RateLimit)"
 
-  /// The time until the server allows requests again, if it currently allows none and says for how long.
+  /// The time until the server allows requests again, if it currently allows none and states for how long.
   var stated: Duration? { quota.flatMap { $0.isUsedUp ? $0.resetsAfter.map { .seconds($0) } : nil } }
 
   /// True if the server is at fault, not the feed itself.

@@ -26,11 +26,11 @@ public struct AnswerFacts: Hashable, Sendable {
   }
 
   public var outcome: Outcome
-  /// The response's freshness lifetime according to its header, minus its age; `nil` if the header doesn't say.
+  /// The response's freshness lifetime according to its header, minus its age; `nil` if the header doesn't specify one.
   public var freshness: ResponseFreshness?
-  /// The time for which the server doesn't want requests; `nil` if it doesn't say.
+  /// The pause that the server requests with `Retry-After`; `nil` if it requests none.
   public var retryAfter: Duration?
-  /// The number of requests that the server still allows; `nil` if it doesn't say.
+  /// The number of requests that the server still allows; `nil` if it doesn't state this.
   public var quota: RequestQuota?
   /// The hub that the response names, if any.
   public var hub: HubLink?

@@ -71,7 +71,7 @@ public struct HostPace: Hashable, Sendable, Codable {
   ///   - facts: the outcome.
   ///   - asked: the beginning of the request.
   ///   - isRepeated: true when the feed's last request failed, too: a feed whose server always responds with a
-  ///     challenge says nothing about its host's pace.
+  ///     challenge doesn't reveal its host's pace.
   ///   - usual: the time between two requests if no pace was learned, in seconds.
   ///   - now: the time of the response.
   /// - Returns: `nil` if there is nothing to remember.
@@ -126,8 +126,7 @@ public struct HostPace: Hashable, Sendable, Codable {
     let spacing = self.asked.map { max(0, asked.timeIntervalSince($0)) }
     if since == nil || isQuiet(spacing, usual) { (since, accepted) = (asked, 0) }
     accepted += 1
-    // Only a request that is sent about as soon as allowed says something about the pace; the first request after a
-    // refusal does not.
+    // Only a request that is sent about as soon as allowed tests the pace; the first request after a refusal does not.
     guard let gap, let spacing, accepted > 1, spacing <= gap * 1.5 + 2 else { return }
     held = gap
     let next = Self.longest / (Self.longest / gap + 1)

@@ -2,7 +2,7 @@ public import FeedFormats
 public import FeedHTTP
 public import Foundation
 
-/// The hub that announces a feed's changes, and the URL by which the hub knows the feed (W3C WebSub, section 4).
+/// The hub that announces a feed's changes, and the URL that identifies the feed to the hub (W3C WebSub, section 4).
 public struct HubLink: Hashable, Sendable, Codable {
   public var hub: URL
   public var topic: URL
@@ -14,7 +14,7 @@ public struct HubLink: Hashable, Sendable, Codable {
 
   /// Reads the `Link` fields of a response; `nil` when they don't name a hub.
   ///
-  /// - Parameter url: the URL of the response, which is the topic if no link says `self`.
+  /// - Parameter url: the URL of the response, which is the topic if no link has the relation `self`.
   public init?(_ headers: HTTPHeaders, at url: URL) {
     let links = headers.values(of: "Link").flatMap { Self.links(in: $0) }
     func first(_ relation: String) -> URL? {

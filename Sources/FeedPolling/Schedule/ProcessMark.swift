@@ -17,7 +17,7 @@ enum ProcessMark {
 
   private static func mark(of number: pid_t) -> String? {
     #if os(Linux)
-      // Field 22, counted after the name, which may hold spaces and parentheses: proc(5).
+      // Field 22, counted after the name, which may contain spaces and parentheses: proc(5).
       guard let stat = try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8),
         let name = stat.lastIndex(of: ")")
       else { return nil }

@@ -5,7 +5,7 @@ public import Foundation
 public struct RequestQuota: Hashable, Sendable, Codable {
   /// The number of remaining requests.
   public var remaining: Double
-  /// The number of seconds until the quota resets; `nil` when the server doesn't say.
+  /// The number of seconds until the quota resets; `nil` when the server doesn't state it.
   public var resetsAfter: Double?
   /// The number of requests in a window.
   public var limit: Double?
@@ -19,7 +19,7 @@ public struct RequestQuota: Hashable, Sendable, Codable {
     self.window = window
   }
 
-  /// True when the server allows no more requests for now, and says for how long.
+  /// True when the server allows no more requests for now, and states for how long.
   public var isUsedUp: Bool { remaining < 1 && resetsAfter.map { $0 > 0 } ?? false }
 
   /// The number of seconds between two requests that makes the quota last until it resets. Zero while more than a
@@ -40,7 +40,7 @@ extension RequestQuota {
   /// A reset is a number of seconds. A number above 1,000,000,000 is a date in seconds since 1970, and a number above
   /// 1,000,000,000,000 is a date in milliseconds. Dates are relative to the response's `Date`.
   ///
-  /// - Returns: `nil` if there are no such fields, or if their values make no sense.
+  /// - Returns: `nil` if there are no such fields, or if their values are invalid.
   public init?(_ headers: HTTPHeaders, now: Date) {
     let quotas = Self.named(headers) ?? Self.numbered(headers, now: now)
     let tightest = quotas.min { ($1.rest, $0.remaining) < ($0.rest, $1.remaining) }

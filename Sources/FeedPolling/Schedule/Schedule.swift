@@ -4,11 +4,11 @@ import ImageFeed
 /// Decides when a feed is polled again: a pure function of the known state.
 ///
 /// After a feed has arrived, the next poll comes no earlier than the user's interval, the end of the response's
-/// freshness, and the time that the document allows. It comes no later than after a day, or the user's interval if that
-/// is longer. After each further failure, the next poll comes later. After a server's request for a pause, it comes
-/// when the pause is over. Each time is varied by up to a tenth, so that feeds that started together spread out.
+/// freshness, and the time that the document allows. It comes after a day at the latest, or after the user's interval
+/// if that is longer. After each further failure, the next poll comes later. After a server's request for a pause, it
+/// comes when the pause is over. Each time is varied by up to a tenth, so that feeds that started together spread out.
 public struct Schedule: Hashable, Sendable {
-  /// The interval that the user wants; `nil` to adapt to how often the feed changes.
+  /// The interval that the user has chosen; `nil` to adapt to how often the feed changes.
   public var interval: Duration?
 
   /// True when a hub announces the feed's changes.

@@ -15,7 +15,7 @@ struct SkippedTimes {
       guard name.utf8.count >= 3, let index = Self.names.firstIndex(where: { $0.hasPrefix(name) }) else { continue }
       days |= 1 << UInt8(index)
     }
-    // A document that skips every hour or every day can't mean that, so this is ignored.
+    // Skipping every hour or every day would mean never polling the feed, so such a list is ignored.
     if hours == (1 << 24) - 1 { hours = 0 }
     if days == (1 << 7) - 1 { days = 0 }
   }

@@ -15,7 +15,7 @@ public protocol PollStore: Sendable {
   /// The latest decisions about a feed, oldest first; at most ``PollDecision/kept``.
   func decisions(for address: URL) throws(FeedStoreError) -> [PollDecision]
 
-  /// Carries out several operations, in one transaction if the store can; each has its own result.
+  /// Carries out several operations, in one transaction if the store supports that; each has its own result.
   func carryOut(_ works: [PollWork]) -> [Result<PollAnswer, FeedStoreError>]
 }
 
@@ -31,7 +31,7 @@ public indirect enum PollWork: Sendable {
   case completion(PollCompletion)
   /// Claims the right to send a host a request that isn't for a feed.
   case visit(HostVisit)
-  /// Frees a host whose request was closed before it completed, or was a visit.
+  /// Frees a host whose request was a visit, or was cancelled before it completed.
   case release(HostHealth)
 }
 
@@ -95,7 +95,7 @@ public struct PollLease: Hashable, Sendable {
   public var host: String
   /// The validators of the saved feed; empty if nothing is saved.
   public var saved: FeedValidators
-  /// The validators to send; if they are empty, the request is unconditional. `nil` if the store doesn't know them.
+  /// The validators to send; if they are empty, the request is unconditional. `nil` if the store failed.
   public var since: FeedValidators?
   /// The time of the last unconditional request before this one.
   public var askedForAllBefore: Date?
@@ -119,7 +119,7 @@ public struct PollCompletion: Sendable {
   public enum Change: Hashable, Sendable {
     /// The server has sent this feed, which may be the same as the saved one.
     case replacement(CachedFeed)
-    /// The server has said that nothing has changed.
+    /// The server has reported that nothing has changed.
     case renewal(FeedRenewal)
   }
 
@@ -246,7 +246,7 @@ extension PollClaim {
 }
 
 extension HostHealth {
-  /// Merges the record of one request into the saved state; if there are two pauses, the one that ends later counts.
+  /// Merges the record of one request into the saved state; if there are two pauses, the one that ends later is kept.
   public func merged(into saved: HostHealth?) -> HostHealth {
     var merged = self
     if let end = saved?.pausedUntil, end > pausedUntil ?? .distantPast {

@@ -87,7 +87,8 @@ extension PageImageFinder {
     perform { () throws(FeedStoreError) in try book.note(image, of: id, in: address) }
   }
 
-  /// Delivers a feed with its found images when no page of it is pending, or the first image has waited long enough.
+  /// Delivers a feed with its found images when none of its pages is pending, or the first image has waited long
+  /// enough.
   private func fillIfDue(_ address: URL) {
     guard let feed = feeds[address], let found = feed.found else { return }
     let isPatient = found.distance(to: scheduler.now) < StreamInstant.Stride(options.patience)
@@ -105,7 +106,7 @@ extension PageImageFinder {
     }
   }
 
-  /// Frees a host whose request was closed before it completed.
+  /// Frees a host whose request was cancelled before it completed.
   func release(_ name: String) {
     var host = HostHealth(name: name)
     host.next = cache.now() + options.gap.seconds

@@ -79,7 +79,7 @@ package final class PageImageFinder {
   /// The feeds of a poller; each is delivered again when images are found on the pages of its items.
   ///
   /// **Demand:** passes through; found images are held until they are requested. **Failure:** none. **Cancellation:**
-  /// closes running requests; the next process repeats them.
+  /// cancels running requests; the next process repeats them.
   package func finding(
     in feeds: some Publisher<PolledFeed, Never>
   ) -> AnyPublisher<PolledFeed, Never> {

@@ -4,9 +4,9 @@ import ImageFeed
 
 /// The feeds that an engine stores: the port between gateways and an engine.
 ///
-/// Use it on one thread, like streams.
+/// Like a stream, it must be used on one thread.
 public protocol FeedLibrary: AnyObject {
-  /// The saved feeds, in the order of `addresses`; `nil` for those that the library doesn't know.
+  /// The saved feeds, in the order of `addresses`; `nil` for those that aren't in the library.
   ///
   /// **Demand:** requested on subscription. **Failure:** ``FleetError``. **Cancellation:** a later reply is dropped.
   func feeds(_ addresses: [URL], withImages: Bool) -> AnyPublisher<[FleetFeed?], FleetError>

@@ -4,7 +4,7 @@ public import Foundation
 /// The latest updates, in order, for any number of readers that keep their own position: the port between gateways and
 /// an engine.
 ///
-/// Use it on one thread, like streams.
+/// Like a stream, it must be used on one thread.
 public protocol UpdateLog: AnyObject {
   /// Appends an update outside of ``WorkQueue/complete(_:)``.
   func append(_ update: FeedUpdate) -> AnyPublisher<UpdateCursor, FleetError>

@@ -21,8 +21,8 @@ public protocol WorkQueue: AnyObject {
   /// - Returns: false if another worker has taken the host, so that the current work must be abandoned.
   func extend(_ lease: WorkLease, by duration: Duration) -> AnyPublisher<Bool, FleetError>
 
-  /// Completes a lease with its result, atomically: writes the feed over the version that the lease saw or an older
-  /// one, appends the update to the log, sets the next due time, and frees the host.
+  /// Completes a lease with its result, atomically: writes the feed over the version in the lease or an older one,
+  /// appends the update to the log, sets the next due time, and frees the host.
   ///
   /// The same completion may be sent again if its reply was lost.
   func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError>
@@ -89,7 +89,7 @@ public struct WorkClaim: Hashable, Sendable {
 /// The response to a ``WorkClaim``.
 public struct WorkGrant: Hashable, Sendable {
   public var leases: [WorkLease]
-  /// The time by the engine's clock.
+  /// The current time by the engine's clock.
   public var now: Date
   /// The time when the next host is due; `nil` when there is none.
   public var next: Date?

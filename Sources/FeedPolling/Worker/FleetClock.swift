@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// The engine's time. It dates everything that others see, so that a wrong clock on a worker does no harm.
+/// The engine's time. Everything that other programs see is dated by this clock, so a wrong clock on a worker does no
+/// harm.
 final class FleetClock: Sendable {
   private let start: Mutex<Date>
   private let uptime: @Sendable () -> Duration

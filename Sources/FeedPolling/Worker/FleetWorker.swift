@@ -16,7 +16,7 @@ public import ImageFeed
 ///
 /// Delivers a report of each poll. **Demand:** a host is claimed only when a report is requested. **Failure:** none:
 /// failures are reported (``Options/report``). Finishes after ``finish()``, when all running polls have been completed.
-/// **Cancellation:** closes running requests; their hosts become free when the leases expire.
+/// **Cancellation:** cancels running requests; their hosts become free when the leases expire.
 public final class FleetWorker {
   /// Options; each has a default.
   public struct Options {
@@ -41,7 +41,7 @@ public final class FleetWorker {
     /// The pause after a failure of the engine, which is doubled after each further failure, and the maximum pause.
     /// Half a second and ten seconds by default.
     public var pauses: ClosedRange<Duration> = .milliseconds(500)...(.seconds(10))
-    /// The options with which feeds are loaded.
+    /// The options for loading feeds.
     public var load = FeedLoader.Options()
     /// A clock that can't be set, for measuring elapsed time; the time itself comes from the engine. The machine's
     /// clock by default.

@@ -200,7 +200,7 @@ final class WorkingRun: Subscription {
     counts["concurrency"] = options.concurrency
     counts["running"] = held.count
     let call = tell(counts).sink { [weak self] in
-      // Temporary errors are reported by claims.
+      // Claims report temporary errors.
       if case .failure(let error) = $0, !error.isTemporary { self?.note(error) }
     } receiveValue: { _ in
     }

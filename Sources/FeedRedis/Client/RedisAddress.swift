@@ -1,12 +1,12 @@
 import Foundation
 
-/// The address of a Redis server, with the login, as in `redis://user:secret@host:6379/0`.
+/// The address of a Redis server, with the login credentials, as in `redis://user:secret@host:6379/0`.
 ///
 /// - `redis://[[user]:password@]host[:port][/database]`, port 6379 and database 0 by default;
 /// - `rediss://…`, the same over TLS;
 /// - `unix://[[user]:password@]/path/of/the/socket[?db=1]`;
 /// - `redis+sentinel://[[user]:password@]host[:port][,host[:port]…]/name[/database]`: the primary that these Sentinels
-///   (port 26379 by default) know by that name. The user and the password are those for the primary.
+///   (port 26379 by default) monitor under that name. The user and the password are those for the primary.
 ///
 /// `?db=`, `?username=` and `?password=` are alternatives to these parts. The description contains neither the user nor
 /// the password.

@@ -13,7 +13,7 @@ public import FeedTLS
 /// that attempt fails; the pauses between attempts (``Options/pauses``) grow with each failure. A command that was sent
 /// but got no reply is never sent again: only the caller knows whether it may be executed twice.
 ///
-/// If a node of a cluster says that another node has a key (`MOVED`), the client connects to that node and sends the
+/// If a node of a cluster reports that another node has a key (`MOVED`), the client connects to that node and sends the
 /// command there. This is sufficient for a cluster if all keys have the same tag. While the slot is migrating (`ASK`,
 /// `TRYAGAIN`), commands are refused; try again later.
 ///
@@ -24,15 +24,15 @@ public final class RedisClient {
     /// The time limit for a reply, and for the entire login. Ten seconds by default.
     public var patience: Duration = .seconds(10)
     /// The pause after the first failure to connect, which is doubled after each further failure, and the longest
-    /// pause. The actual pause is between half and all of that, at random. 50 milliseconds and two seconds by default.
+    /// pause. The actual pause is a random share of that, from half to all. 50 milliseconds and two seconds by default.
     public var pauses: ClosedRange<Duration> = .milliseconds(50)...(.seconds(2))
     /// The maximum number of commands waiting for replies or for a connection. 100,000 by default.
     public var maxWaiting = 100_000
     /// The name under which the server lists this client (`CLIENT LIST`). `feedstream` by default.
     public var name = "feedstream"
-    /// The limits of a reply.
+    /// The limits on a reply.
     public var limits = RESPDecoder.Limits()
-    /// True to use version 2 of the protocol, even if the server speaks version 3. False by default.
+    /// True to use version 2 of the protocol, even if the server supports version 3. False by default.
     public var usesVersion2 = false
     /// The roots to trust with `rediss://`, and the certificate to present: by default, the system's roots (or the file
     /// that `SSL_CERT_FILE` names), and no certificate.
@@ -166,7 +166,7 @@ public final class RedisClient {
       if case .sentinel = address.place { link.endsAsReplica = true }
       for (command, reply) in commands { send(command, on: link, reply) }
     case .failure(let error):
-      // By now, another node may know where the keys are.
+      // By now, the keys may be on another node, so start again with the configured one.
       node = nil
       failures += 1
       var random = SystemRandomNumberGenerator()

@@ -18,7 +18,7 @@ public indirect enum RedisError: Error, Hashable, Sendable {
   case tooManyWaiting(RedisAddress, Int)
   /// The connection is not secure, and nothing was sent.
   case notSecure(RedisAddress, TLSError)
-  /// This Sentinel doesn't know a primary with that name: nothing was sent.
+  /// This Sentinel doesn't monitor a primary with that name: nothing was sent.
   case noSuchPrimary(RedisAddress, String)
   /// The client was closed: nothing was sent.
   case clientClosed

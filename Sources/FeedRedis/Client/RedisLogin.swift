@@ -1,8 +1,8 @@
 import FeedStream
 import FeedTLS
 
-/// One attempt to connect and to log in: `HELLO 3`, or `AUTH` if the server doesn't know `HELLO`, and then `SELECT`. If
-/// the address names Sentinels, they are queried first.
+/// One attempt to connect and to log in: `HELLO 3`, or `AUTH` if the server doesn't support `HELLO`, and then `SELECT`.
+/// If the address names Sentinels, they are queried first.
 final class RedisLogin: Cancellable {
   private var address: RedisAddress
   private let options: RedisClient.Options

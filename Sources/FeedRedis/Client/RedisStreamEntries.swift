@@ -34,7 +34,7 @@ extension RedisClient {
   ///
   /// - Parameters:
   ///   - id: the id of the last entry that you have; `0-0` for all entries.
-  ///   - wait: the time for which the server holds a read while there are no entries; five seconds by default.
+  ///   - wait: the time for which the server blocks a read while there are no entries; five seconds by default.
   public func entries(
     of stream: String, after id: String, count: Int = 512, wait: Duration = .seconds(5)
   ) -> AnyPublisher<RedisEntry, RedisError> {

@@ -10,7 +10,7 @@ final class SentinelLookup: Cancellable {
   private var done: ((Result<RedisAddress.Place, RedisError>) -> Void)?
   private var client: RedisClient?
 
-  /// - Parameter done: called once, after this returns, unless this is cancelled first.
+  /// - Parameter done: called once, after the initializer returns, unless the lookup is cancelled first.
   init(
     _ hosts: [RedisAddress.SentinelHost], _ name: String, for address: RedisAddress, _ options: RedisClient.Options,
     on scheduler: any LoopScheduler, _ done: @escaping (Result<RedisAddress.Place, RedisError>) -> Void

@@ -17,7 +17,7 @@ public import FeedStream
 /// announced length. Attributes are read and dropped. Streamed strings and aggregates, which no server sends, are
 /// refused.
 public struct RESPDecoder: ChunkDecoder {
-  /// The limits of a reply.
+  /// The limits on a reply.
   public struct Limits: Hashable, Sendable {
     /// The longest string, in bytes: 64 MiB by default.
     public var stringBytes = 64 << 20

@@ -31,7 +31,7 @@ public struct RedisRefusal: Error, Hashable, Sendable {
     case wrongPassword
     /// `NOPERM`, even if a script reports it: this user may not run the command.
     case notPermitted
-    /// `NOSCRIPT`: the server doesn't know the script's digest.
+    /// `NOSCRIPT`: the server has no script with this digest.
     case unknownScript
     /// `BUSY`: another client's script has been running for too long.
     case busy

@@ -17,7 +17,7 @@ public enum RedisValue: Hashable, Sendable {
   /// Alternating keys and values.
   case map([RedisValue])
   case set([RedisValue])
-  /// A message that the server sends without being asked.
+  /// A message that the server sends without a request.
   case push([RedisValue])
   /// A refusal. As the reply to a command, it is a failure; inside an array, it is a value.
   indirect case error(RedisRefusal)

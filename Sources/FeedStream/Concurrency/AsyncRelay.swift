@@ -126,7 +126,7 @@
       }
       return (state.takeWaiters(), state.letGo())
     }
-    // In its lane, a stream may be cancelled by any code.
+    // Any code may cancel a stream in the stream's lane.
     if isHere || state.withLock({ $0.lane }) != nil { atHome(isCancellation: true) { self.leave() } }
     if wasHolding { home.letGo() }
     waiters.dismiss()
@@ -156,7 +156,7 @@
     home.run { errand.run() }
   }
 
-  /// Called when the subscription is over.
+  /// Stops observing whether the home is closed, because the subscription is over.
   private func forgetHome() {
     if home.domain?.isHere == true { home.whenClosed(ObjectIdentifier(self), nil) }
   }

@@ -50,7 +50,7 @@ struct StreamHome: Sendable {
   var confinement: Confinement { domain is SerialLane ? .anywhere : Confinement() }
 
   /// Delivers a subscription where the stream lives. If that is a lane without a queue, the stages and the subscriber
-  /// below learn this, and live there, too. Runs `afterwards` there once the subscription has been delivered.
+  /// below live there, too. Runs `afterwards` there once the subscription has been delivered.
   func handDown(
     _ deliver: @escaping @Sendable () -> Void, then afterwards: @escaping @Sendable () -> Void = {}
   ) {
@@ -72,7 +72,7 @@ struct StreamHome: Sendable {
     domain.bring(work)
   }
 
-  /// Runs `cancel`, which cancels or releases something, like `run(_:)`, and runs it even if the loop is closed.
+  /// Runs `cancel`, which cancels or releases something, as `run(_:)` does, but even if the loop is closed.
   func runCancellation(_ cancel: @escaping @Sendable () -> Void) {
     guard let domain else { return cancel() }
     if domain.isHere { domain.performHere(cancel) } else { domain.bringCancellation(cancel) }

@@ -15,8 +15,8 @@
 /// returns the result.
 ///
 /// **Keeping the loop running:** while the stream has a subscriber, a sender keeps ``EventLoop/run(_:)`` from returning
-/// until the completion is sent or the last copy of the sender is released, unless it was made with `keepsLoopAlive:
-/// false`. A value that waits for demand always keeps the loop running.
+/// until the completion is sent or the last copy of the sender is released. A sender made with `keepsLoopAlive: false`
+/// does not. A value that waits for demand always keeps the loop running.
 public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
   @usableFromInline let inbox: SenderInbox<Output, Failure>
 
@@ -31,7 +31,7 @@ public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
   ///   closed, in which case the value is dropped and reported to ``StreamDiagnostics/onDrop(_:)``.
   @inlinable @discardableResult public func send(_ value: Output) -> Bool { inbox.post(value) }
 
-  /// The same as `send(_:)` without `await`, for asynchronous code that must not wait.
+  /// Sends `value` as `send(_:)` without `await` does, for asynchronous code that must not wait.
   @inlinable @discardableResult public func post(_ value: Output) -> Bool { inbox.post(value) }
 
   /// Completes the stream after the values that this sender has sent. Safe to use from any thread.

@@ -26,13 +26,13 @@ public final class AnyCancellable: Cancellable {
   /// Detects a premature release of this object; `nil` while warnings are off.
   @usableFromInline let watch: SubscriptionWatch?
 
-  /// Makes an object that runs `cancel` once: when the object is cancelled, or when it is released before that.
+  /// Makes an object that runs `cancel` once: when the object is cancelled or released, whichever happens first.
   @inlinable public convenience init(_ cancel: @escaping () -> Void) { self.init(cancel, nil) }
 
-  /// Makes an object that cancels `canceller` once: when the object is cancelled, or when it is released before that.
+  /// Makes an object that cancels `canceller` once: when the object is cancelled or released, whichever happens first.
   @inlinable public convenience init<C: Cancellable>(_ canceller: C) { self.init({ canceller.cancel() }, nil) }
 
-  /// Cancels a subscription that has just been made; `watch` detects a premature release.
+  /// Makes an object that cancels a subscription that has just been made; `watch` detects a premature release.
   @inlinable convenience init<C: Cancellable & LiveSubscriber>(_ canceller: C, _ watch: SubscriptionWatch?) {
     self.init({ canceller.cancel() }, watch)
     watch?.made(canceller)

@@ -13,7 +13,7 @@ extension Subscribers {
     /// All values that the publisher has.
     @inlinable public static var unlimited: Demand { Demand(rawValue: UInt(Int.max) + 1) }
 
-    /// No values. A subscriber may return this after a value; requesting it from a subscription is an error.
+    /// No values. A subscriber may return this when it receives a value; requesting it from a subscription is an error.
     @inlinable public static var none: Demand { Demand(rawValue: 0) }
 
     /// At most `value` values.
@@ -33,7 +33,7 @@ extension Subscribers {
 
 extension Subscribers.Demand {
   @inlinable public static func + (lhs: Self, rhs: Self) -> Self {
-    // Both are at most 2^63: the sum fits in a UInt, or wraps to exactly zero when both are unlimited.
+    // After this check, both are less than 2^63, so their sum fits in a UInt.
     if lhs == .unlimited || rhs == .unlimited { return .unlimited }
     return Self(rawValue: lhs.rawValue &+ rhs.rawValue)
   }
@@ -70,7 +70,7 @@ extension Subscribers.Demand {
 }
 
 extension Subscribers.Demand {
-  /// Subtracts one for a value that is delivered: a count above zero decreases by one, unlimited stays unlimited.
+  /// Subtracts one for a delivered value; zero and unlimited do not change.
   @inlinable @inline(__always) mutating func takeOne() {
     // One comparison rules out both zero, which wraps around to the largest number, and unlimited.
     if rawValue &- 1 < UInt(Int.max) { rawValue &-= 1 }

@@ -40,16 +40,16 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   /// False if the subscription's publisher, or one above it, may deliver on any thread.
   @usableFromInline package var _isConfined: Bool { true }
 
-  /// The gate through which events arrive on several threads, in turn, at this subscription or above it.
+  /// The gate through which events from several threads enter one at a time, at this subscription or above it.
   @usableFromInline package var gateAbove: (any EntryGate)? {
     guard let joint else { return cancellationGate?.gateAbove }
     return joint.isHomed ? nil : joint
   }
 
-  /// Called before the first request when the subscriber is a stage that takes events from several publishers, through
-  /// `gate`, and has no home, or one that another thread runs. A subject above then sends its values through the gate,
-  /// and accepts requests and cancellations from other threads. A stage without a gate of its own passes the call on to
-  /// its upstream.
+  /// Called before the first request if the subscriber is a stage that takes events from several publishers through
+  /// `gate`, and if that stage has no home, or a home that another thread runs. A subject above then sends its values
+  /// through the gate, and accepts requests and cancellations from other threads. A stage without a gate of its own
+  /// passes the call on to its upstream.
   @usableFromInline func joined(by gate: any EntryGate) {}
 
   /// Reports the upstreams, the subscriber, and the held values to the map. Called on the stream's thread only.
@@ -86,7 +86,7 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   @usableFromInline package final var playgroundDescription: Any { description }
   @usableFromInline package var customMirror: Mirror { mirror([:]) }
 
-  /// Shows `children`, without the properties that every subscription has.
+  /// A mirror with `children`, but without the properties that every subscription has.
   final func mirror(_ children: KeyValuePairs<String, Any>) -> Mirror {
     Mirror(self, children: children, ancestorRepresentation: .suppressed)
   }

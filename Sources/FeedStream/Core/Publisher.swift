@@ -21,7 +21,7 @@ public protocol Publisher<Output, Failure> {
   /// your own publishers.
   ///
   /// - Parameter deliver: receives a value; returns true to accept another.
-  /// - Returns: true if all values, or as many as were accepted, have been delivered; false if nothing has happened.
+  /// - Returns: true if all values, or as many as were accepted, have been delivered; false if the publisher declined.
   func _deliverAll(to deliver: (Output) -> Bool) -> Bool
 
   /// True if everything arrives where the subscriber lives; false if the publisher may deliver on other threads. An

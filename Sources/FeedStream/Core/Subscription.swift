@@ -20,7 +20,7 @@ extension Subscription {
 
 /// Ready-made subscriptions.
 public enum Subscriptions {
-  /// A subscription that delivers nothing: for publishers that only have a completion.
+  /// A subscription that delivers no values, for publishers that only complete.
   public static var empty: any Subscription { EmptySubscription() }
 }
 
@@ -35,11 +35,11 @@ public enum Subscriptions {
   override var description: String { "Empty" }
 }
 
-/// The subscription of an `Empty` that never finishes.
+/// The subscription of an `Empty` that never completes.
 @usableFromInline final class NeverSubscription: EmptySubscription {
   @usableFromInline override init() {
     super.init()
-    // A stage that joins this stream with publishers on queues cancels it on a queue.
+    // A stage that joins this stream with publishers on queues may cancel it on a queue.
     confinement = .anywhere
   }
 

@@ -1,4 +1,4 @@
-// `take()` empties a variable and returns its value, as `Optional.take()` does. Code that runs because the value is
+// `take()` empties a variable and returns its value, as `Optional.take()` does. Code that runs when the value is
 // released or called then finds the variable empty.
 //
 // An assignment may release the old value before the variable holds the new one. The old value's `deinit` may cancel

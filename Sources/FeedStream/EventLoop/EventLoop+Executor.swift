@@ -7,7 +7,7 @@
 ///     }
 ///
 /// Jobs run in the order in which they arrive; priorities are ignored. The loop must run as long as its actors are
-/// used, in `.untilStopped` mode, on an ``EventLoopThread``, or as ``EventLoop/main``: a job that has not arrived yet
+/// used: in `.untilStopped` mode, on an ``EventLoopThread``, or as ``EventLoop/main``. A job that has not arrived yet
 /// does not keep the loop running.
 extension EventLoop: SerialExecutor {
   /// Runs `job` on a turn of the loop. Safe to use from any thread.

@@ -28,7 +28,7 @@ extension EventLoop {
     return offloadsInPool + waitingForThreads.count
   }
 
-  /// Passes work to the pool, or holds it until there is a pool.
+  /// Passes work to the pool, or holds it until threads are available.
   @usableFromInline func start(_ offload: Offload) {
     checkOwner("offload")
     guard !isClosed else { return offload.abandon() }

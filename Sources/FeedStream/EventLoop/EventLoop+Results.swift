@@ -1,7 +1,8 @@
 internal import CLibUV
 
 extension EventLoop {
-  /// Runs `work` on the loop and waits for its result; immediately if the calling thread is running the loop.
+  /// Runs `work` on the loop and waits for its result; runs `work` immediately if the calling thread is running the
+  /// loop.
   ///
   /// - Returns: the result of `work`; `nil` if the loop is closed.
   @discardableResult package func result<T: Sendable>(of work: @escaping @Sendable () -> T) -> T? {
@@ -23,7 +24,7 @@ extension EventLoop {
 /// Blocks one thread until another opens the gate.
 // @unchecked: several threads may use the system's semaphore.
 private final class Gate: @unchecked Sendable {
-  // Allocated, because the system requires that a semaphore is never moved.
+  // Allocated, because the system requires that a semaphore never be moved.
   private let semaphore = UnsafeMutablePointer<uv_sem_t>.allocate(capacity: 1)
 
   init() {

@@ -124,7 +124,7 @@ extension EventLoop {
     if let firing = timing.firing, date <= firing { date = StreamInstant(nanoseconds: firing.nanoseconds + 1) }
     let work = timers.add(at: date, every: interval, onCancel: timerWasCancelled, action)
     guard !isClosed else {
-      // The action is dropped, as at `close()`. Cancelling the work later does nothing.
+      // Drop the action, as `close()` does. Cancelling the work later does nothing.
       timers.removeAll()
       return work
     }

@@ -1,8 +1,8 @@
 internal import CLibUV
 import Synchronization
 
-/// Keeps the loop running while live streams wait for results from outside the loop (tasks, promises, senders), as for
-/// offloaded work.
+/// Keeps the loop running while live streams wait for results from outside the loop (tasks, promises, senders), as it
+/// does for offloaded work.
 extension EventLoop {
   package func beginWaiting() {
     waits += 1
@@ -85,7 +85,8 @@ extension EventLoop {
   }
 }
 
-/// Finds the open loops of threads: a stream lives on its thread's loop, even if subscribed to before the loop runs.
+/// Finds the open loops of threads: a stream lives on its thread's loop, even if it was subscribed to before the loop
+/// ran.
 enum ThreadLoops {
   // Initialized by the first loop.
   private static let entries = {

@@ -39,8 +39,8 @@ extension EventLoop {
 }
 
 extension LoopEntrance {
-  /// Wakes the loop. Safe to use from any thread, but only the mailbox, which knows whether the handle is open, may
-  /// call it.
+  /// Wakes the loop. Safe to use from any thread, but only the mailbox, which keeps the handle open during the call,
+  /// may call it.
   func wake() {
     #if os(Linux)
       clibuv_set_event(wakeUpDescriptor)

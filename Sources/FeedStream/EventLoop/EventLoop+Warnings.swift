@@ -110,7 +110,7 @@ extension EventLoop {
 final class TurnState: Sendable {
   private let began = Atomic<UInt64>(0)
   private let waited = Atomic<UInt64>(0)
-  // Allocated, because the handler of a signal reads it by its address (`StackRequest`).
+  // Allocated, because a signal handler reads it by its address (`StackRequest`).
   nonisolated(unsafe) private let turn: UnsafeMutablePointer<Atomic<UInt64>>
   private let thread = Atomic<Int32>(0)
   private let isOnMainQueue = Atomic(false)

@@ -44,7 +44,7 @@ extension EventLoop {
     return entrance.post(action)
   }
 
-  /// Adds a task's job from any thread.
+  /// Adds a task's job. Safe to use from any thread.
   func post(_ job: UnownedJob) {
     if isCurrent, !isClosed { return append(job) }
     if entrance.mailbox.post({ $0.jobs.append(job) }, wake: { entrance.wake() }) { return }

@@ -9,8 +9,8 @@ import Synchronization
 ///
 /// An event loop is a ``Scheduler``, so that time operators run on it, and a Swift `SerialExecutor`, so that an actor
 /// can live on it. Everything except ``execute(_:file:line:)``, ``enqueue(_:)``, ``stop()``, ``now`` and ``isCurrent``
-/// belongs to one thread, and traps on any other: the thread that created the loop or, once the loop has run, the
-/// thread that last ran it.
+/// belongs to one thread and traps on any other. That thread is the one that created the loop or, once the loop has
+/// run, the one that last ran it.
 ///
 /// Each turn of the loop fires the timers that are due, runs the work that was scheduled before the turn began, and
 /// then waits for I/O. Work scheduled during a turn waits for the next one, so that I/O and timers never starve.
@@ -65,7 +65,7 @@ public final class EventLoop: @unchecked Sendable {
   @exclusivity(unchecked) var timing = Timing()
   var waitingForThreads = ContiguousArray<Offload>()
   @exclusivity(unchecked) var offloadsInPool = 0
-  /// True when the last wait for threads ended without finding any.
+  /// True when the last wait for threads ended without any becoming available.
   var hasDoneWithoutThreads = false
   let gate = OffloadGate()
   /// State that handles of higher layers share on this loop.
@@ -175,8 +175,8 @@ extension EventLoop: StreamDomain {
       return
     }
     // Neither the wake-up handle nor the main queue's handle keeps libuv's loop alive, so work may have arrived after
-    // libuv's last check. Handle it here. A value in transit sends its work before it lets the loop go, so look at
-    // what is in transit first.
+    // libuv's last check. Handle it here. A value in transit posts its work before it stops keeping the loop running,
+    // so check for values in transit first.
     repeat {
       uv_run(uv, UV_RUN_DEFAULT)
     } while !isStopping

@@ -2,7 +2,7 @@ internal import CLibUV
 
 /// An operation of the event loop that the operating system rejected.
 public struct EventLoopError: Error, Hashable, Sendable {
-  /// The rejected operation.
+  /// The operations that the system may reject.
   public enum Operation: String, Hashable, Sendable {
     case watchDescriptor = "watch a file descriptor"
     case watchSignal = "watch a signal"

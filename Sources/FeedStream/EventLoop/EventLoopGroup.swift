@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Event loops on their own threads, which start and shut down together, to use several cores.
+/// Event loops that use several cores: each runs on its own thread, and all start and shut down together.
 ///
 ///     let group = try EventLoopGroup()
 ///     images.parallelMap(on: group) { thumbnail(of: $0) }
@@ -110,7 +110,7 @@ public final class EventLoopGroup: Sendable {
 }
 
 extension EventLoopGroup {
-  /// One loop of a group, and the amount of its work.
+  /// One loop of a group, and the amount of work that it has.
   final class Rail: Sendable {
     let domain: any StreamDomain
     /// The number of pieces of work that are in transit to the loop or running there.

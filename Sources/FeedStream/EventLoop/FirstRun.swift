@@ -12,7 +12,7 @@ import Synchronization
 /// Records whether a loop has run, and the streams that wait for it. One thread watches all loops that have work or
 /// streams but have never run, as long as there are any.
 final class FirstRun: StreamStarts, Sendable {
-  /// True when the loop has run, or was closed.
+  /// True when the loop has begun to run, or was closed.
   let hasBegun = Atomic(false)
   /// True when another thread has sent work.
   private let hasWork = Atomic(false)

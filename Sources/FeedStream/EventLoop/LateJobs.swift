@@ -1,7 +1,7 @@
 /// Holds jobs of tasks and actors that arrive after their loop was closed. They run one at a time, on the thread that
 /// enqueues them, so that a task that resumes on the loop completes instead of waiting forever.
 ///
-/// At first, the loop holds the jobs. It lets go of them when it is closed.
+/// At first, the loop holds the jobs. It gives them up when it is closed.
 final class LateJobs: Sendable {
   private struct Contents {
     var jobs: ContiguousArray<UnownedJob> = []

@@ -4,7 +4,7 @@ import Synchronization
 /// The part of a loop that other threads use, and that streams keep.
 ///
 /// The entrance does not keep the loop alive. Therefore, other threads can't be the last to release a loop, and a loop
-/// that the program has released is gone, whatever its streams do.
+/// that the program has released is freed even if its streams still exist.
 // @unchecked: `wakeUpDescriptor` and `loop` are set before other threads have access; the mailbox guards the use of the
 // wake-up handle, and only the loop's own thread reads `loop`.
 final class LoopEntrance: @unchecked Sendable {

@@ -55,7 +55,7 @@ public class LoopHandle: Cancellable {
     releaseHandler()
   }
 
-  /// The same as ``close()``.
+  /// Closes the handle, as ``close()`` does.
   public func cancel() { close() }
 
   /// Releases the handler, whose type depends on the kind of handle.

@@ -49,6 +49,6 @@ public final class LoopTimer: Cancellable {
     handler = nil
   }
 
-  /// The same as ``close()``.
+  /// Closes the timer, as ``close()`` does.
   public func cancel() { close() }
 }

@@ -2,8 +2,8 @@ internal import CLibUV
 import Synchronization
 
 /// One piece of work on the thread pool.
-// @unchecked: the loop's thread uses the work before and after libuv has the request, and one thread of the pool in
-// between, separated by libuv's locks. Only the loop's thread uses the rest.
+// @unchecked: the loop's thread uses the work before and after libuv has the request; in between, one thread of the
+// pool uses it. libuv's locks separate these uses. Only the loop's thread uses the rest.
 @usableFromInline class Offload: Cancellable, @unchecked Sendable {
   private enum State { case waiting, queued, over }
 

@@ -11,11 +11,12 @@ internal import CLibUV
 /// A request for the stack of another thread in one turn of its loop. That thread captures the stack in a signal handler.
 ///
 /// The signal also interrupts calls such as `usleep`, which often ends the turn. So the handler records the turn in
-/// which it captures the stack: the stack is that of the requested turn even if the turn is over when the stack is
-/// read.
+/// which it captures the stack. The record shows whether the stack is that of the requested turn, even if the turn is
+/// over when the stack is read.
 struct StackRequest {
   #if os(Linux)
-    // Freed only after the thread has written to it. So is the state, because the thread reads the state's turn.
+    // Freed only after the thread has written to it. The state is released at the same time, because the thread reads
+    // the state's turn.
     private let memory: UnsafeMutablePointer<clibuv_stack>
     private let state: Unmanaged<TurnState>
     private let turn: UInt64

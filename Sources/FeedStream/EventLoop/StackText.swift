@@ -28,7 +28,7 @@ struct StackText {
     lines = Array(lines.prefix(24))
   }
 
-  /// True for names of this package, of the standard library and of Foundation.
+  /// True for names from this package, the standard library, Dispatch and Foundation.
   private static func isOurs(_ mangled: String) -> Bool { ours.contains(where: mangled.hasPrefix) }
 
   private static let ours = [

@@ -10,7 +10,7 @@ final class Thread: Sendable {
   // The thread to join; `nil` after the first join. Because of the lock, other callers wait for that join too.
   private let handle: Locked<UInt?>
 
-  /// - Throws: when the system has no thread left.
+  /// - Throws: when the system has no threads left.
   init(name: String, _ run: @escaping @Sendable () -> Void) throws(EventLoopError) {
     let body = UnsafeMutablePointer<Body>.allocate(capacity: 1)
     // The new thread moves the body out and frees the memory.

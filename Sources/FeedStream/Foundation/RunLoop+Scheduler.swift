@@ -117,8 +117,8 @@
 
     private var isCurrent: Bool { RunLoop.current == self }
 
-    /// True for the main run loop, and for `RunLoop.current` in code on the main queue that runs on another thread,
-    /// such as under `dispatchMain()` and in an asynchronous `main`: nothing runs that thread's loop.
+    /// True for the main run loop. Also true for `RunLoop.current` in code on the main queue that runs on another
+    /// thread, as under `dispatchMain()` and in an asynchronous `main`, because nothing runs that thread's loop.
     private var servesMainQueue: Bool { self == .main || MainQueueCode.isRunning && isCurrent }
 
     /// An action in transit through a run loop, whose closures must be sendable. @unchecked: the loop runs the action
@@ -151,7 +151,7 @@
       private let timer: Timer?
       private var next: (any Cancellable)?
 
-      /// Fails on a thread that has no ``EventLoop``.
+      /// Returns `nil` on a thread that has no ``EventLoop`` of its own.
       init?(in mode: RunLoop.Mode, for work: Work, _ timer: Timer? = nil) {
         guard let loop = ThreadLoops.ofCallingThread, loop.entrance.host == nil else { return nil }
         self.loop = loop

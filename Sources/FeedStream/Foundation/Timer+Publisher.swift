@@ -11,7 +11,7 @@
     ///
     /// - Parameters:
     ///   - interval: the time between ticks, in seconds.
-    ///   - tolerance: how many seconds late a tick may be.
+    ///   - tolerance: the number of seconds by which a tick may be late.
     ///   - runLoop: the run loop of the thread on which the subscribers live.
     ///   - mode: the mode in which that loop must run.
     ///   - options: not used, and present only for code written for Combine; the timer runs in `mode`.

@@ -1,4 +1,4 @@
-// Names that other libraries give to operators: the compiler says which name to use instead.
+// Names that other libraries give to operators: the compiler's error names the replacement.
 extension Publisher {
   @available(
     *, unavailable, message: "the closure returns a sequence; flatMap needs a publisher, such as its .publisher"

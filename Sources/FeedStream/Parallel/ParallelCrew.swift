@@ -59,7 +59,7 @@ import Synchronization
   /// True if all loops are closed.
   @usableFromInline var hasEnded: Bool { isClosed.allSatisfy(\.self) }
 
-  /// The loop with the least work; `nil` if all loops have enough, or are closed.
+  /// The index of the loop with the least work; `nil` if all loops have enough work or are closed.
   @usableFromInline func free() -> Int? {
     var least: Int?
     for rail in pieces.indices where !isClosed[rail] {
@@ -92,7 +92,7 @@ import Synchronization
     return max(1, min(Int(min(wanted, Double(most))), (count + rails.count - 1) / rails.count))
   }
 
-  /// The time, for ``noteWork(_:from:to:)``.
+  /// The current time in nanoseconds, for ``noteWork(_:from:to:)``.
   @usableFromInline static var now: UInt64 { uv_hrtime() }
 
   /// Records the duration of a piece of work with `count` values.

@@ -63,7 +63,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
   @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Input>()
   /// With `.preserved`, all batches that were sent; with `.asCompleted`, only those that have been returned.
   @exclusivity(unchecked) @usableFromInline var batches = FIFO<Batch>()
-  /// The number of values that wait, are being processed, or wait as results.
+  /// The number of values that wait or are being processed, plus the number of results that wait.
   @exclusivity(unchecked) @usableFromInline var held = 0
   /// The number of further values that may be requested from upstream.
   @exclusivity(unchecked) @usableFromInline var room: Int
@@ -240,7 +240,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
     }
   }
 
-  /// Reports results that are ready but come after the failure.
+  /// Reports ready results that come after the failure as dropped.
   @usableFromInline func reportReady() {
     while let batch = batches.popFirst() {
       for output in batch.outputs.dropFirst(batch.delivered) {

@@ -1,4 +1,4 @@
-/// The stage of `parallel`: sends values to pipelines with demand on other loops, and delivers the results.
+/// The stage of `parallel`: sends values to those pipelines on other loops that have demand, and delivers the results.
 // @unchecked: used only at the stream's home; work on the loops returns there before it uses the stage.
 @usableFromInline
 final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:

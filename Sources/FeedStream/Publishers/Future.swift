@@ -2,8 +2,8 @@
 ///
 ///     promise(.success(1))    ----1|
 ///
-/// The work starts when the future is made, not at the subscription (wrap it in ``Deferred`` for that), and its result
-/// is kept. Only the first call to the promise counts; later results are dropped and reported.
+/// The work starts when the future is made, and its result is kept. To start the work at the subscription, wrap the
+/// future in ``Deferred``. Only the first call to the promise counts; later results are dropped and reported.
 ///
 /// **Demand:** a value waits for the first request; a failure needs none. **Failure:** the failure given to the
 /// promise. **Cancellation:** a subscriber cancels only its own subscription; the work continues. **Policy:** keeps its
@@ -23,7 +23,7 @@ public final class Future<Output, Failure: Error>: Publisher {
   /// Notified when subscribers begin or stop waiting for the result, which comes from outside the stream.
   @usableFromInline let waits: FutureWaits
 
-  /// A future whose result comes from outside the stream.
+  /// Makes a future whose result comes from outside the stream.
   init(_ waits: FutureWaits) { self.waits = waits }
 
   @_documentation(visibility: internal)
@@ -74,7 +74,7 @@ public final class Future<Output, Failure: Error>: Publisher {
   }
 
   // A subscription that isn't made on the future's loop, or that is made where there is no loop, has its own lane, in
-  // which threads take turns: the subscription is handed down, receives requests, and is fulfilled there. Stages that
+  // which threads take turns: the subscription is delivered, receives requests, and is fulfilled there. Stages that
   // join several publishers, and subscribers that cancel on another thread, already support lanes, because queues use
   // them.
   @inline(never) @usableFromInline func receive(inLane subscriber: ErasedSubscriber<Output, Failure>) {
@@ -94,9 +94,9 @@ public final class Future<Output, Failure: Error>: Publisher {
 @usableFromInline class FutureWaits {
   /// True if the future has no loop, or the calling code doesn't run on it.
   @usableFromInline var isElsewhere: Bool { false }
-  /// Called when `number` more subscribers wait. Safe to use from any thread.
+  /// Called when the number of waiting subscribers changes by `number`. Safe to use from any thread.
   @usableFromInline func awaited(_ number: Int) {}
-  /// Called where the future lives: nothing waits from now on.
+  /// Called where the future lives, when its result is known. From then on, no subscriber waits.
   func fulfilled() {}
 }
 

@@ -1,5 +1,5 @@
 extension Result {
-  /// A publisher of this value, or of this failure.
+  /// A publisher that delivers this value, or fails with this error.
   @inlinable public var publisher: Publisher { Publisher(self) }
 
   /// Delivers the value and finishes, or fails.

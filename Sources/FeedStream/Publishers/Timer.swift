@@ -118,7 +118,7 @@ extension Publishers {
     /// Starts the timer if it isn't running.
     ///
     /// - Returns: a cancellable. The timer stops when every cancellable that this method has returned is cancelled;
-    ///   dropping one has no effect.
+    ///   releasing one has no effect.
     public func connect() -> any Cancellable {
       if let queueTicks {
         queueTicks.connect()

@@ -1,5 +1,5 @@
 extension Publishers {
-  /// A publisher with a resource that lives as long as the subscription.
+  /// A publisher that uses a resource for the lifetime of each subscription.
   ///
   ///     Publishers.using { try! File(path) } dispose: { $0.close() } publisher: { $0.lines }
   ///

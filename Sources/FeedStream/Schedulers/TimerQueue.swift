@@ -1,7 +1,7 @@
 /// A queue of waiting work, earliest first; work with equal deadlines keeps the order in which it was added.
 ///
 /// Adding and taking cost O(log n). Cancelled work stays in the heap until it reaches the top, or until half of the
-/// work is cancelled and the heap is swept. Cancelling therefore costs O(1) amortized. ``EventLoop`` and the virtual
+/// work is cancelled and the heap is swept. Cancelling therefore costs amortized O(1). ``EventLoop`` and the virtual
 /// time scheduler share this type, so they run work in the same order.
 package struct TimerQueue {
   /// One piece of waiting work; cancelling it releases its action immediately.

@@ -2,7 +2,7 @@
 @usableFromInline class AnySubjectEntry {
   @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline final var isActive = true
-  /// True at first, and whenever the subscriber has missed the current value.
+  /// True initially, and whenever the subscriber has missed the current value.
   @exclusivity(unchecked) @usableFromInline final var isBehind = true
   /// The subscriber's position among all values ever sent. In a `ReplaySubject`, it is the position of the next value
   /// to deliver. In a `CurrentValueSubject`, it is the version that was current when the subscriber last requested a

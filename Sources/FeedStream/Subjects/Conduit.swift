@@ -158,7 +158,7 @@ extension Conduit {
   }
 }
 
-/// A subscription that knows when nothing more can arrive through it.
+/// A subscription that reports whether anything can still arrive through it.
 @usableFromInline protocol FiniteSubscription: Subscription {
   var isOver: Bool { get }
 }

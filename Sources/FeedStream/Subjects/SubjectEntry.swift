@@ -13,7 +13,7 @@
     if holder == nil { self.holder = .passUnretained(self) }
   }
 
-  /// Delivers a value for which one has already been subtracted from the demand.
+  /// Delivers a value; the demand has already been reduced by one for it.
   @inlinable @inline(__always) final func deliver(_ input: Output) {
     guard path == nil else { return deliverThroughGate(input) }
     let more = pass(input)

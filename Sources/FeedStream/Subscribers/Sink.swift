@@ -105,7 +105,7 @@ extension Subscribers {
     }
 
     public func receive(completion: Subscribers.Completion<Failure>) {
-      // False if the sink has been cancelled, perhaps on another thread.
+      // Stop if the sink has been cancelled, perhaps on another thread.
       guard takesEvents else { return }
       discard(subscription.take())
       phase.store(Self.closed, ordering: .relaxed)

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// The time at which two streams first differ; events at one instant are compared in order.
+/// The time at which two streams first differ; events at the same instant are compared in order.
 ///
 /// - Returns: `nil` if the streams are the same.
 func firstDifference<Value, Failure>(

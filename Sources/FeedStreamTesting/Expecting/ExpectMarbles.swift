@@ -3,7 +3,7 @@ import FeedStream
 extension Recorder {
   /// Fails the test unless the recording matches `marbles`. Times are relative to the subscription.
   ///
-  /// The message draws the expected events above the actual ones, with a column per frame (or per instant, if the
+  /// The message shows the expected events above the actual ones, with a column per frame (or per instant, if the
   /// diagram would be long). It also shows the actual events as a diagram that you can paste into the test. All events
   /// count as read.
   ///
@@ -118,7 +118,7 @@ extension Recorder {
   }
 }
 
-/// Subscribes to `publisher` now, runs to the end, and fails the test unless its events match `marbles`.
+/// Subscribes to `publisher` now, runs `time` to the end, and fails the test unless the events match `marbles`.
 ///
 /// - Parameters:
 ///   - publisher: the publisher to test, which may wait only for work on `time`.

@@ -82,8 +82,8 @@ extension StreamsTimeline {
   }
 }
 
-/// Subscribes to `publisher`, a stream of streams, and to each stream as it arrives, runs to the end, and fails the
-/// test unless their events match the diagrams.
+/// Subscribes to `publisher`, a stream of streams, and to each stream as it arrives, runs `time` to the end, and fails
+/// the test unless the events match the diagrams.
 ///
 ///     expectMarbles(time.hot("ab--c|").window(2), on: time, "x---(y|)", streams: ["x": "a(b|)", "y": "c|"])
 ///

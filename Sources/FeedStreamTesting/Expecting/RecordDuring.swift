@@ -36,7 +36,7 @@ extension Recorder {
   func subscribe<P: Publisher>(
     to publisher: P, during subscription: String, _ frame: StreamInstant.Stride, _ site: CallSite
   ) where P.Output == Input, P.Failure == Failure {
-    // The default: times count from the subscription, which may arrive late.
+    // The default: times are relative to the subscription, which may arrive late.
     if subscription == "^" { return publisher.subscribe(self) }
     let diagram: SubscriptionMarbles
     do throws(MarbleError) {

@@ -8,7 +8,7 @@ struct MarbleParser {
   private var index = 0
   /// The time of the next character.
   private var now: StreamInstant.Stride = 0
-  /// The time of the previous character, from which a time literal counts.
+  /// The time of the previous character; a time literal is relative to it.
   private var last: StreamInstant.Stride?
   private var group: (start: Int, isEmpty: Bool)?
   private var ending: Int?
@@ -121,7 +121,7 @@ struct MarbleParser {
       throw error(at: index, "virtual time does not last that long; use less than 100000d in all")
     }
     now = start + .seconds(value * scale)
-    // If another literal follows, both add up.
+    // If another literal follows, the two add up.
     last = now
     index += length
   }

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Draws recordings as text, one below the other, with the events of one instant in one column.
+/// Draws recordings as text, one below the other, with simultaneous events in the same column.
 struct MarbleText {
   /// A line of the drawing, with its events as tokens and their times.
   struct Lane {
@@ -77,7 +77,7 @@ struct MarbleText {
   /// The drawing by instant: a line of times, then the lanes, then a `^` below the instant `mark`.
   ///
   /// If there are more than a hundred instants, only those around `mark`, or the first if there is no mark, are drawn.
-  /// The last line then says how many are left out.
+  /// The last line then shows how many instants are left out.
   func draw(mark: StreamInstant.Stride? = nil) -> String {
     let all = Set(lanes.flatMap { $0.events.map(\.time) } + [0] + (mark.map { [$0] } ?? [])).sorted()
     let middle = mark.flatMap { all.firstIndex(of: $0) } ?? 0

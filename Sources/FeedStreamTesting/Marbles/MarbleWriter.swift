@@ -18,7 +18,7 @@ struct MarbleWriter {
   private func write(_ events: [(time: StreamInstant.Stride, character: Character)], guarding: Bool) -> String {
     guard !events.isEmpty else { return "-" }
     var text = ""
-    /// The time of the last events, from which a time literal counts.
+    /// The time of the last events; a time literal is relative to it.
     var last: StreamInstant.Stride = 0
     /// The time of the next character.
     var next: StreamInstant.Stride = 0

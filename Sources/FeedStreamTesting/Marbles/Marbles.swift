@@ -8,7 +8,7 @@ import FeedStream
 /// | `a`, `7`, any other character | a value; it takes one frame too |
 /// | <code>\|</code> | the stream finishes |
 /// | `#` | the stream fails |
-/// | `(ab\|)` | these happen at one instant; a group takes one frame |
+/// | `(ab\|)` | several events at the same instant; a group takes one frame |
 /// | ` 100ms ` | between two characters, with spaces around it: the time between them, instead of one frame |
 /// | `^` | the test begins here, and earlier events have already happened; only in hot publishers |
 /// | space, end of a line | nothing; for alignment |

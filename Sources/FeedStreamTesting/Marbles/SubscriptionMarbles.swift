@@ -9,8 +9,8 @@ import FeedStream
 /// | --- | --- |
 /// | `-` | one frame passes |
 /// | `^` | the subscription begins; it takes one frame |
-/// | `!` | the subscription is over: cancelled, or ended; it takes one frame |
-/// | `(^!)` | both at one instant |
+/// | `!` | the subscription is over: cancelled or completed; it takes one frame |
+/// | `(^!)` | both at the same instant |
 /// | ` 100ms ` | as in ``Marbles`` |
 /// | space, end of a line | nothing; for alignment |
 ///
@@ -33,8 +33,8 @@ public struct SubscriptionMarbles: Equatable, Sendable {
   ///   - text: the drawing.
   ///   - frame: the duration of one character.
   public init(_ text: String, frame: StreamInstant.Stride = .milliseconds(1)) throws(MarbleError) {
-    // The marble parser reads `!` and the stand-in for ^ as values. Without the stand-in, it would count times from ^,
-    // which here is an ordinary frame.
+    // The marble parser reads `!` and the stand-in for ^ as values. Without the stand-in, it would measure times from
+    // ^, which here is an ordinary frame.
     let begin = Self.stand(for: text)
     var parser = MarbleParser(String(text.map { $0 == "^" ? begin : $0 }), frame: frame)
     let marbles: [Marbles.Marble]

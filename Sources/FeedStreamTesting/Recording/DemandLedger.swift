@@ -45,6 +45,6 @@ public struct DemandLedger: CustomStringConvertible {
 }
 
 extension Subscribers.Demand {
-  /// The demand in words: `3` or `unlimited`.
+  /// The demand as text: `3` or `unlimited`.
   var inWords: String { max.map(String.init) ?? "unlimited" }
 }

@@ -16,7 +16,7 @@ public struct Given: Sendable {
   /// True if upstream fails after its values; false if it finishes.
   public let fails: Bool
   /// True if value n arrives n + 1 milliseconds after the start, and the completion a millisecond after the last value
-  /// (immediately if there is no value); false if everything arrives at one instant.
+  /// (immediately if there is no value); false if everything arrives at the same instant.
   public let isTimed: Bool
 
   /// The values of the first subscription: all values, except from a subject, which drops values that were not

@@ -16,7 +16,7 @@ struct RuleRun<P: Publisher> {
     var callbacks = 0
     var steps = 0
     var ledger = DemandLedger()
-    /// The history of each subscription to upstream, in words; empty unless requested.
+    /// The history of each subscription to upstream, as text; empty unless requested.
     var upstream: [String] = []
     /// The values that each subscription to upstream delivered; empty if unknown.
     var given: [[Int]] = []

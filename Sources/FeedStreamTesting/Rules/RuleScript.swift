@@ -53,7 +53,7 @@ struct RuleScript: CustomStringConvertible {
   let fails: Bool
   let demand: Demand
   var cancellation = Cancellation.never
-  /// The order of events that are due at one instant.
+  /// The order of events that are due at the same instant.
   var order = VirtualTimeScheduler.Order.scheduled
 
   /// The values from upstream.
@@ -95,8 +95,8 @@ struct RuleScript: CustomStringConvertible {
     count < 4 ? Demand.all : Demand.all.filter { $0.isUnlimited || $0.script.initial == .max(3) }
   }
 
-  /// Scripts that shuffle the events that are due at one instant: those of a scheduled source, and the work that the
-  /// operator schedules. Each number of values has its own seeds.
+  /// Scripts that shuffle the events that are due at the same instant: those of a scheduled source, and the work that
+  /// the operator schedules. Each number of values has its own seeds.
   static func shuffled(count: Int) -> [RuleScript] {
     (2 * UInt64(count)...2 * UInt64(count) + 1).flatMap { seed in
       [false, true].flatMap { fails in

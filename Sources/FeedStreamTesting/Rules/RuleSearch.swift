@@ -46,8 +46,8 @@ struct RuleSearch<P: Publisher> {
     return "breaks rule \(breach.rule.number), \(breach.rule.title.lowercased()): \(breach.message)."
   }
 
-  /// Runs one script for each seed, which determines the whole script and the order of events at one instant. Then runs
-  /// the script again with a cancellation in one callback, and after one step.
+  /// Runs one script for each seed, which determines the whole script and the order of simultaneous events. Then runs
+  /// the script again with a cancellation in one callback, and again with a cancellation after one step.
   ///
   /// - Returns: the message, beginning after the operator's name.
   mutating func breach(seeds: Range<UInt64>) -> String? {
@@ -83,7 +83,7 @@ struct RuleSearch<P: Publisher> {
     return nil
   }
 
-  /// Runs scripts that shuffle the events of one instant. The values are not compared, because they may depend on the
+  /// Runs scripts that shuffle simultaneous events. The values are not compared, because they may depend on the
   /// order.
   private mutating func shuffledBreach(count: Int) -> String? {
     for script in RuleScript.shuffled(count: count) {

@@ -13,7 +13,7 @@ import FeedStream
 /// - under each kind of demand: nothing at first, one at a time, 1 or 2 and later the rest, 3 then 2, 1 then unlimited,
 ///   unlimited;
 /// - cancelled at every point;
-/// - with the events of one instant in different orders, determined by seeds;
+/// - with simultaneous events in different orders, determined by seeds;
 /// - with sources that break the rules.
 ///
 /// The output is compared with `expects`, or with the output under unlimited demand. The shortest script that breaks a
@@ -95,7 +95,7 @@ public enum StreamRules {
     return search.summary
   }
 
-  /// Checks the operator that `build` applies with one script per seed, which also determines the order of events.
+  /// Checks the operator that `build` applies, using one script per seed. The seed also determines the order of events.
   @discardableResult package static func verify<P: Publisher>(
     _ name: String, traits: Traits, seeds: Range<UInt64>, fileID: StaticString, filePath: StaticString, line: UInt,
     column: UInt, _ build: @escaping (AnyPublisher<Int, MarbleFailure>, VirtualTimeScheduler) -> P

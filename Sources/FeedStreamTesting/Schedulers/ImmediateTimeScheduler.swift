@@ -38,6 +38,6 @@ public final class ImmediateTimeScheduler: LoopScheduler, Sendable {
 }
 
 extension Scheduler where Self == ImmediateTimeScheduler {
-  /// Runs everything immediately; see ``ImmediateTimeScheduler``.
+  /// A scheduler that runs everything immediately; see ``ImmediateTimeScheduler``.
   public static var immediate: ImmediateTimeScheduler { ImmediateTimeScheduler() }
 }

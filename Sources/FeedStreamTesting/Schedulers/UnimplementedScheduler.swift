@@ -6,7 +6,7 @@ import Synchronization
 ///
 ///     let model = SearchModel(scheduler: .unimplemented("the search"))
 ///
-/// Use it to prove that a test needs no time. Scheduled work does not run.
+/// Use it to prove that a test doesn't depend on time. Scheduled work does not run.
 public final class UnimplementedScheduler: LoopScheduler, Sendable {
   private let name: String
   private let site: CallSite
@@ -58,7 +58,7 @@ public final class UnimplementedScheduler: LoopScheduler, Sendable {
 }
 
 extension Scheduler where Self == UnimplementedScheduler {
-  /// Fails the test when it is used; see ``UnimplementedScheduler``.
+  /// Makes a scheduler that fails the test when it is used; see ``UnimplementedScheduler``.
   public static func unimplemented(
     _ name: String = "", fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column

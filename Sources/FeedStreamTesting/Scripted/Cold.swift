@@ -40,7 +40,7 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same, with values from a dictionary that tests can share.
+  /// Makes the same stream, but with values from a dictionary, which tests can share.
   @_disfavoredOverload
   public func cold<Output>(
     _ marbles: String, values: [Character: Output], frame: StreamInstant.Stride = .milliseconds(1),
@@ -88,7 +88,7 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same stream, with values from a dictionary.
+  /// Makes the same stream, but with values from a dictionary, which tests can share.
   @_disfavoredOverload
   public func cold<Output, Failure: Error>(
     _ marbles: String, values: [Character: Output], failure: Failure? = nil,

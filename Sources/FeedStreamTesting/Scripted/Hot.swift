@@ -41,7 +41,7 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same, with values from a dictionary that tests can share.
+  /// Makes the same stream, but with values from a dictionary, which tests can share.
   @_disfavoredOverload
   public func hot<Output>(
     _ marbles: String, values: [Character: Output], frame: StreamInstant.Stride = .milliseconds(1),
@@ -89,7 +89,7 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same stream, with values from a dictionary.
+  /// Makes the same stream, but with values from a dictionary, which tests can share.
   @_disfavoredOverload
   public func hot<Output, Failure: Error>(
     _ marbles: String, values: [Character: Output], failure: Failure? = nil,

@@ -11,7 +11,7 @@ import FeedStream
 public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   public typealias Event = StreamEvent<Output, Failure>
 
-  /// The times of the script's events, and the treatment of values without demand.
+  /// Determines when the script's events occur, and how values without demand are treated.
   public enum Kind: Sendable {
     /// The script is played to each subscriber separately, starting at the subscription. A value waits until it is
     /// requested.
@@ -33,7 +33,7 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   private var hotOutlets: [(subscription: ScriptedSubscription, step: (Event, Int) -> ScriptedSubscription.Step)] = []
   private var hotEnding: Event?
 
-  /// A record for each subscription, in the order in which they were made.
+  /// The records of all subscriptions, in the order in which the subscriptions were made.
   public private(set) var subscriptions: [SubscriptionRecord] = []
 
   /// - Parameter script: events with their times, in order.

@@ -30,7 +30,7 @@ extension StepVerifier {
   /// or no work is left.
   ///
   /// - Parameters:
-  ///   - isTaken: returns true to take a value; the first other value is left for the next step.
+  ///   - isTaken: returns true to take a value; the first value that is not taken is left for the next step.
   ///   - consume: receives each taken value.
   public func thenConsumeWhile(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,

@@ -28,7 +28,7 @@ struct Patience {
     return count >= limit + 2 * Patience.watched ? .yes : .nearly
   }
 
-  /// The finding in words.
+  /// The finding as text.
   var finding: String {
     let names = makers.sorted { $0.value > $1.value }.prefix(3).map { "  \($0.key)" }.joined(separator: "\n")
     let place = instant.map { "at \($0.nanoseconds.asTime)" } ?? "in one run()"

@@ -44,7 +44,7 @@ package final class OriginNote: Sendable {
 
   init(_ origin: WorkOrigin) { self.origin = origin }
 
-  /// Makes the origin of an event in the virtual world, with a name in words.
+  /// Makes the origin of an event in the virtual world, with a readable name.
   package init(named name: String) { origin = .function(name) }
 
   static let offload = OriginNote(.offload)

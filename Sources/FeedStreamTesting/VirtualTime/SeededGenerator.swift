@@ -2,7 +2,7 @@ import FeedStream
 
 /// A random number generator with a seed: the same seed gives the same numbers on every machine.
 ///
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+/// The algorithm is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var numbers: SplitMix64
 

@@ -1,7 +1,7 @@
 import FeedStream
 import Synchronization
 
-/// An agenda to which any thread may add.
+/// An agenda to which any thread may add work.
 // @unchecked: `lock` guards `agenda`, and its closures, which needn't be sendable, run only on the thread that advances
 // time.
 final class SharedAgenda: @unchecked Sendable {
@@ -31,7 +31,7 @@ final class SharedAgenda: @unchecked Sendable {
     locked { $0.add(at: instant, in: place, note, action) }
   }
 
-  /// Reserves a position among the work of one instant, for work that may never be added.
+  /// Reserves a position among the work that is due at one time, for work that may never be added.
   func takePlace() -> UInt64 { locked { $0.takePlace() } }
 
   func cancel(_ work: TimerQueue.Work) {

@@ -89,7 +89,7 @@ extension EventLoopGroup {
 }
 
 extension Publisher where Output: Sendable {
-  /// Delivers values and the completion on `loop`, as ``FeedStream/Publisher/receive(on:)`` does on an event loop of
+  /// Delivers values and the completion on `loop`, as ``FeedStream/Publisher/receive(on:)`` does on an event loop on
   /// another thread.
   ///
   /// **Demand, failure, cancellation, policy:** as in that operator.

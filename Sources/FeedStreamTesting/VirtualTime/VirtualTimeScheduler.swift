@@ -14,7 +14,7 @@ import Synchronization
 ///     }
 ///     time.advance(by: .seconds(5))
 ///
-/// Work that is due at one instant runs in the order in which it was scheduled. Work that is scheduled while time
+/// Work that is due at the same instant runs in the order in which it was scheduled. Work that is scheduled while time
 /// advances, and due at or before the target, runs in the same call. Work scheduled for the past runs now, once.
 ///
 /// **Thread:** streams on the scheduler belong to the thread that advances it. Tasks may resume on it from any thread;
@@ -22,7 +22,7 @@ import Synchronization
 // @unchecked: the test that owns the scheduler sets its properties, before time advances or from work that runs in it.
 // A precondition traps if a second thread advances time.
 public final class VirtualTimeScheduler: @unchecked Sendable {
-  /// The order of work that is due at one instant.
+  /// The order of work that is due at the same instant.
   public enum Order: Sendable {
     /// In the order in which it was scheduled, as on an event loop.
     case scheduled
@@ -35,7 +35,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     }
   }
 
-  /// The order of work due at one instant.
+  /// The order of work that is due at the same instant.
   public let order: Order
 
   /// The maximum number of pieces of work at one instant, or in one call to ``run(fileID:filePath:line:column:)``; more
@@ -61,7 +61,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   /// - Parameters:
   ///   - start: the initial value of `now`.
-  ///   - order: the order of work that is due at one instant.
+  ///   - order: the order of work that is due at the same instant.
   public init(startingAt start: StreamInstant = StreamInstant(nanoseconds: 0), order: Order = .scheduled) {
     self.order = order
     agenda = SharedAgenda(Agenda(now: start, seed: order.seed))

@@ -34,7 +34,7 @@ import FeedStream
   return result
 }
 
-/// Runs a test once for each seed, which determines the order of the work that is due at one instant.
+/// Runs a test once for each seed, which determines the order of the work that is due at the same instant.
 public func withVirtualTime(
   seeds: some Sequence<UInt64>, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
   line: UInt = #line, column: UInt = #column, _ body: (VirtualTimeScheduler) throws -> Void

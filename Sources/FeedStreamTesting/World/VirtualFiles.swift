@@ -129,7 +129,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   func touch(_ path: String, _ kind: FolderHint.Kind) {
     let folder = folder(of: path)
     let now = time.now.nanoseconds
-    // Two changes at one instant must have different times.
+    // Two changes at the same instant must have different modification times.
     if kind == .content, let node = nodes[path] { node.modified = max(now, node.modified + 1) }
     if kind == .entry, let node = nodes[folder] { node.modified = max(now, node.modified + 1) }
     let name = String(path.dropFirst(folder.count).drop { $0 == "/" })

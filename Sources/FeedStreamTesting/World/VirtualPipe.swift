@@ -111,8 +111,8 @@ final class VirtualPipe {
     pump()
   }
 
-  /// Called when the writer has closed its end: its callbacks are dropped. Bytes that were written still arrive, and
-  /// then the end.
+  /// Called when the writer has closed its end: its callbacks are dropped. Bytes that were written still arrive,
+  /// followed by the end of the stream.
   func writerIsGone() {
     done = nil
     ending = nil

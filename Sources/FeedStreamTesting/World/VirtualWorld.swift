@@ -59,7 +59,7 @@ extension VirtualTimeScheduler {
 
   /// Sends a signal to the process.
   ///
-  /// - Returns: true if the signal is being watched; otherwise, its default action would follow.
+  /// - Returns: true if the signal is being watched; otherwise, its default action would be taken.
   @discardableResult public func raise(_ signal: Int32) -> Bool {
     let watches = world.signalWatches.values.filter { $0.number == signal }
     for watch in watches { schedule { watch.announce() } }

@@ -168,7 +168,8 @@ extension HTTPServer.Request {
         let socket = WebSocket(
           upgraded.connection, isServer: true, agreement, limits: options.limits, compression: options.compression,
           upgraded: upgraded, on: upgraded.scheduler)
-        // The socket lives until one of these closures is called, or it closes the connection itself.
+        // These closures retain the socket until one of them is called, or until the socket closes the connection
+        // itself.
         upgraded.onShutdown = { socket.close(.goingAway) }
         upgraded.onClose = { socket.drop(.failure(.connectionLost(nil))) }
         let kept = body(socket)

@@ -118,7 +118,7 @@ extension WebSocket {
     }
   }
 
-  /// Reads from the channel if there is a reason to.
+  /// Starts or stops reading from the channel, as needed.
   func updateReading() {
     let wants =
       switch state {

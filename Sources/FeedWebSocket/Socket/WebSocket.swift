@@ -7,7 +7,7 @@ public import FeedStream
 ///       .write(to: socket)
 ///
 /// A socket replies to pings, and sends its own pings when the peer is silent. The streams that read from a socket or
-/// write to it retain it; a server's socket lives until it is closed. Releasing a socket closes it. Use it on its
+/// write to it retain it; a server's socket is retained until it is closed. Releasing a socket closes it. Use it on its
 /// scheduler's thread.
 public final class WebSocket {
   enum State {
@@ -176,7 +176,7 @@ public final class WebSocket {
     state = .ending
     itself = self
     closeBegan = scheduler.now
-    // Messages that have not begun are not sent anymore.
+    // Messages whose sending has not begun are dropped.
     var dropped: [Item] = []
     if !wasClosing {
       dropped = queue

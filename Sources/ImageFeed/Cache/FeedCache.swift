@@ -3,8 +3,8 @@ public import Foundation
 
 /// Gives a loop access to the saved feeds. Calls to the store run off the loop, one at a time, in order.
 ///
-/// Use one cache for each store: the cache serializes the store's side effects. The cache lives on its scheduler's
-/// thread, as streams do.
+/// Use one cache for each store, because the cache serializes the store's side effects. Call it only on its scheduler's
+/// thread, like a stream.
 public final class FeedCache {
   let store: any FeedStore
   package let worker: SerialWorker

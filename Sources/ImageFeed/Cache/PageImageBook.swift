@@ -15,7 +15,8 @@ package struct PageImageBook: Sendable {
     package let url: URL
   }
 
-  /// Fills the images of a document that has just been read, and records its items without an image.
+  /// Adds the images found on items' pages to those of a document that has just been read, and records the document's
+  /// items without an image.
   ///
   /// A failure of the store is reported later, when the document is saved.
   func completing(_ images: FeedImages, of address: URL) -> FeedImages {
@@ -55,7 +56,7 @@ package struct PageImageBook: Sendable {
   /// - Returns: the images of the feed; `nil` if nothing is saved.
   package func fill(_ address: URL, now: Date) throws(FeedStoreError) -> FeedImages? {
     var images: FeedImages?
-    // Retry if a poll saves another document in the meantime, because that document must be filled, too.
+    // Retry if a poll saves another document in the meantime, because that document needs the images, too.
     for _ in 0..<3 {
       guard let saved = try store.retrieve(for: address) else { return nil }
       let note = try store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) } ?? nil

@@ -7,14 +7,14 @@ import Foundation
 ///     let decoding = decoder.decode(bytes, fitting: DecodedImage.Size(width: 320, height: 240))
 ///       .sink { print($0) } receiveValue: { print($0.size) }
 ///
-/// If an image makes its process crash, or take too much time or memory, only that image fails; another process
-/// replaces the first. The processes (`image-decoder`, from this package) are started when there is work, decode one
+/// If an image makes its process crash, or take too much time or memory, only that image fails, and a new process
+/// replaces the old one. The processes (`image-decoder`, from this package) are started when there is work, decode one
 /// image after another, and end when they are idle or the decoder is released. They can't access files or the network,
 /// and may use 320 MiB of memory (seccomp and rlimits). They are not trusted: a reply that does not match its request
 /// terminates the process.
 ///
-/// JPEG and PNG images, and the first frames of GIF, WebP and AVIF images, are decoded and turned upright. Lives on its
-/// scheduler's thread, as streams do.
+/// JPEG and PNG images, and the first frames of GIF, WebP and AVIF images, are decoded and turned upright. Use the
+/// decoder only on its scheduler's thread, like a stream.
 public final class ImageDecoder {
   /// Options; each has a default.
   public struct Options: Sendable {
@@ -28,7 +28,7 @@ public final class ImageDecoder {
     /// The maximum number of encoded bytes of the waiting images. 64 MiB by default; a single waiting image may be
     /// larger.
     public var waitingBytes = 64 << 20
-    /// The idle time after which a process is ended. Ten seconds by default.
+    /// The idle time after which a process is terminated. Ten seconds by default.
     public var idle: Duration = .seconds(10)
     /// The number of images after which a process is replaced. 1,000 by default.
     public var imagesPerChild = 1_000
@@ -47,7 +47,7 @@ public final class ImageDecoder {
   private var isServing = false
   private var isClosed = false
 
-  /// Makes a decoder; processes are started when needed.
+  /// Creates a decoder; processes are started when needed.
   ///
   /// - Parameters:
   ///   - program: the path of `image-decoder`; ``findProgram()`` by default.

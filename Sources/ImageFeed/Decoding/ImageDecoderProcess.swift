@@ -130,8 +130,8 @@ final class ImageDecoderProcess {
     leaveIfEnded()
   }
 
-  /// Fails the image with the error for the exit status once all output of the process has been read: a reply that was
-  /// written before the exit counts.
+  /// Fails the image with the error for the exit status once all output of the process has been read, because a reply
+  /// that was written before the exit is still valid.
   private func leaveIfEnded() {
     guard hasEndedWriting, let status else { return }
     lose(ImageDecodingError(status, isFirst: answered == 0))

@@ -5,7 +5,8 @@ extension ImageDecoder {
   ///
   /// For `/usr/bin/feed`, it is the first of `/usr/bin/image-decoder`, `/usr/libexec/image-decoder` and
   /// `/usr/libexec/feed/image-decoder` that is executable. Symbolic links to the program are resolved first. `nil` if
-  /// there is none. `PATH` is not searched: the decoder of untrusted images comes with the program.
+  /// there is none. `PATH` is not searched, because only the decoder that comes with the program may decode untrusted
+  /// images.
   public static func findProgram() -> String? {
     guard let program = runningProgram else { return nil }
     return findProgram(for: program)

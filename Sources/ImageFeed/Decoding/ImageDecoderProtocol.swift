@@ -15,7 +15,7 @@ package struct ImageDecodingRequest: Sendable {
   var head: Chunk { Chunk(ImageDecoderProtocol.numbers(bytes.count, width, height, Int(form.rawValue))) }
 }
 
-/// A reply of `image-decoder`.
+/// A reply from `image-decoder`.
 package struct ImageDecodingResponse: Sendable {
   package enum Status: UInt32, Sendable {
     case decoded, empty, notAnImage, truncated, tooLarge, unsupported, corrupt, outOfMemory
@@ -67,7 +67,7 @@ enum ImageDecoderProtocol {
     magic + values.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
   }
 
-  /// The numbers in a head.
+  /// The numbers in a header.
   static func read(_ head: Chunk) throws(InvalidDecoderMessage) -> [Int] {
     guard head.starts(with: magic) else { throw InvalidDecoderMessage() }
     return stride(from: 4, to: head.count, by: 4).map { start in
@@ -76,10 +76,10 @@ enum ImageDecoderProtocol {
   }
 }
 
-/// Splits bytes into heads of a fixed length and the bodies that they announce.
+/// Splits bytes into headers of a fixed length, each followed by a body.
 struct ImageDecoderMessages {
   let headLength: Int
-  /// The length of the body that a head announces.
+  /// The length of the body, from the numbers in its header.
   let bodyLength: ([Int]) throws -> Int
   private var chunks: [Chunk] = []
   private var count = 0

@@ -15,16 +15,16 @@ public enum ImageDecodingError: Error, Hashable, Sendable {
   case unsupported(String)
   /// The data is inconsistent.
   case corrupt(String)
-  /// Decoding needs more memory than a child may use.
+  /// Decoding needs more memory than a process may use.
   case outOfMemory
-  /// The child ended while it was decoding the image. The value is the child's exit status; `nil` if the child was
-  /// killed because its reply was invalid.
+  /// The process ended while it was decoding the image. The value is the exit status; `nil` if the process was killed
+  /// because its reply was invalid.
   case crashed(ExitStatus?)
   /// The image took more processor time than the limit, or more time than ``ImageDecoder/Options/deadline``.
   case tookTooLong
   /// Too many images are waiting.
   case busy
-  /// No child can be started.
+  /// No decoding process can be started.
   case unavailable(String)
   /// The decoder was closed.
   case closed

@@ -1,10 +1,11 @@
 public import FeedStream
 public import Foundation
 
-/// Loads images in sizes that fit a screen. A decoder makes each size once; the cache keeps it next to the original.
+/// Loads images in sizes that fit a screen. A decoder creates each size once, and the cache keeps it next to the
+/// original.
 ///
-/// There are few widths (``ladder``), so that clients can't fill the disk by requesting many of them. Lives on its
-/// scheduler's thread, as streams do.
+/// There are few widths (``ladder``), so that clients can't fill the disk by requesting many of them. Use the loader
+/// only on its scheduler's thread, like a stream.
 public final class SizedImageLoader {
   /// The widths of the resized images, in pixels.
   public static let ladder = [200, 400, 800, 1600]

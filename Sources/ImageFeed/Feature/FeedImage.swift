@@ -12,7 +12,7 @@ public struct FeedImage: Hashable, Sendable, Identifiable {
   ///
   /// It is parsed on each access: keep it in a variable if you use it more than once.
   public var url: URL { address.url }
-  /// The time when the item was published (or last changed, if that is all that its server says), to the second.
+  /// The time when the item was published (or last changed, if its server gives no other date), to the second.
   public var published: Date? { publishedSeconds.map { Date(timeIntervalSince1970: Double($0)) } }
   /// The item that the image belongs to: its title, its text, the URL of its page, and its other images.
   public let post: Post

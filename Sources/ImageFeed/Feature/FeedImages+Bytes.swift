@@ -4,8 +4,8 @@ extension FeedImages {
   /// The images as bytes that another machine can read: for stores without tables.
   ///
   /// The bytes are a version, the digest of the images, the images, the number of items without an image, if any, and
-  /// the title. A document of images without posts has the same form as before posts existed, so earlier readers can
-  /// read it. Numbers are little-endian.
+  /// the title. A document of images without posts has the same format as before posts were introduced, so earlier
+  /// readers can read it. Numbers are little-endian.
   package var bytes: [UInt8] {
     var body: [UInt8] = []
     body.reserveCapacity(storage.texts.count + count * 40 + 4)
@@ -48,7 +48,7 @@ extension FeedImages {
     return bytes.dropFirst().prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Reads the form that ``bytes`` wrote.
+  /// Reads the format that ``bytes`` writes.
   ///
   /// - Returns: `nil` for missing or changed bytes.
   package init?(bytes: UnsafeRawBufferPointer) {

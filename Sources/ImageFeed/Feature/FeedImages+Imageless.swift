@@ -12,7 +12,7 @@ extension FeedImages {
 
   /// These images and those found on items' pages, each at its item's position.
   ///
-  /// Filling twice has the same result as filling once.
+  /// This operation is idempotent.
   ///
   /// - Parameters:
   ///   - items: the document's items without an image, in its order.

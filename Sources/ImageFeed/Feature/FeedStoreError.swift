@@ -40,15 +40,15 @@ public enum FeedStoreError: Error, Hashable, Sendable {
     case busy
     /// The file, or this feed in it, is damaged or not a cache at all.
     case damaged(String)
-    /// A newer version of the program wrote the file, in a schema that this version does not know.
+    /// A newer version of the program wrote the file, in a schema that this version does not support.
     case newerSchema(Int)
-    /// An older version of the program wrote the file, in a schema that this version does not read.
+    /// An older version of the program wrote the file, in a schema that this version no longer supports.
     case olderSchema(Int)
     /// The file isn't this program's cache: it is another program's database, or not a database at all.
     case foreign
     /// The operating system failed to read or write; the text is the database's message.
     case inputOutput(String)
-    /// The path leads to a folder, a pipe or a device.
+    /// The path refers to a folder, a pipe or a device.
     case notAFile
     /// Anything else, in the database's words.
     case other(String)

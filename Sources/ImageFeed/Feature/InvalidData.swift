@@ -26,7 +26,7 @@ public enum InvalidData: Error, Hashable, Sendable {
   case tooManyValues(limit: Int)
   /// The body is in none of the accepted formats.
   case notAFeed
-  /// The body exceeds a limit; `of` says what is counted.
+  /// The body exceeds a limit; `of` is the name of what is counted.
   case tooMuch(of: String, limit: Int)
   /// The body is JSON with the wrong structure. The values are the location of the error (`items[3].id`; empty for the
   /// whole document) and the expected structure.

@@ -2,7 +2,7 @@
 /// kind, length and text in UTF-8.
 ///
 /// Nothing is written for a post without fields, so an image without a post takes no additional room. Numbers are
-/// little-endian. An unknown kind is skipped, because later releases may have more.
+/// little-endian. An unknown kind is skipped, because later releases may add kinds.
 package struct PostFields: Sequence {
   package enum Kind: UInt8 {
     /// The title is the same as the image's description, so it isn't written twice.
@@ -19,7 +19,7 @@ package struct PostFields: Sequence {
 
   private let bytes: UnsafeBufferPointer<UInt8>
 
-  /// - Parameter bytes: the stored form, with the length before the fields.
+  /// - Parameter bytes: the stored fields, preceded by their length.
   package init(_ bytes: UnsafeBufferPointer<UInt8>) {
     self.bytes = UnsafeBufferPointer(rebasing: bytes.dropFirst(4))
   }

@@ -51,8 +51,8 @@ extension FeedImages.Builder {
 }
 
 extension URL {
-  /// The next page of Essential Feed JSON, for a URL that requests pages (`?limit=10`): the same URL with `after_id`,
-  /// the id of the last image. `nil` after a page that is not full.
+  /// The URL of the next page of Essential Feed JSON, for a URL that requests pages (`?limit=10`): the same URL with
+  /// `after_id`, the id of the last image. `nil` after a page that is not full.
   fileprivate func page(of count: Int, after id: UUID) -> URL? {
     guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true), var items = parts.queryItems,
       let limit = items.first(where: { $0.name == "limit" })?.value.flatMap({ Int($0) }), limit > 0, count >= limit

@@ -95,7 +95,7 @@ extension FeedImages {
 }
 
 extension FeedImage.Post {
-  /// The fields of an item, and all its images, each once.
+  /// The fields of an item, and all of its images without duplicates.
   fileprivate init(_ item: FeedItem) {
     var images = item.distinctImages.map { Image(url: $0.address, alt: $0.alt) }
     let alt = item.plainAlt

@@ -81,7 +81,7 @@ struct FirstSeen: Equatable {
 
   init(_ times: [Int64]) { self.times = times }
 
-  /// Reads the form that ``bytes`` writes; `other` for missing or invalid bytes.
+  /// Reads the format that ``bytes`` writes; `other` for missing or invalid bytes.
   init(_ bytes: UnsafeRawBufferPointer, count: Int, or other: Int64) {
     times = []
     times.reserveCapacity(count)

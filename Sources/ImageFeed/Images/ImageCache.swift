@@ -4,7 +4,7 @@ public import Foundation
 /// Gives a loop access to the saved images. The most recently used ones are in memory, and all of them are in a store.
 /// Calls to the store run on the thread pool, one at a time.
 ///
-/// Lives on its scheduler's thread, as streams do.
+/// Use the cache only on its scheduler's thread, like a stream.
 public final class ImageCache {
   let store: any ImageStore
   let worker: SerialWorker

@@ -2,7 +2,7 @@ import Foundation
 
 extension ImageData {
   /// True if the format shows that the end is missing. Formats whose end can't be found without decoding count as
-  /// whole, and so do otherwise damaged images.
+  /// complete, and so do images with other damage.
   var isCutOff: Bool {
     // Fewer bytes than this can't be an image.
     guard bytes.count >= 64 else { return false }

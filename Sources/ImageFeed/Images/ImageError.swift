@@ -2,7 +2,7 @@ public import Foundation
 
 /// The reason why an image could not be loaded from its server.
 public enum RemoteImageError: Error, Hashable, Sendable {
-  /// No whole response arrived.
+  /// No complete response arrived.
   case connectivity(HTTPError)
   /// A response arrived, but it isn't an image.
   case invalidData(InvalidImage)

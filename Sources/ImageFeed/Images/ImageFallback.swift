@@ -3,9 +3,8 @@ public import FeedStream
 extension Publisher where Output == Saved<FetchedImage>, Failure == CacheMiss {
   /// Requests the image from the server, unless a saved image may be shown without a request.
   ///
-  /// The cache comes first, unlike for a feed, because the image at a URL hardly ever changes. **Demand:** passes
-  /// through. **Failure:** the server's failure, and the cache's, if any. **Cancellation:** cancels the running
-  /// publisher.
+  /// The cache comes first, unlike for a feed, because the image at a URL rarely changes. **Demand:** passes through.
+  /// **Failure:** the server's failure, and the cache's, if any. **Cancellation:** cancels the running publisher.
   ///
   /// - Parameter remote: the image from its server.
   public func fallback<P: Publisher>(

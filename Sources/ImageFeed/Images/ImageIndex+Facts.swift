@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// The facts about the images, in a separate table. An index works without that table, and an image's row stays there
+/// The facts about the images, in a separate table. An index works without that table, and an image's row in it stays
 /// when the image is renewed.
 extension ImageIndex {
   static func createFacts(_ db: Database) throws {

@@ -145,7 +145,7 @@ struct ImageIndex {
   // MARK: Statements
 
   /// The maximum size of the index with its log and the log's shared index. The index's file never shrinks. The log has
-  /// up to 32 pages before a checkpoint, plus the pages that one transaction changes, which are at most all pages.
+  /// up to 32 pages before a checkpoint, plus the pages that one transaction changes, which may be all of them.
   static func ownBytes(_ db: Database) throws -> Int {
     let pages = try Int.fetchOne(
       db.cachedStatement(sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))

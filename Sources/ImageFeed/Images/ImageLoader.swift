@@ -6,7 +6,7 @@ public import Foundation
 ///     let loader = ImageLoader(client: client, cache: ImageCache(store: DiskImageStore(folder: "images"), on: loop))
 ///     let subscription = loader.data(for: url).sink(receiveCompletion: { print($0) }, receiveValue: { print($0.data.kind) })
 ///
-/// Lives on its scheduler's thread, as streams do.
+/// Use the loader only on its scheduler's thread, like a stream.
 public final class ImageLoader {
   /// Options; each has a default.
   public struct Options: Sendable {
@@ -79,9 +79,9 @@ public final class ImageLoader {
 
   /// Loads the image at a URL as ``data(for:of:isPrivate:)`` does, and saves it even if it was only in memory.
   ///
-  /// Use this for an image that is to be kept, once the store knows that it must keep the image: see
+  /// Use this for an image that must be kept, after it has become one of the images that the store keeps: see
   /// ``DiskImageStore/init(folder:limit:busyTimeout:keeping:)``. **Demand, failure, cancellation:** as in
-  /// ``data(for:of:isPrivate:)``. A failed save is reported, as always.
+  /// ``data(for:of:isPrivate:)``. A failed save is reported.
   public func keep(_ url: URL, of feed: URL? = nil, isPrivate: Bool? = nil) -> AnyPublisher<LoadedImage, ImageError> {
     let (local, report) = (cache.image(at: url), report)
     let saving = Deferred { local.retrieve().flatMap(maxPublishers: .max(1)) { local.saving($0) } }

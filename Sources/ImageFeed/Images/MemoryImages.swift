@@ -1,6 +1,6 @@
 import Foundation
 
-/// The most recently used images, up to a maximum number of bytes. Lives on one thread, as streams do.
+/// The most recently used images, up to a maximum number of bytes. Use this value only on one thread, like a stream.
 struct MemoryImages {
   private struct Entry {
     var image: Saved<FetchedImage>

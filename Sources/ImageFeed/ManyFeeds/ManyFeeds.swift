@@ -23,7 +23,7 @@ public struct FeedReport: Sendable {
 ///       for entry in FeedTimeline(reports.compactMap(FeedTimeline.Member.init)) { print(entry.image.published, entry.name) }
 ///     }
 ///
-/// Lives on its scheduler's thread, as streams do.
+/// Use this value only on its scheduler's thread, like a stream.
 public struct ManyFeeds {
   /// The number of feeds that ``load(_:)`` loads at the same time: 64. The client has its own limits, in total and per
   /// host. A request's timeout begins with its load, so the last feeds of a long list don't time out while they wait.

@@ -20,7 +20,7 @@ public struct NewImages: Sendable {
 /// the finder first reads the record count as shown. This finder reports an image as new only once; the next finder
 /// reports it again, unless it was marked.
 ///
-/// Lives on its cache's scheduler, as streams do.
+/// Use the finder only on its cache's scheduler, like a stream.
 public final class NewImagesFinder {
   /// The state of one feed; used on the thread pool, one piece of work at a time.
   fileprivate struct Memory {

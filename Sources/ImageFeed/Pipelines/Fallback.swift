@@ -22,10 +22,9 @@ public enum FallbackPolicy: Hashable, Sendable {
 extension Publisher where Failure == RemoteFeedError {
   /// Replaces a failure of this publisher with a saved value.
   ///
-  /// Each value has its origin. A saved feed with no images is a value; a missing saved feed is an error. **Demand:**
-  /// passes through. **Failure:** this publisher's failure, and the reason why the cache had no value either
-  /// (``FeedError``).
-  /// **Cancellation:** cancels the running publisher.
+  /// Each value includes its origin. A saved feed with no images is a value; a missing saved feed is an error.
+  /// **Demand:** passes through. **Failure:** this publisher's failure, and the reason why the cache had no value
+  /// either (``FeedError``). **Cancellation:** cancels the running publisher.
   ///
   /// - Parameters:
   ///   - saved: the saved value, or the reason why there is none to show.

@@ -43,7 +43,7 @@ public enum LoadSource: Hashable, Sendable {
   /// - Parameter reason: ``InvalidData/cutOff(_:)``.
   case part(reason: RemoteFeedError)
 
-  /// True for a whole value that came from its server.
+  /// True for a complete value that came from its server.
   public var isRemote: Bool { if case .remote = self { true } else { false } }
 
   /// True for a value whose end is missing.

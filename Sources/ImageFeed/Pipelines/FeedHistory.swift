@@ -3,7 +3,7 @@ public import Foundation
 
 /// Gives access to the history of feeds, through publishers that read a ``HistoryStore``.
 ///
-/// A publisher does nothing until it is subscribed to. Lives on its cache's scheduler, as streams do.
+/// A publisher does nothing until it is subscribed to. Use the history only on its cache's scheduler, like a stream.
 public struct FeedHistory {
   private let store: any HistoryStore & ShownImagesStore
   private let cache: FeedCache

@@ -11,7 +11,7 @@ public import Foundation
 ///     let subscription = loader.load().sink(receiveCompletion: { print($0) }, receiveValue: { print($0.images) })
 ///     loop.run()
 ///
-/// Lives on its scheduler's thread, as streams do.
+/// Use the loader only on its scheduler's thread, like a stream.
 public struct FeedLoader {
   /// Options; each has a default.
   public struct Options {

@@ -84,8 +84,8 @@ package struct FeedRequests {
     var request = HTTPRequest(
       url, timeout: options.timeout, maxBodyBytes: options.maxBodyBytes,
       headers: url == known.source ?? self.url ? known.conditions : [])
-    // This URL came from a page, a document or a redirect, so by itself, it must neither lead into a private network
-    // nor log in.
+    // This URL came from a page, a document or a redirect, so by itself, it must neither give access to a private
+    // network nor cause credentials to be sent.
     if url != address {
       request.origin = address
       if !url.hasSameOrigin(as: address) { request.url = url.withoutUser }

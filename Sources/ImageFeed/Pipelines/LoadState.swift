@@ -75,7 +75,7 @@ extension LoadState<FeedImages> {
       case .part(let reason): return .failed(FeedError(remote: reason), showing: feed)
       }
     case .failure(let error)?:
-      // A part replaces only an earlier part, never a whole feed.
+      // A part replaces only an earlier part, never a complete feed.
       let isPart = shown?.source.isPart ?? true
       return .failed(error, showing: isPart ? error.part ?? shown : shown)
     }

@@ -22,7 +22,7 @@ public enum ReadMode: Hashable, Sendable {
 extension FeedLoader {
   /// The feed, from the server or the cache, according to `mode`.
   ///
-  /// In every mode, a whole feed from the server is saved; part of a feed is shown if no saved feed can be shown. A
+  /// In every mode, a complete feed from the server is saved. Part of a feed is shown if no saved feed can be shown. A
   /// saved feed is shown until ``Options/maxAge``, with the time of its request and the reason why it is shown instead
   /// of the server's. The reason is the request's failure. If no request was made, it is ``RemoteFeedError/notAsked``,
   /// or ``RemoteFeedError/notDue(until:_:)`` for ``ReadMode/minimumInterval(_:)``. In a mode that begins with the

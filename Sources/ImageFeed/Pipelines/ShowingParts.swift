@@ -4,7 +4,7 @@ extension Publisher where Output == Feed, Failure == FeedError {
   /// Replaces a failure with the part of the feed that arrived, if there is one (``InvalidData/cutOff(_:)``).
   ///
   /// Put this operator last, after `fallback`: a saved feed is better than part of a newer one, and the part is never
-  /// saved. The feed's source says that the feed is partial (``LoadSource/part(reason:)``). **Demand:** passes through.
+  /// saved. The feed's source marks it as partial (``LoadSource/part(reason:)``). **Demand:** passes through.
   /// **Failure:** upstream's, if no part arrived. **Cancellation:** passes through.
   public func showingParts() -> some Publisher<Feed, FeedError> {
     self.catch { error -> Result<Feed, FeedError>.Publisher in

@@ -3,7 +3,7 @@ public import FeedStream
 import Foundation
 
 extension SubscriptionFile {
-  /// The list, each time it has been changed by this program, by another one, or in an editor.
+  /// The list, delivered after each change by this program, by another program, or in an editor.
   ///
   /// The file's folder is watched, and also checked every second. The list is read a tenth of a second after the
   /// file's last change.

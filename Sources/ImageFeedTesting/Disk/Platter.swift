@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 
-/// The data that survives a crash, and the state of the process next to it.
+/// The data that survives a crash, and the state that doesn't.
 struct Platter {
   struct Record {
     var feed: CachedFeed

@@ -13,7 +13,7 @@ public import ImageFeed
 ///     network.fail(Outage(time.now.advanced(by: 60)..<time.now.advanced(by: 90)))
 ///
 /// A host without a script is not found. The seed and the earlier requests determine the random numbers of a script.
-/// The network lives on its scheduler's thread, as streams do.
+/// Use the network only on its scheduler's thread, like a stream.
 public final class VirtualNetwork {
   /// Every request since the log was last cleared, in the order in which they were sent, with virtual times.
   @exclusivity(unchecked) public private(set) var log: [VirtualExchange] = []
@@ -32,7 +32,7 @@ public final class VirtualNetwork {
   @exclusivity(unchecked) private var firstInLog = 0
 
   /// - Parameters:
-  ///   - time: the scheduler of everything that happens.
+  ///   - time: the scheduler of all events.
   ///   - seed: determines the random numbers of the scripts.
   public init(on time: VirtualTimeScheduler, seed: UInt64 = 0) {
     self.time = time

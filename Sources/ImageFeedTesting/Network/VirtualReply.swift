@@ -3,15 +3,15 @@ public import FeedStreamTesting
 public import Foundation
 public import ImageFeed
 
-/// The reply of an origin to a request, and its time.
+/// An origin's reply to a request, and its timing.
 public struct VirtualReply: Sendable {
   /// The completion of a request, as the origin intends it.
   public enum Ending: Sendable {
-    /// The whole response has arrived.
+    /// The complete response has arrived.
     case answer(status: Int, headers: HTTPHeaders, body: Data)
     /// The connection is lost.
     case drop(HTTPError.Kind)
-    /// No reply ever arrives; the request's deadline ends it.
+    /// No reply ever arrives; the request fails at its deadline.
     case silence
   }
 

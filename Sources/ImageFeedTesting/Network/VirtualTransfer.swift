@@ -129,7 +129,7 @@ extension VirtualTransfer {
     isStreaming && (body.count > VirtualBody.window || pace.interval > 0 && body.count > pace.bytes)
   }
 
-  /// The head has arrived, and `body` follows.
+  /// Called when the head has arrived, and `body` follows.
   func open(_ body: VirtualBody) {
     guard number != nil else { return }
     self.body = body

@@ -15,7 +15,7 @@ public final class PolitenessScorer {
     /// No request arrives during a pause that the server requested; if the pause is longer than a day, only the first
     /// day counts.
     case retryAfter
-    /// A host has at most one request at a time.
+    /// A host receives at most one request at a time.
     case oneAtATime
     /// At least a second passes between the end of a request to a host and the next one.
     case secondApart
@@ -58,7 +58,7 @@ public final class PolitenessScorer {
     public var status: Int
     public var etag: String?
     public var lastModified: String?
-    /// The number of seconds for which the server wants no requests.
+    /// The length of the pause that the server requested, in seconds.
     public var pause: Double?
     public var bytes: Int
 
@@ -76,7 +76,7 @@ public final class PolitenessScorer {
     var askedForAll: Double?
     var etags: Set<String> = []
     var dates: Set<String> = []
-    /// True when the client got a whole response with validators.
+    /// True when the client got a complete response with validators.
     var hasValidators = false
     var isGone = false
   }
@@ -99,7 +99,8 @@ public final class PolitenessScorer {
   public var interval = 3600.0
   /// The maximum time that a request takes to reach a server, in seconds; zero in virtual time.
   ///
-  /// A client that was killed knows when it sent its last request, but the server counts from that request's arrival.
+  /// A client that was killed counts from the time when it sent its last request, but the server counts from that
+  /// request's arrival.
   public var travelTime = 0.0
   /// The state before the last request for a URL.
   private var before: [String: (page: Page?, host: Host?)] = [:]
@@ -168,7 +169,7 @@ public final class PolitenessScorer {
     hosts[request.host] = before.host
   }
 
-  /// Records that a request has completed, with a whole response or without one.
+  /// Records that a request has completed, with a complete response or without one.
   public func ended(_ request: Request, _ answer: Answer?, at now: Double) {
     // A killed client has no open requests, even if servers still respond.
     if let open = hosts[request.host]?.open { hosts[request.host]!.open = max(0, open - 1) }

@@ -128,7 +128,7 @@ enum DotDrawing {
       }
     }
     let levels = palette.dithered(Bitmap(width: bitmap.width, height: bitmap.height, rgba: gray))
-    // The dots of a character from the top, left and right (Unicode 17, chapter 21.1).
+    // The dots of a character, row by row from the top, left before right (Unicode 17, chapter 21.1).
     let dots: [UInt32] = [0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80]
     return (0..<rows * columns).map { place in
       var pattern: UInt32 = 0

@@ -1,6 +1,6 @@
 /// The number of colors that a terminal shows.
 package enum ColorDepth: Int, Hashable, Sendable, Comparable {
-  /// None, possibly because the user wants none (no-color.org).
+  /// None, possibly because the user has turned colors off (no-color.org).
   case none = 0
   /// The terminal's own 16 colors.
   case sixteen

@@ -21,30 +21,31 @@ package struct Kitty: Hashable, Sendable {
   /// The approximate number of bytes that ``sending(_:)`` returns.
   package var size: Int { parts.reduce(0) { $0 + $1.count + 16 } }
 
-  /// Shows the image at the cursor, in `columns` by `rows` characters; the cursor doesn't move.
+  /// The sequence that shows the image at the cursor, in `columns` by `rows` characters; the cursor doesn't move.
   package func shown(columns: Int, rows: Int) -> [UInt8] { sending("a=T,\(keys),c=\(columns),r=\(rows),C=1,q=2") }
 
-  /// Sends the image to the terminal, which keeps it under a number.
+  /// The sequence that sends the image to the terminal, which keeps it under a number.
   package func kept(as number: Int) -> [UInt8] { sending("a=t,i=\(number),\(keys),q=2") }
 
-  /// Shows, at the cursor, an image that the terminal keeps; the cursor doesn't move. An image may be shown in several
-  /// places.
+  /// The sequence that shows, at the cursor, an image that the terminal keeps; the cursor doesn't move. An image may be
+  /// shown in several places.
   package static func placed(_ number: Int, at place: Int, columns: Int, rows: Int) -> [UInt8] {
     command("a=p,i=\(number),p=\(place),c=\(columns),r=\(rows),C=1,q=2")
   }
 
-  /// Removes an image from one place on the screen; the terminal keeps it.
+  /// The sequence that removes an image from one place on the screen; the terminal keeps the image.
   package static func removed(_ number: Int, at place: Int) -> [UInt8] {
     command("a=d,d=i,i=\(number),p=\(place),q=2")
   }
 
-  /// Removes an image from the screen and from the terminal's memory.
+  /// The sequence that removes an image from the screen and from the terminal's memory.
   package static func forgotten(_ number: Int) -> [UInt8] { command("a=d,d=I,i=\(number),q=2") }
 
-  /// Removes all images from the screen and from the terminal's memory.
+  /// The sequence that removes all images from the screen and from the terminal's memory.
   package static var allForgotten: [UInt8] { command("a=d,d=A,q=2") }
 
-  /// Queries whether the terminal supports the protocol, with a one-pixel image that the terminal doesn't show.
+  /// The sequence that queries whether the terminal supports the protocol, with a one-pixel image that the terminal
+  /// doesn't show.
   package static var question: [UInt8] { command("i=\(questionNumber),s=1,v=1,a=q,t=d,f=24;AAAA") }
   package static let questionNumber = 31
 

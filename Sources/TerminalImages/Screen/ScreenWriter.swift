@@ -17,17 +17,17 @@ package struct ScreenWriter {
     self.memory = memory
   }
 
-  /// Takes over the whole screen: switches to the alternate screen, hides the cursor, turns off line wrapping, and
-  /// turns on mouse reports.
+  /// The sequence that takes over the whole screen: it switches to the alternate screen, hides the cursor, turns off
+  /// line wrapping, and turns on mouse reports.
   package static let entering =
     "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[0m\u{1B}[2J" + String(decoding: TerminalMouse.reporting, as: UTF8.self)
 
-  /// Restores the screen, even if it was taken over only partly.
+  /// The sequence that restores the screen, even if it was taken over only partly.
   ///
   /// - Parameter mode: the way images were shown.
   package static func leaving(_ mode: ImageMode?) -> String {
     let forgetting = mode == .kitty ? String(decoding: Kitty.allForgotten, as: UTF8.self) : ""
-    // End a sequence that was cut off first, even one within an image.
+    // First end a sequence that was cut off, even one within an image.
     let mouse = String(decoding: TerminalMouse.quiet, as: UTF8.self)
     return "\u{1B}\\" + forgetting + mouse + "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
   }

@@ -1,7 +1,7 @@
 import FeedHTTPServer
 import FeedStream
 
-/// Lives on the loop: its methods run there and use the loop's streams without a lock.
+/// Runs on the loop, so its methods can use the loop's streams without a lock.
 actor Visits {
   private let loop: EventLoop
   private let paths = PassthroughSubject<String, Never>()

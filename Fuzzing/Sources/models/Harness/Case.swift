@@ -99,6 +99,8 @@ struct Shape {
   var sendsWithin = true
   /// False if no subscriber attaches within a delivery.
   var attachesWithin = true
+  /// True if a subscriber often reacts to one event with several actions, which a random choice of events rarely does.
+  var reactsInBursts = false
   /// True to request everything at the beginning.
   var isUnlimited = false
   /// True if a cancellation reaches the publishers at the scheduler's next opportunity.
@@ -151,8 +153,9 @@ extension Case {
       steps.append(Step(time: time, action: action(&random, within: false)))
     }
     script = steps
-    reactions = (0..<random.below(5)).map { _ in
-      Reaction(probe: random.below(shape.probes), event: random.below(6), action: action(&random, within: true))
+    let (most, events) = shape.reactsInBursts ? (8, 3) : (4, 6)
+    reactions = (0..<random.below(most + 1)).map { _ in
+      Reaction(probe: random.below(shape.probes), event: random.below(events), action: action(&random, within: true))
     }
   }
 }

@@ -117,7 +117,7 @@ private final class UntilOutput: Model {
 var triggered: [Definition] {
   [
     Definition(
-      name: "buffer(on:)", shape: Shape(upstreams: 2, kinds: [.timed, .hot]),
+      name: "buffer(on:)", shape: Shape(upstreams: 2, kinds: [.timed, .hot], reactsInBursts: true),
       model: { Buffering($0) },
       build: {
         context -> AnyPublisher<Int, TestError> in

@@ -36,8 +36,8 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// Does the same as `bring(_:)`, but actions run in the order of the calls, even if different threads make the calls.
   func bringInOrder(_ action: @escaping @Sendable () -> Void)
 
-  /// Runs `cancel`, which cancels or releases something, like `bring(_:)`. If the domain is closed, the thread that
-  /// finds this out runs `cancel`; only one such call runs at a time. Safe to use from any thread.
+  /// Schedules `cancel`, which cancels or releases something, as `bring(_:)` does. If the domain is closed, the thread
+  /// that finds it closed runs `cancel`; only one such call runs at a time. Safe to use from any thread.
   func bringCancellation(_ cancel: @escaping @Sendable () -> Void)
 
   /// The subscriptions that live here, for warnings; `nil` if they aren't checked.
@@ -46,20 +46,20 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// The executor of the tasks that an operator starts; `nil` for the global pool.
   var taskExecutor: (any TaskExecutor)? { get }
 
-  /// Keeps the thread's loop running until `stopWaiting()` has been called the same number of times, because a live
-  /// stream waits for an event. Call it on this thread only.
+  /// Keeps the thread's loop running for a live stream that waits for an event, until `stopWaiting()` has been called
+  /// the same number of times. Call it on this thread only.
   func beginWaiting()
   func stopWaiting()
 
-  /// Keeps the thread's loop running until `letGo(_:)` has been called the same number of times, because a value is in
-  /// transit to `place`. Safe to use from any thread.
+  /// Keeps the thread's loop running for a value in transit to `place`, until `letGo(_:)` has been called the same
+  /// number of times. Safe to use from any thread.
   func hold(_ place: HoldingPlace)
   func letGo(_ place: HoldingPlace)
 
   /// The current time in nanoseconds; `nil` if there is no clock. Safe to use from any thread.
   var instant: Int64? { get }
 
-  /// The name of the thread, if every thread can read it. Safe to use from any thread.
+  /// The name of the thread; `nil` if other threads can't read it. Safe to use from any thread.
   var knownName: String? { get }
 
   /// The name of the thread, for the map. Read it on this thread only.
@@ -71,8 +71,8 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// Runs `action` when the domain closes permanently; `nil` removes the action. Call it on this thread only.
   func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?)
 
-  /// Runs `subscribe`, which begins a stream of its own, while the domain may be handing down the subscription of a
-  /// different stream. Call it on this thread only.
+  /// Runs `subscribe`, which begins a separate stream, while the domain may be handing down the subscription of another
+  /// stream. Call it on this thread only.
   func apart(_ subscribe: () -> Void)
 }
 
@@ -171,8 +171,8 @@ package enum HoldingPlace: Sendable {
 
 /// Finds the domain that the calling thread is running.
 @usableFromInline package enum CurrentDomain {
-  // Written once, by its initializer. The slot is reached through functions that the optimizer cannot look into: after
-  // a suspension, a task may continue on another thread, where a cached address of a thread-local variable would be
+  // Written once, by its initializer. The slot is reached through functions that are opaque to the optimizer. After a
+  // suspension, a task may continue on another thread, where a cached address of a thread-local variable would be
   // wrong.
   private static let key = newSlot()
 
@@ -242,8 +242,8 @@ package enum HoldingPlace: Sendable {
     LiveMap.turnBegins()
   }
 
-  /// Runs `subscribe`, which begins a stream of its own, even if it is called while another stream's subscription is
-  /// being handed down: the new stream must not take that subscription's lane for its own.
+  /// Runs `subscribe`, which begins a separate stream. If another stream's subscription is being handed down, the new
+  /// stream must not mistake that subscription's lane for its own.
   @inline(never) @usableFromInline static func apart(_ subscribe: () -> Void) {
     if let domain = get() { domain.apart(subscribe) } else { subscribe() }
   }

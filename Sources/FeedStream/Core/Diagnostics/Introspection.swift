@@ -12,9 +12,9 @@ import Synchronization
 /// **Confinement:** an observer belongs to the whole process and is called on the thread of each stream, so it must be
 /// `Sendable`. It is retained until `disable()`.
 public protocol _Introspection: AnyObject, Sendable {
-  /// A subscriber is about to be attached.
+  /// Called before a subscriber is attached.
   func willReceive<P: Publisher, S: Subscriber<P.Output, P.Failure>>(publisher: P, subscriber: S)
-  /// A subscriber has been attached, and the values that the publisher delivers immediately have been delivered.
+  /// Called when a subscriber has been attached, and the values that the publisher delivers immediately have arrived.
   func didReceive<P: Publisher, S: Subscriber<P.Output, P.Failure>>(publisher: P, subscriber: S)
 
   func willReceive<S: Subscriber>(subscriber: S, subscription: any Subscription)
@@ -51,7 +51,7 @@ extension _Introspection {
   /// Starts observing; enabling an observer twice has no further effect.
   public func enable() { Introspection.change { if !$0.contains(where: { $0 === self }) { $0.append(self) } } }
 
-  /// Stops observing, including subscriptions that are still active.
+  /// Stops observing all subscriptions, including those that are still active.
   public func disable() { Introspection.change { $0.removeAll { $0 === self } } }
 
   /// True when this observer is enabled.
@@ -94,7 +94,8 @@ extension Publisher {
   /// Attaches `subscriber` and reports its events. This method is not inlinable, because an observed chain is never
   /// specialized anyway, and inlining would enlarge the code of other chains.
   ///
-  /// - Returns: false when nothing has happened, because only the map is on, and the map already knows this subscriber.
+  /// - Returns: false if nothing has happened, because only the map is on, and the map already includes this
+  ///   subscriber.
   @inline(never) @usableFromInline
   func attachWatched<S: Subscriber<Output, Failure>>(_ subscriber: S) -> Bool {
     if Introspection.observers.isEmpty { return LiveMap.attach(subscriber, to: self) }

@@ -20,7 +20,7 @@ package final class LiveSubscriptions {
   /// The streams of the loop, once the live map has any.
   var map: LoopMap?
 
-  /// Warns about streams on a loop that never runs; `nil` for a domain that something else runs.
+  /// Warns about streams on a loop that never runs; `nil` for a loop with a host, and for a thread without a loop.
   private let starts: (any StreamStarts)?
 
   package convenience init() { self.init(nil) }
@@ -36,7 +36,7 @@ package final class LiveSubscriptions {
 
   private static let slot = CurrentDomain.newSlot { Unmanaged<LiveSubscriptions>.fromOpaque($0).release() }
 
-  /// Called for a new loop of the calling thread.
+  /// Takes over the subscriptions that the calling thread made before it had this loop.
   func adoptEarlier() {
     guard CurrentDomain.value(in: Self.slot) != nil else { return }
     let earlier = Self.beforeLoop

@@ -98,6 +98,6 @@ func unerased(_ subscriber: Any) -> Any {
   return subscriber
 }
 
-/// The non-generic base of all probes.
+/// A non-generic protocol to which all probes conform.
 private protocol ProbeMark {}
 extension Probe: ProbeMark {}

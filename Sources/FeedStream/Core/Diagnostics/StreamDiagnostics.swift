@@ -75,9 +75,9 @@ public enum StreamDiagnostics {
     state.withLock { $0.onUnhandledFailure = handler }
   }
 
-  /// Calls `handler`, on the thread where the error occurred, for every error that was handled automatically: an error
-  /// from a handler or body of an `HTTPServer` without `onError`, from the publisher of an `upgradeToWebSocket`, from a
-  /// handshake in a listener's `secured(by:)` without `report`, or from a line that
+  /// Calls `handler` for every error that was handled automatically, on the thread where the error occurred. Such
+  /// errors come from a handler or body of an `HTTPServer` without `onError`, from the publisher of an
+  /// `upgradeToWebSocket`, from a handshake in a listener's `secured(by:)` without `report`, and from lines that
   /// `decodeJSONLines(onInvalid: .skip())` skips.
   ///
   /// By default, a debug build writes the error to standard error, and a release build does nothing. To turn this
@@ -100,7 +100,7 @@ public enum StreamDiagnostics {
   /// The checkpoints that the current failure has passed.
   @TaskLocal static var passed: [Place] = []
 
-  /// Records that the failure that `deliver` delivers has passed `place`.
+  /// Records that the failure delivered by `deliver` has passed `place`.
   @usableFromInline
   static func passing(_ place: Place, _ deliver: () -> Void) { $passed.withValue(passed + [place], operation: deliver) }
 
@@ -142,7 +142,7 @@ public enum StreamDiagnostics {
   }
 }
 
-/// Writes one or more lines to standard error in one call, so that the output of several threads doesn't mix.
+/// Writes one or more lines to standard error in one call, so that the output of several threads isn't interleaved.
 func complain(_ line: String, _ more: [String] = []) {
   var text = ""
   for line in [line] + more {

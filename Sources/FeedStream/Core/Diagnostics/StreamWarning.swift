@@ -24,7 +24,7 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
     /// A loop returned from ``EventLoop/run(_:)`` while subscriptions were live on it.
     case liveSubscriptions
     /// A loop returned before a task had iterated the `values` that were made on it, or the loop waits only for such a
-    /// task; or the program ended while a task was iterating values that no loop waits for.
+    /// task. This kind also covers a program that ended while a task was iterating values that no loop waits for.
     case unreadValues
     /// A stream, or work from another thread, waits for a loop that has never run, or that has been released.
     case neverRun

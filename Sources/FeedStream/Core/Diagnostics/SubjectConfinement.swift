@@ -13,8 +13,8 @@ public import CThread
 ///
 /// The home is the loop of the thread that first touches the object, even before the loop runs, or the thread itself if
 /// it has no loop. A thread without a loop may not touch an object that was made on the thread of a loop. A task may
-/// change threads, so its code is checked only against a loop that does not run the task, and against a thread that is
-/// using the object at that moment; the compiler checks the rest.
+/// change threads. Its code is therefore checked only against a loop that does not run the task, and against a thread
+/// that is using the object at that moment. The compiler checks the rest.
 ///
 /// Any thread may touch a closed loop's objects: a program closes a thread's loop, then cancels the thread's streams.
 @usableFromInline struct SubjectConfinement {
@@ -165,7 +165,8 @@ public import CThread
 
   private var isOfClosedLoop: Bool { isOnLoop && home.map { !CurrentDomain.isOpen($0) } ?? false }
 
-  /// Stops the program because of simultaneous use, which isn't always noticed: the threads don't wait for each other.
+  /// Stops the program because of simultaneous use. Such use isn't always detected, because the threads don't wait for
+  /// each other.
   private static func haltInUse(_ name: String) -> Never {
     halt(
       """
@@ -205,7 +206,7 @@ public import CThread
     """
 }
 
-/// The calling thread, never 0.
+/// Identifies the calling thread; never 0.
 @inlinable @inline(__always) package func currentThread() -> UInt { cthread_self() }
 
 /// Detects code that runs on the main queue.
@@ -230,7 +231,7 @@ enum MainQueueCode {
   }
 
   /// The key of a value that is set on the main queue. Code on queues that target the main queue finds the value, too.
-  // Written once, and never read: only its address counts.
+  // Written once, and never read: only its address matters.
   nonisolated(unsafe) private static let mark: UnsafeMutableRawPointer = {
     let mark = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
     setSpecific(cthread_main_queue(), mark, mark, nil)

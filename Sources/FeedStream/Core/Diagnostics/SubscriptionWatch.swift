@@ -8,7 +8,7 @@ import Synchronization
   import Darwin
 #endif
 
-/// A subscriber at the end of a chain, which knows whether events can still arrive.
+/// A subscriber at the end of a chain, which reports whether events can still arrive.
 @usableFromInline protocol LiveSubscriber: AnyObject {
   /// False after the completion and after a cancellation. Read it only on the stream's thread.
   var isLive: Bool { get }
@@ -16,7 +16,7 @@ import Synchronization
   var lane: (any StreamLane)? { get }
   /// The subscriber's subscription, if it is an object, for the map. Read it only on the stream's thread.
   var upstream: AnyObject? { get }
-  /// False if a publisher above, which may deliver on any thread, delivers on a different thread.
+  /// False if a publisher above, which may deliver on any thread, delivers on a thread other than the calling one.
   var mayBeRead: Bool { get }
 }
 
@@ -132,7 +132,7 @@ protocol StreamStarts: AnyObject {
       """)
   }
 
-  /// True when an event has arrived. Only a sink's watch knows this. Safe to use from any thread.
+  /// True when an event has arrived. Only a sink's watch records this. Safe to use from any thread.
   var hasEvents: Bool { hasAnyEvent.load(ordering: .relaxed) }
 
   /// Called when an event of the stream arrives, on any thread.
@@ -155,7 +155,7 @@ protocol StreamStarts: AnyObject {
   /// Called when the stream that is being subscribed to does not keep its loop running.
   static func isNotWaitedFor() {
     guard Warnings.areOn, let watch = pthread_getspecific(making) else { return }
-    // The watch is on the stack of a call that is in progress.
+    // A call that is in progress retains the watch.
     Unmanaged<SubscriptionWatch>.fromOpaque(watch).takeUnretainedValue().isExpendable = true
   }
 

@@ -1,5 +1,5 @@
-/// A member of a chain of subscribers that knows the next one. The live map follows these links, and so does the search
-/// for a checkpoint after something has gone wrong.
+/// A member of a chain of subscribers that refers to the next one. The live map follows these links, and so does the
+/// search for a checkpoint after something has gone wrong.
 @usableFromInline protocol Traceable {
   /// The subscriber below.
   var below: Any { get }
@@ -11,7 +11,7 @@ extension Traceable {
   @usableFromInline var checkpoint: Place? { nil }
 }
 
-/// A subscriber of another module that only passes everything on to the next one, and isn't a node of the map.
+/// A subscriber from another module that only passes everything on to the next one, and isn't a node of the map.
 package protocol PassingSubscriber {
   var passed: Any { get }
 }

@@ -42,7 +42,7 @@ public struct AnySubscriber<Input, Failure: Error>: Subscriber, CustomStringConv
   }
 }
 
-/// Closures as a subscriber.
+/// A subscriber made from closures.
 @frozen @usableFromInline
 struct AnonymousSubscriber<Input, Failure: Error>: Subscriber, CustomStringConvertible, CustomReflectable {
   @usableFromInline let combineIdentifier = CombineIdentifier()

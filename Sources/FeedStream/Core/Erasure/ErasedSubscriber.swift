@@ -27,7 +27,7 @@
     self.methods = methods
   }
 
-  /// `subscriber`, with a count of the events that arrive at it.
+  /// Erases the type of `subscriber`, and counts the events that arrive at it.
   @inlinable @inline(never)
   static func counting<S: Subscriber>(_ subscriber: S) -> Self where S.Input == Input, S.Failure == Failure {
     Self(TallyBox(subscriber), SubscriberMethods(counting: TallyBox<S>.self))
@@ -55,11 +55,12 @@
 
 /// A subscriber's methods as functions. They take the object that is the subscriber or holds it.
 ///
-/// They are created here, in an inlinable function that knows the concrete subscriber, so that they are specialized; a
-/// call through `any Subscriber` or a generic class's vtable never is. They capture nothing: with closures that capture
-/// the object, passing on or releasing an erased subscriber would change three more reference counts. `next` is the hot
-/// path. `end` and `begin` are called once per subscription. They are two functions rather than one that takes an enum,
-/// because the enum would be copied, and its type would be looked up wherever it is unknown.
+/// They are created here, in an inlinable function where the subscriber's concrete type is known, so that they are
+/// specialized; a call through `any Subscriber` or a generic class's vtable never is. They capture nothing: with
+/// closures that capture the object, passing on or releasing an erased subscriber would change three more reference
+/// counts. `next` is the hot path. `end` and `begin` are called once per subscription. They are two functions rather
+/// than one that takes an enum, because the enum would be copied, and its type would be looked up wherever it is
+/// unknown.
 @frozen @usableFromInline struct SubscriberMethods<Input, Failure: Error> {
   @usableFromInline let next: (AnyObject, Input) -> Subscribers.Demand
   @usableFromInline let end: (AnyObject, Subscribers.Completion<Failure>) -> Void

@@ -39,7 +39,7 @@ public import Synchronization
   @usableFromInline let mutex = SystemMutex()
   @exclusivity(unchecked) @usableFromInline var passing = ContiguousArray<Input>()
   @exclusivity(unchecked) @usableFromInline var passingEnding: Subscribers.Completion<Failure>?
-  /// True if the lane knows that events are in transit.
+  /// True if the lane has been notified that events are in transit.
   @exclusivity(unchecked) @usableFromInline var isTold = false
 
   // Used in the lane.
@@ -175,7 +175,7 @@ public import Synchronization
     }
   }
 
-  /// Cancels upstream, when the stream is cancelled, or when the loop of either part is closed. Runs in the home of the
+  /// Cancels upstream when the stream is cancelled, or when the loop of either part is closed. Runs in the home of the
   /// part above.
   private func abandon() {
     forgetHome()

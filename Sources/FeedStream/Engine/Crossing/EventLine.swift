@@ -3,12 +3,12 @@ import Synchronization
 /// The events of one publisher that are on the way to its subscriber's home, in order.
 ///
 /// A home may let the calling thread run there immediately, even though earlier events of the same publisher, which
-/// another thread delivered, still wait there. So an event joins this line before its home is asked to handle it.
-/// Whichever thread runs there first handles the events from the front of the line, up to the one that it came for:
-/// none of them overtakes another, and no thread waits. The handler of an event may request another event, which then
-/// arrives while the first is being handled. That event is handled after the first one, not inside its handler.
+/// another thread delivered, still wait there. So an event joins this line before it is passed to its home. Whichever
+/// thread runs there first handles the events from the front of the line, up to and including its own. No event
+/// overtakes another, and no thread waits. The handler of an event may request another event, which then arrives while
+/// the first is being handled. That event is handled after the first one, not inside its handler.
 ///
-/// A line that isn't used takes no memory.
+/// An unused line allocates no memory.
 @usableFromInline struct EventLine: ~Copyable {
   private let queue = AtomicLazyReference<Queue>()
 

@@ -17,8 +17,8 @@
 
   func cancel(_ up: any Subscription) { source.perform(isCancellation: true) { up.cancel() } }
 
-  /// The path for the subscription that is being delivered in a lane, to a subscriber that lives in `domain`; `nil` if
-  /// it isn't delivered in a lane, or if the subscriber lives there.
+  /// The path from the lane in which the current subscription is being delivered to a subscriber that lives in
+  /// `domain`; `nil` if there is no such lane, or if the subscriber lives in it.
   static func fromLane(to domain: any StreamDomain) -> HomePair? {
     guard let lane = SerialLane.ofSubscriptionHandedDown, lane !== domain else { return nil }
     return HomePair(source: lane) { domain.perform($0) }
@@ -42,7 +42,7 @@
     if let home = handing.home {
       guard home !== lane else { return nil }
       // The code that subscribes may run in a different home than the stage, such as the lane of a join above the
-      // stage: only the gate knows where the stage lives.
+      // stage. Only the gate keeps track of the stage's home.
       guard let gate else { return HomePair(source: lane) { home.perform($0) } }
       return HomePair(source: lane, atHome: gate.run)
     }

@@ -49,7 +49,7 @@ extension Scheduler {
   /// The holder of the thread that made the `values` to which the calling task subscribes.
   @TaskLocal static var holderOfTask: EarlyHolds?
 
-  /// True when streams subscribed now may keep their loop running; see ``Publisher/keepsLoopAlive(_:)``.
+  /// True when streams that are subscribed to now may keep their loop running; see ``Publisher/keepsLoopAlive(_:)``.
   @TaskLocal static var isKeeping = true
 
   @usableFromInline static func usesQueues() { CurrentDomain.usesQueues() }
@@ -67,8 +67,9 @@ extension StreamDomain {
     inside(action)
   }
 
-  /// True if the calling code runs in this domain. On a domain's thread, code may run in a different domain, such as the
-  /// lane of a publisher to which this domain's code has just subscribed: what it makes would live there.
+  /// True if the calling code runs in this domain. On a domain's thread, code may run in a different domain, such as
+  /// the lane of a publisher to which this domain's code has just subscribed. Streams that this code makes would then
+  /// live there.
   var isCurrent: Bool {
     guard isHere else { return false }
     let domain = domainHere

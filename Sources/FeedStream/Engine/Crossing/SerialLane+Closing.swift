@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Cancellations, which run in a closed lane, too.
+/// Cancellations, which run even in a closed lane.
 extension SerialLane {
   package func bringCancellation(_ cancel: @escaping @Sendable () -> Void) { end(cancel) }
 
@@ -65,7 +65,7 @@ extension SerialLane {
     _ = consume work
     for _ in 0...waits { letGo(place) }
     action?()
-    // This thread found the lane busy with work that never ran, so the lane now belongs to this thread.
+    // The lane was busy with work that never ran, so it now belongs to this thread.
     runCancellations()
   }
 }

@@ -67,7 +67,7 @@ extension SerialLane {
     if keepers == 0 { vacate() } else { runner.store(currentThread(), ordering: .relaxed) }
   }
 
-  /// Runs the work that has arrived, on this thread, and frees the lane.
+  /// Runs the work that has arrived, if any; otherwise, frees the lane.
   private func vacate() {
     let isHeld = exchange(&self.isHeld, with: false)
     guard !freeIfEmpty() else { return isHeld ? letGo(place) : () }
@@ -85,7 +85,7 @@ extension SerialLane {
     }
   }
 
-  /// The lane in which the subscription of the stream that the calling code belongs to is being delivered.
+  /// The lane in which the calling code's stream is receiving its subscription.
   static var ofSubscriptionHandedDown: SerialLane? {
     guard Home.hasQueues, let lane = CurrentDomain.get() as? SerialLane, lane.handing != nil, !lane.isApart else {
       return nil

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Running the lane's work, on its queue or on the threads that take turns.
+/// Runs the lane's work, on its queue or on the threads that take turns.
 extension SerialLane {
   /// Begins to run the work of a lane that was free. The loop waits for this work, which another thread may be running.
   func begin() {
@@ -60,9 +60,9 @@ extension SerialLane {
   }
 
   /// Called at the end of a turn in a lane without a queue. Lets another thread run the rest if other threads keep
-  /// adding work: this thread might never return to its caller.
+  /// adding work; otherwise, this thread might never return to its caller.
   ///
-  /// - Returns: false if this thread goes on.
+  /// - Returns: false if this thread continues.
   private func leavesWork() -> Bool {
     state.withLock { state in
       guard state.isFed, !state.work.isEmpty else { return false }

@@ -5,7 +5,7 @@ import Synchronization
 /// No thread blocks. A lane with a queue runs its work there. Without a queue, a thread that finds the lane free runs
 /// the work, and a thread that finds the lane busy leaves its work to the thread that is running there. If that thread
 /// never catches up with the others, it leaves the rest to the next thread that adds work, or to a task.
-// @unchecked: a lock guards the state, pieces of work run one at a time, on any thread, and only the thread that hands
+// @unchecked: a lock guards the state, and pieces of work run one at a time, on any thread. Only the thread that hands
 // down the subscription uses `handing`, before other code has access to the lane.
 @usableFromInline package final class SerialLane: StreamDomain, @unchecked Sendable {
   struct State {
@@ -62,7 +62,7 @@ import Synchronization
   /// True if another thread may make requests in this lane while the lane is free. Set before other code has access to
   /// the lane.
   var takesRequests = false
-  /// The loop of another thread to which the lane belongs.
+  /// The loop to which the lane belongs, if another thread runs that loop.
   private(set) weak var loop: (any StreamDomain)?
   /// The home of the stream that receives the lane's values; set while the subscription is delivered.
   var handing: Handing?
@@ -197,7 +197,7 @@ import Synchronization
   package func beginWaiting() { if changeWaits(by: 1) { hold(place) } }
   package func stopWaiting() { if changeWaits(by: -1) { letGo(place) } }
 
-  /// - Returns: false if the lane is closed, and has let go of its loop.
+  /// - Returns: false if the lane is closed and no longer keeps its loop running.
   private func changeWaits(by number: Int) -> Bool {
     state.withLock { state in
       state.waits += number

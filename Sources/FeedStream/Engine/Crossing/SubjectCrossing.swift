@@ -1,9 +1,9 @@
 /// Subscribes a stream that lives in a lane to a subject, and moves the subject's values to the stream's home.
 ///
-/// The subject is touched only on its own thread, where it receives unlimited demand. It learns of a cancellation on
-/// another thread through the main queue if it lives there, otherwise with the next value. **Demand:** counted in the
-/// subscriber's home. A value that was not requested is dropped and reported, unless the subject keeps values: then the
-/// value waits.
+/// The subject is touched only on its own thread, where it receives unlimited demand. A cancellation on another thread
+/// reaches the subject through the main queue if the subject lives there, and otherwise with the next value.
+/// **Demand:** counted in the subscriber's home. A value that was not requested is dropped and reported, unless the
+/// subject keeps values: then the value waits.
 @usableFromInline final class SubjectCrossing<Input, Failure: Error>: GuardedSubscription, Subscriber {
   private let name: StaticString
   private let home: SerialLane

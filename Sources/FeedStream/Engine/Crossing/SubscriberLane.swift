@@ -12,10 +12,10 @@ struct SubscriberLane {
     return Self(lane: lane, isOwn: false)
   }
 
-  /// Schedules `cancel` to run in the lane, unless the calling code runs there. Work that waits in its own lane
-  /// is dropped.
+  /// Schedules `cancel` to run in the lane, unless the calling code runs there. If the lane serves only the
+  /// subscriber's chain, work that waits there is dropped.
   ///
-  /// - Returns: false if the calling code runs in the lane: nothing has happened.
+  /// - Returns: false if nothing has happened, because the calling code runs in the lane.
   func cancels(_ cancel: @escaping () -> Void) -> Bool {
     guard !lane.isHere else { return false }
     isOwn ? lane.revoke(cancel) : lane.end(cancel)

@@ -41,8 +41,8 @@ import Synchronization
   private var isOccupied = false
   /// The condition under which the stage may still move to the lane of its first upstream; see ``follow(_:)``.
   private var following: Following
-  /// The thread that is subscribing the stage to its publishers, from inside; 0 for none. The stage doesn't move to a
-  /// lane that another thread hands down meanwhile.
+  /// The thread that is subscribing the stage to its publishers, from inside; 0 for none. Meanwhile, the stage doesn't
+  /// move to a lane in which another thread hands down a subscription.
   private var beginner: UInt = 0
   private let mutex = SystemMutex()
 
@@ -110,8 +110,8 @@ import Synchronization
   @usableFromInline var takesAnyThread: Bool { !isHomed || lane != nil }
   @usableFromInline var isAway: Bool { !isHomed || lane.map { !isRunning($0) } ?? false }
 
-  /// True if the calling code runs in `lane`, and not merely on a thread that keeps the lane occupied, or that runs
-  /// another stream's lane meanwhile: its timers and subscriptions would live there.
+  /// True if the calling code runs in `lane`. False for code on a thread that merely keeps the lane occupied, or that
+  /// runs another stream's lane meanwhile: the timers and subscriptions of such code don't live in `lane`.
   private func isRunning(_ lane: SerialLane) -> Bool {
     lane.isHere && (CurrentDomain.get() === lane || lane.ownsThread)
   }
@@ -124,8 +124,8 @@ import Synchronization
 
   // MARK: Entering
 
-  /// Runs `subscribe` inside, if this thread may enter. If the first publisher delivers on a queue, the queue's work
-  /// waits until this returns.
+  /// Runs `subscribe`: inside the gate if this thread may enter, otherwise outside. If the first publisher delivers on
+  /// a queue, the queue's work waits until this returns.
   @inlinable func begin(_ subscribe: (_ isInside: Bool) -> Void) {
     setBeginner(currentThread())
     let isInside = enter()
@@ -233,7 +233,7 @@ import Synchronization
   // MARK: Other threads
 
   /// Called on a thread other than the last one that entered: a loop may have moved to this thread, and a queue may use
-  /// several.
+  /// several threads.
   @inline(never) @usableFromInline func enterFromElsewhere() -> Bool {
     guard isHomed else { return false }
     if let lane {

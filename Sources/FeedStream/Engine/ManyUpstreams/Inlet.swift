@@ -13,7 +13,7 @@
   static func takesStray(afterEnding: Bool) -> Bool
   /// True if the stage may follow this upstream to its lane; see ``ThreadGate/follow(_:)``.
   static var isMain: Bool { get }
-  /// The inlet's identifier: its own, unless upstream sees inlet and owner as one subscriber.
+  /// The inlet's identifier: its own, unless upstream sees the inlet and its owner as one subscriber.
   static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier
 }
 

@@ -10,8 +10,8 @@
 
 /// The values that a stage of two upstreams keeps, and the rule that combines them: ``Pairing`` or ``Latest``.
 ///
-/// A rule is a plain value: it decides, and the stage around it acts. Stages are generic over the rule, so that calls
-/// to it are direct.
+/// A rule is a plain value: it decides what to deliver, and the stage that holds it delivers. Stages are generic over
+/// the rule, so that calls to it are direct.
 @usableFromInline protocol PairRule {
   associatedtype First
   associatedtype Second

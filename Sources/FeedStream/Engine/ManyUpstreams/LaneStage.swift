@@ -2,7 +2,7 @@
 /// `combineLatest` for three or more publishers, for a collection, and for any number of publishers of different types.
 ///
 /// Each upstream has a ``Lane`` that keeps its values. `assemble`, which is created where the lanes' types are known,
-/// combines the first value of each. The stage counts the states of the lanes, so that it can handle a completion or a
+/// combines the first value of each. The stage counts the lanes in each state, so that it can handle a completion or a
 /// value of one lane without examining the others. Events are handled in the order in which they arrive; those that
 /// arrive during a delivery come after it.
 ///
@@ -109,7 +109,7 @@
     while isActive, let value = waiting.popFirst() { pass(value) }
   }
 
-  /// Called when `lane` has delivered its last value.
+  /// Called when the last value in `lane` has been taken.
   @inlinable func emptied(_ lane: AnyInlet) {
     vacant &+= 1
     if lane.isEnded { isExhausted = true }

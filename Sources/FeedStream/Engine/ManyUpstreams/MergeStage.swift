@@ -16,7 +16,7 @@
 
   // MARK: Upstreams
 
-  /// Adds one more upstream.
+  /// Adds an inlet for another upstream.
   @inlinable final func addInlet() -> Inlet<MergePort<Output, Failure>> {
     let inlet = Inlet<MergePort<Output, Failure>>(self, index: inlets.count)
     // After the cancellation, nothing would remove the inlet again.

@@ -11,7 +11,7 @@
   @exclusivity(unchecked) @usableFromInline final var current: Upstream?
   @exclusivity(unchecked) @usableFromInline final var upcoming: ((Upstream) -> Void)?
   @exclusivity(unchecked) @usableFromInline final var isSubscribing = false
-  /// The end of a pause between two upstreams.
+  /// The alarm that ends a pause between two upstreams.
   @exclusivity(unchecked) private final var alarm: Alarm?
 
   /// Cancels the current upstream and subscribes to another.

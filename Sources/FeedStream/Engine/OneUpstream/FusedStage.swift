@@ -28,8 +28,8 @@ extension FusedStage where Failure == Downstream.Failure {
 }
 
 extension Subscriber {
-  /// True when the operator above must erase this subscriber. Operators that do not fuse with their own kind, unlike
-  /// `map`, must not nest: from three levels on, they are no longer specialized (250 ns per value instead of 6).
+  /// True when the operator above must erase this subscriber. Operators that, unlike `map`, do not fuse with their own
+  /// kind must not nest: from three levels on, they are no longer specialized (250 ns per value instead of 6).
   @inlinable static var isFused: Bool { @inline(__always) get { fusedStages > 0 } }
 
   /// True when a stateless operator above this subscriber must erase it before wrapping it.

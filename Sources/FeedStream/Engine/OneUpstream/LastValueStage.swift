@@ -7,7 +7,7 @@
   /// True if upstream has completed or was cancelled, and there is no demand yet.
   private var isWaiting = false
 
-  /// Ends with `value`, if any: immediately if `isAsked` is true, otherwise on the next request.
+  /// Finishes with `value`, if any: immediately if `isAsked` is true, otherwise on the next request.
   ///
   /// - Parameter cancelling: true if upstream has not completed and must be cancelled.
   @usableFromInline final func finish(with value: Output?, isAsked: Bool, cancelling: Bool = false) {

@@ -77,7 +77,7 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
     discard(exchange(&result, with: NonReentrant(nil)))
   }
 
-  /// Makes no request, because everything has been requested from upstream.
+  /// Makes no request, because everything has already been requested from upstream.
   override func asked(for demand: Subscribers.Demand) { isAsked = true }
 
   override func tell(_ facts: inout StreamFacts) {

@@ -22,7 +22,7 @@
     case ignored
     /// Values pass; completions do not.
     case valuesPass
-    /// Values pass, and the errors that an operator's closure throws for them; upstream's completions do not.
+    /// Values pass, and so do the errors that an operator's closure throws for them; upstream's completions do not.
     case valuesAndErrorsPass
     /// Everything passes before the subscription, nothing after the completion.
     case earlyPass

@@ -50,7 +50,7 @@ public import Synchronization
     if reportsValues, isReporting {
       let wasLive = takesEvents
       onValue(input)
-      // The closure has cancelled the stream.
+      // Stop if the closure has cancelled the stream.
       if wasLive, !isLive { return .none }
     }
     let more = down.receive(input)
@@ -67,7 +67,7 @@ public import Synchronization
     // Set this first, because the closure may call back into the stage.
     reporting.store(reportsAfterEnd, ordering: .relaxed)
     if wasReporting { report(.completion(completion)) }
-    // The closure has cancelled the stream.
+    // Stop if the closure has cancelled the stream.
     if wasLive, !isLive { return }
     phase = .ended
     releaseUpstream()

@@ -10,12 +10,12 @@ import Synchronization
 
   @usableFromInline init() {}
 
-  /// True once the subscription has arrived: what was stored before ``arrive()`` may be read.
+  /// True once the subscription has arrived: properties that were stored before ``arrive()`` may then be read.
   var hasArrived: Bool { state.load(ordering: .acquiring) == .arrived }
 
   /// Called when the subscriber has stored its subscription.
   ///
-  /// - Returns: false if the subscriber has been cancelled in the meantime; cancel the subscription.
+  /// - Returns: false if the subscriber has been cancelled in the meantime; in that case, cancel the subscription.
   func arrive() -> Bool { state.exchange(.arrived, ordering: .acquiringAndReleasing) != .cancelled }
 
   /// Called when the subscriber is cancelled.

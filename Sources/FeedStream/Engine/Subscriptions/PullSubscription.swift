@@ -1,4 +1,4 @@
-/// Finds the values of a ``PullSubscription``.
+/// Supplies the values of a ``PullSubscription``.
 @usableFromInline package protocol PullSource<Value, Failure>: AnyObject {
   associatedtype Value
   associatedtype Failure: Error

@@ -1,28 +1,28 @@
 /// The subscription of a publisher that produces its values on request, in a loop.
 ///
-/// It counts the demand and guards the loop against re-entry: a request made while a value is being delivered is added
-/// to the demand and served by the running loop, so the stack stays flat even if a million values are requested one by
-/// one. The loop itself is a function that is created where its types are known.
+/// It counts the demand and guards the loop against re-entry. A request made while a value is being delivered is added
+/// to the demand, and the running loop serves it. The stack therefore stays flat even if a million values are requested
+/// one by one. The loop itself is a function that is created where its types are known.
 @usableFromInline final class SequenceSubscription: GuardedSubscription {
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var isActive = true
   /// The thread that is delivering values; 0 if there is none.
   @exclusivity(unchecked) private var runner: UInt = 0
-  /// A ``SequenceSupply``, while active.
+  /// The ``SequenceSupply``; `nil` once the subscription is no longer active.
   @exclusivity(unchecked) private var supply: AnyObject?
   private let produce: (AnyObject, SequenceSubscription) -> Void
   private let show: (AnyObject) -> Any
   private let name: StaticString
   private let ending: Any?
   private let thread = currentThread()
-  /// True if the stream lives on a loop or in a lane, or enters a gate: its requests may come on another thread.
+  /// True if the stream lives on a loop or in a lane, or enters a gate: its requests may come from another thread.
   @exclusivity(unchecked) private var mayMove = CurrentDomain.get() != nil
 
   /// - Parameters:
   ///   - name: the subscription's description once it is no longer active.
   ///   - supply: the object that `produce` and `show` take.
   ///   - ending: the completion, for mirrors; `nil` if the publisher can only finish.
-  ///   - produce: delivers as long as `isActive` and `demand` allow, and calls `end()` before its completion.
+  ///   - produce: delivers as long as `isActive` and `demand` allow, and calls `end()` before the completion.
   ///   - show: returns the content of `supply`, for descriptions and mirrors.
   @usableFromInline init(
     _ name: StaticString, _ supply: AnyObject, ending: Any?,
@@ -35,7 +35,7 @@
     self.show = show
   }
 
-  /// Releases everything, because there are no more values. Call this before you deliver the completion.
+  /// Releases everything, because no more values will be delivered. Call this before you deliver the completion.
   @usableFromInline func end() {
     isActive = false
     discard(supply.take())

@@ -1,4 +1,4 @@
-/// A queue: first in, first out; adding and removing cost O(1) amortized.
+/// A queue: first in, first out; adding and removing cost amortized O(1).
 ///
 /// The first element is stored separately, because most queues here hold at most one element (without this, `zip` took
 /// 14 ns per value). The others are in a ring. The ring's storage doubles when it is full and is kept when it is empty,

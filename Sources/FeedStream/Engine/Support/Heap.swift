@@ -36,7 +36,7 @@ extension HeapEntry {
   /// - Precondition: the heap is not empty.
   @inlinable @discardableResult package mutating func removeFirst() -> Entry { remove(at: 0) }
 
-  /// Removes the entry at `place`, the index that it last received.
+  /// Removes the entry at `place`, the index that the entry last received in `moved(to:)`.
   @inlinable @discardableResult package mutating func remove(at place: Int) -> Entry {
     var taken = entries.removeLast()
     if place < entries.count {

@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// The system's mutex, for code in which a closure with the critical section would hinder the optimizer.
+/// The system's mutex, for code in which passing the critical section as a closure would hinder the optimizer.
 // @unchecked: several threads may use the system's mutex.
 @usableFromInline final class SystemMutex: @unchecked Sendable {
   // Allocated, because the system requires that a mutex never be moved.

@@ -30,7 +30,7 @@ extension StreamDomain {
     bring { [errand = consume errand] in errand.run() }
   }
 
-  /// Does the same, but keeps the order of calls from several threads.
+  /// Schedules `work` as `bring(_:dropped:)` does, but keeps the order of calls from several threads.
   @inline(never)
   func bringInOrder(_ work: @escaping @Sendable () -> Void, dropped: @escaping @Sendable () -> Void) {
     let errand = LoopErrand(work, dropped: dropped)

@@ -10,7 +10,7 @@ extension Publisher {
     gated stage: S, triggeredBy trigger: Trigger
   ) where S.Input == Output, S.Failure == Failure, Trigger.Failure == Never {
     let inlet = stage.newInlet(for: Trigger.Output.self)
-    // Upstream's values wait until the trigger has been requested.
+    // Upstream's values wait until values have been requested from the trigger.
     stage.gate.begin { isInside in
       receive(gated: stage)
       if !isInside || stage.keepsTrigger() { stage.start(trigger, inlet) }
@@ -62,7 +62,7 @@ extension Publisher {
     gate.run { [self] in if keepsTrigger() { publisher.receive(subscriber: inlet) } }
   }
 
-  /// Releases the trigger if the stage no longer needs it.
+  /// Returns true if the stage still needs the trigger; otherwise, releases the trigger.
   @usableFromInline final func keepsTrigger() -> Bool {
     if !needsTrigger { trigger.take()?.letGo() }
     return needsTrigger

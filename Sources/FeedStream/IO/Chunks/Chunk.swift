@@ -39,7 +39,7 @@
   /// Makes a chunk of `text` in UTF-8.
   @inlinable public init(_ text: some StringProtocol) { self.init(text.utf8) }
 
-  /// A copy of the memory of `bytes`.
+  /// Makes a chunk with a copy of `bytes`.
   public init(copying bytes: UnsafeRawBufferPointer) {
     guard let source = bytes.baseAddress, bytes.count > 0 else {
       self.init()
@@ -52,14 +52,14 @@
 
   /// Makes a chunk with its own memory.
   ///
-  /// - Parameter fill: writes into the memory from its beginning, and returns the number of bytes.
+  /// - Parameter fill: writes into the memory from its beginning, and returns the number of bytes written.
   package init(capacity: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
     let memory = ChunkMemory(capacity: capacity)
     let count = fill(UnsafeMutableRawBufferPointer(start: memory.base, count: capacity))
     self.init(memory, from: UnsafePointer(memory.base), count: count)
   }
 
-  /// A copy of the memory of `bytes`.
+  /// Makes a chunk with a copy of `bytes`.
   public init(copying bytes: RawSpan) { self = bytes.withUnsafeBytes { Chunk(copying: $0) } }
 }
 
@@ -111,7 +111,7 @@ extension Chunk {
     withExtendedLifetime(memory) { String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) }
   }
 
-  /// A copy in memory of its own if the chunk uses less than half of the memory that it retains; otherwise, the chunk
+  /// A copy in its own memory if the chunk uses less than half of the memory that it retains; otherwise, the chunk
   /// itself.
   public func compacted() -> Chunk {
     count * 2 < memory.capacity ? withUnsafeBytes { Chunk(copying: $0) } : self

@@ -1,6 +1,6 @@
 /// Makes values from bytes in chunks of any size, for `framed(by:)`.
 ///
-/// A decoder is a plain value. The operator manages demand: it feeds a chunk to the decoder, calls `next()` until that
+/// A decoder is a plain value. The operator manages demand: it feeds a chunk to the decoder, calls `next()` until it
 /// returns `nil`, and then feeds the next chunk.
 ///
 ///     struct Records: ChunkDecoder {

@@ -22,8 +22,8 @@ public struct Datagram: Hashable, Sendable {
 ///       .sink { print($0) } receiveValue: { _ in }
 ///
 /// Losses: datagrams can be lost, duplicated or reordered; those that arrive without demand wait in the system's
-/// buffer, and the system silently drops datagrams when the buffer is full. A socket lives on its scheduler's thread,
-/// and closes when it is released.
+/// buffer, and the system silently drops datagrams when the buffer is full. A socket closes when it is released. Use it
+/// only on its scheduler's thread.
 public final class DatagramSocket {
   let port: any DatagramPort
   var users = EndpointUsers()
@@ -54,7 +54,7 @@ public final class DatagramSocket {
   public func close() { close { port.close() } }
 }
 
-/// A datagram socket, on an event loop or in virtual time. Lives on its scheduler's thread.
+/// A datagram socket, on an event loop or in virtual time. Use it only on its scheduler's thread.
 package protocol DatagramPort: AnyObject {
   var address: SocketAddress { get }
 
@@ -68,7 +68,7 @@ package protocol DatagramPort: AnyObject {
   /// - Returns: true if the datagram was sent immediately.
   func send(_ datagram: Datagram, _ done: @escaping (SystemError?) -> Void) -> Bool
 
-  /// Releases everything; nothing is called anymore. Idempotent.
+  /// Releases everything, and calls no closures afterwards. Idempotent.
   func close()
 }
 

@@ -44,7 +44,7 @@ final class FileReader: @unchecked Sendable {
     }
   }
 
-  /// Reads bytes that the system has in memory into `room`. Does not block.
+  /// Copies bytes that the system has cached in memory into `room`. Does not block.
   ///
   /// - Returns: the number of bytes; `nil` if ``read()`` is needed to get them.
   func readCached(into room: UnsafeMutableRawBufferPointer) -> Int? {

@@ -27,7 +27,7 @@ package protocol OpenFile: AnyObject {
   /// - Returns: the number of bytes; 0 at the end.
   func read(into room: UnsafeMutableBufferPointer<UInt8>, at offset: Int64?) throws(SystemError) -> Int
 
-  /// Fills the beginning of `room` with bytes that are in memory. Does not block.
+  /// Fills the beginning of `room` with bytes that the system has cached in memory. Does not block.
   ///
   /// - Returns: the number of bytes; `nil` at the end, or if ``read(into:at:)`` is needed to get them.
   func readCached(into room: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int?
@@ -51,7 +51,7 @@ package protocol OpenFolder: AnyObject {
   func next(_ limit: Int) throws(SystemError) -> [FolderEntry]
 }
 
-/// The purpose for which a file is opened.
+/// The mode in which a file is opened.
 package enum FileOpening: Sendable {
   case reading
   /// Empties an existing file.

@@ -1,12 +1,12 @@
-/// The way in which a file is written.
+/// A mode of writing a file.
 public enum FileWriting: Hashable, Sendable {
-  /// Writes from the beginning, and discards the former content. A missing file is created.
+  /// Writes from the beginning, and discards the old content. A missing file is created.
   case replacing
   /// Appends to the content. A missing file is created.
   case appending
   /// Creates a new file; fails if the file exists.
   case creating
-  /// Replaces the content atomically: readers find either the former content or all of the new content, even after a
+  /// Replaces the content atomically: readers find either the old content or all of the new content, even after a
   /// power failure. The bytes are written to a temporary file in the same folder; that file is renamed once they are on
   /// the disk. The new file keeps the permissions of the replaced file; links are followed.
   case atomically
@@ -24,7 +24,7 @@ extension Publisher where Output == Chunk {
   ///     downstream              -----------|
   ///
   /// System calls run on the thread pool, one at a time; waiting chunks are gathered into one call. The file is opened
-  /// when the first bytes arrive, or at the completion if there are none: if upstream fails before that, the file is
+  /// when the first bytes arrive, or when upstream finishes without any. If upstream fails before that, the file is
   /// unchanged.
   ///
   /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while fewer than

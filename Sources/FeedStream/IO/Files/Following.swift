@@ -5,7 +5,7 @@ extension File {
   ///       .filter { $0.contains("error") }
   ///       .sink { print($0) } receiveValue: { print($0) }
   ///
-  /// The stream follows the name, not the file: when another file takes the name (because a log is rotated), the old
+  /// The stream follows the name, not the file: when another file takes the name (as when a log is rotated), the old
   /// file is read to its end, and then the new one from its beginning. A file counts as truncated, and is read from its
   /// beginning, if it has become shorter or if the last bytes before the current position have changed. If the file
   /// doesn't exist, the stream waits for it and then reads it from its beginning.

@@ -1,4 +1,4 @@
-/// A folder, whose entries and changes are available as streams.
+/// A folder whose entries and changes are available as streams.
 ///
 ///     Folder("photos").entries(recursively: true, on: loop)
 ///       .filter { $0.name.hasSuffix(".jpg") }

@@ -15,7 +15,7 @@ extension Connection {
   /// connection.
   ///
   /// - Parameters:
-  ///   - host: `name:port`, with a name or a numeric address; an IPv6 address is in brackets.
+  ///   - host: `name:port`, with a name or a numeric address; put an IPv6 address in brackets.
   ///   - lookUpLimit: the time limit for the lookup; five seconds by default.
   ///   - connectLimit: the time limit for all attempts together; ten seconds by default.
   ///   - attemptDelay: the time until the next attempt starts; 250 ms by default, as in RFC 8305, section 8.

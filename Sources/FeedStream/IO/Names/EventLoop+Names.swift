@@ -81,7 +81,7 @@ private final class LookUpRequest: Cancellable {
   func cancel() {
     guard done != nil else { return }
     done = nil
-    // Succeeds only if the lookup has not begun. Either way, libuv calls back on the loop.
+    // `uv_cancel` succeeds only if the lookup has not begun. Either way, libuv calls back on the loop.
     _ = request.withMemoryRebound(to: uv_req_t.self, capacity: 1) { uv_cancel($0) }
   }
 }

@@ -32,7 +32,7 @@ final class LookUp: Cancellable {
   private var done: ((Result<[SocketAddress], SystemError>) -> Void)?
   private var work: [any Cancellable] = []
 
-  /// - Parameter done: called once, asynchronously, unless cancelled first.
+  /// - Parameter done: called once, asynchronously, unless the lookup is cancelled first.
   init(
     _ host: String, _ port: Int, within limit: StreamInstant.Stride, in world: any IOHost,
     _ done: @escaping (Result<[SocketAddress], SystemError>) -> Void

@@ -1,4 +1,4 @@
-/// A running program, on an event loop or in virtual time. Lives on its scheduler's thread.
+/// A running program, on an event loop or in virtual time. Use it only on its scheduler's thread.
 package protocol ChildProcess: AnyObject {
   var number: Int32 { get }
   /// The parent's end of the standard stream; `nil` if the stream isn't a pipe.

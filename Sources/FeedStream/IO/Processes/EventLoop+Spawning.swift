@@ -18,7 +18,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
   /// True if the program and its child processes form a process group.
   private let group: Bool
   private let leavesDescendants: Bool
-  /// Balances a retain; set while the program runs.
+  /// Retains this object while the program runs.
   private var keeper: Unmanaged<LoopProcess>?
 
   init(_ subprocess: Subprocess, on loop: EventLoop) throws(SystemError) {
@@ -141,8 +141,8 @@ extension LoopChannel {
 }
 
 extension System {
-  /// Marks every descriptor except the standard streams so that programs started later don't inherit it, because
-  /// libraries may have opened some without the mark.
+  /// Marks every descriptor except the standard streams as close-on-exec, so that programs started later don't inherit
+  /// it. Libraries may have opened some descriptors without that flag.
   fileprivate static func closeOnSpawn() {
     if clibuv_close_on_spawn() == 0 { return }
     for descriptor in 3..<Int32(clamping: sysconf(Int32(_SC_OPEN_MAX))) {

@@ -9,9 +9,9 @@
 ///       .sink { print($0) } receiveValue: { print($0) }
 ///     let ending = child.exit.sink { print($0) }
 ///
-/// Streams that use the program retain it; the program is cancelled when this object has been released and no stream
-/// uses it anymore. The loop keeps running until the program has ended, and reaps the process. Lives on its scheduler's
-/// thread.
+/// Streams that use the program retain it. When this object has been released and no stream uses the program anymore,
+/// the program is cancelled. The loop keeps running until the program has ended, and reaps the process. Use this object
+/// only on its scheduler's thread.
 public final class RunningSubprocess: Cancellable {
   private let life: ProcessLife
   private let streams: [Connection?]

@@ -20,8 +20,7 @@ public struct Subprocess: Hashable, Sendable {
 
   /// Limits for the program; `nil` keeps this process's limit. `/bin/sh` sets the limits and then executes the program.
   public struct Limits: Hashable, Sendable {
-    /// The number of seconds of processor time after which `SIGXCPU` ends the program; `SIGKILL` follows a second
-    /// later.
+    /// The CPU time, in seconds, after which `SIGXCPU` ends the program; `SIGKILL` follows a second later.
     public var processorSeconds: Int?
     /// The maximum address space, in bytes; the program can't allocate more.
     public var memoryBytes: Int?
@@ -106,7 +105,7 @@ extension Subprocess {
   }
 }
 
-/// The way in which a program ended.
+/// The status with which a program ended.
 public enum ExitStatus: Hashable, Sendable, CustomStringConvertible {
   /// The program exited with a status; 0 means success.
   case exited(Int32)

@@ -1,7 +1,7 @@
 /// Both directions of a connection, on an event loop or in virtual time.
 ///
-/// The caller may have at most one reader and one write at a time, and makes no calls after `close()`. Lives on its
-/// scheduler's thread. Reading continues after writing has ended.
+/// The caller may have at most one reader and one write at a time, and makes no calls after `close()`. Use a channel
+/// only on its scheduler's thread. Reading continues after writing has ended.
 package protocol ByteChannel: ByteSink {
   /// The peer's address.
   var peer: SocketAddress { get }

@@ -1,7 +1,7 @@
 /// A destination for bytes: a connection, a file, a standard stream.
 ///
-/// The caller may have at most one write at a time, and makes no calls after `close()`. Lives on its scheduler's
-/// thread.
+/// The caller may have at most one write at a time, and makes no calls after `close()`. Use a sink only on its
+/// scheduler's thread.
 package protocol ByteSink: AnyObject {
   /// Writes the chunks together; `done` is called once, later, unless the sink is closed first.
   func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void)
@@ -19,7 +19,7 @@ package protocol ByteSink: AnyObject {
   /// The number of bytes that a failed write had written before it failed; 0 if unknown.
   var writtenOfFailed: Int { get }
 
-  /// Releases everything; nothing is called anymore. Idempotent.
+  /// Releases everything, and calls no closures afterwards. Idempotent.
   func close()
 }
 

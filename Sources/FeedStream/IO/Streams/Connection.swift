@@ -1,4 +1,4 @@
-/// A connection to another program: bytes from it, and bytes to it.
+/// A connection to another program, which carries bytes in both directions.
 ///
 ///     connection.bytes                       // an echo, line by line
 ///       .lines()
@@ -6,7 +6,7 @@
 ///       .write(to: connection)
 ///
 /// Streams that read from or write to the connection retain it. The connection closes when it is released and the last
-/// of these streams has ended. Lives on its scheduler's thread.
+/// of these streams has ended. Use a connection only on its scheduler's thread.
 public final class Connection {
   /// The peer's address.
   public let peer: SocketAddress
@@ -15,7 +15,7 @@ public final class Connection {
   /// True once the connection is closed.
   public var isClosed: Bool { users.isClosed }
 
-  /// An object that is retained as long as the connection.
+  /// An object that the connection retains.
   private let owner: AnyObject?
 
   package init(_ channel: any ByteChannel, to peer: SocketAddress, keeping owner: AnyObject? = nil) {
@@ -26,7 +26,7 @@ public final class Connection {
 
   deinit { close() }
 
-  /// The bytes from the peer, one chunk per read; finishes when the peer closes its side for writing.
+  /// The bytes from the peer, one chunk per read; finishes when the peer closes its sending side.
   ///
   /// **Demand:** without demand, nothing is read, and the peer has to wait as soon as the system's buffers are full.
   /// **Failure:** the system's error; `EBUSY` for a second simultaneous subscriber. **Cancellation:** stops reading;

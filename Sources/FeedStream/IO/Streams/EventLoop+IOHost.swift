@@ -78,7 +78,7 @@ extension LoopChannel {
 }
 
 extension SocketAddress {
-  /// Calls `body` with the address in the system's form.
+  /// Calls `body` with the address as a `sockaddr`.
   func withSystemAddress(_ body: (UnsafePointer<sockaddr>) -> Int32) -> Int32 {
     // The system would end the host at a null byte.
     guard case .internet(let host, let port) = kind, (0...65_535).contains(port), !host.utf8.contains(0) else {

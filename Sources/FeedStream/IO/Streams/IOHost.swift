@@ -8,14 +8,14 @@ package protocol IOHost: LoopScheduler {
 
   /// Connects to one address.
   ///
-  /// - Parameter done: called once, asynchronously, unless cancelled first.
+  /// - Parameter done: called once, asynchronously, unless the attempt is cancelled first.
   func connect(
     to address: SocketAddress, _ done: @escaping (Result<any ByteChannel, SystemError>) -> Void
   ) -> any Cancellable
 
   /// Looks up the addresses of a host.
   ///
-  /// - Parameter done: called once, asynchronously, unless cancelled first.
+  /// - Parameter done: called once, asynchronously, unless the lookup is cancelled first.
   func lookUp(
     _ host: String, port: Int, _ done: @escaping (Result<[SocketAddress], SystemError>) -> Void
   ) -> any Cancellable
@@ -34,7 +34,7 @@ package protocol IOHost: LoopScheduler {
   /// Opens a standard stream of the process.
   func standardStream(_ number: Int32) throws(SystemError) -> StandardChannel
 
-  /// Opens the terminal from which the process was started.
+  /// Opens the process's controlling terminal.
   func openTerminal() throws(SystemError) -> any TerminalPort
 
   /// Calls `announce` whenever the process receives the signal, until cancelled.
@@ -93,7 +93,7 @@ package protocol ListeningSocket: AnyObject {
   var keepsLoopAlive: Bool { get set }
   /// Accepts a waiting connection; `nil` if there is none.
   func accept() -> (any ByteChannel)?
-  /// Ignores requests for new connections. Connections that are already being established still arrive.
+  /// Ignores new connection attempts. Connections that are already being established still arrive.
   ///
   /// - Returns: false if that isn't possible.
   func ignoreNewConnections() -> Bool

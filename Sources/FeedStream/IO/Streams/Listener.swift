@@ -6,8 +6,8 @@
 ///       .sink { _ in }
 ///
 /// A listener listens until it is closed or released. Connections that haven't been accepted yet wait in the system's
-/// backlog. The listener keeps the loop running while ``connections`` has a subscriber. Lives on its scheduler's
-/// thread.
+/// backlog. The listener keeps the loop running while ``connections`` has a subscriber. Use a listener only on its
+/// scheduler's thread.
 public final class Listener {
   private let socket: any ListeningSocket
   fileprivate weak var subscription: ListeningSubscription? {
@@ -64,8 +64,8 @@ public final class Listener {
     subscription?.end()
   }
 
-  /// Ignores requests for new connections. Connections that are already being established still arrive. Clients repeat
-  /// ignored requests after a second.
+  /// Ignores new connection attempts. Connections that are already being established still arrive. Clients retry
+  /// ignored attempts after a second.
   ///
   /// - Returns: false if that isn't possible: for a path, for an inherited socket, and on systems other than Linux.
   package func ignoreNewConnections() -> Bool { !isClosed && socket.ignoreNewConnections() }

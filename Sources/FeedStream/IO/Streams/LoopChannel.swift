@@ -23,7 +23,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
     }
   }
 
-  /// libuv's structure, with its own type.
+  /// libuv's structure, as a pointer to its concrete type.
   func raw<Raw>(as type: Raw.Type = Raw.self) -> UnsafeMutablePointer<Raw> {
     UnsafeMutableRawPointer(handle).assumingMemoryBound(to: Raw.self)
   }
@@ -76,7 +76,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
   package func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
     guard !isClosed else { return }
     let request = WriteRequest(chunks)
-    // A write of a cancelled publisher may still be running.
+    // A cancelled publisher's write may still be running.
     request.earlier = writing
     let code = request.start(on: stream) { [unowned self, unowned request] status in
       request.earlier = nil
@@ -122,7 +122,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
     let request = ShutdownRequest()
     let code = request.start(on: stream) { [unowned self] status in
       shutdown = nil
-      // Ignore `ENOTCONN`: the connection is already closed, so the peer knows.
+      // Ignore `ENOTCONN`: the connection is already closed, so there is nothing to announce.
       done(status < 0 && status != UV_ENOTCONN.rawValue ? SystemError("end writing to", "\(peer)", code: status) : nil)
     }
     if code < 0 { loop.schedule { done(nil) } } else { shutdown = request }

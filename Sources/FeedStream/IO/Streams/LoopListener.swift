@@ -23,8 +23,8 @@ final class LoopListener: LoopHandle, ListeningSocket {
       if case .unix = address.kind {
         try super.init(on: loop, as: .openHandle, uv_pipe_t.self) { uv_pipe_init($0, $1, 0) }
       } else {
-        // To share a port, the socket needs its descriptor before it is bound; libuv opens the descriptor if it is
-        // given a family.
+        // To share a port, the socket must have a descriptor before it is bound. libuv creates the descriptor now if
+        // an address family is given.
         let family = port == .shared ? address.family : AF_UNSPEC
         try super.init(on: loop, as: .openHandle, uv_tcp_t.self) { uv_tcp_init_ex($0, $1, UInt32(family)) }
       }
@@ -33,11 +33,11 @@ final class LoopListener: LoopHandle, ListeningSocket {
       throw SystemError("open a socket for", "\(place)", code: error.errno)
     }
     var code = inherited.map(open) ?? bind(port)
-    // The sharing of an inherited socket can't be changed.
+    // Port sharing can't be changed on an inherited socket.
     if inherited != nil, code == 0, port != .alone { code = UV_ENOTSUP.rawValue }
     if code == 0 {
       code = uv_listen(raw(), Int32(clamping: backlog)) { raw, _ in
-        // libuv also calls this with an error when it could not accept a connection: the connection is gone, or no
+        // libuv also calls this with an error when it can't accept a connection, because the connection was lost or no
         // descriptor is left. libuv closes such a connection.
         LoopListener.of(raw).onReady?()
       }

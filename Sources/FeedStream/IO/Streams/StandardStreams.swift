@@ -15,8 +15,8 @@ public enum StandardInput {
   ///
   ///     StandardInput.bytes(on: loop).lines().sink { print($0) } receiveValue: { print($0) }
   ///
-  /// If other processes share the input, it doesn't become non-blocking for them, unless it is a socket, which the
-  /// system can't reopen.
+  /// The input doesn't become non-blocking for other processes that share it, unless it is a socket, which the system
+  /// can't reopen.
   ///
   /// **Demand:** each requested chunk is one read; without demand, nothing is read. **Failure:** the system's error.
   /// **Cancellation:** stops reading. **Policy:** holds nothing. Use one subscriber at a time: each receives the bytes

@@ -29,8 +29,7 @@ extension StreamDiagnostics {
         receiveValue: handler ?? write)
   }
 
-  /// Writes the map line by line, because `complain` escapes line feeds, along with other control characters in the
-  /// text of a failure.
+  /// Writes the map line by line, because `complain` escapes line feeds and other control characters.
   private static func write(_ map: StreamMap) {
     for line in map.description.split(separator: "\n", omittingEmptySubsequences: false) { complain(String(line)) }
   }

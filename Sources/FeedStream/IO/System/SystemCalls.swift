@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-// Renamed, because methods below have the names of the calls.
+// Renamed, because methods below have the same names as the calls.
 private let systemOpen: @Sendable (UnsafePointer<CChar>, Int32, mode_t) -> Int32 = { open($0, $1, $2) }
 private let systemRead: @Sendable (Int32, UnsafeMutableRawPointer?, Int) -> Int = { read($0, $1, $2) }
 private let systemClose: @Sendable (Int32) -> Int32 = { close($0) }
@@ -43,7 +43,7 @@ enum System {
     return poll(&polled, 1, 0) > 0 && polled.revents & Int16(POLLHUP) != 0
   }
 
-  /// Writes all bytes of `chunks`, several of them in one call.
+  /// Writes all bytes of `chunks`, several chunks per call.
   ///
   /// - Returns: the number of bytes written, and the error number if not all were written.
   static func write(_ descriptor: Int32, _ chunks: [Chunk]) -> (written: Int, code: Int32?) {

@@ -16,7 +16,7 @@ public struct SystemError: Error, Hashable, Sendable {
     self.code = abs(code)
   }
 
-  /// The system's name for ``code``: `ENOENT`.
+  /// The system's name for ``code``, such as `ENOENT`.
   public var name: String { String(cString: uv_err_name(-code)) }
 }
 

@@ -20,7 +20,7 @@ private final class LoopTerminal: TerminalPort {
 
   init(on loop: EventLoop) throws(SystemError) {
     self.loop = loop
-    // If standard input isn't the terminal, open the terminal from which the process was started.
+    // If standard input isn't a terminal, open the process's controlling terminal.
     let descriptor =
       uv_guess_handle(STDIN_FILENO) == UV_TTY
       ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : System.open("/dev/tty", O_RDWR)
@@ -74,16 +74,16 @@ private final class LoopTerminal: TerminalPort {
 
 /// Restores the terminal when the process exits or is ended by a signal.
 private enum TerminalRescue {
-  /// The previous actions of signals, indexed by number. They are written before any handler runs, and only read
-  /// afterwards.
+  /// The previous actions of signals, indexed by signal number. They are written before any handler runs, and are only
+  /// read afterwards.
   nonisolated(unsafe) private static let former: UnsafeMutablePointer<sigaction> = {
     let former = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
     former.initialize(repeating: sigaction(), count: 65)
     return former
   }()
 
-  /// The bytes to write at the end. `descriptor` is where to write them, and `count` is their number, which is 0 while
-  /// they are being changed.
+  /// The bytes to write to `descriptor` when the process ends. `count` is their number, and is 0 while they are being
+  /// changed.
   nonisolated(unsafe) private static let farewell = UnsafeMutablePointer<UInt8>.allocate(capacity: 4096)
   private static let descriptor = Atomic<Int32>(-1)
   private static let count = Atomic<Int>(0)

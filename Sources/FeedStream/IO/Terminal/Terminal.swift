@@ -6,8 +6,8 @@
 ///
 /// While keys are read, the terminal is in raw mode: it doesn't echo, and Ctrl-C is a key. The terminal is restored
 /// when you stop reading keys, when the process exits, and when a signal ends the process, even in a crash. After
-/// `SIGKILL`, `SIGSTOP`, or another signal that isn't handled, the terminal stays in raw mode. Lives on its scheduler's
-/// thread.
+/// `SIGKILL`, `SIGSTOP`, or another signal that isn't handled, the terminal stays in raw mode. Use it only on its
+/// scheduler's thread.
 public final class Terminal {
   private let port: any TerminalPort
   private let scheduler: any LoopScheduler
@@ -60,7 +60,7 @@ public final class Terminal {
   public var sizes: Publishers.TerminalSizes { Publishers.TerminalSizes(port: port, scheduler: scheduler) }
 }
 
-/// Leaves raw mode once: when told to, or when released.
+/// Leaves raw mode once: when `now()` is called, or when this object is released.
 private final class Restoring {
   private var port: (any TerminalPort)?
 
@@ -81,7 +81,7 @@ public struct TerminalSize: Hashable, Sendable {
   }
 }
 
-/// A terminal, on an event loop or in virtual time. Lives on its scheduler's thread.
+/// A terminal, on an event loop or in virtual time. Use it only on its scheduler's thread.
 package protocol TerminalPort: AnyObject {
   var keys: any ByteChannel { get }
   func setRaw(_ isRaw: Bool) throws(SystemError)

@@ -10,7 +10,7 @@ public enum TerminalKey: Hashable, Sendable {
   case function(Int)
   /// A mouse action, if the terminal was told to report mouse actions (``TerminalMouse/reporting``).
   case mouse(TerminalMouse)
-  /// An unnamed sequence, or a terminal's response to a query.
+  /// An unrecognized sequence, or a terminal's response to a query.
   case other(Chunk)
 }
 

@@ -5,14 +5,15 @@ public struct TerminalMouse: Hashable, Sendable {
   public enum Action: Hashable, Sendable {
     /// A button was pressed: 0 is the left one, 1 the middle one, 2 the right one.
     case press(Int)
-    /// A button was released; 3 if the terminal doesn't say which.
+    /// A button was released; 3 if the terminal doesn't report which one.
     case release(Int)
     case wheelUp, wheelDown
   }
 
   public var action: Action
-  /// The character's column, counted from 0 at the left. `row` is counted from 0 at the top.
+  /// The character's column, counted from 0 at the left.
   public var column: Int
+  /// The character's row, counted from 0 at the top.
   public var row: Int
 
   public init(_ action: Action, column: Int, row: Int) {
@@ -24,7 +25,7 @@ public struct TerminalMouse: Hashable, Sendable {
   /// The bytes that make a terminal report buttons and the wheel, with decimal coordinates (xterm's modes 1000 and
   /// 1006).
   public static let reporting: Chunk = "\u{1B}[?1000h\u{1B}[?1006h"
-  /// The bytes that end ``reporting``.
+  /// The bytes that make a terminal stop reporting mouse actions.
   public static let quiet: Chunk = "\u{1B}[?1006l\u{1B}[?1000l"
 
   /// Decodes a decimal report: `ESC [ < 0 ; 12 ; 3 M`, or with `m` when the button was released (xterm's mode 1006).
@@ -45,7 +46,7 @@ public struct TerminalMouse: Hashable, Sendable {
     self.init(code: code, isRelease: code & 0b110_0011 == 3, column: Int(bytes[1]) - 33, row: Int(bytes[2]) - 33)
   }
 
-  /// - Returns: `nil` for movements, the horizontal wheel and further buttons.
+  /// - Returns: `nil` for movements, the horizontal wheel and other buttons.
   private init?(code: Int, isRelease: Bool, column: Int, row: Int) {
     guard code >= 0 else { return nil }
     // Ignore Shift, Alt and Ctrl.

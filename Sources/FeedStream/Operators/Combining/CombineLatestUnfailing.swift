@@ -1,6 +1,6 @@
-// `combineLatest` in which some of the publishers cannot fail; those take on the failure type of the others.
-// These overloads are disfavored: the compiler tries them only where the failure types differ, so type checking takes
-// no longer.
+// Overloads of `combineLatest` in which some of the publishers cannot fail; those take on the failure type of the
+// others. The overloads are disfavored: the compiler tries them only where the failure types differ, so type checking
+// takes no longer.
 extension Publisher {
   /// Combines the newest values of this publisher and one that cannot fail.
   ///

@@ -135,7 +135,7 @@ extension Publishers {
 
 extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equatable {}
 
-/// The stage as the suffix's subscriber. This is a separate type, so that it differs from the prefix's subscriber.
+/// The suffix's subscriber, which forwards to the stage. Its type differs from that of the prefix's subscriber.
 @frozen @usableFromInline struct SuffixStage<Downstream: Subscriber>: FusedStage {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
@@ -174,7 +174,7 @@ extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equ
   @inlinable override func ended(_ completion: Subscribers.Completion<Failure>) {
     guard case .finished = completion, let suffix, !(onlyIfEmpty && hasDelivered) else { return end(completion) }
     self.suffix = nil
-    // As in Combine, subscribe while the completion is handled, even if upstream completes while it is being subscribed
+    // As in Combine, subscribe while handling the completion, even if upstream completes while it is being subscribed
     // to. There is only one suffix, so the stack stays flat without a loop.
     upcoming = suffix
     subscribeToUpcoming()

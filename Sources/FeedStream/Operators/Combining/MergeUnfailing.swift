@@ -1,5 +1,6 @@
-// `merge` in which some of the publishers cannot fail; those take on the failure type of the others. These overloads
-// are disfavored: the compiler tries them only where the failure types differ, so type checking takes no longer.
+// Overloads of `merge` in which some of the publishers cannot fail; those take on the failure type of the others. The
+// overloads are disfavored: the compiler tries them only where the failure types differ, so type checking takes no
+// longer.
 extension Publisher {
   /// Delivers the values of this publisher and another that cannot fail, as they arrive.
   ///

@@ -1,5 +1,6 @@
-// `zip` in which some of the publishers cannot fail; those take on the failure type of the others. These overloads are
-// disfavored: the compiler tries them only where the failure types differ, so type checking takes no longer.
+// Overloads of `zip` in which some of the publishers cannot fail; those take on the failure type of the others. The
+// overloads are disfavored: the compiler tries them only where the failure types differ, so type checking takes no
+// longer.
 extension Publisher {
   /// Combines values at the same index from this publisher and one that cannot fail.
   ///

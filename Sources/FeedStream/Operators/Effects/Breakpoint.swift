@@ -100,8 +100,8 @@ struct BreakpointStage<Upstream: Publisher, Downstream: Subscriber<Upstream.Outp
   }
 }
 
-/// Raises `SIGTRAP` with its default action, because Swift's backtracer would handle the signal and let the process
-/// continue.
+/// Raises `SIGTRAP` with its default action, because Swift's backtracer would otherwise handle the signal and let the
+/// process continue.
 @inline(never) @usableFromInline func stopInDebugger() {
   let handler = signal(SIGTRAP, SIG_DFL)
   raise(SIGTRAP)

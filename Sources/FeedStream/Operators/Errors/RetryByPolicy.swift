@@ -11,12 +11,12 @@ extension Publisher {
   /// forwards.
   ///
   /// - Parameters:
-  ///   - policy: the limit and the pauses. Without a pause, the subscription follows immediately, with a flat stack.
+  ///   - policy: the limit and the pauses. Without a pause, the retry follows immediately, and the stack stays flat.
   ///   - scheduler: measures the pauses and subscribes after them.
   ///   - options: passed on to `scheduler`.
   ///   - generator: the source of random numbers for the policy's jitter; each subscription starts with a copy, so a
   ///     seeded generator gives every subscription the same pauses.
-  ///   - isWorthIt: returns true to try again after this error.
+  ///   - isWorthIt: returns true to retry after this error.
   @inlinable public func retry<S: Scheduler>(
     _ policy: RetryPolicy, scheduler: S, options: S.SchedulerOptions? = nil,
     using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),

@@ -7,11 +7,11 @@ extension Publisher where Output: Hashable {
   ///
   /// ![distinct()](marbles-distinct.svg)
   ///
-  /// Remembers every value delivered, as long as the subscription lives. If only adjacent values repeat, use
-  /// `removeDuplicates()`, which remembers one value.
+  /// Keeps every delivered value until the subscription ends. If only adjacent values repeat, use `removeDuplicates()`,
+  /// which keeps only one value.
   ///
   /// **Demand:** requests one more value for each one left out. **Failure, cancellation:** pass through. **Policy:**
-  /// forwards; leaves out repetitions, by design.
+  /// forwards; leaves out duplicates, by design.
   @inlinable public func distinct() -> Publishers.Distinct<Self, Output> { distinct(by: { $0 }) }
 }
 
@@ -22,10 +22,10 @@ extension Publisher {
   ///     distinct(by: \.count)
   ///     downstream  --"a"-------"cc"-------|
   ///
-  /// Remembers every key, as long as the subscription lives.
+  /// Keeps every key until the subscription ends.
   ///
   /// **Demand:** requests one more value for each one left out. **Failure, cancellation:** pass through. **Policy:**
-  /// forwards; leaves out repetitions, by design.
+  /// forwards; leaves out duplicates, by design.
   ///
   /// - Parameter key: returns the part of a value that must differ, such as an identifier.
   @inlinable public func distinct<Key: Hashable>(by key: @escaping (Output) -> Key) -> Publishers.Distinct<Self, Key> {

@@ -32,7 +32,7 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       precondition(count >= 0, "dropFirst(\(count)): the number of values cannot be negative; use 0 or more")
       let stage = DropStage<Output, Failure>(ErasedSubscriber(subscriber), count)
-      // Below a publisher that delivers on a queue, the stage lives on that queue, and its subscription is handed down
+      // Below a publisher that delivers on a queue, the stage lives on that queue, and its subscription is delivered
       // there.
       if !StreamHomes.mayCross { stage.greet() }
       upstream.receive(stage: stage)

@@ -8,7 +8,7 @@ extension Publisher where Output: Equatable {
   /// ![removeDuplicates()](marbles-removeDuplicates.svg)
   ///
   /// **Demand:** requests one more value for each one dropped. **Failure, cancellation:** pass through. **Policy:**
-  /// forwards; leaves out repetitions, by design.
+  /// forwards; leaves out duplicates, by design.
   @inlinable public func removeDuplicates() -> Publishers.RemoveDuplicates<Self> { removeDuplicates(by: ==) }
 }
 
@@ -20,7 +20,7 @@ extension Publisher {
   ///     downstream  --a-----b-----a--|
   ///
   /// **Demand:** requests one more value for each one dropped. **Failure, cancellation:** pass through. **Policy:**
-  /// forwards; leaves out repetitions, by design.
+  /// forwards; leaves out duplicates, by design.
   ///
   /// - Parameter predicate: compares the previous value with the new one.
   @inlinable public func removeDuplicates(
@@ -37,7 +37,7 @@ extension Publisher {
   ///     downstream  --a-----b--#
   ///
   /// **Demand:** requests one more value for each one dropped. **Failure:** a thrown error cancels upstream; upstream's
-  /// own failure passes through. **Cancellation:** passes through. **Policy:** forwards; leaves out repetitions, by
+  /// own failure passes through. **Cancellation:** passes through. **Policy:** forwards; leaves out duplicates, by
   /// design.
   ///
   /// - Parameter predicate: compares the previous value with the new one.

@@ -19,7 +19,7 @@ extension Publisher {
     Publishers.ConcatMap(upstream: self, transform: transform)
   }
 
-  /// Makes a publisher that cannot fail from each value and delivers the publishers' values, one publisher after
+  /// From each value, makes a publisher that cannot fail, and delivers the publishers' values, one publisher after
   /// another.
   ///
   /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` when both can fail.
@@ -40,7 +40,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).concatMap(transform)
   }
 
-  /// `concatMap` where nothing can fail.
+  /// `concatMap` for a stream and publishers that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` when both can fail.
   @_disfavoredOverload @inlinable public func concatMap<P: Publisher>(

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Makes a publisher from each value and delivers the values of all of them, as they arrive.
+  /// Makes a publisher from each value and delivers the values of all these publishers, as they arrive.
   ///
   ///     upstream    --a-------b-------|
   ///     flatMap { Timer… }
@@ -18,7 +18,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - maxPublishers: the number of publishers that may be active at the same time; this many values are requested
-  ///     from upstream at first. With `.max(1)`, the publishers follow one another. With `.none`, no value could ever
+  ///     from upstream initially. With `.max(1)`, the publishers follow one another. With `.none`, no value could ever
   ///     arrive, so a request traps.
   ///   - transform: makes a publisher from a value.
   @inlinable public func flatMap<T, P: Publisher<T, Failure>>(
@@ -27,7 +27,7 @@ extension Publisher {
     Publishers.FlatMap(upstream: self, maxPublishers: maxPublishers, transform: transform)
   }
 
-  /// Makes a publisher that cannot fail from each value and delivers the values of all of them.
+  /// From each value, makes a publisher that cannot fail, and delivers the values of all these publishers.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` when both can fail.
   @_disfavoredOverload @inlinable public func flatMap<P: Publisher>(
@@ -47,7 +47,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).flatMap(maxPublishers: maxPublishers, transform)
   }
 
-  /// `flatMap` where nothing can fail.
+  /// `flatMap` for a stream and publishers that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` when both can fail.
   @_disfavoredOverload @inlinable public func flatMap<P: Publisher>(

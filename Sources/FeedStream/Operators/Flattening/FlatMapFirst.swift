@@ -38,7 +38,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).flatMapFirst(transform)
   }
 
-  /// `flatMapFirst` where nothing can fail.
+  /// `flatMapFirst` for a stream and publishers that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapFirst(_:)` when both can fail.
   @_disfavoredOverload @inlinable public func flatMapFirst<P: Publisher>(

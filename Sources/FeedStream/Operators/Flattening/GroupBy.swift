@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Divides the stream by a key: delivers a publisher for each key, which delivers the values with that key.
+  /// Divides the stream by a key: for each key, delivers a publisher of the values with that key.
   ///
   ///     upstream    --1--2--3--4--|
   ///     groupBy { $0 % 2 }
@@ -12,7 +12,7 @@ extension Publisher {
   /// groups; the stream finishes after the waiting groups are delivered. **Cancellation:** cancelling a group ends it,
   /// and the next value with its key begins another; cancelling the stream is immediate, and the groups finish.
   /// **Policy:** a group holds its values without limit until it is subscribed to and the values are requested. Nothing
-  /// is lost, and the values of a group without a subscriber accumulate: subscribe to every group.
+  /// is lost, so the values of a group without a subscriber accumulate: subscribe to every group.
   ///
   /// - Parameter key: returns the key of a value's group.
   @inlinable public func groupBy<Key: Hashable>(_ key: @escaping (Output) -> Key) -> Publishers.GroupBy<Self, Key> {

@@ -28,7 +28,7 @@ extension Publisher where Output: Publisher, Failure == Never {
 }
 
 extension Publisher where Output: Publisher, Failure == Never, Output.Failure == Never {
-  /// `switchToLatest` where nothing can fail.
+  /// `switchToLatest` for a stream and publishers that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in `switchToLatest()` when both can fail.
   @inlinable public func switchToLatest() -> Publishers.SwitchToLatest<Output, Self> {
@@ -68,7 +68,7 @@ extension Publisher {
     map(transform).switchToLatest()
   }
 
-  /// Makes a publisher that cannot fail from each value and delivers the values of the newest publisher.
+  /// From each value, makes a publisher that cannot fail, and delivers the values of the newest publisher.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` when both can fail.
   @_disfavoredOverload @inlinable public func flatMapLatest<P: Publisher>(
@@ -83,7 +83,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Makes a publisher that may fail from each value and delivers the values of the newest publisher.
+  /// From each value, makes a publisher that may fail, and delivers the values of the newest publisher.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` when both can fail.
   @_disfavoredOverload @inlinable public func flatMapLatest<P: Publisher>(
@@ -92,7 +92,7 @@ extension Publisher where Failure == Never {
     map(transform).switchToLatest()
   }
 
-  /// Makes a publisher that cannot fail from each value and delivers the values of the newest publisher.
+  /// From each value, makes a publisher that cannot fail, and delivers the values of the newest publisher.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` when both can fail.
   @_disfavoredOverload @inlinable public func flatMapLatest<P: Publisher>(

@@ -64,7 +64,7 @@ extension Publishers {
       }
     }
 
-    /// - Returns: false if the connection was cancelled meanwhile: new subscribers may have attached after that.
+    /// - Returns: false if the connection was cancelled in the meantime: new subscribers may have attached since.
     @usableFromInline final func endsConnecting(_ made: any Cancellable) -> Bool {
       let isWanted = mutex.withLock {
         isConnecting = false

@@ -6,7 +6,7 @@ extension Publisher {
   ///     first subscriber   --1--2--3--|
   ///     second subscriber      -2--3--|
   ///
-  /// Nothing happens until ``ConnectablePublisher/connect()``; each call subscribes to upstream once more, through the
+  /// Nothing happens until ``ConnectablePublisher/connect()``; each call subscribes to upstream again, through the
   /// same subject. **Demand:** a connection requests everything from upstream, once a subscriber has requested anything
   /// (with a ``CurrentValueSubject``, immediately); the subject decides what happens to a value that a subscriber has
   /// not requested. **Failure:** passes through. **Cancellation:** a subscriber cancels only its own subscription;

@@ -70,7 +70,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   @usableFromInline let oneShot: OneShot<Context>
   @usableFromInline let latest: Bool
   @usableFromInline let hold: CrossedHome?
-  /// The value that waits; one has already been subtracted from the demand for it.
+  /// The waiting value; the demand has already been reduced by one for it.
   @exclusivity(unchecked) @usableFromInline var waiting: Input?
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none

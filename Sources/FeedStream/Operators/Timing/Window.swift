@@ -111,7 +111,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   override func began() {
     super.began()
     guard isLive, ending == nil else { return }
-    // The subscribers of the first window don't belong to the stream whose subscription is being handed down.
+    // The subscribers of the first window don't belong to the stream whose subscription is being delivered.
     if count == nil { CurrentDomain.apart { beginWindow() } }
     up?.request(.unlimited)
   }

@@ -68,7 +68,7 @@ final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<I
 }
 
 /// Requests one signal more than the number of requested values, because that signal may be the completion, which needs
-/// no demand. If it is a value, it is held.
+/// no demand. If the extra signal is a value, it is held.
 @usableFromInline final class DematerializeStage<Output, Failure: Error>: Stage<Output, Failure>, Subscriber {
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var held: Output?

@@ -29,11 +29,11 @@ struct CacheFile: Sendable {
   /// The identity of the file that is currently at the path; `nil` if there is none.
   var identity: Identity? { Self.identity(of: path) }
 
-  /// True when a write-ahead log that is not empty is next to the file.
+  /// True when there is a nonempty write-ahead log next to the file.
   var hasLog: Bool { (Self.identity(of: resolved + "-wal")?.size ?? 0) > 0 }
 
-  /// Creates the folders that lead to the file, accessible only to the current user, as the XDG base directory
-  /// specification requires.
+  /// Creates the file's parent folders, accessible only to the current user, as the XDG base directory specification
+  /// requires.
   func createFolder() throws {
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -58,8 +58,7 @@ struct CacheFile: Sendable {
   func withFolderLock<R>(exclusively: Bool, patience: Duration, _ body: () throws -> R) throws -> R {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      // Running out of descriptors says nothing about the folder: locks may work there, and another process may hold
-      // one.
+      // Running out of descriptors doesn't mean that the folder can't be locked: another process may hold the lock.
       if errno == EMFILE || errno == ENFILE { throw POSIXError(.init(rawValue: errno) ?? .EMFILE) }
       return try body()
     }
@@ -103,9 +102,9 @@ struct CacheFile: Sendable {
     }
   }
 
-  /// Removes companion files whose main file is gone: otherwise, a shared index that another process still holds for
-  /// the old file would be used for the new one. Call this only if there is no file, and while holding the exclusive
-  /// folder lock.
+  /// Removes companion files whose main file is gone, because a shared index that another process still holds for the
+  /// old file would otherwise be used for the new one. Call this only if there is no file, and while holding the
+  /// exclusive folder lock.
   func removeStrayCompanions() {
     for companion in Self.companions { unlink(resolved + companion) }
   }

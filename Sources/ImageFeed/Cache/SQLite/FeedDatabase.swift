@@ -47,8 +47,8 @@ struct FeedDatabase: Sendable {
     configuration.prepareDatabase { db in
       // Don't overwrite deleted rows with zeros (Debian's default): feeds are public, and zeroing doubles the writes.
       // The log is cut back to 8 MiB after a large save, and is copied to the file when it reaches that size. A page
-      // that changes several times in between is copied only once. Folding the journal goes through the whole table of
-      // notes, and a cache of 8 MiB holds most of that table's pages.
+      // that changes several times in between is copied only once. Folding the journal reads the whole table of notes,
+      // and a cache of 8 MiB holds most of that table's pages.
       try db.execute(
         sql: """
           PRAGMA secure_delete = OFF; PRAGMA journal_size_limit = 8388608; PRAGMA wal_autocheckpoint = 2000;
@@ -94,7 +94,7 @@ struct FeedDatabase: Sendable {
       return result
     } catch {
       journal.forget()
-      // SQLite may have rolled back already. An error of this rollback is ignored: the first error is the one to
+      // SQLite may have rolled back already. An error in this rollback is ignored: the first error is the one to
       // report.
       if db.isInsideTransaction { try? db.rollback() }
       throw error

@@ -224,7 +224,7 @@ extension Date {
 }
 
 extension FeedImage.ID {
-  /// The bytes of the UUID, and then the number as four big-endian bytes: the form that ``RawStatement/imageID(_:)``
+  /// The bytes of the UUID, and then the number as four big-endian bytes: the format that ``RawStatement/imageID(_:)``
   /// reads.
   var stored: [UInt8] {
     withUnsafeBytes(of: uuid.uuid) { Array($0) } + withUnsafeBytes(of: number.bigEndian) { Array($0) }

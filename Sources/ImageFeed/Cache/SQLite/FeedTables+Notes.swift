@@ -4,8 +4,8 @@ import GRDBSQLite
 
 /// The SQL statements for notes. They run inside a transaction, like those of ``FeedTables``.
 ///
-/// Notes are kept as bytes (``NoteFields``), because they gain fields with every release, are read and written as a
-/// whole, and are never searched.
+/// Notes are kept as bytes (``NoteFields``), because releases add fields to them, and because they are read and written
+/// as a whole and are never searched.
 extension FeedTables {
   /// - Parameter remembers: true to cache the note for later reads, as writing transactions do.
   func note<Note: StoredNote>(_ key: NoteKey, as type: Note.Type, remembers: Bool) throws -> Note? {

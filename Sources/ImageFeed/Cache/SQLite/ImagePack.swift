@@ -15,7 +15,8 @@ enum ImagePack {
     /// The lengths of the text fields; -1 for a missing field.
     var description: Int32
     var location: Int32
-    /// Its bits are inverted if there is a post, so packs of images without posts are the same as before posts existed.
+    /// Its bits are inverted if there is a post, so packs of images without posts are the same as before posts were
+    /// introduced.
     var address: Int32
     /// Seconds since 1970; `Int64.min` without a date.
     var published: Int64

@@ -4,8 +4,8 @@ import GRDBSQLite
 
 /// A prepared statement that is bound and read column by column, directly through SQLite.
 ///
-/// The pointer is a statement in GRDB's cache and lives as long as its connection; use it only inside the transaction
-/// that requested it.
+/// The pointer refers to a statement in GRDB's cache, and is valid while its connection is open. Use it only inside the
+/// transaction that requested it.
 struct RawStatement {
   private let handle: OpaquePointer
 

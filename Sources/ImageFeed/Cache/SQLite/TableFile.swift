@@ -105,7 +105,7 @@ package final class TableFile: Sendable {
     configuration.allowsUnsafeTransactions = true
     let connection = try DatabaseConnection(path: file.path, configuration)
     try connection.queue.inDatabase { db in
-      // Check before any change: another program's file must not even be switched to a log.
+      // Check before any change: another program's file must not even be switched to write-ahead logging.
       try kind.check(db)
       try db.execute(sql: "PRAGMA journal_size_limit = 4194304; PRAGMA secure_delete = OFF")
       _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")

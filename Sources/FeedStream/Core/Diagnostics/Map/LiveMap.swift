@@ -2,7 +2,7 @@ import Synchronization
 
 /// Turns the live map of streams on and off, and finds the list to which a new stream belongs.
 @usableFromInline enum LiveMap {
-  /// Read for each new subscription and each new boundary of a chain, but not for values.
+  /// True while the map is on. Read for each new subscription and each new boundary of a chain, but not for values.
   @usableFromInline static var isOn: Bool { on.load(ordering: .relaxed) }
 
   private static let on = Atomic(false)
@@ -28,7 +28,7 @@ import Synchronization
     Introspection.mapIs(on: isOn)
   }
 
-  /// Turns the map on because the environment variable says so.
+  /// Turns the map on because the `FEEDSTREAM_MAP` environment variable is `on`.
   static func begin() {
     on.store(true, ordering: .relaxed)
     Introspection.mapIs(on: true)
@@ -94,7 +94,7 @@ import Synchronization
   /// Attaches a subscriber of an unknown type, so that it becomes a node. This method isn't specialized: the chain is
   /// slow while the map is on.
   ///
-  /// - Returns: false when `subscriber` is known, and nothing has happened.
+  /// - Returns: false if nothing has happened, because the map already includes `subscriber`.
   static func attach<P: Publisher, S: Subscriber<P.Output, P.Failure>>(_ subscriber: S, to publisher: P) -> Bool {
     let bare = unerased(subscriber)
     let isAwaited = bare is any AwaitedValues
@@ -116,8 +116,8 @@ import Synchronization
   var knownMap: LoopMap? { get }
   /// The lane's streams; `nil` if the calling thread may not read them now.
   func readHere(atMost limit: Int) -> StreamMap?
-  /// Schedules a call of `read` with true in the lane. If the lane's loop is closed, calls `read` with false, anywhere.
-  /// No loop waits for this call.
+  /// Schedules the call `read(true)` in the lane. If the lane's loop is closed, calls `read(false)` on any thread. No
+  /// loop waits for this call.
   func look(_ read: @escaping @Sendable (_ isHere: Bool) -> Void)
 }
 

@@ -32,7 +32,7 @@ final class MapEnd<Base: Subscriber>: Subscriber, LiveSubscriber, CustomStringCo
   }
 
   var isLive: Bool { !isOver && subscription != nil }
-  // The home's list has this end already.
+  // The home's list already contains this end.
   var lane: (any StreamLane)? { nil }
   var upstream: AnyObject? { subscription }
   var combineIdentifier: CombineIdentifier { base.combineIdentifier }

@@ -22,7 +22,7 @@ struct MapReader {
       nodes[node].held = bridge.held()
       nodes[node].waitsForTime = nodes[node].held > 0
     }
-    // Otherwise, another thread may be changing the counts.
+    // Skip the counts if another thread may be changing them.
     if let tally, end.mayBeRead { note(tally, arrivingAt: node) }
     // An end that is also a member may have been visited.
     if nodes[node].upstreams.isEmpty, let upstream = end.upstream { visit(upstream, above: node, end) }

@@ -23,12 +23,12 @@
   var heldForNobody: String?
   /// The probable reason why nothing is delivered, for a finding about the member.
   var reason: String?
-  /// The probable reason why the members above deliver nothing, if only this member knows it.
+  /// The probable reason why the members above deliver nothing, if only this member can report it.
   var reasonAbove: String?
   /// Anything else that a reader should know about the member.
   var note: String?
   var isOver = false
-  /// True for a member that takes events from several publishers: publishers that have ended aren't counted anymore.
+  /// True for a member that takes events from several publishers: those that have completed are no longer counted.
   var joins = false
   /// True for a member that only moves values to another home, so that all values that have arrived either have left it
   /// or wait in it.

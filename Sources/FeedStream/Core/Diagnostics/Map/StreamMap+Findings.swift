@@ -101,7 +101,7 @@ extension StreamMap {
     )
   }
 
-  /// A subscription from outside this library shows only the values that arrive below it.
+  /// The finding about a subscription from outside this library: only the values that arrive below it are counted.
   private func finding(forForeign node: Node, _ below: [[Int]]) -> (Reason, String)? {
     guard node.delivered == nil else {
       return node.delivered == 0

@@ -1,7 +1,7 @@
 extension StreamMap: Encodable {
   private enum Key: String, CodingKey { case nodes, findings, silentLoops, isCut }
 
-  /// The map as JSON: durations are in seconds, and an unlimited demand is the word `unlimited`.
+  /// Encodes the map: durations are in seconds, and an unlimited demand is the string `unlimited`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(nodes, forKey: .nodes)

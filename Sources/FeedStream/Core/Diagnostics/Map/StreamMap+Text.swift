@@ -34,8 +34,8 @@ extension StreamMap: CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  /// The findings as text, the most certain first. Findings that read alike, such as those of a hundred inner streams of
-  /// one `flatMap`, are counted and listed once.
+  /// The findings as text, the most certain first. Findings with the same text, such as those of a hundred inner
+  /// streams of one `flatMap`, are listed once, with a count.
   public var stuckPlaces: [(title: String, message: String)] {
     var places: [(title: String, message: String)] = []
     var counts: [Int] = []

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A list of weak references to which any thread can add. From time to time, adding an element removes the elements
-/// that are over.
+/// whose objects have been released.
 final class SweptList<Element: Sendable>: Sendable {
   private struct Contents {
     var list: [Element] = []

@@ -29,7 +29,7 @@ public import Synchronization
 
   /// Counts a value.
   ///
-  /// - Returns: false for the first value of a turn, for which the caller calls ``stamp()``.
+  /// - Returns: false for the first value of a turn, for which the caller must call ``stamp()``.
   @inlinable @inline(__always) final func countIsCurrent() -> Bool {
     count &+= 1
     return turn == home.turn.load(ordering: .relaxed)
