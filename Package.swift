@@ -139,7 +139,9 @@ let package = Package(
     // WebSocket, both sides.
     .target(
       name: "FeedWebSocket",
-      dependencies: ["FeedHTTPServer", "FeedHTTPTypes", "FeedStream", "FeedTLS", "COpenSSL", "CZlib"]),
+      dependencies: [
+        "FeedHTTPServer", "FeedHTTPTypes", "FeedStream", "FeedTLS", "PlainText", "COpenSSL", "CZlib",
+      ]),
     .target(
       name: "ImageFeed",
       dependencies: [

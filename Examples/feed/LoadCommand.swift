@@ -10,9 +10,9 @@ struct LoadCommand: ParsableCommand {
     abstract: "Load feeds and show them.",
     discussion: """
       Loads each feed from its server and saves it. If the server fails, shows the saved feed, provided it is younger than \
-      --max-age; --fallback, --offline, --refresh and --prefer-cache change this. Several feeds are shown as one list, \
-      with the newest image first. Without a URL, shows your subscriptions. For each feed that can't be shown, prints \
-      an error to standard error. The exit status is 1 if no feed could be shown.
+      --max-age. To change this behavior, use --fallback, --offline, --refresh or --prefer-cache. Several feeds are \
+      shown as one list, with the newest image first. Without a URL, shows your subscriptions. For each feed that \
+      can't be shown, prints an error to standard error. The exit status is 1 if no feed could be shown.
       """)
 
   @OptionGroup var load: LoadOptions

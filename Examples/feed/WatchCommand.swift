@@ -64,7 +64,7 @@ struct WatchCommand: ParsableCommand {
       throw ValidationError(
         follow
           ? "--follow makes no requests, so leave out --every."
-          : "choose --every 15m, --every auto, or --follow")
+          : "Choose --every 15m, --every auto, or --follow.")
     }
     if shell, exec == nil { throw ValidationError("--shell needs --exec.") }
     if let exec, !shell { _ = try CommandWords.split(exec) }

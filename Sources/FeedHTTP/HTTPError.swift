@@ -127,7 +127,7 @@ extension HTTPError: CustomStringConvertible {
     case .redirectRefused:
       (
         "\(shownHost) redirects to a URL that isn't followed",
-        "only http and https are followed, and http never after https"
+        "redirects are followed only to http and https, and never from https to http"
       )
     case .privateNetwork:
       (

@@ -115,7 +115,7 @@ extension SystemError {
     if case .system(let error) = error {
       self = error
     } else {
-      self.init(operation, "\(subject), since \(error)", code: error.code)
+      self.init(operation, "\(subject), because \(error)", code: error.code)
     }
   }
 }

@@ -135,7 +135,7 @@ final class TLSChannel: ByteChannel {
 
   private func end(failure error: TLSError) {
     failure = error
-    end(.failure(SystemError("read from", "\(peer), since \(error)", code: error.code)))
+    end(.failure(SystemError("read from", "\(peer), because \(error)", code: error.code)))
   }
 
   private func end(_ result: ReadResult) {

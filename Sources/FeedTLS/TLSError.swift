@@ -67,7 +67,7 @@ extension TLSError: CustomStringConvertible {
     case .badCertificate(let certificate, let reason): "the certificate of \(certificate) was rejected: \(reason)"
     case .noCertificate: "the client presented no certificate"
     case .refused(let reason): "the peer refused the connection: \(reason)"
-    case .noCommonProtocol: "the peer supports none of the application protocols"
+    case .noCommonProtocol: "the peer supports none of the offered application protocols"
     case .notTLS: "the peer does not speak TLS"
     case .protocolViolation(let reason): "the peer violated the TLS protocol: \(reason)"
     case .truncated: "the connection ended without a TLS close_notify alert; the data may be incomplete"

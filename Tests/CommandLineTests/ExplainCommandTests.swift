@@ -29,7 +29,7 @@ import Testing
       ] {
         #expect(text.output.contains(part), "\(text.output)")
       }
-      #expect(text.output.contains("requested all of it: status 200, changed, 1 image;"))
+      #expect(text.output.contains("requested the whole feed: status 200, changed, 1 image;"))
 
       let json = try await FeedBinary.run(["explain", url, "--cache", cache, "--format", "json"])
       let object = try #require(

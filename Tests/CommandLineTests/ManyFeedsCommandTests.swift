@@ -297,7 +297,7 @@ private final class RequestCount: @unchecked Sendable {
       Pulse.text(of: [away], among: 1, now: now) == "e.example has been unreachable since \(sampleDate.timeOfDay); ")
     #expect(
       Pulse.text(of: [away, away], among: 5, now: now)
-        == "2 of 5 feeds failing, e.example has been unreachable since \(sampleDate.timeOfDay); ")
+        == "2 of 5 feeds failing; e.example has been unreachable since \(sampleDate.timeOfDay); ")
     #expect(Pulse.text(of: [away], among: 1, now: sampleDate + 90_000).contains(sampleDate.dayAndTime))
     let page = Pulse.Away(name: "e.example", since: sampleDate, isSilent: false)
     #expect(

@@ -37,7 +37,7 @@ import Testing
   @Test func `watch without an interval lists the options to choose from`() async throws {
     let run = try await FeedBinary.run(["watch", "https://e.example/"])
     #expect(run.status == 64)
-    #expect(run.errors.hasPrefix("feed: choose --every 15m, --every auto, or --follow\n"))
+    #expect(run.errors.hasPrefix("feed: Choose --every 15m, --every auto, or --follow.\n"))
   }
 
   @Test func `an unmatched quote is reported`() async throws {

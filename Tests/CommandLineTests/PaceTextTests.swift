@@ -28,7 +28,7 @@ import Testing
     )
     #expect(
       text.contains(
-        "  pace:   a.example says that it allows 100 requests in 10 minutes, and that 4 were left, for the next 90 seconds "
+        "  pace:   a.example says that it allows 100 requests in 10 minutes, and that 4 were left for the next 90 seconds "
           + "(RateLimit), as of 2025-06-15"), "\(text)")
   }
 

@@ -47,8 +47,8 @@ import Testing
     subprocess.standardErrors = .pipe
     let outcome = run(subprocess)
     #expect(outcome.text == "out\n")
-    #expect(outcome.error?.description == "/bin/sh exited with 3: complaint")
-    #expect(run(shell("kill -9 $$")).error?.description == "/bin/sh ended by signal 9")
+    #expect(outcome.error?.description == "/bin/sh exited with status 3: complaint")
+    #expect(run(shell("kill -9 $$")).error?.description == "/bin/sh was killed by signal 9")
   }
 
   @Test func `a program doesn't have to read its input to the end`() {
@@ -123,7 +123,7 @@ import Testing
     #expect(run(subprocess).text == "20\n7\n2048\n1048576\n")
     var greedy = shell("while :; do :; done")
     greedy.limits.processorSeconds = 1
-    #expect(run(greedy).error?.description == "/bin/sh ended by signal \(SIGXCPU)")
+    #expect(run(greedy).error?.description == "/bin/sh was killed by signal \(SIGXCPU)")
   }
 
   @Test func `cancelling sends SIGTERM, and SIGKILL after the grace period`() throws {
@@ -205,7 +205,7 @@ import Testing
     #expect(late.isFinished)
     let closed = run(shell("echo early; exec >&-; sleep 0.2; exit 4"))
     #expect(closed.text == "early\n")
-    #expect(closed.error?.description == "/bin/sh exited with 4")
+    #expect(closed.error?.description == "/bin/sh exited with status 4")
   }
 
   @Test func `a program's output is read only as requested`() throws {

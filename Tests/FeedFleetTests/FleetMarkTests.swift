@@ -48,7 +48,7 @@ import Testing
       let feed = CachedFeed(images.marked(isFromPrivateNetwork: after), timestamp: Date(timeIntervalSince1970: 9))
       let health = FeedHealth(address: address)
       let decision = PollDecision(
-        time: feed.timestamp, request: "all of it", outcome: "", due: nil, rule: .interval, reason: "")
+        time: feed.timestamp, request: "the whole feed", outcome: "", due: nil, rule: .interval, reason: "")
       let granted = PollLease(feed: health, host: "a.example", saved: FeedValidators(), since: FeedValidators())
       let renewal = FeedRenewal(timestamp: feed.timestamp, since: FeedValidators(), validators: FeedValidators())
       let polled = PollCompletion(of: granted, isWhole ? .replacement(feed) : .renewal(renewal), now: feed.timestamp) {

@@ -24,7 +24,7 @@ import Testing
     for number in 0..<5 {
       record.note(
         PollDecision(
-          time: Date(timeIntervalSince1970: Double(number)), request: number == 4 ? "changes" : "all of it",
+          time: Date(timeIntervalSince1970: Double(number)), request: number == 4 ? "changes" : "the whole feed",
           outcome: "\(number)", due: number == 3 ? nil : Date(timeIntervalSince1970: 9), rule: .interval, reason: "r"))
     }
     #expect(record.decisions.map(\.outcome) == ["2", "3", "4"])

@@ -192,10 +192,10 @@ import Testing
     #expect(one.title?.plain == "One" && one.summary?.plain == "The first")
     #expect(one.updated?.description == "2004-04-07T04:05:43Z")
     #expect(one.found == ["image https://example.org/one.gif"] && document.items[1].found == [])
-    #expect(!document.repairs.contains("the outermost element is missing"))
+    #expect(!document.repairs.contains("the root element is missing"))
     // RSS without its root element is still read as RSS.
     let rss = try read("<channel><item><title>One</title><link>https://e.com/</link></item></channel>")
-    #expect(rss.format == .rss && rss.repairs == ["the outermost element is missing"])
+    #expect(rss.format == .rss && rss.repairs == ["the root element is missing"])
   }
 
   @Test func `RSS in JSON is read`() throws {

@@ -217,6 +217,6 @@ import Testing
     let images = (1...3).map { "<media:thumbnail url='https://e.com/\($0).jpg'/>" }.joined()
     let document = try read(rss("<item>\(images)</item>"), limits: limits)
     #expect(document.items[0].images.count == 2)
-    #expect(document.repairs == ["an item refers to more images than are listed"])
+    #expect(document.repairs == ["an item refers to more images than the limit allows"])
   }
 }

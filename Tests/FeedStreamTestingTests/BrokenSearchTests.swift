@@ -41,7 +41,7 @@ import Testing
     // The test kit.
     """
     searchResults breaks rule 6, cancelling is final: upstream continued after the subscriber had cancelled.
-      The shortest script that shows it: a scheduled source, 1 value, then it finishes; demand: unlimited; \
+      The shortest failing script: a scheduled source, 1 value, then it finishes; demand: unlimited; \
     cancelled on subscription.
       received  nothing
       downstream: requested unlimited, received 0

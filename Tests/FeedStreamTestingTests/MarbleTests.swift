@@ -227,7 +227,7 @@ import Testing
     time.advance(by: .milliseconds(1))
     let failures = failures { recorder.expect("a-b|") }
     #expect(failures.count == 1)
-    #expect(failures[0].message.contains("\nIt is 1ms, and work is pending: 2ms: "))
+    #expect(failures[0].message.contains("\nThe time is 1ms, and work is pending: 2ms: "))
     #expect(failures[0].message.hasSuffix("Advance time, or call run()."))
     recorder.cancel()
   }

@@ -80,8 +80,8 @@ import Testing
     #expect(linesAbove == [4, 3, 2])
     #expect(
       failures.map(\.message) == [
-        "Step 1 of 1: thenRequest(0) requests nothing; request one value or more.",
-        "Step 1 of 1: thenRequest(-1) requests nothing; request one value or more.",
+        "Step 1 of 1: thenRequest(0) requests nothing; request at least one value.",
+        "Step 1 of 1: thenRequest(-1) requests nothing; request at least one value.",
         "Step 1 of 1: expectNext() expects nothing; say which values come next, or use expectNoEvent(for:).",
       ])
   }
@@ -113,7 +113,7 @@ import Testing
     #expect(
       failures.map(\.message) == [
         "Step 2 of 3 (“the second”): expected the value ‹7›, but at 1ms there was ‹2›.",
-        "Step 1 of 2: as(\"nothing\") names the step before it, and there is none; put it after a step.",
+        "Step 1 of 2: as(\"nothing\") names the step before it, but there is none; put it after a step.",
       ])
     let linesAbove = failures.map { UInt(#line) - $0.line }
     #expect(linesAbove == [10, 7])

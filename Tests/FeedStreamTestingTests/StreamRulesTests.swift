@@ -61,7 +61,7 @@ import Testing
       failures.first?.message == """
         faulty() breaks rule 4, never more than requested: the value 0 was delivered without demand; \
         requested 1, received 2.
-        The shortest script that shows it: a synchronous source, 1 value, then it finishes; demand: 1, \
+        The shortest failing script: a synchronous source, 1 value, then it finishes; demand: 1, \
         then unlimited at the end; \
         never cancelled.
                   0s

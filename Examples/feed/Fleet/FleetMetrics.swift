@@ -13,7 +13,7 @@ struct FleetMetrics {
     gauge("hosts", "Hosts that have feeds.", Double(status.hosts))
     gauge("due_hosts", "Due hosts without a running request.", Double(status.dueHosts))
     gauge("due_feeds", "Due feeds without a running request.", Double(status.dueFeeds))
-    gauge("queued_feeds", "Due feeds whose hosts are busy, or resting between requests.", Double(status.queuedFeeds))
+    gauge("queued_feeds", "Due feeds whose hosts are busy, or pausing between requests.", Double(status.queuedFeeds))
     gauge("lateness_seconds", "Longest time that a due feed has waited.", status.lateness / .seconds(1))
     gauge("taken_hosts", "Hosts leased to workers.", Double(status.leases.count))
     gauge("paused_hosts", "Paused hosts.", Double(status.pausedHosts))
@@ -31,7 +31,7 @@ struct FleetMetrics {
     family("polls_total", "counter", "Polls since the fleet was created.")
     for name in Self.outcomes { sample("polls_total", [("outcome", name)], Double(status.totals[name] ?? 0)) }
     late(status)
-    family("store_refusals_total", "counter", "Commands from all clients that the store has refused since it started.")
+    family("store_refusals_total", "counter", "Commands that the store has refused since it started, from any client.")
     for (code, count) in status.refusals.sorted(by: { $0.key < $1.key }) {
       sample("store_refusals_total", [("code", code)], Double(count))
     }

@@ -79,7 +79,7 @@ struct FleetStatusText: Sendable {
     let seen = seconds > 15 ? style.bad("silent for \(seconds) s") : "seen \(seconds) s ago"
     let polls = "\(worker.about["polls"] ?? 0) polls, \(worker.about["failures"] ?? 0) failed"
     var lines = [
-      "    \(worker.name.printable)  \(seen); \(polls); holds \(held.count) of \(worker.about["concurrency"] ?? 0)"
+      "    \(worker.name.printable)  \(seen); \(polls); \(held.count) of \(worker.about["concurrency"] ?? 0) leases"
     ]
     for lease in held.prefix(5) {
       lines.append("      \(lease.host.printable)  \(lease.address.printable(limit: 200))")

@@ -5,7 +5,7 @@ import ImageFeed
 struct ImageBudgetOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Maximum total size per feed of images that are loaded in advance, such as 50MB. (default: 30MB)",
+      "Maximum total size of the images that are loaded in advance for a feed, such as 50MB. (default: 30MB)",
       valueName: "size"),
     transform: ByteCount.init(parsing:))
   var imagesPerFeed = ByteCount(30_000_000)

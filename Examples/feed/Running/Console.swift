@@ -50,7 +50,7 @@ final class Console {
   }
 
   /// Reports a failure. The text must already be safe to show.
-  func fail(_ text: String) { report(log == nil ? "\(style.bad("feed:")) \(text)" : text, .error) }
+  func fail(_ text: String) { report(log == nil ? "\(style.bad("feed:")) \(text.afterColon)" : text, .error) }
 
   /// Reports a failure, given as the text of a ``FeedScreen``, in which some lines are hints.
   func showFailure(_ text: String) {
@@ -140,5 +140,14 @@ final class Console {
     }
     let words = taken.lastIndex(of: " ").map { taken[..<$0] } ?? taken[...]
     return words + "…"
+  }
+}
+
+extension String {
+  /// The text as it follows a colon: its first letter is lowercase, unless the first word is a name such as OPML.
+  fileprivate var afterColon: String {
+    let word = prefix { !$0.isWhitespace }
+    guard word.first?.isUppercase ?? false, word.dropFirst().allSatisfy(\.isLowercase) else { return self }
+    return prefix(1).lowercased() + dropFirst()
   }
 }

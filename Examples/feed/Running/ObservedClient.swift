@@ -88,7 +88,7 @@ private final class Transfer {
 
   func end(_ completion: Subscribers.Completion<HTTPError>? = nil) {
     switch completion {
-    case .finished?: log.debug("response is read", metadata: ["bytes": "\(bytes)"])
+    case .finished?: log.debug("response complete", metadata: ["bytes": "\(bytes)"])
     case .failure(let error)?: log.debug("request failed", metadata: ["error": "\("\(error)".printable)"])
     case nil: break
     }

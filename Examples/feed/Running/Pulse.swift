@@ -134,7 +134,7 @@ final class Pulse {
     let since = now.timeIntervalSince(first.since) < 86_400 ? first.since.timeOfDay : first.since.dayAndTime
     let state = first.isSilent ? "has been unreachable" : "hasn't sent a valid feed"
     let one = "\(first.name.printable(limit: 60)) \(state) since \(since)"
-    return (count > 1 ? "\(away.count) of \(count) feeds failing, \(one)" : one) + "; "
+    return (count > 1 ? "\(away.count) of \(count) feeds failing; \(one)" : one) + "; "
   }
 
   /// Hours, minutes and seconds, rounded up, so that a countdown that shows 0s is over.

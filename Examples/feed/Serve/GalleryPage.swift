@@ -141,7 +141,7 @@ enum GalleryPage {
       <script src="/script.js" defer></script>
       </head>
       <body data-version="\(gallery.version)" data-run="\(gallery.run)">
-      <a class="skip" href="#main">Skip to the content</a>
+      <a class="skip" href="#main">Skip to content</a>
       <header><a class="brand" href="/"><img src="/icon.svg" alt="" width="28" height="28">feed</a>
       <nav aria-label="Pages">\(link("/", "Images")) \(own)\(link("/health", "Health"))</nav>
       <p id="count">\(count(images, "image")) of \(count(feeds, "feed"))</p>
@@ -174,7 +174,7 @@ enum GalleryPage {
     let text =
       failing.count > mostNamed
       ? "\(failing.count) of \(gallery.sources.count) feeds are \(word)." : named.joined(separator: " ")
-    return "\(text) <a href=\"/health\">Why</a>"
+    return "\(text) <a href=\"/health\">Why?</a>"
   }
 
   private static func count(_ count: Int, _ word: String) -> String {

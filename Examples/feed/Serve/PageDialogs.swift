@@ -16,7 +16,7 @@ enum PageDialogs {
     <dt>← → h l</dt><dd>previous, next image</dd>
     <dt>↑ ↓ j k</dt><dd>the row above, below; in the enlarged view: the previous, next post</dd>
     <dt>Enter, Esc</dt><dd>enlarge, close</dd>
-    <dt>+ − 0</dt><dd>zoom in, zoom out, fit; the arrows move an enlarged image</dd>
+    <dt>+ − 0</dt><dd>zoom in, zoom out, fit; the arrows move a zoomed image</dd>
     <dt>o</dt><dd>open the post</dd>
     <dt>s</dt><dd>star or unstar; starred items are kept</dd>
     <dt>/</dt><dd>search</dd>

@@ -83,7 +83,7 @@ final class SiteLoops {
         if let whole = HTTPServer.WholeResponse(response) {
           reply.post(whole)
         } else {
-          site.warn("\(request.path): its response can't be passed between loops")
+          site.warn("\(request.path): the response can't be passed between loops")
           reply.send(completion: .failure(.internalServerError))
         }
       }

@@ -40,7 +40,7 @@ final class FollowingRun: Subscription {
   }
 
   func request(_ demand: Subscribers.Demand) {
-    precondition(demand > .none, "FleetFollower: request(.none) requests nothing; request one or more")
+    precondition(demand > .none, "FleetFollower: request(.none) requests nothing; request at least one value")
     guard deliver != nil else { return }
     self.demand += demand
     if hasBegun { return goOn() }

@@ -75,7 +75,7 @@ public final class RedisFeedStore: FeedStore {
 
   public func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed? {
     guard let feed = try feed(address, .retrieval, withImages: true), let timestamp = feed.timestamp else { return nil }
-    guard let images = feed.images else { throw .retrieval(.damaged("the images of a feed"), place: place) }
+    guard let images = feed.images else { throw .retrieval(.damaged("a feed's images cannot be read"), place: place) }
     return CachedFeed(images: images, timestamp: timestamp, validators: feed.record.validators)
   }
 

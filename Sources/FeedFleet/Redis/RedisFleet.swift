@@ -150,7 +150,7 @@ extension RedisFleet: WorkQueue {
           grant.problems.append(.damaged(place, "The lease for \(one.elements?.first?.text ?? "a host")"))
         }
       }
-      grant.problems += damaged.map { .damaged(place, "The key \($0.text ?? "?") (its host is skipped for a minute)") }
+      grant.problems += damaged.map { .damaged(place, "The key \($0.text ?? "?")") }
       return grant
     }
   }

@@ -50,7 +50,7 @@ enum CaseStudyOracle {
       let text = try item.decode(String.self, forKey: .id)
       // `decode(UUID.self)` accepts more than the notation of a UUID.
       guard let id = text.withBytes({ Identity($0) })?.uuid else {
-        throw DecodingError.dataCorruptedError(forKey: .id, in: item, debugDescription: "It is not a UUID.")
+        throw DecodingError.dataCorruptedError(forKey: .id, in: item, debugDescription: "it is not a UUID.")
       }
       self.id = id
       description = try item.decodeIfPresent(String.self, forKey: .description)

@@ -28,7 +28,7 @@ struct JSONFeedReader: JSONReading {
 
   mutating func read(_ root: JSONValue) throws(FeedFormatError) -> FeedDocument {
     guard let value = root["items"] else { throw .wrongShape(at: "", "\"items\" is missing") }
-    guard let items = value.elements else { throw .wrongShape(at: "items", "It is not an array") }
+    guard let items = value.elements else { throw .wrongShape(at: "items", "it is not an array") }
     var document = FeedDocument(format: format(of: root))
     document.title = string(root["title"]).map { FeedText($0, isMarkup: false) }
     base = address ?? url(root["feed_url"]) ?? url(root["home_page_url"])

@@ -58,7 +58,7 @@ public struct HTTPCacheEvent: Sendable, Hashable, CustomStringConvertible {
         + (isRevalidated ? "used while it is being revalidated" : "used because the request allows it")
     case .validating: "stored; revalidating the response"
     case .validated: "not changed"
-    case .staleAfterFailure(let cause): "stored and stale, used because the server failed: \(cause)"
+    case .staleAfterFailure(let cause): "stored and stale; used because the server failed: \(cause)"
     case .unusable(let cause): "stored and stale, and must not be used even though the server failed: \(cause)"
     case .shared: "using the response to a request in flight"
     case .stored: "the response is stored"

@@ -162,7 +162,7 @@ private struct ArrivingBody: Publisher {
   var _deliversAtHome: Bool { true }
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == HTTPError {
-    precondition(!lease.isTaken, "HTTP: a body arrives once; subscribe to it once, or share() it")
+    precondition(!lease.isTaken, "HTTP: a body arrives only once; subscribe to it once, or use share()")
     lease.isTaken = true
     lease.exchange.attach(PullSubscription("HTTP", subscriber, lease.exchange))
   }

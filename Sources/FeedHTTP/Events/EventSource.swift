@@ -1,5 +1,6 @@
 public import FeedStream
 public import Foundation
+import PlainText
 
 /// Options for an event stream: reconnection and limits.
 public struct EventSourceOptions: Sendable {
@@ -47,7 +48,7 @@ public enum EventSourceError: Error, Hashable, Sendable, CustomStringConvertible
     case .status(let status): "the server responded with status \(status) instead of events"
     case .contentType(let type?): "the response's type is \(type), not text/event-stream"
     case .contentType(nil): "the response has no Content-Type; text/event-stream is required"
-    case .tooLong(let limit): "an event has more than \(limit) bytes; raise maxEventBytes to allow that"
+    case .tooLong(let limit): "an event is longer than \(limit.byteSize); raise maxEventBytes to allow that"
     case .request(let error): error.description
     case .noEvents(1): "the connection ended without an event"
     case .noEvents(let attempts): "\(attempts) connections in a row ended without an event"

@@ -86,7 +86,9 @@ struct StreamMapPage {
       """
     let notes =
       map.stuckPlaces.map { "<b>\(escaped($0.title))</b>: \(escaped($0.message))" }
-      + map.silentLoops.map { "<b>\(escaped($0))</b> does not respond: it is blocked, or no thread runs it" }
+      + map.silentLoops.map {
+        "<b>\(escaped($0))</b> does not respond, because it is blocked or not running; its streams are missing here"
+      }
       + (map.isCut ? ["This map has reached its limit, so some nodes are missing here"] : [])
     if !notes.isEmpty {
       text += "\n<h2>Places that may be stuck</h2>\n<ul class=\"stuck\">"

@@ -70,7 +70,7 @@ extension HTTPServer {
     ) {
       guard let home = scheduler as? any StreamDomain else {
         preconditionFailure(
-          "EventLog(of:): events can only be sent to an EventLoop or to virtual time; use one of these")
+          "EventLog(of:): events can be sent only to an EventLoop or a VirtualTimeScheduler; pass one of these")
       }
       let member = Member()
       let (ring, isFinished) = channel.join(ObjectIdentifier(member)) { update in

@@ -113,7 +113,7 @@ public struct PolledAddress {
   ) {
     precondition(
       interval ?? .seconds(1) > .zero,
-      "PolledAddress: the interval must be greater than zero; use nil for an adaptive interval")
+      "PolledAddress: the interval is zero or less; use more than zero, or nil for an adaptive interval")
     self.address = address.absoluteURL
     self.interval = interval
     self.options = options

@@ -62,7 +62,7 @@ struct PollReport: Sendable {
       host.reason = AnswerFacts.usedUp
     }
     let decision = PollDecision(
-      time: health.asked ?? now, request: wasConditional ? "changes" : "all of it", outcome: text,
+      time: health.asked ?? now, request: wasConditional ? "changes" : "the whole feed", outcome: text,
       due: due.date, rule: due.rule, reason: due.reason)
     let result: PollOutcome = facts.outcome.isSuccess ? (facts.outcome == .changed ? .changed : .unchanged) : .failed
     return PollRecord(feed: health, host: host, decision: decision, outcome: result)

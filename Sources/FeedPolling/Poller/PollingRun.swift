@@ -74,7 +74,7 @@ final class PollingRun: Subscription {
   // MARK: Subscription
 
   func request(_ demand: Subscribers.Demand) {
-    precondition(demand > .none, "FeedPoller: request(.none) requests nothing; request one or more")
+    precondition(demand > .none, "FeedPoller: request(.none) requests nothing; request at least one value")
     guard isLive else { return }
     results.request(demand)
     if hasBegun { return pump() }

@@ -18,7 +18,7 @@ extension HostPace {
       } else {
         text += Self.requests(quota.remaining, more: true)
       }
-      if let seconds = quota.resetsAfter { text += ", for the next \(Duration.seconds(seconds).brief)" }
+      if let seconds = quota.resetsAfter { text += " for the next \(Duration.seconds(seconds).brief)" }
       words.append(text + " (RateLimit)")
     }
     return words

@@ -174,7 +174,7 @@ public struct PollRecord: Hashable, Sendable {
 /// One line of the decision log: the request, its result, and the next due time.
 public struct PollDecision: Hashable, Sendable, Codable {
   public var time: Date
-  /// The extent of the request: `all of it`, or `changes`.
+  /// The extent of the request: `the whole feed`, or `changes`.
   public var request: String
   /// The outcome as text.
   public var outcome: String

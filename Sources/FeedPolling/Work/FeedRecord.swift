@@ -130,7 +130,7 @@ extension FeedRecord {
     decisions = (form.ll ?? []).compactMap { line in
       Schedule.Rule(rawValue: line.r).map {
         PollDecision(
-          time: Date(milliseconds: line.t), request: line.c == 1 ? "changes" : "all of it", outcome: line.o,
+          time: Date(milliseconds: line.t), request: line.c == 1 ? "changes" : "the whole feed", outcome: line.o,
           due: line.d.date, rule: $0, reason: line.w)
       }
     }

@@ -49,7 +49,7 @@ extension FleetError: CustomStringConvertible {
     case .evicting(let place, let policy):
       "\(place) deletes keys when its memory is full (maxmemory-policy \(policy)): feeds would be lost silently, so nothing "
         + "was written. Run redis-cli CONFIG SET maxmemory-policy noeviction, and put the same setting in the server's configuration file."
-    case .damaged(let place, let what): "\(what) in \(place) is damaged."
+    case .damaged(let place, let what): "\(what) in \(place) is damaged, so its host is skipped for now."
     }
   }
 }

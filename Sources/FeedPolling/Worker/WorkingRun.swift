@@ -37,7 +37,7 @@ final class WorkingRun: Subscription {
   // MARK: Subscription
 
   func request(_ demand: Subscribers.Demand) {
-    precondition(demand > .none, "FleetWorker: request(.none) requests nothing; request one or more")
+    precondition(demand > .none, "FleetWorker: request(.none) requests nothing; request at least one value")
     guard receive != nil else { return }
     self.demand += demand
     if beating == nil { beat() }

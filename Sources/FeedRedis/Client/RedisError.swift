@@ -1,5 +1,6 @@
 public import FeedStream
 public import FeedTLS
+import PlainText
 
 /// The reason why a command got no reply or was refused.
 // Indirect, so that results stay as small as their values: a result is passed on for each command.
@@ -60,7 +61,7 @@ extension RedisError: CustomStringConvertible {
       "\(address) is unreachable: \(error). Start the server, or correct the URL."
     case .closed(let address): "\(address) closed the connection before it replied."
     case .timedOut(let address, let limit):
-      "\(address) did not reply within \(limit / .seconds(1)) seconds. It may be stopped, or be running a slow script."
+      "\(address) did not reply within \(limit.text). It may be stopped, or be running a slow script."
     case .refused(let address, let refusal): Self.sentence(address, refusal.shown(without: address.password))
     case .unreadable(let address, let error): "\(address) cannot be used: \(error). Check that it is a Redis server."
     case .tooManyWaiting(let address, let count):
@@ -68,7 +69,7 @@ extension RedisError: CustomStringConvertible {
     case .notSecure(let address, let error):
       "\(address) cannot be used: \(error)." + Self.remedy(for: error)
     case .noSuchPrimary(let address, let name):
-      "The Sentinel at \(address) doesn't know a primary called \(name.prefix(100)). Correct the name in the URL."
+      "The Sentinel at \(address) monitors no primary called \(name.prefix(100)). Correct the name in the URL."
     case .clientClosed: "The Redis client is closed."
     }
   }
@@ -96,7 +97,7 @@ extension RedisError: CustomStringConvertible {
       "\(address) is a read-only replica, and nothing was written. Use the URL of the primary."
     case .outOfMemory:
       "\(address) is out of memory, and nothing was written. Raise its maxmemory, or delete keys that aren't needed."
-    case .loading: "\(address) has just started and is reading its file. Wait until it is ready."
+    case .loading: "\(address) has just started and is loading its data. Wait until it is ready."
     case .passwordWanted: "\(address) requires a password. Put it in the URL: \(address.example(password: true))."
     case .wrongPassword:
       "\(address) does not accept the password. Correct the user and the password, or leave them out if the server needs none."

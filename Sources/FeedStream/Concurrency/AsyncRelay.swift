@@ -200,9 +200,9 @@
       if waiter == nil {
         halt(
           """
-          values: a value arrived while no task was waiting for one. Either a publisher exceeds its demand, or the code that sends values runs at the same \
-          time as the task that iterates them. In that case, write the task as Task { @MainActor in … }, or make an EventLoop and send with \
-          subject.sender(on: loop)
+          values: a value arrived while no task was waiting for one. Either a publisher exceeds its demand, or \
+          the code that sends values runs at the same time as the task that iterates them. In the latter case, write \
+          the task as Task { @MainActor in … }, or make an EventLoop and send with subject.sender(on: loop)
           """,
           section: "a-publisher-exceeds-its-demand")
       }

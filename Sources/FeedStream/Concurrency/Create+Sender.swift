@@ -9,9 +9,10 @@ extension Create.Emitter where Output: Sendable {
     guard Home.current != nil else {
       halt(
         """
-        Create: emitter.sender needs the event loop on which the stream lives, and this thread has none. Make an EventLoop on this \
-        thread before you subscribe, and call its run() last; where an asynchronous main, RunLoop.main.run() or dispatchMain() runs the \
-        program, use EventLoop.main before you subscribe. Or write .subscribe(on:) with a queue directly below the Create.
+        Create: emitter.sender needs the stream's event loop, but this thread has none. Make an EventLoop on this \
+        thread before you subscribe, and call its run() last; if an asynchronous main, RunLoop.main.run() or \
+        dispatchMain() runs the program, use EventLoop.main before you subscribe. Or write .subscribe(on:) with a \
+        queue directly below the Create.
         """)
     }
     let state = SenderTargetState(

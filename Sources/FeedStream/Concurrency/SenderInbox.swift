@@ -51,7 +51,7 @@
       fatalError(
         loop == nil
           ? "sender: this thread has no event loop; pass the stream's loop: sender(on: loop), or sender(on: EventLoop.main) if code on the main queue subscribes"
-          : "sender(on:): values can only be sent to an EventLoop or to virtual time; use one of these")
+          : "sender(on:): values can be sent only to an EventLoop or a VirtualTimeScheduler; pass one of these")
     }
     self.domain = domain
     self.target = target

@@ -38,7 +38,7 @@ extension EventLoop: LoopScheduler {
   ) -> any Cancellable {
     checkOwner()
     precondition(
-      interval.nanoseconds > 0, "EventLoop.schedule: the interval must be greater than zero, not \(interval)")
+      interval.nanoseconds > 0, "EventLoop.schedule: the interval is \(interval); use more than zero")
     // A repetition that started before time zero would have to catch up.
     return addTimer(at: max(date, StreamInstant(nanoseconds: 0)), every: interval, action)
   }

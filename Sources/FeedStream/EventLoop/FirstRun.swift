@@ -64,7 +64,7 @@ final class FirstRun: StreamStarts, Sendable {
     Warnings.warn(
       .neverRun, at: "EventLoop",
       """
-      work from another thread waits for this loop, which has never run; call its run(), or use EventLoop.main where \
+      work from another thread waits for this loop, which has never run; call its run(), or use EventLoop.main if \
       RunLoop.main.run() or dispatchMain() runs the program
       """)
   }
@@ -106,8 +106,8 @@ final class FirstRun: StreamStarts, Sendable {
     Warnings.warn(
       .neverRun, at: stream.place,
       """
-      this stream waits for an EventLoop that has never run; call the loop's run(), or use EventLoop.main where something else \
-      runs the program: an asynchronous main, RunLoop.main.run() or dispatchMain()
+      this stream waits for an EventLoop that has never run; call the loop's run(), or use EventLoop.main if an \
+      asynchronous main, RunLoop.main.run() or dispatchMain() runs the program
       """)
     return true
   }

@@ -98,7 +98,7 @@
         halt(
           """
           RunLoop: this is another thread's run loop, and only that thread may use it as a scheduler; use RunLoop.main or a \
-          DispatchQueue, which any thread may use.
+          DispatchQueue, which any thread may use
           """
         )
       }

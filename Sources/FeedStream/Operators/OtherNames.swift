@@ -1,7 +1,8 @@
 // Names that other libraries give to operators: the compiler's error names the replacement.
 extension Publisher {
   @available(
-    *, unavailable, message: "the closure returns a sequence; flatMap needs a publisher, such as its .publisher"
+    *, unavailable,
+    message: "the closure returns a sequence, but flatMap needs a publisher; return the sequence's .publisher"
   )
   @_documentation(visibility: internal) @_disfavoredOverload
   public func flatMap<S: Sequence>(_ transform: @escaping (Output) -> S) -> AnyPublisher<S.Element, Failure> {

@@ -253,7 +253,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
     super.tell(&facts)
     (facts.held, facts.demand) = (held, demand)
     let away = held - waiting.count
-    if away > 0 { facts.note = "\(away) on the group's loops, or waiting for the results of earlier values" }
+    if away > 0 { facts.note = "values on the group's loops, or waiting for the results of earlier values: \(away)" }
   }
 
   override var description: String { (Mode.throwsErrors ? "Try" : "") + super.description }

@@ -88,7 +88,7 @@ extension Recorder {
   func hint(isMissing: Bool) -> String {
     if subscribedAt == nil { return "\nThere was no subscription." }
     guard isMissing, !isOver, let next = time.pending.first else { return "" }
-    return "\nIt is \(time.now.nanoseconds.asTime), and work is pending: \(next). Advance time, or call run()."
+    return "\nThe time is \(time.now.nanoseconds.asTime), and work is pending: \(next). Advance time, or call run()."
   }
 
   /// The events. Times are relative to the subscription, or to the beginning of the subscription diagram.

@@ -24,7 +24,7 @@ struct DueJudge<Output, Failure: Error> {
     guard isJudged else { return nil }
     let accounted = due.accounted(for: values, skipping: maySkip)
     guard accounted < values.count else { return nil }
-    let before = accounted == 0 ? "at first" : "after \(values.prefix(accounted))"
+    let before = accounted == 0 ? "first" : "after \(values.prefix(accounted))"
     return "\(values[accounted]) was delivered \(before), but \(due.inWords) was due"
   }
 

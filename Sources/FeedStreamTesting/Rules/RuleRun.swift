@@ -173,7 +173,7 @@ struct RuleRun<P: Publisher> {
       result.breach(isCancelled ? .cancelIsFinal : .everythingReleased, "upstream continued after \(how)")
     } else if records.contains(where: { $0.subscription != nil }) {
       result.breach(
-        .everythingReleased, "the subscription to upstream was still held after \(how) (\(retainedSection))")
+        .everythingReleased, "the subscription to upstream was still retained after \(how) (\(retainedSection))")
     }
   }
 }

@@ -185,7 +185,7 @@ struct RuleSearch<P: Publisher> {
       title: "received", events: result.events.map { (start.distance(to: $0.time), key.token(for: $0.content)) })
     return """
       breaks rule \(breach.rule.number), \(breach.rule.title.lowercased()): \(breach.message).
-      The shortest script that shows it: \(script).
+      The shortest failing script: \(script).
       \(lane.events.isEmpty ? "received  nothing" : MarbleText([lane]).draw())
       downstream: \(result.ledger)
       upstream:   \(result.upstream.isEmpty ? "-" : result.upstream.joined(separator: "\n            "))\(advice)

@@ -7,7 +7,7 @@ extension StepVerifier {
     column: UInt = #column
   ) -> Self {
     adding(CallSite(fileID: fileID, filePath: filePath, line: line, column: column)) { run in
-      guard count > 0 else { return "thenRequest(\(count)) requests nothing; request one value or more." }
+      guard count > 0 else { return "thenRequest(\(count)) requests nothing; request at least one value." }
       run.recorder.request(.max(count))
       return nil
     }

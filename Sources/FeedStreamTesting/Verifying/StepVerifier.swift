@@ -68,7 +68,7 @@ public struct StepVerifier<Output, Failure: Error> {
   ) -> Self {
     guard !steps.isEmpty else {
       return adding(CallSite(fileID: fileID, filePath: filePath, line: line, column: column)) { _ in
-        "as(\(name.quoted)) names the step before it, and there is none; put it after a step."
+        "as(\(name.quoted)) names the step before it, but there is none; put it after a step."
       }
     }
     var copy = self

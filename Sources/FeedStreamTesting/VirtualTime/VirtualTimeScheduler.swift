@@ -105,7 +105,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   }
 
   /// The advice in a message about endless work.
-  static let advice = "\nStop it, advance by a time instead of running to the end, or raise workLimit."
+  static let advice = "\nStop it, advance by an interval instead of running to the end, or raise workLimit."
 
   /// Advances time to the next piece of work, and runs all work that is due then.
   func step(_ site: CallSite) -> Step {

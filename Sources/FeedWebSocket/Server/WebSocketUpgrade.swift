@@ -42,7 +42,7 @@ public struct WebSocketUpgrade: Sendable {
       TokenList.parse(request.headers.values(of: "Connection"))?.contains(where: { HTTPSyntax.isSame($0, "upgrade") })
         == true
     else {
-      return refuse(.init(426), "this is a WebSocket: use ws:// or wss://", ["Upgrade": "websocket"])
+      return refuse(.init(426), "this is a WebSocket endpoint: use ws:// or wss://", ["Upgrade": "websocket"])
     }
     guard request.headers.values(of: "Sec-WebSocket-Version") == ["13"] else {
       return refuse(.init(426), "use WebSocket version 13", ["Upgrade": "websocket", "Sec-WebSocket-Version": "13"])

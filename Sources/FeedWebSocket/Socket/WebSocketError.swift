@@ -39,7 +39,7 @@ extension WebSocketError: CustomStringConvertible {
     case .unreachable(let error): "The server is unreachable: \(error)."
     case .notSecure(let error): "The connection is not secure: \(error)."
     case .refused(let status, let reason):
-      "The server refused with status \(status)\(reason.isEmpty ? "" : " \(reason)")\(Self.hint(status))."
+      "The server refused the handshake with status \(status)\(reason.isEmpty ? "" : " \(reason)")\(Self.hint(status))."
     case .badHandshake(let reason): "The server's response to the handshake is invalid: \(reason)."
     case .handshakeTimedOut(let limit): "The handshake took longer than \(limit.seconds) s."
     case .protocolBroken(let code, let reason):
@@ -49,7 +49,7 @@ extension WebSocketError: CustomStringConvertible {
     case .connectionLost(let error?): "The connection was lost: \(error)."
     case .noPong(let limit): "The peer did not respond to a ping within \(limit.seconds) s."
     case .notReading(let limit): "The peer has read nothing for \(limit.seconds) s."
-    case .closed: "The socket is closed; nothing can be sent."
+    case .closed: "The socket is closed, so nothing can be sent."
     case .alreadyRead: "The messages already have a subscriber; use share() for several."
     }
   }
@@ -57,9 +57,9 @@ extension WebSocketError: CustomStringConvertible {
   private static func hint(_ status: Int) -> String {
     switch status {
     case 300..<400: "; connect to the URL that it redirects to"
-    case 400: "; it may not speak WebSocket at this path"
+    case 400: "; it might not speak WebSocket at this path"
     case 401, 407: "; send credentials in a header"
-    case 403: "; it may not accept this origin"
+    case 403: "; it might not accept this origin"
     case 404: "; check the path"
     case 426: "; it speaks a different version of WebSocket"
     case 429, 503: "; try again later"

@@ -1,3 +1,5 @@
+import PlainText
+
 /// A violation of the protocol or of a limit by the peer.
 package enum ProtocolFailure: Error, Hashable, Sendable {
   case reservedBits
@@ -44,14 +46,14 @@ extension ProtocolFailure: CustomStringConvertible {
     case .unmasked: "a frame from the client is not masked"
     case .masked: "a frame from the server is masked"
     case .longLength: "the length of a frame is not encoded in the shortest form, or has its highest bit set"
-    case .strayContinuation: "a continuation frame continues nothing"
+    case .strayContinuation: "a continuation frame has no message to continue"
     case .interleaved: "a message begins before the previous one is complete"
     case .invalidText: "a text message is not valid UTF-8"
     case .shortClose: "a close frame has an incomplete code"
     case .closeCode(let code): "a close frame has the code \(code), which must not be sent"
     case .invalidReason: "the reason in a close frame is not valid UTF-8"
-    case .frameTooLarge(let limit): "a frame is larger than the limit of \(limit) bytes"
-    case .messageTooLarge(let limit): "a message is larger than the limit of \(limit) bytes"
+    case .frameTooLarge(let limit): "a frame is larger than the limit of \(limit.byteSize)"
+    case .messageTooLarge(let limit): "a message is larger than the limit of \(limit.byteSize)"
     case .badCompression: "a compressed message cannot be decompressed"
     }
   }

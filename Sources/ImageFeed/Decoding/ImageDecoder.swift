@@ -1,5 +1,6 @@
 public import FeedStream
 import Foundation
+import PlainText
 
 /// Decodes untrusted images in sandboxed processes.
 ///
@@ -126,7 +127,7 @@ public final class ImageDecoder {
 
   private func side(_ length: Int?) -> Int {
     guard let length else { return 0 }
-    precondition(length >= 0, "ImageDecoder.decode(fitting:): a side of \(length); use 0 or more")
+    precondition(length >= 0, "ImageDecoder.decode(fitting:): a side is \(length); use 0 or more")
     return Swift.min(length, Int(UInt16.max))
   }
 
@@ -140,7 +141,7 @@ public final class ImageDecoder {
       return job.end(.failure(.unavailable("image-decoder isn't installed next to this program.")))
     }
     if bytes > ImageDecodingRequest.mostBytes {
-      return job.end(.failure(.tooLarge("The image has \(bytes) bytes; the limit is 32 MiB.")))
+      return job.end(.failure(.tooLarge("The image file is larger than the limit of \(ImageDecodingRequest.mostBytes.byteSize).")))
     }
     let hasRoom = waitingCount < options.waiting && waitingBytes + bytes <= options.waitingBytes
     guard hasRoom || waitingCount == 0 else { return job.end(.failure(.busy)) }

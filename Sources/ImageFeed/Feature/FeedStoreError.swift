@@ -91,8 +91,8 @@ extension FeedStoreError.Cause: CustomStringConvertible {
   public var description: String {
     switch self {
     case .diskFull:
-      "the disk is full, or a quota or size limit is reached. Free some space, or choose a cache file elsewhere."
-    case .notPermitted: "permission denied. Allow access to the file and its folder, or choose another cache file."
+      "the disk is full, or a quota or size limit is reached. Free some space, or choose a file on another disk."
+    case .notPermitted: "permission denied. Allow access to the file and its folder, or choose another file."
     case .busy: "another process has locked it. Try again when that process is done."
     case .damaged(let detail):
       "it is damaged (\(detail.printable)). The next save renames the damaged file and starts a new one."
@@ -104,7 +104,7 @@ extension FeedStoreError.Cause: CustomStringConvertible {
     case .foreign: "it isn't a cache that this program wrote, so it was left unchanged. Choose another cache file."
     case .inputOutput(let detail):
       "the system failed to read or write it (\(detail.printable)). Check the path and the disk."
-    case .notAFile: "it is not a file. Choose another cache file."
+    case .notAFile: "it is not a file. Choose another file."
     case .other(let detail): "\(detail.printable)."
     }
   }

@@ -149,7 +149,7 @@ extension InvalidData {
       case .tagTooLong(let limit): .tooMuch(of: "bytes in a tag", limit: limit)
       case .tooManyAttributes(let limit): .tooMuch(of: "attributes in a tag", limit: limit)
       case .nameTooLong(let limit): .tooMuch(of: "bytes in a name", limit: limit)
-      case .doctypeTooLong(let limit): .tooMuch(of: "bytes in its document type", limit: limit)
+      case .doctypeTooLong(let limit): .tooMuch(of: "bytes in its document type declaration", limit: limit)
       case .textTooLong(let limit): .tooMuch(of: "bytes in one piece of text", limit: limit)
       case .tooManyItems(let limit): .tooMuch(of: "items", limit: limit)
       case .addressesTooLong(let limit): .tooMuch(of: "bytes in the URLs of images", limit: limit)

@@ -117,7 +117,7 @@ final class VirtualBody: PullSource {
 
     func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == HTTPError {
       precondition(
-        body.reader == nil && body.position == 0, "VirtualNetwork: a body arrives once; subscribe to it once")
+        body.reader == nil && body.position == 0, "VirtualNetwork: a body arrives only once; subscribe to it once")
       body.attach(PullSubscription("VirtualNetwork", subscriber, body))
     }
   }

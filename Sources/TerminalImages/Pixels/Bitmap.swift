@@ -7,7 +7,7 @@ package struct Bitmap: Hashable, Sendable {
   /// - Precondition: the number of bytes matches the size, and there is at least one pixel.
   package init(width: Int, height: Int, rgba: [UInt8]) {
     precondition(width > 0 && height > 0, "Bitmap: \(width) × \(height) is not an image; use at least one pixel")
-    precondition(rgba.count == width * height * 4, "Bitmap: \(rgba.count) bytes; use width * height * 4")
+    precondition(rgba.count == width * height * 4, "Bitmap: rgba has \(rgba.count) bytes; use width * height * 4")
     self.width = width
     self.height = height
     self.rgba = rgba

@@ -178,7 +178,7 @@ import Testing
         loop.run()
       }
     }
-    expect("the loop returned from run() with this subscription still live, and 1 more", in: result)
+    expect("the loop returned from run() with this subscription and 1 more still live", in: result)
   }
 
   @Test func `a loop that returns with only keepsLoopAlive(false) subscriptions doesn't warn`() async {

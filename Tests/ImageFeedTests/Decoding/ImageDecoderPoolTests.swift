@@ -67,7 +67,7 @@ import Testing
     let images = (1...3).map { world.decode($0) }
     world.time.advance(by: .seconds(1))
     #expect(images.map(\.error) == [nil, .crashed(.signaled(11)), nil])
-    #expect(images[1].error?.description == "The decoder crashed on this image: it ended by signal 11.")
+    #expect(images[1].error?.description == "The decoder crashed on this image: it was killed by signal 11.")
     #expect(world.started == 2)
   }
 
@@ -78,7 +78,7 @@ import Testing
         .exited(71),
         .unavailable("the system does not let image-decoder drop its privileges (seccomp, rlimits).")
       ),
-      (.exited(127), .unavailable("image-decoder exited with 127 on startup.")),
+      (.exited(127), .unavailable("image-decoder exited with status 127 on startup.")),
     ] as [(FeedStream.ExitStatus, ImageDecodingError)])
   func `the exit status of a decoder process determines its image's error`(
     status: FeedStream.ExitStatus, error: ImageDecodingError

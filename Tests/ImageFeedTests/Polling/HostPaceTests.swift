@@ -88,7 +88,7 @@ import Testing
     #expect(pace?.rest == 20)
     #expect(
       pace?.words(for: "a.example") == [
-        "a.example says that it allows 60 requests in 1 hour, and that 5 were left, for the next 100 seconds (RateLimit)"
+        "a.example says that it allows 60 requests in 1 hour, and that 5 were left for the next 100 seconds (RateLimit)"
       ])
   }
 

@@ -71,13 +71,13 @@ package final class LiveSubscriptions {
     entries.removeAll { !$0.isLive }
     unread.removeAll { $0.values?.isUnread != true }
     if let first = entries.first {
-      let others = entries.count > 1 ? ", and \(entries.count - 1) more" : ""
+      let others = entries.count > 1 ? " and \(entries.count - 1) more" : ""
       Warnings.warn(
         .liveSubscriptions, at: "\(first.place)",
         """
-        the loop returned from run() with this subscription still live\(others): nothing was left on the loop that could deliver a \
-        value. If the subscription is done, complete or cancel it; if other threads still send values, use subject.sender(on: loop) or \
-        run(.untilStopped)
+        the loop returned from run() with this subscription\(others) still live: nothing was left on the loop that \
+        could deliver a value. If the subscription is done, complete or cancel it; if other threads still send values, \
+        use subject.sender(on: loop) or run(.untilStopped)
         """)
     }
     if !unread.isEmpty {

@@ -106,7 +106,7 @@
   @usableFromInline final func trapIfEarly(_ what: String) {
     precondition(
       strays != .earlyTraps || phase != .waiting,
-      "\(placed(self)): \(what) before the subscription; a publisher calls receive(subscription:) before anything else")
+      "\(placed(self)): \(what) before the subscription; call receive(subscription:) before anything else")
   }
 
   /// True when a completion is expected, or passes anyway.

@@ -116,8 +116,8 @@ public enum ExitStatus: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String {
     switch self {
-    case .exited(let number): "exited with \(number)"
-    case .signaled(let number): "ended by signal \(number)"
+    case .exited(let number): "exited with status \(number)"
+    case .signaled(let number): "was killed by signal \(number)"
     }
   }
 }

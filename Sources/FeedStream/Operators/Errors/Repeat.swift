@@ -56,7 +56,7 @@ extension Publishers {
       options: Context.SchedulerOptions?
     ) {
       precondition(
-        times ?? 0 >= 0, "repeat(\(times ?? 0)): the count must not be negative; use 0 or more, or nil for no limit")
+        times ?? 0 >= 0, "repeat(\(times ?? 0)): the count cannot be negative; use 0 or more, or nil for no limit")
       self.upstream = upstream
       self.times = times
       self.pause = pause

@@ -108,7 +108,10 @@ extension StreamMap {
         ? (.demandNobodyServes, "no value has arrived from this subscription, whose demand isn't known") : nil
     }
     guard let next = below[node.id].first.map({ nodes[$0] }), next.delivered == 0, next.held == 0 else { return nil }
-    return (.demandNobodyServes, "no value of this subscription has passed \(next.name); its demand isn't known")
+    return (
+      .demandNobodyServes,
+      "no value from this subscription has passed \(next.name); the demand of the subscription isn't known"
+    )
   }
 
   /// Names the publisher that the operator below `source` waits for, such as the one that

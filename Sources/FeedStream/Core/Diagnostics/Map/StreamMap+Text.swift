@@ -21,9 +21,9 @@ extension StreamMap: CustomStringConvertible {
     lines[0] += findings.isEmpty && silentLoops.isEmpty ? "; none looks stuck." : ". Places that may be stuck:"
     lines += stuckPlaces.map { "- \($0.title): \($0.message)" }
     for loop in silentLoops {
-      lines.append("- \(loop) does not respond: it is blocked, or no thread runs it; its streams are missing here")
+      lines.append("- \(loop) does not respond, because it is blocked or not running; its streams are missing here")
     }
-    if isCut { lines.append("- this map has reached its limit; some nodes are missing here") }
+    if isCut { lines.append("- this map has reached its limit, so some nodes are missing here") }
     var seen: Set<Int> = []
     var loop: String?
     for end in ends {
