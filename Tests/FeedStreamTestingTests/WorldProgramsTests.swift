@@ -61,7 +61,8 @@ import Testing
         }
       }
       time.run()
-      #expect(Set(errors) == ["cannot start none: no such file or directory (ENOENT)", "false exited with status 1: why"])
+      #expect(
+        Set(errors) == ["cannot start none: no such file or directory (ENOENT)", "false exited with status 1: why"])
       for subscription in all { subscription.cancel() }
     }
   }

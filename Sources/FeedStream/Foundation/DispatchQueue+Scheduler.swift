@@ -104,18 +104,16 @@
       return repetition
     }
 
-    // @unchecked: a source may be cancelled on any thread; everything else is set before it runs.
-    private final class Repetition: Cancellable, @unchecked Sendable {
-      private let timer: any DispatchSourceTimer
-      init(_ timer: any DispatchSourceTimer) { self.timer = timer }
+    /// The timer and its handler retain each other through this object until the timer is cancelled.
+    private final class Repetition: Cancellable, Sendable {
+      private let timer: Locked<Carried<any DispatchSourceTimer>?>
+      init(_ timer: any DispatchSourceTimer) { self.timer = Locked(Carried(uncheckedly: timer)) }
 
-      func run(_ action: () -> Void) { if !timer.isCancelled { action() } }
+      func run(_ action: () -> Void) { if timer.withLock({ $0 != nil }) { action() } }
 
-      func cancel() {
-        timer.cancel()
-        // The handler and this object retain each other: without this line, neither would be released.
-        timer.setEventHandler(handler: nil)
-      }
+      // Doesn't remove the handler. libdispatch does so once the timer is cancelled, and removing it here as well frees
+      // memory of libdispatch twice in some runs.
+      func cancel() { timer.withLock { $0.take() }?.value.cancel() }
     }
   }
 #endif

@@ -141,7 +141,8 @@ public final class ImageDecoder {
       return job.end(.failure(.unavailable("image-decoder isn't installed next to this program.")))
     }
     if bytes > ImageDecodingRequest.mostBytes {
-      return job.end(.failure(.tooLarge("The image file is larger than the limit of \(ImageDecodingRequest.mostBytes.byteSize).")))
+      return job.end(
+        .failure(.tooLarge("The image file is larger than the limit of \(ImageDecodingRequest.mostBytes.byteSize).")))
     }
     let hasRoom = waitingCount < options.waiting && waitingBytes + bytes <= options.waitingBytes
     guard hasRoom || waitingCount == 0 else { return job.end(.failure(.busy)) }

@@ -32,6 +32,34 @@ import Testing
     #expect(await ticks(queue) { DispatchQueue.getSpecific(key: key) == true } == [0, 1, 2])
   }
 
+  @Test(.timeLimit(.minutes(5))) func `a queue's timer releases its work when it is cancelled, also while it fires`()
+    async
+  {
+    let queue = DispatchQueue(label: "queue tests", attributes: .concurrent)
+    let releases = AsyncStream<Void>.makeStream()
+    final class Token: Sendable {
+      let released: @Sendable () -> Void
+      init(_ released: @escaping @Sendable () -> Void) { self.released = released }
+      deinit { released() }
+    }
+    let count = 200
+    for number in 0..<count {
+      let token = Token { releases.continuation.yield() }
+      let timer = queue.schedule(
+        after: queue.now, interval: .microseconds(10), tolerance: .zero, options: nil
+      ) { withExtendedLifetime(token) {} }
+      if number.isMultiple(of: 2) { usleep(50) }
+      timer.cancel()
+      timer.cancel()
+    }
+    var releasesSeen = 0
+    for await _ in releases.stream {
+      releasesSeen += 1
+      if releasesSeen == count { break }
+    }
+    #expect(releasesSeen == count)
+  }
+
   @Test func `an operation queue runs a stream's timers and delivers on the queue`() async {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 1

@@ -89,7 +89,8 @@ import Testing
     #expect(place.results.map { try? $0.result.get().images } == [Self.images])
     #expect(place.gaps.allSatisfy { (3600...3961).contains($0) } && Set(place.gaps).count > 10)
     #expect(place.network.log.filter(\.request.headers.isEmpty).count == 1)
-    #expect(place.decisions.first?.request == "the whole feed" && place.decisions.last?.outcome == "status 304, not changed")
+    #expect(
+      place.decisions.first?.request == "the whole feed" && place.decisions.last?.outcome == "status 304, not changed")
     place.stop()
   }
 

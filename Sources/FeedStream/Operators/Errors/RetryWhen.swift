@@ -48,7 +48,7 @@ extension Publishers {
       }
       subscriber.receive(subscription: stage)
       guard stage.isActive else { return }
-      stage.signal.start(handler(stage.errors.eraseToAnyPublisher()))
+      stage.signal.start(handler(stage.failures.eraseToAnyPublisher()))
       stage.start()
     }
   }
@@ -56,12 +56,18 @@ extension Publishers {
 
 @usableFromInline
 final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: SequentialStage<Output, Failure> {
-  @usableFromInline let errors = PassthroughSubject<UpstreamFailure, Never>(of: "RetryWhen")
+  private let errors = PassthroughSubject<UpstreamFailure, Never>(of: "RetryWhen")
   @exclusivity(unchecked) @usableFromInline private(set) var signal: Trigger<Failure>!
   private let attach: (RetryWhenUpstream<Output, UpstreamFailure, Failure>) -> Void
   /// The signal's completion, while the subscription that its last value triggered is pending.
   @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
-  @exclusivity(unchecked) private var failures = FailedAttempts()
+  @exclusivity(unchecked) private var attempts = FailedAttempts()
+
+  /// The failures for the handler. Held until they are requested: below a queue, a request arrives later than the
+  /// failure that causes it.
+  @usableFromInline var failures: Publishers.Buffer<PassthroughSubject<UpstreamFailure, Never>> {
+    errors.buffer(size: .max, prefetch: .byRequest, whenFull: .dropNewest)
+  }
 
   @usableFromInline init(
     _ down: ErasedSubscriber<Output, Failure>,
@@ -86,8 +92,7 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
   }
 
   fileprivate func failed(_ error: UpstreamFailure) {
-    failures.note(error)
-    // Request a value before sending the error, so that the handler's publisher can request the error.
+    attempts.note(error)
     signal.request(.max(1))
     errors.send(error)
   }
@@ -100,7 +105,7 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
   @usableFromInline override func tell(_ facts: inout StreamFacts) {
     super.tell(&facts)
     facts.upstreams += signal.visible
-    (facts.note, facts.reasonAbove) = (failures.text, failures.text)
+    (facts.note, facts.reasonAbove) = (attempts.text, attempts.text)
   }
 }
 

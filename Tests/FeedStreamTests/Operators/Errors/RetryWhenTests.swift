@@ -63,4 +63,54 @@ import Testing
       time.run()
     }
   }
+
+  @Test func `retry(when:) keeps a failure for a handler whose request arrives after it, as on a busy queue`() {
+    withVirtualTime { time in
+      var attempts = 0
+      let failing = Deferred {
+        attempts += 1
+        return Fail<Int, Boom>(error: Boom())
+      }
+      let recorder = failing.retry(when: { LateRequests(upstream: $0, time: time).prefix(3) }).record(on: time)
+      time.run()
+      recorder.expect("---|")
+      #expect(attempts == 4)
+    }
+  }
+}
+
+/// Passes requests on one millisecond after they were made.
+private struct LateRequests<Upstream: Publisher>: Publisher {
+  typealias Output = Upstream.Output
+  typealias Failure = Upstream.Failure
+
+  let upstream: Upstream
+  let time: VirtualTimeScheduler
+
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    upstream.subscribe(Postponing(subscriber: subscriber, time: time))
+  }
+
+  private struct Postponing<Downstream: Subscriber>: Subscriber {
+    let subscriber: Downstream
+    let time: VirtualTimeScheduler
+    let combineIdentifier = CombineIdentifier()
+
+    func receive(subscription: any Subscription) {
+      subscriber.receive(subscription: Postponed(subscription: subscription, time: time))
+    }
+    func receive(_ input: Downstream.Input) -> Subscribers.Demand { subscriber.receive(input) }
+    func receive(completion: Subscribers.Completion<Downstream.Failure>) { subscriber.receive(completion: completion) }
+  }
+
+  private struct Postponed: Subscription {
+    let subscription: any Subscription
+    let time: VirtualTimeScheduler
+    let combineIdentifier = CombineIdentifier()
+
+    func request(_ demand: Subscribers.Demand) {
+      time.schedule(after: time.now.advanced(by: .milliseconds(1))) { subscription.request(demand) }
+    }
+    func cancel() { subscription.cancel() }
+  }
 }
