@@ -4,22 +4,28 @@ final class ArrivingSubscription {
   private var subscription: (any Subscription)?
   /// The path to the publisher, if it delivers elsewhere.
   private let crossing: HomePair?
+  private let dropped: (() -> Void)?
 
-  private init(_ subscription: any Subscription, _ crossing: HomePair?) {
+  private init(_ subscription: any Subscription, _ crossing: HomePair?, _ dropped: (() -> Void)?) {
     self.subscription = subscription
     self.crossing = crossing
+    self.dropped = dropped
   }
 
   deinit {
-    if let subscription { crossing.cancel(subscription) }
+    guard let subscription else { return }
+    crossing.cancel(subscription)
+    dropped?()
   }
 
   /// An event that passes `subscription` to `accept`, or cancels it if the event is dropped.
+  ///
+  /// - Parameter dropped: called after the cancellation of a dropped subscription, on any thread.
   static func event(
-    _ subscription: any Subscription, through crossing: HomePair? = nil,
+    _ subscription: any Subscription, through crossing: HomePair? = nil, dropped: (() -> Void)? = nil,
     _ accept: @escaping (any Subscription) -> Void
   ) -> () -> Void {
-    let arriving = ArrivingSubscription(subscription, crossing)
+    let arriving = ArrivingSubscription(subscription, crossing, dropped)
     return { if let subscription = arriving.subscription.take() { accept(subscription) } }
   }
 }

@@ -125,9 +125,14 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
   }
 
   @inline(never) @usableFromInline final func bring(_ subscription: any Subscription, through crossing: HomePair?) {
+    // A stage whose loop has closed receives no more subscriptions. It is cancelled, because it and its inlet retain each
+    // other.
+    let dropped = { [owner] in (owner as? any Cancellable)?.cancel() ?? () }
     move(
       through: crossing,
-      ArrivingSubscription.event(subscription, through: crossing) { [self] in accept($0, through: crossing) })
+      ArrivingSubscription.event(subscription, through: crossing, dropped: dropped) { [self] in
+        accept($0, through: crossing)
+      })
   }
 
   @usableFromInline final func accept(_ subscription: any Subscription, through path: HomePair?) {
