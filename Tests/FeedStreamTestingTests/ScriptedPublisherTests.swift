@@ -79,7 +79,7 @@ import Testing
     #expect(source.subscriptions[0].demand == .max(4))
     #expect(
       "\(source.subscriptions[0])"
-        == "subscribed at 0s, requested 1 at 0s, requested 3 more by return values, received 3, ended at 3ms")
+        == "subscribed at 0s, requested 1 at 0s, returned demand for 3 more, received 3, ended at 3ms")
   }
 
   @Test func `a diagram's values are strings by default`() {

@@ -81,7 +81,7 @@ extension DemoWalk {
     report.scenario(
       2, "No connectivity, a cached feed younger than seven days", "the saved feed is delivered.")
     clock.advance(by: Self.week - 1)
-    report.say("   The server is stopped, and the clock is set to one second before seven days have passed.")
+    report.say("   The server is stopped, and time passes: the saved feed is one second short of seven days old.")
     let result = await loader(client, cache).load().outcome()
     show(result)
     checkSaved(result, age: .seconds(Self.week - 1))

@@ -10,9 +10,9 @@ struct SubscriptionsImport: ParsableCommand {
     commandName: "import", abstract: "Add feeds from an OPML file, or from a file with one URL per line.",
     discussion: """
       Folders and titles in OPML are kept. In a file of URLs, empty lines and lines that begin with # are skipped, \
-      and text after a URL is ignored. Nothing is loaded. "-" reads standard input. With --store, only URLs are kept, \
-      and standard input can't be OPML; a file of URLs may have any number of lines. If you interrupt an import with \
-      --store, the added feeds stay; run the same command to continue.
+      and text after a URL is ignored. The feeds themselves aren't loaded. "-" reads standard input. With --store, \
+      only URLs are kept, and standard input can't be OPML; a file of URLs may have any number of lines. If you \
+      interrupt an import with --store, the added feeds stay; run the same command to continue.
       """)
 
   @Argument(

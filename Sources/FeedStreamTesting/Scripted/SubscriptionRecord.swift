@@ -31,7 +31,7 @@ public final class SubscriptionRecord: CustomStringConvertible {
   public var description: String {
     var parts = ["subscribed at \(subscribedAt.nanoseconds.asTime)"]
     parts += requests.map { "requested \($0.content.inWords) at \($0.time.nanoseconds.asTime)" }
-    if answered > .none { parts.append("requested \(answered.inWords) more by return values") }
+    if answered > .none { parts.append("returned demand for \(answered.inWords) more") }
     if delivered > 0 { parts.append("received \(delivered)") }
     if dropped > 0 { parts.append("missed \(dropped)") }
     if let cancelledAt { parts.append("cancelled at \(cancelledAt.nanoseconds.asTime)") }
