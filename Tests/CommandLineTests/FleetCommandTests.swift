@@ -44,8 +44,8 @@ import Testing
     for (login, database, sentence) in [
       ("", 1, "requires a password"), (":wrong@", 1, "does not accept the password"),
       (":secret@", 99, "no such database"),
-      (":secret@", 1, "holds 1 key from another program"), (":secret@", 2, "An older version"),
-      (":secret@", 3, "A newer version"),
+      (":secret@", 1, "holds 1 key from another program"), (":secret@", 2, "an older version"),
+      (":secret@", 3, "a newer version"),
     ] {
       let store = "unix://\(login)\(server.socket)?db=\(database)"
       let run = try await FeedBinary.run(command + ["--store", store])

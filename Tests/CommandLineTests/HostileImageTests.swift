@@ -152,7 +152,7 @@ import Testing
     Row(name: "EXIF of no known turn", make: { MadeImage.jpeg(orientation: 77) }, expected: shown(16, 8)),
     Row(
       name: "more bytes than are read", make: { MadeImage.jpeg + [UInt8](repeating: 0, count: 33 << 20) },
-      expected: .refused("the limit is 32 MiB.")),
+      expected: .refused("the limit of 32 MiB.")),
   ]
 
   /// The outcome for an image, and the memory and time that its process took.

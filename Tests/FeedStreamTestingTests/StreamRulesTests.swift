@@ -88,7 +88,7 @@ import Testing
     #expect(failures.map(\.line) == [#line - 2])
     #expect(failures[0].message.contains("a later event never arrives: 5000 pieces of work ran at 0s"))
     #expect(failures[0].message.contains("StreamRulesTests.swift:\(#line - 6)"))
-    #expect(failures[0].message.contains(":\(#line - 7).\nThe shortest script"))
+    #expect(failures[0].message.contains(":\(#line - 7).\nThe shortest failing script"))
     #expect(!failures[0].message.contains("workLimit"))
   }
 

@@ -45,7 +45,7 @@ import Testing
     "73A7F70C75-DA-4C2E-B5A3-EED40DC53AA6", "73A7F70C-75DA-4C2E-B5A3-EED40DC53Aé", "----",
   ])
   func `an id that isn't a UUID is invalid`(text: String) {
-    #expect(throws: InvalidData.wrongShape(at: "items[0].id", "It is not a UUID")) {
+    #expect(throws: InvalidData.wrongShape(at: "items[0].id", "it is not a UUID")) {
       try map(#"{"items": [{"id": "\#(text)", "image": "http://a"}]}"#)
     }
   }
