@@ -13,7 +13,7 @@ struct FeedCommand: ParsableCommand {
     discussion: """
       feed https://example.com/blog                 one feed, or the feed of a web page
       feed load https://a.example https://b.example several feeds, as one list
-      feed load https://example.com/blog --pages 5  more than its first page
+      feed load https://example.com/blog --pages 5  up to five pages of one feed
       feed browse https://example.com/blog          browse its images in the terminal
       feed subscriptions import my.opml             add feeds to your list
       feed watch --every 15m --new                  show new images in the list

@@ -127,7 +127,8 @@ import Testing
         #expect(try await errors(Self.rss, arguments).contains("FILE is a feed (RSS 2.0), not a list of feeds (OPML)."))
         let address = try await FeedBinary.run(arguments + ["http://e.com/list.opml"])
         #expect(
-          address.status == 64 && address.errors.contains("--opml needs a file, but http://e.com/list.opml is a URL"))
+          address.status == 64
+            && address.errors.contains("A list of feeds must be a file, but http://e.com/list.opml is a URL"))
       }
     }
   }

@@ -65,8 +65,8 @@ import Testing
     #expect(failures.map(\.line) == [#line - 5, #line - 2])
     #expect(
       failures[0].message.hasPrefix(
-        "Step 1 of 1: expected the value ‹2›, but nothing happened until 99s, after 100 steps of time, and there is "
-          + "pending work: 100s: FeedStreamTestingTests/StepVerifierTests.swift:"))
+        "Step 1 of 1: expected the value ‹2›, but nothing happened while time advanced 100 times, to 99s, and "
+          + "work is still pending: 100s: FeedStreamTestingTests/StepVerifierTests.swift:"))
     #expect(failures[1].message.hasPrefix("Step 1 of 1: expected the value ‹2›, but 100 pieces of work ran at 99s"))
   }
 
@@ -162,7 +162,8 @@ import Testing
     }
     #expect(failures.map(\.line) == [#line - 2])
     #expect(
-      failures[0].message.hasPrefix("Step 1 of 1: expected a value or the completion, but nothing happened until"))
+      failures[0].message.hasPrefix(
+        "Step 1 of 1: expected a value or the completion, but nothing happened while time advanced"))
   }
 
   @Test func `values of steps may be recorded and checked`() {

@@ -9,7 +9,7 @@ import TerminalImages
 struct BrowseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "browse",
-    abstract: "Browse the images in feeds in a full-screen terminal view.",
+    abstract: "Browse the images of feeds in a full-screen terminal view.",
     discussion: """
       Move with the arrow keys, enlarge with Enter, open the post in a browser with O, star with *, search with /, and \
       reload with r; ? shows all keys, and q quits. Feeds are reloaded at the interval set by --every, and updated \

@@ -50,8 +50,8 @@ enum BrowseScreen {
     if state.isLoading { return "loading…" }
     let away = state.sources.filter { $0.feed?.source.isRemote != true }
     if state.sources.count == 1 { return origin(of: state.sources[0], now: state.now) }
-    if away.count == 1 { return "1 feed isn't from its server (i)" }
-    return away.isEmpty ? "from their servers" : "\(away.count) feeds aren't from their servers (i)"
+    if away.count == 1 { return "1 feed isn't from its server (press i)" }
+    return away.isEmpty ? "from their servers" : "\(away.count) feeds aren't from their servers (press i)"
   }
 
   static func origin(of source: BrowseState.Source, now: Date) -> String {

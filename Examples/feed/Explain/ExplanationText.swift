@@ -71,7 +71,7 @@ struct ExplanationText: Sendable {
     return move.isBelieved
       ? "it is requested at \(target)"
       : "it has redirected to \(target) since \(move.since.dayAndTime); after seven days with the same target, "
-        + "the feed is requested there"
+        + "it will be requested there"
   }
 
   private func push(of health: FeedHealth) -> String? {

@@ -17,7 +17,9 @@ struct FleetMetrics {
     gauge("lateness_seconds", "Longest time that a due feed has waited.", status.lateness / .seconds(1))
     gauge("taken_hosts", "Hosts leased to workers.", Double(status.leases.count))
     gauge("paused_hosts", "Paused hosts.", Double(status.pausedHosts))
-    gauge("abandoned_feeds", "Feeds whose workers died three times in a row.", Double(status.abandoned.count))
+    gauge(
+      "abandoned_feeds", "Feeds whose workers died at least three times in a row; at most 10 are counted.",
+      Double(status.abandoned.count))
     gauge("workers", "Workers seen in the last ten minutes.", Double(status.workers.count))
     gauge("updates", "Updates in the log.", Double(status.updates))
     gauge("store_memory_bytes", "Memory that the store uses.", Double(status.memory))

@@ -58,7 +58,7 @@ struct FleetStatusText: Sendable {
       lines.append(
         "  "
           + style.warning(
-            "the store's clock was set, and is \(difference) \(ahead ? "ahead of" : "behind") the fleet's time"))
+            "the store's clock was changed, and is \(difference) \(ahead ? "ahead of" : "behind") the fleet's time"))
     }
     for (address, times) in status.abandoned.sorted(by: { $0.key < $1.key }) {
       lines.append(
@@ -67,7 +67,9 @@ struct FleetStatusText: Sendable {
     if let policy = status.evictionPolicy {
       lines.append(
         "  "
-          + style.bad("the store deletes keys when its memory is full (\(policy.printable(limit: 40))): set noeviction")
+          + style.bad(
+            "the store deletes keys when its memory is full (maxmemory-policy \(policy.printable(limit: 40))): "
+              + "set that policy to noeviction")
       )
     }
     return lines

@@ -30,7 +30,8 @@ enum MistakenPlace {
   static func list(at path: String) throws -> OPML {
     if path.contains("://") {
       throw ValidationError(
-        "--opml needs a file, but \(path) is a URL. For a feed, leave --opml out; for a list, download it first.")
+        "A list of feeds must be a file, but \(path) is a URL. Download the list first. For a feed, run "
+          + "\"feed load <url>\" or \"feed subscriptions add <url>\".")
     }
     do {
       guard let list = try SubscriptionFile(path: path).read() else {
@@ -62,7 +63,7 @@ struct FeedInsteadOfList: Error, CustomStringConvertible, LocalizedError {
 
   var description: String {
     "\(path.printable) is a feed (\(format.rawValue)), not a list of feeds (OPML). \"feed inspect \(path.printable)\" shows "
-      + "its content; to load a URL, leave --opml out."
+      + "its content; to load a feed, pass its URL to \"feed load\"."
   }
 
   var errorDescription: String? { description }

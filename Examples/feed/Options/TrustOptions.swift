@@ -70,9 +70,11 @@ struct TrustOptions: ParsableArguments {
     )
     guard let file else {
       guard agent != nil else { return nil }
-      throw ValidationError("--signature-agent needs --signing-key.")
+      throw ValidationError("--signature-agent or FEED_SIGNATURE_AGENT needs --signing-key or FEED_SIGNING_KEY.")
     }
-    guard let agent else { throw ValidationError("--signing-key needs --signature-agent.") }
+    guard let agent else {
+      throw ValidationError("--signing-key or FEED_SIGNING_KEY needs --signature-agent or FEED_SIGNATURE_AGENT.")
+    }
     guard let url = URL(string: agent) else {
       throw ValidationError("--signature-agent: \(agent.printable) isn't a URL.")
     }

@@ -15,9 +15,9 @@ enum GalleryMetrics {
       zip(labels, gallery.sources).map { ($0, value($1)) }
     }
     family("feed_checks_total", "counter", "Completed loads of a feed.", feeds(\.checks))
-    family("feed_failures_total", "counter", "Loads that got no feed from the server.", feeds(\.failures))
+    family("feed_failures_total", "counter", "Loads that got no complete feed from the server.", feeds(\.failures))
     family(
-      "feed_up", "gauge", "1 if the last load came from the server.",
+      "feed_up", "gauge", "1 if the server's feed was available at the last load.",
       feeds { $0.checks > 0 && $0.trouble == nil ? 1 : 0 })
     family("feed_images", "gauge", "Shown images per feed.", feeds(\.entries.count))
     family(
@@ -30,7 +30,7 @@ enum GalleryMetrics {
     family(
       MetricNames.prometheus(MetricNames.serverConnections), "gauge", "Open connections.", [("", connections)])
     family(
-      MetricNames.prometheus(MetricNames.serverWaitingBytes), "gauge", "Bytes of responses waiting to be written.",
+      MetricNames.prometheus(MetricNames.serverWaitingBytes), "gauge", "Response bytes waiting to be written.",
       [("", waiting)])
     family("feed_serve_event_clients", "gauge", "Clients of event streams.", [("", gallery.eventClients)])
     family(

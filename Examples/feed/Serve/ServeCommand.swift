@@ -123,7 +123,7 @@ struct ServeCommand: ParsableCommand {
 
   func validate() throws {
     guard (0...2_000).contains(imagesAhead) else {
-      throw ValidationError("--images-ahead must be a number from 0 to 2000.")
+      throw ValidationError("--images-ahead must be from 0 to 2000.")
     }
     if store != nil, !folder.isEmpty { throw ValidationError("--folder is for a list in a file, not for --store.") }
     if store != nil, publicUrl != nil {
@@ -131,7 +131,7 @@ struct ServeCommand: ParsableCommand {
     }
     if store != nil, opml != nil { throw ValidationError("--store has its own list; leave out --opml.") }
     guard (1...64).contains(loops) else { throw ValidationError("--loops must be from 1 to 64.") }
-    guard (0...65_535).contains(port) else { throw ValidationError("A port must be a number from 0 to 65535.") }
+    guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535.") }
     guard host == "localhost" || Door.isAddress(host) else {
       throw ValidationError(
         "--host needs a local IP address: 0.0.0.0 for all, or one that \"ip address\" shows.")

@@ -68,7 +68,9 @@ struct FeedFinder {
   /// The feeds that the user chooses.
   private func choice(of urls: [URL], at address: URL) -> AnyPublisher<[URL], RemoteFeedError> {
     let lines = urls.enumerated().map { "  \($0 + 1). \($1.shown)\n" }.joined()
-    let question = "\(address.shown) links to \(urls.count) feeds:\n\(lines)Which ones? (1, or 1 3, or all) "
+    let question =
+      "\(address.shown) links to \(urls.count) feeds:\n\(lines)"
+      + "Which feeds do you want to add? Enter numbers, such as 1 or 1 3, or \"all\": "
     return SerialWorker(on: session.loop).publisher {
       StandardError.shared.write(question)
       return readLine() ?? ""

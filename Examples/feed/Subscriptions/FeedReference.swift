@@ -15,7 +15,7 @@ enum FeedReference {
     let named = feeds.filter { $0.title?.caseInsensitiveCompare(text) == .orderedSame }
     guard named.count < 2 else {
       throw ValidationError(
-        "\(named.count) feeds are called \(text.printable). Use a URL or a number: "
+        "\(named.count) feeds are called \(text.printable). Use the feed's number, or one of these URLs: "
           + named.map(\.address.shown).joined(separator: ", "))
     }
     if let feed = named.first { return feed }

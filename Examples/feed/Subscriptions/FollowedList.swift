@@ -29,7 +29,7 @@ struct FollowedList {
         case .success(let list?) where !list.isCutOff: return feeds(of: list)
         case .success(_?): console.warn("\(path) is cut off; the previous feeds stay in use.")
         case .success(nil): console.warn("\(path) was removed; the previous feeds stay in use.")
-        case .failure(let error): console.warn("The previous feeds stay in use: \(error)")
+        case .failure(let error): console.warn("\(error) The previous feeds stay in use.")
         }
         return nil
       }

@@ -56,7 +56,8 @@ struct SubscriptionsList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Print the feeds in the list.",
     discussion:
-      "The rename, move and remove commands also accept a feed's number instead of its URL. A fleet's list (--store) has only URLs."
+      "The rename, move and remove commands accept a feed's title or number instead of its URL. "
+      + "A fleet's list (--store) has only URLs."
   )
 
   @OptionGroup var options: SubscriptionOptions

@@ -51,7 +51,9 @@ enum ImportedList {
     if place == "-" {
       let bytes = [UInt8](FileHandle.standardInput.readDataToEndOfFile())
       if let list = try? OPML(parsing: bytes) { return (list, list.unusableFeeds) }
-      guard let list = lines(of: bytes) else { throw ValidationError("Standard input isn't a list of feeds.") }
+      guard let list = lines(of: bytes) else {
+        throw ValidationError("Standard input isn't a list of feeds (OPML, or one URL per line).")
+      }
       return list
     }
     do {

@@ -25,7 +25,7 @@ struct Repairs: OptionSet, Sendable {
   private static let texts: [(Repairs, String)] = [
     (.notUTF8, "bytes that are not UTF-8 were read as windows-1252"),
     (.declaredEncoding, "the text is UTF-8, but another encoding is declared"),
-    (.badCharacters, "bytes that aren't characters of the encoding were replaced"),
+    (.badCharacters, "bytes that are invalid in the encoding were replaced"),
     (.zeros, "NUL bytes were dropped"),
     (.junkBefore, "text before the feed was skipped"),
     (.doctype, "a document type declaration was skipped"),

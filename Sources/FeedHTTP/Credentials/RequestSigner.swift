@@ -48,7 +48,11 @@ public struct RequestSigner: Sendable {
   private init(_ pem: PEM, _ name: String, agent: URL) throws {
     guard let host = agent.host(), !host.isEmpty, agent.scheme?.lowercased() == "https", agent.user() == nil,
       ["", "/"].contains(agent.path()), agent.query() == nil, agent.fragment() == nil
-    else { throw Refusal(kind: .agent, cause: "\(agent.absoluteString) must be an https URL without a path") }
+    else {
+      throw Refusal(
+        kind: .agent,
+        cause: "\(agent.absoluteString) must be an https URL with only a host and a port, such as https://example.com")
+    }
     authority = agent.authority
     self.agent = URL(string: "https://\(authority)") ?? agent
     guard let key = SigningKey(try pem.key()) else {
@@ -64,7 +68,7 @@ public struct RequestSigner: Sendable {
     public enum Kind: Sendable, Hashable {
       /// The file can't be read, or contains no unencrypted Ed25519 key.
       case key
-      /// The agent isn't an https URL without a path.
+      /// The agent isn't an https URL, or has more than a host and a port.
       case agent
     }
 

@@ -178,7 +178,7 @@ public struct Schedule: Hashable, Sendable {
     let floor = max(pause, own)
     return Due(
       now + spread(floor, atLeast: floor, &random), notBefore: now + pause, own > pause ? .interval : .retryAfter,
-      own > pause ? "the interval is longer than the pause" : facts.pauseReason)
+      own > pause ? "the interval is longer than the pause that the server requires" : facts.pauseReason)
   }
 
   private func afterFailure(

@@ -39,7 +39,8 @@ extension FleetError: CustomStringConvertible {
     case .noFeeds(let place):
       "\(place) has no feeds. Add some with \"feed subscriptions import <file> --store \(place)\"."
     case .foreign(let place, let keys):
-      "\(place) holds \(keys) \(keys == 1 ? "key" : "keys") from another program and no feeds, so it was left unchanged. "
+      "\(place) has no feeds, but \(keys) \(keys == 1 ? "key" : "keys") from another program, so it was left "
+        + "unchanged. "
         + "Choose another database with the number at the end of the URL: /1, or ?db=1 for a socket."
     case .newerSchema(let place, let version):
       "A newer version of this program wrote \(place) (schema \(version)). Update this program, or choose another database."

@@ -35,7 +35,7 @@ struct DueJudge<Output, Failure: Error> {
     switch ending {
     case .finished? where endingDue == .fails: return "the stream finished, but a failure was due"
     case .failure(let error)? where endingDue == .finished:
-      return "the stream failed with \(error), but it should finish"
+      return "the stream failed with \(error), but it should have finished"
     default: return nil
     }
   }

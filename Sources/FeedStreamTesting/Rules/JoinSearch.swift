@@ -144,18 +144,19 @@ private struct JoinSearch<P: Publisher> {
     else { return (.orderIsKept, "the values \(recorder.values) were delivered, instead of \(due.values)") }
     switch (recorder.completion, due.ending) {
     case (nil, nil), (.finished, .finished), (.finished, .either), (.failure, .fails), (.failure, .either): return nil
-    case (nil, let ending?): return (.nothingLostInSilence, "the stream continued, but it should \(wanted(ending))")
-    case (.finished, let ending): return (.oneEnding, "the stream finished, but it should \(wanted(ending))")
-    case (.failure, let ending): return (.oneEnding, "the stream failed, but it should \(wanted(ending))")
+    case (nil, let ending?):
+      return (.nothingLostInSilence, "the stream continued, but it should have \(wanted(ending))")
+    case (.finished, let ending): return (.oneEnding, "the stream finished, but it should have \(wanted(ending))")
+    case (.failure, let ending): return (.oneEnding, "the stream failed, but it should have \(wanted(ending))")
     }
   }
 
   private func wanted(_ ending: Given.Ending?) -> String {
     switch ending {
-    case nil: "continue"
-    case .finished?: "finish"
-    case .fails?: "fail"
-    case .either?: "complete"
+    case nil: "continued"
+    case .finished?: "finished"
+    case .fails?: "failed"
+    case .either?: "completed"
     }
   }
 

@@ -151,14 +151,15 @@ struct RuleSearch<P: Publisher> {
     for (index, event) in actual.enumerated() {
       guard index < expected.count else {
         return RuleRun<P>.Breach(
-          rule: .orderIsKept, message: "\(event) was delivered, but unlimited demand doesn't deliver it")
+          rule: .orderIsKept, message: "\(event) was delivered, but it isn't delivered with unlimited demand")
       }
       if !isSame(expected[index], event) {
         if case .completion(.failure) = event, !expected[index].isCompletion {
           return RuleRun<P>.Breach(rule: .orderIsKept, message: Self.overtaking)
         }
         return RuleRun<P>.Breach(
-          rule: .orderIsKept, message: "\(event) was delivered, but unlimited demand delivers \(expected[index])")
+          rule: .orderIsKept,
+          message: "\(event) was delivered, but \(expected[index]) is delivered with unlimited demand")
       }
     }
     guard actual.count < expected.count, script.cancellation == .never,

@@ -26,7 +26,7 @@ struct StackProbe<P: Publisher> {
         feedback.send = { [unowned subject] in subject.send($0) }
         return AnyPublisher(subject)
       }
-      let manner = byRequest ? "with request(_:)" : "by return value"
+      let manner = byRequest ? "with request(_:)" : "by returning demand"
       if let breach = breach(
         depth, "while \(Self.count) values were sent, each within the delivery of the one before, requested \(manner)")
       {

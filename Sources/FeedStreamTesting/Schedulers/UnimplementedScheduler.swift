@@ -45,7 +45,7 @@ public final class UnimplementedScheduler: LoopScheduler, Sendable {
     after date: StreamInstant, interval: StreamInstant.Stride, tolerance: StreamInstant.Stride, options: Never?,
     _ action: @escaping () -> Void
   ) -> any Cancellable {
-    fail("work was scheduled for every \(interval.nanoseconds.asTime)")
+    fail("work was scheduled to repeat every \(interval.nanoseconds.asTime)")
     return Subscriptions.empty
   }
 

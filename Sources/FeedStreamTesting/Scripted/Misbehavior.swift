@@ -5,7 +5,7 @@ public enum Misbehavior: String, CaseIterable, Hashable, Sendable, CustomStringC
   case emitsBeyondDemand = "emits values without demand"
   case emitsAfterEnding = "emits a value after its completion"
   case completesTwice = "completes twice"
-  case ignoresCancel = "continues after it was cancelled"
+  case ignoresCancel = "continues after cancellation"
   case subscribesTwice = "hands out two subscriptions"
   case emitsBeforeSubscription = "emits a value before its subscription"
   case completesBeforeSubscription = "completes before its subscription"

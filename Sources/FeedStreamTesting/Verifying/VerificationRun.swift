@@ -27,8 +27,8 @@ final class VerificationRun<Output, Failure: Error> {
     while !isReached() {
       guard steps < time.workLimit else {
         return
-          "nothing happened until \(time.now.nanoseconds.asTime), after \(steps) steps of time, and there "
-          + "is pending work: \(time.pending.first.map { "\($0)" } ?? "")."
+          "nothing happened while time advanced \(steps) times, to \(time.now.nanoseconds.asTime), and work is "
+          + "still pending: \(time.pending.first.map { "\($0)" } ?? "")."
       }
       switch time.step(site) {
       case .nothing: return nil

@@ -10,7 +10,7 @@ struct WebSocketURL: Hashable {
   init(_ text: String) throws(WebSocketError) {
     func bad(_ reason: String) -> WebSocketError { .badURL(Self.withoutSecrets(text), reason: reason) }
     guard text.utf8.count <= 8 * 1024, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-      throw bad("it has characters that must be escaped, or more than 8 KiB")
+      throw bad("it has characters that must be escaped, or is longer than 8 KiB")
     }
     guard let colon = text.range(of: "://") else { throw bad("it does not begin with ws:// or wss://") }
     switch text[..<colon.lowerBound].lowercased() {

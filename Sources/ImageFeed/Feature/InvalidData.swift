@@ -61,6 +61,8 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
     case .notAFeed:
       "The server's response is not a feed: it is not RSS, Atom, JSON Feed or another supported format. "
         + "Check the URL."
+    case .tooMuch("bytes", let limit):
+      "The server's response is larger than \(limit.byteSize), the limit for a feed."
     case .tooMuch(let what, let limit) where what.hasPrefix("bytes"):
       "The server's response has more than \(limit.byteSize)\(what.dropFirst(5)), the limit for a feed."
     case .tooMuch(let what, let limit): "The server's response has more than \(limit) \(what), the limit for a feed."

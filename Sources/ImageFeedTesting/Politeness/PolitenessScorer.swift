@@ -136,10 +136,12 @@ public final class PolitenessScorer {
       guard !isKept, rules.contains(rule) else { return }
       faults.append(Fault(rule: rule, time: now, url: request.url, detail: detail()))
     }
-    judge(.exactValidators, request.etag.map(page.etags.contains) ?? true, "sends the ETag \(request.etag ?? "")")
+    judge(
+      .exactValidators, request.etag.map(page.etags.contains) ?? true,
+      "with the ETag \(request.etag ?? ""), which the server did not send")
     judge(
       .exactValidators, request.lastModified.map(page.dates.contains) ?? true,
-      "sends the date \(request.lastModified ?? "")")
+      "with the date \(request.lastModified ?? ""), which the server did not send")
     if let asked = page.asked { judge(.hourly, now - asked >= interval * 0.99997, "after \(now - asked) s") }
     if !request.isConditional, page.hasValidators {
       if let all = page.askedForAll { judge(.wholeDaily, now - all >= 86_399.9, "after \(now - all) s") }

@@ -36,7 +36,7 @@ final class FileReader: @unchecked Sendable {
       if offset != nil { offset! += Int64(count) }
       if let before = left {
         guard count > 0 || before == 0 else {
-          throw SystemError("read", "a file that was truncated while it was read", code: Errno.unreadable)
+          throw SystemError("read", "a file that was truncated while it was being read", code: Errno.unreadable)
         }
         left = before - Int64(count)
       }
