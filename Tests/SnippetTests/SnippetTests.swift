@@ -103,7 +103,7 @@ import Testing
         "final class Model { var count = 0 }\n" + failing + "_ = values.assign(to: \\.count, on: Model())",
         "this stream can fail; handle the failure first"
       ),
-      ("_ = Just(1).flatMap { [$0, $0] }", "flatMap needs a publisher, such as its .publisher"),
+      ("_ = Just(1).flatMap { [$0, $0] }", "flatMap needs a publisher; return the sequence's .publisher"),
       ("_ = Just(1).take(1).startWith(0)", "'take' has been renamed to 'prefix(_:)'"),
       ("_ = Just(1).startWith(0)", "'startWith' has been renamed to 'prepend(_:)'"),
       ("_ = Just(1).distinctUntilChanged()", "'distinctUntilChanged()' has been renamed to 'removeDuplicates()'"),

@@ -27,6 +27,7 @@ extension EventLoop {
 
   package var reference: any StreamDomain { entrance }
   package var isForAnyThread: Bool { entrance.isForAnyThread }
+  package var isOnQueue: Bool { entrance.isOnQueue }
 }
 
 /// Counts the values in transit from a loop to a queue or a task. The loop is woken for their arrival only if it has

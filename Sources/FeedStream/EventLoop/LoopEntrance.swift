@@ -71,6 +71,7 @@ final class LoopEntrance: @unchecked Sendable {
 extension LoopEntrance: StreamDomain {
   var isReleased: Bool { wasReleased.load(ordering: .relaxed) }
   var isForAnyThread: Bool { isClosed.load(ordering: .acquiring) }
+  var isOnQueue: Bool { host != nil }
 
   func bring(_ action: @escaping @Sendable () -> Void) {
     if isHere, let loop { loop.bring(action) } else { _ = post(action) }

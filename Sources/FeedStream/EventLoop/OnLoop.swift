@@ -94,6 +94,8 @@ public final class OnLoop<State>: Sendable, Cancellable {
       guard !isOver else { return }
       loop.whenClosed(ObjectIdentifier(self)) { [unowned self, unowned loop] in empty(loop) }
       state = make(loop)
+      // The subscriptions in the state are kept, and released with it.
+      SubscriptionWatch.somethingHappens()
     }
 
     func use(_ action: (inout State) -> Void) {

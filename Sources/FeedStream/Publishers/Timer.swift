@@ -147,6 +147,8 @@ extension Publishers {
       private let timer: Locked<Timer?>
       private let thread = CurrentDomain.threadNumber
       private let home = Home.current
+      /// True if the timer was connected on the main queue, which several threads may serve.
+      private let isOnMainQueue = MainQueueCode.isRunning
 
       init(to timer: Timer) { self.timer = Locked(Carried(uncheckedly: timer).value) }
 
@@ -156,7 +158,7 @@ extension Publishers {
           queueTicks.disconnect()
         } else if let home {
           home.perform { timer.disconnect() }
-        } else if thread == CurrentDomain.threadNumber {
+        } else if thread == CurrentDomain.threadNumber || isOnMainQueue && MainQueueCode.isRunning {
           timer.disconnect()
         } else {
           timer.scheduler.schedule { timer.disconnect() }

@@ -121,6 +121,18 @@ import Testing
     _ = subject.receive(on: DispatchQueue.global()).sink { _ in }
   }
 
+  @Test func `cancelling a handle releases its subscriptions without a warning`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      let loop = EventLoop()
+      let handle = OnLoop(loop) { _ in PassthroughSubject<Int, Never>().sink { _ in } }
+      loop.run(.oneTurn)
+      handle.cancel()
+      loop.run(.oneTurn)
+    }
+    expect(in: result)
+  }
+
   @Test func `releasing a used subscription, or cancelling one, doesn't warn`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       StreamDiagnostics.writeWarnings()
