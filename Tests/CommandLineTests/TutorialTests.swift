@@ -75,7 +75,7 @@ import Testing
     let port = reserved.number
     let program = try RunningFeed(program: FeedBinary.path(of: "CountVisits"), ["\(port)"])
     defer { program.send(SIGKILL) }
-    let lines = try block(after: "send it two requests from another terminal:").split(separator: "\n")
+    let lines = try block(after: "send it two requests from another terminal.").split(separator: "\n")
     let address = "http://127.0.0.1:\(port)/gulls"
     let answers = try await FeedBinary.shell(
       "curl -sS --noproxy '*' --retry 50 --retry-delay 1 --retry-connrefused \(address) \(address)")
