@@ -8,7 +8,7 @@ import PlainText
 struct SubscriptionsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "subscriptions",
-    abstract: "Manage your list of feeds, which commands use by default.",
+    abstract: "Manage your list of feeds, which other commands use by default.",
     discussion: """
       The list is an OPML file that you may edit: subscriptions.opml in $XDG_CONFIG_HOME/feedstream or \
       ~/.config/feedstream. To use a different file, pass --opml; to use the list of a fleet, which "feed work" polls, \

@@ -111,7 +111,7 @@ extension HTTPServer {
     /// The whole body in one chunk.
     ///
     /// **Demand:** reads the body when a value is requested. **Failure, cancellation:** as for the body. **Policy:**
-    /// holds the body, which has at most ``Limits/bodyBytes``.
+    /// holds the body, which is limited to ``Limits/bodyBytes``.
     public func whole() -> AnyPublisher<Chunk, BodyError> {
       collect().map { Chunk(joining: $0) }.eraseToAnyPublisher()
     }

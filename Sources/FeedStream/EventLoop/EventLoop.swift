@@ -138,7 +138,7 @@ extension EventLoop: StreamDomain {
   /// True when the calling thread owns the loop, and may use objects that live on it.
   package var isHere: Bool {
     if let host = entrance.host { return host.isHere }
-    // `isCurrent` compares the system's ID of the thread, which is cheaper to read. The ID may be reused, but not while
+    // `isCurrent` compares the system's thread ID, which is cheaper to read. The ID may be reused, but not while
     // the thread runs the loop.
     return isCurrent || entrance.owner.load(ordering: .relaxed) == CurrentDomain.threadNumber
   }

@@ -2,7 +2,7 @@
 ///
 ///     promise(.success(1))    ----1|
 ///
-/// The work starts when the future is made, and its result is kept. To start the work at the subscription, wrap the
+/// The work starts when the future is made, and its result is kept. To start the work on subscription, wrap the
 /// future in ``Deferred``. Only the first call to the promise counts; later results are dropped and reported.
 ///
 /// **Demand:** a value waits for the first request; a failure needs none. **Failure:** the failure given to the

@@ -16,7 +16,7 @@ public final class SerialWorker {
 
   /// A publisher that runs `work` on subscription, delivers the result, and finishes.
   ///
-  /// **Demand:** the work is queued at the subscription; its result is held until requested. **Failure:** the error
+  /// **Demand:** the work is queued on subscription; its result is held until requested. **Failure:** the error
   /// that `work` throws. **Cancellation:** work that has not begun never runs; the result of work that has begun is
   /// discarded.
   @inlinable public func publisher<T: Sendable, E: Error>(

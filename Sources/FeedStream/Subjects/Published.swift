@@ -24,10 +24,10 @@ public struct Published<Value> {
     nonmutating set { _ = newValue }
   }
 
-  @available(*, unavailable, message: "@Published is for properties of classes")
+  @available(*, unavailable, message: "@Published can be used only on properties of classes")
   public var wrappedValue: Value {
-    get { fatalError("@Published is for properties of classes") }
-    nonmutating set { fatalError("@Published is for properties of classes") }
+    get { fatalError("@Published can be used only on properties of classes") }
+    nonmutating set { fatalError("@Published can be used only on properties of classes") }
   }
 
   public static subscript<Owner: AnyObject>(

@@ -13,7 +13,7 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
 
   /// Determines when the script's events occur, and how values without demand are treated.
   public enum Kind: Sendable {
-    /// The script is played to each subscriber separately, starting at the subscription. A value waits until it is
+    /// The script is played to each subscriber separately, starting when it subscribes. A value waits until it is
     /// requested.
     case cold
     /// The script is played once, starting when the publisher is made. A subscriber misses values that it has not

@@ -43,7 +43,7 @@ public struct DecodedImage: Hashable, Sendable {
   }
 
   public var size: Size
-  /// The original size, when upright: turned according to its EXIF data.
+  /// The size of the original image when upright, that is, after its EXIF orientation is applied.
   public var originalSize: Size
   /// The original format.
   public var kind: ImageData.Kind

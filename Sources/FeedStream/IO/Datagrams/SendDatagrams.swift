@@ -19,7 +19,7 @@ extension Publisher where Output == Datagram {
   /// Acceptance by the system doesn't mean arrival. Only one publisher at a time can write to a socket; a second one
   /// fails.
   ///
-  /// **Demand:** begins at the subscription, and requests one datagram at a time from upstream, when the previous one
+  /// **Demand:** begins on subscription, and requests one datagram at a time from upstream, when the previous one
   /// has been sent. **Failure:** ``DatagramError``, with upstream's failure or the system's error, such as `EMSGSIZE`;
   /// `ECANCELED` when the socket is closed before the stream completes. **Cancellation:** cancels upstream. **Policy:**
   /// holds one datagram.

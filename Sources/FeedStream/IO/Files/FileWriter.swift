@@ -27,7 +27,7 @@ extension Publisher where Output == Chunk {
   /// when the first bytes arrive, or when upstream finishes without any. If upstream fails before that, the file is
   /// unchanged.
   ///
-  /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while fewer than
+  /// **Demand:** begins on subscription, and requests one chunk at a time from upstream, only while fewer than
   /// `limit` bytes wait. **Failure:** ``WriteError``, which contains exactly the bytes that were not written: the bytes
   /// before them are in the file. Upstream's failure is delivered after the bytes that arrived before it have been
   /// written. **Cancellation:** cancels upstream and drops waiting bytes. After a failure or a cancellation, a file

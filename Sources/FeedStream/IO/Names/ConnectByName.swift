@@ -9,7 +9,7 @@ extension Connection {
   /// the other attempts are abandoned. The procedure follows RFC 8305, except that the system looks up both families
   /// together.
   ///
-  /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** the system's
+  /// **Demand:** begins on subscription; the connection is held until it is requested. **Failure:** the system's
   /// error, from the last attempt if all fail; `ETIMEDOUT` if the lookup or the attempts take too long.
   /// **Cancellation:** abandons all attempts, and closes a connection that was not delivered. **Policy:** holds one
   /// connection.

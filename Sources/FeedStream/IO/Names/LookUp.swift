@@ -4,7 +4,7 @@ extension SocketAddress {
   ///
   /// The system's lookup runs on the thread pool and can't be stopped once it has started: a late result is dropped.
   ///
-  /// **Demand:** begins at the subscription; the result is held until it is requested. **Failure:** the system's
+  /// **Demand:** begins on subscription; the result is held until it is requested. **Failure:** the system's
   /// error: `EAI_NONAME` when there is no such host, `ETIMEDOUT` after `limit`. **Cancellation:** drops the result.
   /// **Policy:** holds one result.
   ///

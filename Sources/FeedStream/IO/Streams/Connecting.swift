@@ -1,7 +1,7 @@
 extension Connection {
   /// A publisher that, for each subscriber, connects to `address`, delivers the connection, and finishes.
   ///
-  /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** the system's
+  /// **Demand:** begins on subscription; the connection is held until it is requested. **Failure:** the system's
   /// error. **Cancellation:** abandons the attempt, and closes a connection that was not delivered. **Policy:** holds
   /// one connection.
   ///

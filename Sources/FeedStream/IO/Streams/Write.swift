@@ -9,7 +9,7 @@ extension Publisher where Output == Chunk {
   /// Waiting chunks are gathered into one write. Only one publisher at a time can write to a connection; a second one
   /// fails.
   ///
-  /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while fewer than
+  /// **Demand:** begins on subscription, and requests one chunk at a time from upstream, only while fewer than
   /// `limit` bytes wait, so that a stalled reader doesn't increase memory use. **Failure:** ``WriteError``, with the
   /// chunks that were not written. Upstream's failure is delivered after the bytes that arrived before it have been
   /// written; the failure is `ECANCELED` if the connection is closed before all bytes are written. **Cancellation:**

@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// ![timeout(3, scheduler: time)](marbles-timeout.svg)
   ///
-  /// The interval starts at the subscription, and restarts at the first request and at each value.
+  /// The interval starts on subscription, and restarts at the first request and at each value.
   ///
   /// **Policy:** values and the completion are delivered on the scheduler; requested values wait for their turn there,
   /// and values that arrived in time are delivered before a timeout. **Demand:** passes through. **Failure:**
