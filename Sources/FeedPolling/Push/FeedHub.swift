@@ -143,7 +143,7 @@ public final class FeedHub {
     }
     guard let callback = Self.web(field("hub.callback")) else {
       return HubReply(
-        400, "hub.callback must be an http or https URL of at most 2000 bytes, without a user or a fragment.\n")
+        400, "hub.callback must be an http or https URL of at most 2000 bytes, without a user name or a fragment.\n")
     }
     guard let topic = Self.web(field("hub.topic")), isTopic(topic) else {
       return HubReply(404, "hub.topic isn't the URL of a feed on this server.\n")
