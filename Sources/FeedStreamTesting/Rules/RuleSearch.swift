@@ -166,7 +166,8 @@ struct RuleSearch<P: Publisher> {
       script.demand.isComplete || expected.filter({ !$0.isCompletion }).count <= 5
     else { return nil }
     return RuleRun<P>.Breach(
-      rule: .nothingLostInSilence, message: "\(expected[actual.count]) was not delivered, although every value was requested")
+      rule: .nothingLostInSilence,
+      message: "\(expected[actual.count]) was not delivered, although every value was requested")
   }
 
   private mutating func report(_ breach: RuleRun<P>.Breach, _ script: RuleScript) -> String {
