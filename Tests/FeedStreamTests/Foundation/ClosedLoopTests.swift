@@ -188,45 +188,4 @@ import Testing
     while left != nil, Date() < limit { try await Task.sleep(for: .milliseconds(1)) }
     #expect(left == nil)
   }
-
-  /// A publisher that hands down its subscription when it is told to, from elsewhere.
-  private final class Latecomer: Publisher, Subscription, @unchecked Sendable {
-    typealias Output = Int
-    typealias Failure = Never
-
-    private var subscriber: AnySubscriber<Int, Never>?
-    private(set) var isCancelled = false
-
-    func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
-      self.subscriber = AnySubscriber(subscriber)
-    }
-
-    func arrive() { exchange(&subscriber, with: nil)?.receive(subscription: self) }
-    func request(_ demand: Subscribers.Demand) {}
-    func cancel() { isCancelled = true }
-
-    private func exchange<T>(_ value: inout T, with new: T) -> T {
-      defer { value = new }
-      return value
-    }
-  }
-
-  @Test func `a subscription that arrives after the loop was closed is cancelled, and its stream is released`() throws {
-    let thread = try EventLoopThread()
-    let latecomer = Latecomer()
-    nonisolated(unsafe) weak var left: Witness?
-    let made = DispatchSemaphore(value: 0)
-    thread.loop.execute {
-      let witness = Witness()
-      left = witness
-      // Nothing has come from the publisher yet, so the cancellation can't reach it.
-      latecomer.append([1, 2]).retry(when: { $0.prefix(1) }).sink { _ in withExtendedLifetime(witness) {} }.cancel()
-      made.signal()
-    }
-    made.wait()
-    thread.shutdown()
-    latecomer.arrive()
-    #expect(latecomer.isCancelled)
-    #expect(left == nil)
-  }
 }

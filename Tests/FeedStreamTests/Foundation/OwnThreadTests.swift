@@ -57,6 +57,24 @@ import Testing
     #expect(Array(values.suffix(100)) == Array(0..<100))
   }
 
+  @Test(arguments: Place.allCases) func `retry(when:) delivers all values before a failure`(_ place: Place) async {
+    struct Failed: Error {}
+    let attempts = Atomic(0)
+    let values = await collected(place) {
+      Deferred { () -> AnyPublisher<Int, Failed> in
+        let attempt = attempts.add(1, ordering: .relaxed).newValue
+        if attempt == 4 { return [1, 2].publisher.setFailureType(to: Failed.self).eraseToAnyPublisher() }
+        // The first attempt fails on its own thread, the others while they are subscribed to.
+        return attempt == 1
+          ? Numbers(3).setFailureType(to: Failed.self).append(Fail(error: Failed())).eraseToAnyPublisher()
+          : [10 * attempt].publisher.setFailureType(to: Failed.self).append(Fail(error: Failed()))
+            .eraseToAnyPublisher()
+      }
+      .retry(when: { _ in (0..<9).publisher })
+    }
+    #expect(values == [0, 1, 2, 20, 30, 1, 2])
+  }
+
   @Test(arguments: Place.allCases) func `race delivers all values of the winner`(_ place: Place) async {
     let values = await collected(place) { Numbers(100).race(with: Numbers(100)) }
     #expect(values == Array(0..<100))

@@ -4,28 +4,22 @@ final class ArrivingSubscription {
   private var subscription: (any Subscription)?
   /// The path to the publisher, if it delivers elsewhere.
   private let crossing: HomePair?
-  private let dropped: (() -> Void)?
 
-  private init(_ subscription: any Subscription, _ crossing: HomePair?, _ dropped: (() -> Void)?) {
+  private init(_ subscription: any Subscription, _ crossing: HomePair?) {
     self.subscription = subscription
     self.crossing = crossing
-    self.dropped = dropped
   }
 
   deinit {
-    guard let subscription else { return }
-    crossing.cancel(subscription)
-    dropped?()
+    if let subscription { crossing.cancel(subscription) }
   }
 
   /// An event that passes `subscription` to `accept`, or cancels it if the event is dropped.
-  ///
-  /// - Parameter dropped: called after the cancellation of a dropped subscription, on any thread.
   static func event(
-    _ subscription: any Subscription, through crossing: HomePair? = nil, dropped: (() -> Void)? = nil,
+    _ subscription: any Subscription, through crossing: HomePair? = nil,
     _ accept: @escaping (any Subscription) -> Void
   ) -> () -> Void {
-    let arriving = ArrivingSubscription(subscription, crossing, dropped)
+    let arriving = ArrivingSubscription(subscription, crossing)
     return { if let subscription = arriving.subscription.take() { accept(subscription) } }
   }
 }

@@ -125,14 +125,9 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
   }
 
   @inline(never) @usableFromInline final func bring(_ subscription: any Subscription, through crossing: HomePair?) {
-    // A stage whose loop has closed receives no more subscriptions. It is cancelled, because it and its inlet retain each
-    // other.
-    let dropped = { [owner] in (owner as? any Cancellable)?.cancel() ?? () }
     move(
       through: crossing,
-      ArrivingSubscription.event(subscription, through: crossing, dropped: dropped) { [self] in
-        accept($0, through: crossing)
-      })
+      ArrivingSubscription.event(subscription, through: crossing) { [self] in accept($0, through: crossing) })
   }
 
   @usableFromInline final func accept(_ subscription: any Subscription, through path: HomePair?) {
@@ -173,6 +168,12 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
     }
     end(completion)
     entry.leave()
+  }
+
+  /// Handles an event that takes the place of upstream's completion, after upstream's values.
+  final func handleLast(_ event: @escaping () -> Void) {
+    if crossing == nil, line.isEmpty { return owner.gate.run(event) }
+    move(through: crossing) { [self] in if !isCancelled { event() } }
   }
 
   @usableFromInline final func move(through crossing: HomePair?, _ event: @escaping () -> Void) {

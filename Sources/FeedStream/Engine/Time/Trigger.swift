@@ -6,7 +6,8 @@
   @usableFromInline let gate: ThreadGate
   /// The identifier that the publisher sees: the stage's, or `nil` for the inlet's own.
   fileprivate let identifier: CombineIdentifier?
-  fileprivate let demand: Subscribers.Demand
+  /// The demand to request as soon as the publisher has accepted the subscription.
+  @exclusivity(unchecked) fileprivate var demand: Subscribers.Demand
   @exclusivity(unchecked) private var fired: (() -> Void)?
   @exclusivity(unchecked) private var ended: ((Subscribers.Completion<Failure>) -> Void)?
   @exclusivity(unchecked) private var inlet: AnyInlet?
@@ -39,7 +40,9 @@
     return inlet
   }
 
-  @usableFromInline func request(_ demand: Subscribers.Demand) { inlet?.request(demand) }
+  @usableFromInline func request(_ demand: Subscribers.Demand) {
+    if let inlet, inlet.isLive { inlet.request(demand) } else { self.demand += demand }
+  }
 
   @usableFromInline func cancel() {
     let inlet = self.inlet

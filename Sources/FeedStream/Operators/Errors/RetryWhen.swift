@@ -123,7 +123,7 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
     switch completion {
     case .finished: downstream.receive(completion: .finished)
     case .failure(let error):
-      stage.gate.run { [stage, downstream] in
+      downstream.handleLast { [stage, downstream] in
         guard downstream.isLive else { return }
         downstream.close()
         stage.failed(error)

@@ -64,6 +64,23 @@ import Testing
     }
   }
 
+  @Test func `retry(when:) waits for a handler's publisher that accepts its subscription after a failure`() {
+    withVirtualTime { time in
+      var attempts = 0
+      let failing = Deferred {
+        attempts += 1
+        return Fail<Int, Boom>(error: Boom())
+      }
+      let recorder = failing.retry(when: { _ in
+        (0..<2).publisher.delaySubscription(for: .milliseconds(2), scheduler: time)
+      })
+      .record(on: time)
+      time.run()
+      recorder.expect("--|")
+      #expect(attempts == 3)
+    }
+  }
+
   @Test func `retry(when:) keeps a failure for a handler whose request arrives after it, as on a busy queue`() {
     withVirtualTime { time in
       var attempts = 0
