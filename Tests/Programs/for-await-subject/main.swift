@@ -1,6 +1,6 @@
 // A plain task reads the values of a subject; in Swift 5 mode, on a thread other than the subject's.
 // Expects: 1
-// Swift 5 traps: touched on a thread other than
+// Swift 5 traps: touched on a thread that does not run
 import FeedStream
 
 let loop = EventLoop()

@@ -1,5 +1,5 @@
 // Two threads send to a subject that was created before the loop and has not been used yet.
-// Traps: touched on a thread other than
+// Traps: touched on a thread that does not run
 import FeedStream
 import Foundation
 
