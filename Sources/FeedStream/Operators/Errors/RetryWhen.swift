@@ -9,10 +9,11 @@ extension Publisher {
   ///
   /// `handler` is called once for each subscriber, with a publisher of the failures; for example,
   /// `{ errors in errors.delay(for: 1, scheduler: loop) }` retries 1 s after each failure. The publisher that `handler`
-  /// returns is subscribed to before upstream, and one value is requested from it after each failure. When that
-  /// publisher completes, the stream immediately completes in the same way. But if its last value triggers a
-  /// subscription, the stream completes only after subscribing, so that values arrive from a source that delivers while
-  /// it is being subscribed to.
+  /// returns is subscribed to before upstream, and one value is requested from it after each failure. Once the handler's
+  /// publisher has subscribed to the failures, each of them is kept until it is requested. When that publisher
+  /// completes, the stream immediately completes in the same way. But if its last value triggers a subscription, the
+  /// stream completes only after subscribing, so that values arrive from a source that delivers while it is being
+  /// subscribed to.
   ///
   /// **Demand:** each new subscription receives the outstanding demand. **Failure:** a failure of `handler`'s
   /// publisher. **Cancellation:** cancels upstream and `handler`'s publisher. **Policy:** forwards.
