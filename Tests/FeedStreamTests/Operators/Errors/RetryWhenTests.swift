@@ -64,14 +64,19 @@ import Testing
     }
   }
 
+  /// A publisher that always fails, and calls `attempt` for each subscription.
+  private func failing(_ attempt: @escaping () -> Void) -> some Publisher<Int, Boom> {
+    Deferred {
+      attempt()
+      return Fail<Int, Boom>(error: Boom())
+    }
+  }
+
   @Test func `retry(when:) waits for a handler's publisher that accepts its subscription after a failure`() {
     withVirtualTime { time in
       var attempts = 0
-      let failing = Deferred {
-        attempts += 1
-        return Fail<Int, Boom>(error: Boom())
-      }
-      let recorder = failing.retry(when: { _ in (0..<2).publisher.subscribe(on: time) }).record(on: time)
+      let recorder = failing { attempts += 1 }.retry(when: { _ in (0..<2).publisher.subscribe(on: time) }).record(
+        on: time)
       time.run()
       recorder.expect("|")
       #expect(attempts == 3)
@@ -81,11 +86,8 @@ import Testing
   @Test func `retry(when:) keeps a failure for a handler whose request arrives after it, as on a busy queue`() {
     withVirtualTime { time in
       var attempts = 0
-      let failing = Deferred {
-        attempts += 1
-        return Fail<Int, Boom>(error: Boom())
-      }
-      let recorder = failing.retry(when: { LateRequests(upstream: $0, time: time).prefix(3) }).record(on: time)
+      let recorder = failing { attempts += 1 }.retry(when: { LateRequests(upstream: $0, time: time).prefix(3) }).record(
+        on: time)
       time.run()
       recorder.expect("---|")
       #expect(attempts == 4)
