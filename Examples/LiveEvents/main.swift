@@ -8,12 +8,12 @@ import Foundation
 let loop = EventLoop()
 let group = try EventLoopGroup(name: "serving")
 let port = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 8080
-let events = HTTPServer.EventLog.Channel()
+let events = EventLog.Channel()
 
 // Runs once on each loop of the group; the objects that it creates stay on that loop.
-let servers = try HTTPServer.Group(at: .internet("127.0.0.1", port: port), on: group) { [events] server in
-  let log = HTTPServer.EventLog(of: events, on: server.scheduler)
-  var routes = HTTPServer.Routes()
+let servers = try HTTPServerGroup(at: .internet("127.0.0.1", port: port), on: group) { [events] server in
+  let log = EventLog(of: events, on: server.scheduler)
+  var routes = HTTPRoutes()
   routes.get("/") { _ in .html(page) }
   routes.get("/events") { _ in .events(log, greeting: .init("you are listening", name: "hello")) }
   routes.post("/say") { request in

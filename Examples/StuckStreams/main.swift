@@ -62,7 +62,7 @@ settings
 
 let port = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 8080
 let server = try HTTPServer(at: .internet("127.0.0.1", port: port), on: loop)
-var routes = HTTPServer.Routes()
+var routes = HTTPRoutes()
 routes.streamMap("/streams")
 server.serve(routes).store(in: &subscriptions)
 FileHandle.standardOutput.write(Data("http://127.0.0.1:\(server.address?.port ?? port)/streams\n".utf8))

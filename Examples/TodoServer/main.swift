@@ -23,9 +23,9 @@ struct TodoChange: Decodable, Sendable {
   var done: Bool?
 
   func checked(isNew: Bool) throws -> TodoChange {
-    if isNew, title == nil { throw HTTPServer.Problem(.unprocessableContent, detail: "title is missing.") }
+    if isNew, title == nil { throw ProblemDetails(.unprocessableContent, detail: "title is missing.") }
     if let title, title.allSatisfy(\.isWhitespace) || title.count > 500 {
-      throw HTTPServer.Problem(.unprocessableContent, detail: "title must have 1 to 500 characters, not only spaces.")
+      throw ProblemDetails(.unprocessableContent, detail: "title must have 1 to 500 characters, not only spaces.")
     }
     return self
   }
@@ -68,8 +68,8 @@ struct TodoStore {
 }
 
 /// The routes of the API.
-func todoRoutes(_ store: TodoStore) -> HTTPServer.Routes {
-  var routes = HTTPServer.Routes()
+func todoRoutes(_ store: TodoStore) -> HTTPRoutes {
+  var routes = HTTPRoutes()
   routes.usesProblems = true
   routes.use(.requestIDs())
   routes.get("/todos") { request in
@@ -96,8 +96,8 @@ func todoRoutes(_ store: TodoStore) -> HTTPServer.Routes {
   routes.get("/todos/:id") { request in
     Result { try request.parameter("id", as: Int64.self) }.publisher
       .flatMap { id in store.run { db in try Todo.fetchOne(db, key: id) } }
-      .tryMap { todo -> HTTPServer.Response in
-        guard let todo else { throw HTTPServer.Status.notFound }
+      .tryMap { todo -> ServerResponse in
+        guard let todo else { throw HTTPStatus.notFound }
         return try .json(todo)
       }
   }
@@ -116,16 +116,16 @@ func todoRoutes(_ store: TodoStore) -> HTTPServer.Routes {
             }
           }
       }
-      .tryMap { todo -> HTTPServer.Response in
-        guard let todo else { throw HTTPServer.Status.notFound }
+      .tryMap { todo -> ServerResponse in
+        guard let todo else { throw HTTPStatus.notFound }
         return try .json(todo)
       }
   }
   routes.delete("/todos/:id") { request in
     Result { try request.parameter("id", as: Int64.self) }.publisher
       .flatMap { id in store.run { db in try Todo.deleteOne(db, key: id) } }
-      .tryMap { wasThere -> HTTPServer.Response in
-        guard wasThere else { throw HTTPServer.Status.notFound }
+      .tryMap { wasThere -> ServerResponse in
+        guard wasThere else { throw HTTPStatus.notFound }
         return .init(.noContent)
       }
   }

@@ -31,7 +31,7 @@ case "serve" where arguments.count == 1 || arguments.count == 3 && arguments[1] 
   options.limits = limits
   options.compression = WebSocketCompression(keepsContext: true)
   do {
-    var serverLimits = HTTPServer.Limits()
+    var serverLimits = HTTPServerLimits()
     serverLimits.connections = 20_000
     let server = try HTTPServer(at: .internet("127.0.0.1", port: port), limits: serverLimits, on: loop)
     running.append(

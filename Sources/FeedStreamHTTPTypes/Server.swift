@@ -8,7 +8,7 @@
     /// token.
     ///
     /// - Parameter scheme: the scheme of the server's URLs. The server can't detect whether its connections use TLS.
-    public init?(_ request: HTTPServer.Request, scheme: String = "http") {
+    public init?(_ request: ServerRequest, scheme: String = "http") {
       guard let method = Method(request.method) else { return nil }
       self.init(
         method: method, scheme: scheme, authority: request.host, path: request.target,
@@ -17,16 +17,16 @@
   }
 
   extension HTTPTypes.HTTPResponse.Status {
-    public init(_ status: HTTPServer.Status) { self.init(code: status.code, reasonPhrase: status.reason) }
+    public init(_ status: HTTPStatus) { self.init(code: status.code, reasonPhrase: status.reason) }
   }
 
-  extension HTTPServer.Response {
+  extension ServerResponse {
     /// A response with this status, these fields and this body. The server sets the fields that delimit the body.
     ///
     /// - Precondition: the status is 200 to 599; only the server itself sends lower ones.
     public init(_ response: HTTPTypes.HTTPResponse, body: Chunk = Chunk()) {
       self.init(
-        HTTPServer.Status(response.status.code), headers: HTTPHeaders(response.headerFields), body: body)
+        HTTPStatus(response.status.code), headers: HTTPHeaders(response.headerFields), body: body)
     }
   }
 #endif

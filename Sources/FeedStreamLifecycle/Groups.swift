@@ -20,7 +20,7 @@
   /// within ten seconds, and end event streams.
   ///
   /// Idle connections stay open for 0.2 s for one last request. To choose other times, use ``service(within:grace:)``.
-  extension HTTPServer.Group: Service {
+  extension HTTPServerGroup: Service {
     public func run() async throws { try await service().run() }
 
     /// The servers as a service.
@@ -35,7 +35,7 @@
     }
 
     private struct Stopping: Service {
-      let servers: HTTPServer.Group
+      let servers: HTTPServerGroup
       let deadline: StreamInstant.Stride
       let grace: StreamInstant.Stride
 

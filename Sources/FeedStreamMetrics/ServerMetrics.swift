@@ -2,7 +2,7 @@
   public import CoreMetrics
   public import FeedHTTPServer
 
-  extension HTTPServer.Middleware {
+  extension HTTPMiddleware {
     /// Records the duration of each request as ``MetricNames/serverRequestDuration``, when its response begins.
     ///
     ///     routes.use(.metrics())

@@ -3,7 +3,7 @@
   import FeedStream
   public import Tracing
 
-  extension HTTPServer.Middleware {
+  extension HTTPMiddleware {
     /// Creates a span for each request, as part of the trace that the request's `traceparent` identifies.
     ///
     ///     routes.use(.tracing())
@@ -45,7 +45,7 @@
             if let port = request.peer.port { attributes["client.port"] = port }
           }
           let open = OpenSpan(span)
-          func end(_ status: HTTPServer.Status) {
+          func end(_ status: HTTPStatus) {
             open.name(method: request.method.rawValue, route: request.route)
             open.end(status: status.code, errorsFrom: 500)
           }

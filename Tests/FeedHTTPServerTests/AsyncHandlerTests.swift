@@ -26,7 +26,7 @@ import Testing
   @Test func `an async handler receives the whole request, and its response is sent`() async throws {
     try await onThread { bench in
       let desk = Desk()
-      var routes = HTTPServer.Routes()
+      var routes = HTTPRoutes()
       routes.onAsync(.post, "/feeds/:id") { request in
         let number = await desk.start()
         let query = request.query ?? ""
@@ -46,10 +46,10 @@ import Testing
   @Test func `an error thrown by an async handler is mapped like any handler's error`() async throws {
     try await onThread { bench in
       struct Boom: Error {}
-      var routes = HTTPServer.Routes()
+      var routes = HTTPRoutes()
       routes.usesProblems = true
-      routes.onAsync(.get, "/gone") { _ in throw HTTPServer.Status.gone }
-      routes.onAsync(.get, "/problem") { _ in throw HTTPServer.Problem(.conflict, detail: "Two of them.") }
+      routes.onAsync(.get, "/gone") { _ in throw HTTPStatus.gone }
+      routes.onAsync(.get, "/problem") { _ in throw ProblemDetails(.conflict, detail: "Two of them.") }
       routes.onAsync(.get, "/boom") { _ in throw Boom() }
       let (server, serving) = try bench.server(routes)
       var reports: [String] = []
@@ -69,7 +69,7 @@ import Testing
   @Test func `a body over the limit never reaches an async handler`() async throws {
     try await onThread { bench in
       let desk = Desk()
-      var routes = HTTPServer.Routes()
+      var routes = HTTPRoutes()
       routes.onAsync(.post, "/") { _ in .text("\(await desk.start())") }
       routes.limitBody(.post, "/", to: 4)
       let (server, serving) = try bench.server(routes)
@@ -85,7 +85,7 @@ import Testing
     try await onThread { bench in
       let begun = DispatchSemaphore(value: 0)
       let ended = Mutex(false)
-      var routes = HTTPServer.Routes()
+      var routes = HTTPRoutes()
       routes.onAsync(.get, "/") { _ in
         begun.signal()
         // This sleep ends only by cancellation.
@@ -110,7 +110,7 @@ import Testing
   @Test func `a slow async handler delays no other client`() async throws {
     try await onThread { bench in
       let gate = AsyncStream<Void>.makeStream()
-      var routes = HTTPServer.Routes()
+      var routes = HTTPRoutes()
       routes.onAsync(.get, "/slow") { _ in
         for await _ in gate.stream { break }
         return .text("slow")
@@ -149,7 +149,7 @@ import Testing
 private final class AsyncBench {
   let loop = EventLoop()
 
-  func server(_ routes: HTTPServer.Routes) throws -> (HTTPServer, AnyCancellable) {
+  func server(_ routes: HTTPRoutes) throws -> (HTTPServer, AnyCancellable) {
     let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
     return (server, server.serve(routes))
   }

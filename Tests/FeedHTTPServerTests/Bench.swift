@@ -9,24 +9,24 @@ final class Bench {
   let server: HTTPServer
   private var serving: AnyCancellable?
 
-  init(_ change: (inout HTTPServer.Limits) -> Void = { _ in }) {
-    var limits = HTTPServer.Limits()
+  init(_ change: (inout HTTPServerLimits) -> Void = { _ in }) {
+    var limits = HTTPServerLimits()
     change(&limits)
     server = HTTPServer(backlog, limits: limits, on: time, wallClock: { 784_111_777 })
   }
 
-  func serve(_ answer: @escaping (HTTPServer.Request) throws -> HTTPServer.Response) -> Bench {
+  func serve(_ answer: @escaping (ServerRequest) throws -> ServerResponse) -> Bench {
     serving = server.serve(answer)
     return self
   }
 
-  func serve<P: Publisher>(_ answer: @escaping (HTTPServer.Request) -> P) -> Bench
-  where P.Output == HTTPServer.Response {
+  func serve<P: Publisher>(_ answer: @escaping (ServerRequest) -> P) -> Bench
+  where P.Output == ServerResponse {
     serving = server.serve(answer)
     return self
   }
 
-  func serve(_ routes: HTTPServer.Routes) -> Bench {
+  func serve(_ routes: HTTPRoutes) -> Bench {
     serving = server.serve(routes)
     return self
   }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.settled) struct ChunkedDecoderTests {
   private static func decode(_ pieces: [Chunk]) -> String {
-    let decoder = ChunkedDecoder(HTTPServer.Limits())
+    let decoder = ChunkedDecoder(HTTPServerLimits())
     var text = ""
     for (index, piece) in pieces.enumerated() {
       var input = piece

@@ -22,7 +22,7 @@ import Testing
   }
 
   private func bench() -> Bench {
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.usesProblems = true
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
@@ -125,10 +125,10 @@ import Testing
 
   @Test func `Routes.errors maps all errors thrown by handlers`() {
     struct Missing: Error { var name: String }
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.errors = { error in
       guard let missing = error as? Missing else { return error }
-      var problem = HTTPServer.Problem(
+      var problem = ProblemDetails(
         .notFound, detail: "\(missing.name) is not here.", type: "https://example.com/missing")
       problem.members = ["name": missing.name, "status": "no"]
       return problem
@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test func `a route can allow longer bodies, and save them as files`() throws {
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.put("/files/:name") { request in
       request.save(to: "/up/" + (request.parameters["name"] ?? "")).map { .init(.created) }
     }

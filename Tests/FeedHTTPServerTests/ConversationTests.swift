@@ -54,7 +54,7 @@ import Testing
     var asked: [String] = []
     _ = bench.serve { [time = bench.time] request in
       asked.append(request.path)
-      return Just(HTTPServer.Response.text(request.path)).delay(for: request.path == "/slow" ? 5 : 0, scheduler: time)
+      return Just(ServerResponse.text(request.path)).delay(for: request.path == "/slow" ? 5 : 0, scheduler: time)
     }
     let client = bench.send(Self.get("/slow") + Self.get("/fast"))
     #expect(asked == ["/slow"])
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test func `the server reads ahead at most readAheadBytes`() {
-    let subject = PassthroughSubject<HTTPServer.Response, Never>()
+    let subject = PassthroughSubject<ServerResponse, Never>()
     let bench = Bench { $0.readAheadBytes = 100 }.serve { _ in subject }
     let client = bench.send(Self.get("/"))
     for _ in 0..<10 { client.send(String(repeating: "x", count: 60)) }
@@ -161,7 +161,7 @@ import Testing
     struct Oops: Error {}
     let bench = Bench().serve { (request) throws in
       switch request.path {
-      case "/status": throw HTTPServer.Status.forbidden
+      case "/status": throw HTTPStatus.forbidden
       default: throw Oops()
       }
     }
@@ -173,7 +173,7 @@ import Testing
     #expect(Self.status(other.send(Self.get("/")).receive()) == "500")
     ignoring.cancel()
     other.end()
-    let empty = Bench().serve { _ in Empty<HTTPServer.Response, Never>() }
+    let empty = Bench().serve { _ in Empty<ServerResponse, Never>() }
     #expect(Self.status(empty.send(Self.get("/")).receive()) == "500")
     empty.end()
   }
@@ -229,7 +229,7 @@ import Testing
   @Test func `a client that disconnects cancels its pending response`() {
     var cancelled = 0
     let bench = Bench().serve { _ in
-      PassthroughSubject<HTTPServer.Response, Never>().handleEvents(receiveCancel: { cancelled += 1 })
+      PassthroughSubject<ServerResponse, Never>().handleEvents(receiveCancel: { cancelled += 1 })
     }
     let client = bench.send(Self.get("/"))
     client.breakOff()
@@ -240,7 +240,7 @@ import Testing
 
   @Test func `a client that only closes its sending side gets its response`() {
     let bench = Bench()
-    _ = bench.serve { [time = bench.time] _ in Just(HTTPServer.Response.text("hi")).delay(for: 1, scheduler: time) }
+    _ = bench.serve { [time = bench.time] _ in Just(ServerResponse.text("hi")).delay(for: 1, scheduler: time) }
     let client = bench.send(Self.get("/"))
     client.endInput()
     bench.pass(.seconds(1))

@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func `upgraded connections have no deadline, and the other connections keep theirs`() {
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     var kept: [Any] = []
     routes.get("/other") { _ in .upgrade(to: "other", headers: [:]) { kept.append($0) } }
     routes.get("/") { _ in .text("") }
@@ -98,7 +98,7 @@ import Testing
     let long = patience(bench, steady) { if $0 < 300 { steady.send(String(repeating: "x", count: 300)) } }
     #expect(long > 300)
     bench.end()
-    let unwanted = Bench().serve { request in PassthroughSubject<HTTPServer.Response, Never>() }
+    let unwanted = Bench().serve { request in PassthroughSubject<ServerResponse, Never>() }
     let waiting = unwanted.send(post)
     unwanted.pass(.seconds(500))
     #expect(!waiting.isClosed)
@@ -193,7 +193,7 @@ import Testing
   @Test func `shutdown completes running requests, and closes idle connections`() {
     let bench = Bench()
     _ = bench.serve { [time = bench.time] request in
-      Just(HTTPServer.Response.text("late")).delay(for: 3, scheduler: time)
+      Just(ServerResponse.text("late")).delay(for: 3, scheduler: time)
     }
     let (idle, busy, partial) = (bench.send(), bench.send(Self.get), bench.send("GET / HT"))
     var isOver = false
@@ -293,7 +293,7 @@ import Testing
 
   @Test func `a response that started before the shutdown doesn't keep its connection open`() {
     let body = PassthroughSubject<Chunk, Never>()
-    let bench = Bench().serve { _ in HTTPServer.Response(body: body, length: 6) }
+    let bench = Bench().serve { _ in ServerResponse(body: body, length: 6) }
     let client = bench.send(Self.get)
     bench.settle()
     body.send(Chunk("abc"))
@@ -311,7 +311,7 @@ import Testing
   }
 
   @Test func `shutdown(within:) cuts off responses that don't complete in time`() {
-    let bench = Bench().serve { _ in PassthroughSubject<HTTPServer.Response, Never>() }
+    let bench = Bench().serve { _ in PassthroughSubject<ServerResponse, Never>() }
     let client = bench.send(Self.get)
     var isOver = false
     let ending = bench.server.shutdown(within: .seconds(5)).sink { _ in

@@ -7,7 +7,7 @@ import Testing
 
 /// The logs of one channel, in virtual time.
 @Suite(.settled) struct EventChannelTests {
-  private typealias Log = HTTPServer.EventLog
+  private typealias Log = EventLog
 
   private func bench(_ channel: Log.Channel, _ count: Int = 2) -> (Bench, [Log]) {
     let bench = Bench()

@@ -14,8 +14,8 @@ import Testing
     return text.components(after: "\r\n\r\n").components(after: "\n")
   }
 
-  private func bench(_ log: (Bench) -> HTTPServer.EventLog, _ greeting: HTTPServer.EventLog.Event? = nil) -> (
-    Bench, HTTPServer.EventLog
+  private func bench(_ log: (Bench) -> EventLog, _ greeting: EventLog.Event? = nil) -> (
+    Bench, EventLog
   ) {
     let bench = Bench()
     let log = log(bench)
@@ -175,8 +175,8 @@ import Testing
   }
 
   @Test func `a stream that starts while the server shuts down ends`() {
-    let (bench, log) = (Bench(), PassthroughSubject<HTTPServer.Response, Never>())
-    let events = HTTPServer.EventLog(on: bench.time)
+    let (bench, log) = (Bench(), PassthroughSubject<ServerResponse, Never>())
+    let events = EventLog(on: bench.time)
     let client = bench.serve { _ in log }.send(Self.get + "\r\n")
     var isOver = false
     let ending = bench.server.shutdown(within: .seconds(5)).sink { _ in

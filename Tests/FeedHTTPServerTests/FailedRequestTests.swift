@@ -25,18 +25,18 @@ import Testing
   private static let place = "GET /a from 192.0.2.1:4711: "
 
   @Test func `onError reports an error thrown by a handler, with the request but without its query`() {
-    let handler = report { $0.serve { _ -> HTTPServer.Response in throw Boom() } }
+    let handler = report { $0.serve { _ -> ServerResponse in throw Boom() } }
     #expect(handler.reports == [Self.place + "Boom()"] && handler.status == "500")
-    var routes = HTTPServer.Routes()
-    routes.get("/a") { _ -> HTTPServer.Response in throw Boom() }
+    var routes = HTTPRoutes()
+    routes.get("/a") { _ -> ServerResponse in throw Boom() }
     let route = report { $0.serve(routes) }
     #expect(route.reports == [Self.place + "Boom()"] && route.status == "500")
   }
 
   @Test func `onError reports a response stream that fails or delivers no response`() {
-    let failing = report { $0.serve { _ in Fail<HTTPServer.Response, Boom>(error: Boom()) } }
+    let failing = report { $0.serve { _ in Fail<ServerResponse, Boom>(error: Boom()) } }
     #expect(failing.reports == [Self.place + "Boom()"] && failing.status == "500")
-    let empty = report { $0.serve { _ in Empty<HTTPServer.Response, Never>() } }
+    let empty = report { $0.serve { _ in Empty<ServerResponse, Never>() } }
     #expect(empty.reports == [Self.place + "the handler delivered no response"] && empty.status == "500")
     let bench = Bench()
     var reports: [String] = []
@@ -50,12 +50,12 @@ import Testing
   }
 
   @Test func `onError reports neither a thrown status nor a client that disconnects`() {
-    let thrown = report { $0.serve { _ -> HTTPServer.Response in throw HTTPServer.Status.internalServerError } }
+    let thrown = report { $0.serve { _ -> ServerResponse in throw HTTPStatus.internalServerError } }
     #expect(thrown.reports.isEmpty && thrown.status == "500")
-    let failed = report { $0.serve { _ in Fail<HTTPServer.Response, HTTPServer.Status>(error: .badGateway) } }
+    let failed = report { $0.serve { _ in Fail<ServerResponse, HTTPStatus>(error: .badGateway) } }
     #expect(failed.reports.isEmpty && failed.status == "502")
     var reports = 0
-    let bench = Bench().serve { _ in Empty<HTTPServer.Response, Never>(completeImmediately: false) }
+    let bench = Bench().serve { _ in Empty<ServerResponse, Never>(completeImmediately: false) }
     bench.server.onError = { _ in reports += 1 }
     bench.send(Self.get("/a")).breakOff()
     bench.settle()
@@ -87,7 +87,7 @@ import Testing
     let heard = Mutex<[String]>([])
     StreamDiagnostics.onCaughtError { error in heard.withLock { $0.append("\(error)") } }
     defer { StreamDiagnostics.onCaughtError(nil) }
-    let bench = Bench().serve { _ -> HTTPServer.Response in throw Boom() }
+    let bench = Bench().serve { _ -> ServerResponse in throw Boom() }
     bench.send(Self.get("/unheard"))
     bench.end()
     #expect(heard.withLock { $0.contains("HTTPServer: GET /unheard from 192.0.2.1:4711: Boom()") })

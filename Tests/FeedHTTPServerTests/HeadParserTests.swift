@@ -11,7 +11,7 @@ import Testing
     case refused(Int)
   }
 
-  static func parse(_ pieces: [Chunk], _ limits: HTTPServer.Limits = HTTPServer.Limits()) -> Reading {
+  static func parse(_ pieces: [Chunk], _ limits: HTTPServerLimits = HTTPServerLimits()) -> Reading {
     var parser = HeadParser(limits)
     for (index, piece) in pieces.enumerated() {
       switch parser.feed(piece) {
@@ -33,7 +33,7 @@ import Testing
   }
 
   /// Reads a head in one piece, byte by byte, and split in two at every position; all results must agree.
-  static func read(_ bytes: Chunk, _ limits: HTTPServer.Limits = HTTPServer.Limits()) -> Reading {
+  static func read(_ bytes: Chunk, _ limits: HTTPServerLimits = HTTPServerLimits()) -> Reading {
     let whole = parse([bytes], limits)
     if bytes.count < 2_000 {
       for cut in 0...bytes.count {
@@ -204,7 +204,7 @@ import Testing
   }
 
   @Test func `lines, fields and their number have exact limits`() {
-    var limits = HTTPServer.Limits()
+    var limits = HTTPServerLimits()
     limits.requestLineBytes = 40
     limits.headerBytes = 60
     limits.headerCount = 3

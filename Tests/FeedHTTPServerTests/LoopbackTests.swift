@@ -65,8 +65,8 @@ import Testing
     for subscription in [serving, client] { subscription.cancel() }
   }
 
-  private static var large: HTTPServer.Limits {
-    var limits = HTTPServer.Limits()
+  private static var large: HTTPServerLimits {
+    var limits = HTTPServerLimits()
     limits.bodyBytes = 1 << 30
     return limits
   }

@@ -11,20 +11,20 @@ import Testing
 
   @Test func `middleware sees every response, and the first is the outermost`() {
     var seen: [String] = []
-    func note(_ name: String) -> HTTPServer.Middleware {
-      HTTPServer.Middleware { next in
+    func note(_ name: String) -> HTTPMiddleware {
+      HTTPMiddleware { next in
         { request in
           seen.append("\(name) \(request.path)")
           return try next(request).map { seen.append("\(name) \($0.status.code)") }
         }
       }
     }
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.use(note("a"))
     routes.use(note("b"))
     routes.get("/now") { _ in .text("now") }
-    routes.get("/later") { _ in Just(HTTPServer.Response.text("later")) }
-    routes.get("/error") { _ in throw HTTPServer.Status.conflict }
+    routes.get("/later") { _ in Just(ServerResponse.text("later")) }
+    routes.get("/error") { _ in throw HTTPStatus.conflict }
     let bench = Bench().serve(routes)
     for path in ["/now", "/later", "/error", "/none"] { _ = ask(bench, "GET \(path)") }
     #expect(
@@ -37,7 +37,7 @@ import Testing
 
   @Test func `the log middleware records 101 for an upgraded connection`() {
     var codes: [Int] = []
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.use(.log { codes.append($0.status.code) })
     routes.get("/") { _ in .upgrade(to: "other", headers: [:]) { _ in } }
     let bench = Bench().serve(routes)
@@ -48,9 +48,9 @@ import Testing
   }
 
   @Test func `middleware is created once and can keep state`() {
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.use(
-      HTTPServer.Middleware { next in
+      HTTPMiddleware { next in
         var count = 0
         return { request in
           count += 1
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test func `a route group has its own path and middleware, and can contain another group`() {
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.get("/") { _ in .text("root") }
     routes.group("/api", [.bearer { $0 == "secret" ? "ann" : nil }]) { api in
       api.get("/me") { .text($0.user ?? "") }
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test func `basic credentials are parsed, even with colons in the password`() {
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.use(.basic(realm: "a\"b") { $0 == "ann" && $1 == "p:w" })
     routes.get("/") { .text($0.user ?? "") }
     let bench = Bench().serve(routes)
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test func `rateLimit refuses a client with 429 until its bucket refills`() {
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.use(.rateLimit(3, per: .seconds(30)))
     routes.get("/") { _ in .text("ok") }
     let bench = Bench().serve(routes)
@@ -115,8 +115,8 @@ import Testing
 
   @Test func `requestIDs generates ids, keeps valid ones, and logs them`() {
     var log: [String] = []
-    var routes = HTTPServer.Routes()
-    let metrics = HTTPServer.Metrics()
+    var routes = HTTPRoutes()
+    let metrics = HTTPServerMetrics()
     routes.use(.counting(in: metrics))
     routes.use(.requestIDs { "made" })
     routes.use(.log { log.append($0.description) })
@@ -134,16 +134,16 @@ import Testing
   }
 
   @Test func `every kind of response has exactly one X-Request-ID, the middleware's`() {
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.use(.requestIDs { "made" })
-    routes.get("/short") { _ in HTTPServer.Response(.ok, headers: ["x-request-id": "own"], body: "short") }
+    routes.get("/short") { _ in ServerResponse(.ok, headers: ["x-request-id": "own"], body: "short") }
     routes.get("/long") { _ in
-      HTTPServer.Response(.ok, headers: ["X-Request-ID": "own"], body: Chunk([UInt8](repeating: 1, count: 100_000)))
+      ServerResponse(.ok, headers: ["X-Request-ID": "own"], body: Chunk([UInt8](repeating: 1, count: 100_000)))
     }
-    routes.get("/none") { _ in HTTPServer.Response(.noContent) }
-    routes.get("/stream") { _ in HTTPServer.Response(body: Just(Chunk("piece"))) }
-    routes.get("/late") { _ in Just(HTTPServer.Response.text("late")) }
-    routes.get("/failed") { _ -> HTTPServer.Response in throw HTTPServer.Status.conflict }
+    routes.get("/none") { _ in ServerResponse(.noContent) }
+    routes.get("/stream") { _ in ServerResponse(body: Just(Chunk("piece"))) }
+    routes.get("/late") { _ in Just(ServerResponse.text("late")) }
+    routes.get("/failed") { _ -> ServerResponse in throw HTTPStatus.conflict }
     routes.get("/socket") { _ in .upgrade(to: "other", headers: [:]) { _ in } }
     let bench = Bench().serve(routes)
     bench.server.headers = ["X-Request-ID": "always"]
@@ -156,7 +156,7 @@ import Testing
   }
 
   @Test func `an id with line breaks makes the response a 500`() {
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.use(.requestIDs { "a\r\nX-Evil: 1" })
     routes.get("/") { _ in .text("page") }
     let bench = Bench().serve(routes)
@@ -167,12 +167,12 @@ import Testing
   }
 
   @Test func `generated request ids are short and unique, and outer log middleware sees them`() {
-    var log: [HTTPServer.AnsweredRequest] = []
-    var routes = HTTPServer.Routes()
+    var log: [CompletedRequest] = []
+    var routes = HTTPRoutes()
     routes.use(.log { log.append($0) })
     routes.use(.requestIDs())
     routes.get("/") { .text($0.id ?? "none") }
-    routes.get("/late") { request in Just(HTTPServer.Response.text(request.id ?? "none")) }
+    routes.get("/late") { request in Just(ServerResponse.text(request.id ?? "none")) }
     let bench = Bench().serve(routes)
     let answers = ["/", "/late", "/", "/none"].map { ask(bench, "GET \($0)") }
     let ids = log.compactMap(\.id)
@@ -184,14 +184,14 @@ import Testing
   }
 
   @Test func `logged requests contain the path of their route, with its placeholders`() {
-    var log: [HTTPServer.AnsweredRequest] = []
-    var routes = HTTPServer.Routes()
+    var log: [CompletedRequest] = []
+    var routes = HTTPRoutes()
     routes.use(.log { log.append($0) })
     routes.get("/") { _ in .text("page") }
     routes.group("/api") {
-      $0.get("/feeds/:name") { request in Just(HTTPServer.Response.text(request.route ?? "none")) }
+      $0.get("/feeds/:name") { request in Just(ServerResponse.text(request.route ?? "none")) }
     }
-    routes.get("/broken") { _ in throw HTTPServer.Status.badGateway }
+    routes.get("/broken") { _ in throw HTTPStatus.badGateway }
     let bench = Bench().serve(routes)
     let answers = ["/", "/api/feeds/nature", "/broken", "/missing"].map { ask(bench, "GET \($0)") }
     #expect(log.map(\.route) == ["/", "/api/feeds/:name", "/broken", nil])
@@ -201,15 +201,15 @@ import Testing
 
   @Test func `middleware runs in order, and responses return in reverse order`() {
     var order: [String] = []
-    func noting(_ name: String) -> HTTPServer.Middleware {
-      HTTPServer.Middleware { next in
+    func noting(_ name: String) -> HTTPMiddleware {
+      HTTPMiddleware { next in
         { request in
           order.append(name)
           return try next(request).map { _ in order.append("\(name) back") }
         }
       }
     }
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.use(noting("first"))
     routes.use(noting("second"))
     routes.group("/a", [noting("third"), noting("fourth")]) { $0.get("/b") { _ in .text("ok") } }
@@ -221,7 +221,7 @@ import Testing
   }
 
   @Test func `cors sends its permissions to other origins' pages`() {
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.use(.cors(origins: ["https://a.example"], allowsCredentials: true))
     routes.put("/") { _ in .text("ok") }
     let bench = Bench().serve(routes)

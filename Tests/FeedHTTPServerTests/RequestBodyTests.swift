@@ -12,7 +12,7 @@ import Testing
   private static func status(_ answer: String) -> String { String(answer.dropFirst(9).prefix(3)) }
   private static let next = "GET /next HTTP/1.1\r\nHost: h\r\n\r\n"
 
-  private static func echo(_ change: @escaping (inout HTTPServer.Limits) -> Void = { _ in }) -> Bench {
+  private static func echo(_ change: @escaping (inout HTTPServerLimits) -> Void = { _ in }) -> Bench {
     Bench(change).serve { request in request.body.whole().map { .text("[\($0.text)]") } }
   }
 
@@ -37,7 +37,7 @@ import Testing
   @Test func `a body isn't read without demand`() {
     var subscription: (any Subscription)?
     var pieces: [String] = []
-    var completion: Subscribers.Completion<HTTPServer.BodyError>?
+    var completion: Subscribers.Completion<RequestBodyError>?
     let bench = Bench { $0.readAheadBytes = 1 }
     let serving = bench.server.requests.sink { request in
       request.body.subscribe(
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test func `a malformed body fails for its reader, and the client gets 400`() {
-    var failure: HTTPServer.BodyError?
+    var failure: RequestBodyError?
     let bench = Bench().serve { request in
       request.body.whole().map { .text($0.text) }.handleEvents(receiveCompletion: {
         if case .failure(let error) = $0 { failure = error }
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test func `a body fails for its reader when the client disconnects`() {
-    var failure: HTTPServer.BodyError?
+    var failure: RequestBodyError?
     for leave in [MemoryChannel.endInput, MemoryChannel.breakOff] {
       failure = nil
       let bench = Bench().serve { request in
@@ -168,8 +168,8 @@ import Testing
   }
 
   @Test func `a body can be read once, and only before the response`() {
-    var failures: [HTTPServer.BodyError] = []
-    var kept: HTTPServer.Request?
+    var failures: [RequestBodyError] = []
+    var kept: ServerRequest?
     let bench = Bench()
     let serving = bench.server.requests.sink { request in
       kept = request
@@ -188,7 +188,7 @@ import Testing
       AnySubscriber(
         receiveSubscription: { $0.request(.unlimited) }, receiveValue: { _ in .none },
         receiveCompletion: { if case .failure(let error) = $0 { failures.append(error) } }))
-    #expect(failures.last == .answered)
+    #expect(failures.last == .responded)
     kept = nil
     serving.cancel()
     bench.end()

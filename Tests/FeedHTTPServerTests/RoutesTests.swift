@@ -13,7 +13,7 @@ import Testing
   private func body(_ answer: String) -> String { answer.components(after: "\r\n\r\n") }
 
   @Test func `a request is handled by the first route with its path and method`() {
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.get("/") { _ in .text("root") }
     routes.get("/feeds/:name") { .text("feed \($0.parameters["name"]!)") }
     routes.get("/feeds/all") { _ in .text("never") }
@@ -63,7 +63,7 @@ import Testing
       at: folder.appending(path: "public/link"), withDestinationURL: folder.appending(path: "secret"))
     try files.createSymbolicLink(at: folder.appending(path: "public/way"), withDestinationURL: folder)
     mkfifo(folder.appending(path: "public/pipe").path, 0o600)
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.files("/f", in: folder.appending(path: "public").path)
     routes.files("/all", .init(folder.appending(path: "public").path, links: .followed))
     let bench = Bench().serve(routes)

@@ -17,14 +17,14 @@ import Testing
   }
 
   /// Servers whose responses are the number of their loop.
-  private func servers(_ limits: HTTPServer.Limits = HTTPServer.Limits()) throws -> HTTPServer.Group {
-    try HTTPServer.Group(at: Self.anywhere, limits: limits, on: group) { [group] server in
+  private func servers(_ limits: HTTPServerLimits = HTTPServerLimits()) throws -> HTTPServerGroup {
+    try HTTPServerGroup(at: Self.anywhere, limits: limits, on: group) { [group] server in
       let home = Self.number(in: group)
       return server.serve { _ in .text("\(home == Self.number(in: group) ? home : -2)\n") }
     }
   }
 
-  private func client(of servers: HTTPServer.Group) throws -> BlockingClient {
+  private func client(of servers: HTTPServerGroup) throws -> BlockingClient {
     try #require(BlockingClient(port: servers.address.port ?? 0))
   }
 
@@ -58,10 +58,10 @@ import Testing
 
   @Test func `shutting down a group waits for the connections of all loops`() async throws {
     let served = Atomic(0)
-    let servers = try HTTPServer.Group(at: Self.anywhere, on: group) { server in
+    let servers = try HTTPServerGroup(at: Self.anywhere, on: group) { server in
       server.serve { _ in
         served.add(1, ordering: .relaxed)
-        return Just(HTTPServer.Response.text("late\n")).delay(for: .milliseconds(50), scheduler: EventLoop.current!)
+        return Just(ServerResponse.text("late\n")).delay(for: .milliseconds(50), scheduler: EventLoop.current!)
       }
     }
     let clients = try (0..<16).map { _ in try client(of: servers) }
@@ -80,13 +80,13 @@ import Testing
     let servers = try servers()
     let other = try EventLoopGroup(count: 2, name: "other")
     #expect(throws: SystemError("listen on", "\(servers.address)", code: 98)) {
-      try HTTPServer.Group(at: servers.address, on: other) { $0.serve { _ in .text("") } }
+      try HTTPServerGroup(at: servers.address, on: other) { $0.serve { _ in .text("") } }
     }
     servers.close()
     group.shutdown()
     other.shutdown()
     #expect(throws: SystemError.self) {
-      try HTTPServer.Group(at: Self.anywhere, on: other) { $0.serve { _ in .text("") } }
+      try HTTPServerGroup(at: Self.anywhere, on: other) { $0.serve { _ in .text("") } }
     }
   }
 
@@ -96,7 +96,7 @@ import Testing
     let begun = Atomic(0)
     let port = Atomic(0)
     #expect(throws: Refusal.self) {
-      try HTTPServer.Group(at: Self.anywhere, on: group) { server in
+      try HTTPServerGroup(at: Self.anywhere, on: group) { server in
         port.store(server.address?.port ?? 0, ordering: .relaxed)
         if begun.add(1, ordering: .relaxed).newValue == 2 { throw Refusal() }
         return server.serve { _ in .text("") }
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test func `a client's connections are limited across all loops`() throws {
-    var limits = HTTPServer.Limits()
+    var limits = HTTPServerLimits()
     limits.connectionsPerAddress = 3
     limits.isUnlimited = { _ in false }
     let servers = try servers(limits)
@@ -120,7 +120,7 @@ import Testing
 
   @Test func `a change of a SharedValue reaches all loops`() throws {
     let greeting = SharedValue("first")
-    let servers = try HTTPServer.Group(at: Self.anywhere, on: group) { server in
+    let servers = try HTTPServerGroup(at: Self.anywhere, on: group) { server in
       let greeting = greeting.local()
       return server.serve { _ in .text("\(greeting.value)\n") }
     }
@@ -134,9 +134,9 @@ import Testing
   }
 
   @Test func `an event sent to a channel reaches the clients of all loops`() async throws {
-    let events = HTTPServer.EventLog.Channel(epoch: "e")
-    let servers = try HTTPServer.Group(at: Self.anywhere, on: group) { [group] server in
-      let log = HTTPServer.EventLog(of: events, on: server.scheduler)
+    let events = EventLog.Channel(epoch: "e")
+    let servers = try HTTPServerGroup(at: Self.anywhere, on: group) { [group] server in
+      let log = EventLog(of: events, on: server.scheduler)
       return server.serve { _ in .events(log, greeting: .init("\(Self.number(in: group))")) }
     }
     events.send("early")
@@ -171,7 +171,7 @@ import Testing
   @Test func `a busy connection doesn't starve the others on its loop`() throws {
     let one = try EventLoopGroup(count: 1)
     let hot = Atomic(0)
-    let servers = try HTTPServer.Group(at: Self.anywhere, on: one) { server in
+    let servers = try HTTPServerGroup(at: Self.anywhere, on: one) { server in
       server.serve { request in
         if request.path == "/hot" { hot.add(1, ordering: .relaxed) }
         return .text("\n")

@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `an IPv6 network counts as one client, and loopback and proxies are unlimited`() {
-    func count(_ hosts: [String], _ change: (inout HTTPServer.Limits) -> Void = { _ in }) -> Int {
+    func count(_ hosts: [String], _ change: (inout HTTPServerLimits) -> Void = { _ in }) -> Int {
       let bench = Bench {
         $0.connectionsPerAddress = 1
         change(&$0)
@@ -58,7 +58,7 @@ import Testing
   @Test func `a full server closes the connection that has idled longest, not a busy one`() {
     let bench = Bench { $0.connections = 3 }
     _ = bench.serve { [time = bench.time] request in
-      Just(HTTPServer.Response.text("")).delay(for: request.path == "/slow" ? 100 : 0, scheduler: time)
+      Just(ServerResponse.text("")).delay(for: request.path == "/slow" ? 100 : 0, scheduler: time)
     }
     let busy = bench.send("GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
     bench.pass(.seconds(1))
@@ -131,13 +131,13 @@ import Testing
   // MARK: Files
 
   /// An open file with these bytes, whose name has been removed.
-  private func file(_ bytes: [UInt8]) throws -> HTTPServer.OpenFile {
+  private func file(_ bytes: [UInt8]) throws -> ServedFile {
     let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     try #require(descriptor >= 0)
     unlink(path)
     #expect(bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) } == bytes.count)
-    return HTTPServer.OpenFile(descriptor)
+    return ServedFile(descriptor)
   }
 
   @Test func `a file body is read from disk as each reader takes it, and all readers get it completely`() throws {

@@ -49,7 +49,7 @@ import Testing
     _ room: Int
   ) {
     let bench = Bench()
-    let log = HTTPServer.EventLog(epoch: "e", on: bench.time)
+    let log = EventLog(epoch: "e", on: bench.time)
     _ = bench.serve { _ in .events(log) }
     for number in 1...2_000 { log.send("\(number)") }
     let client = bench.connect()

@@ -8,7 +8,7 @@ import Testing
 @Suite("The live map's page", .settled) struct StreamMapPageTests {
   @Test func `the page shows stuck places first, escapes text, and allows only its own style`() async {
     await #expect(processExitsWith: .success) {
-      var routes = HTTPServer.Routes()
+      var routes = HTTPRoutes()
       routes.group("/debug") { $0.streamMap("/streams", every: .seconds(5)) }
       let bench = Bench().serve(routes)
       let numbers = PassthroughSubject<Int, Never>(file: "<script>.swift", line: 1)
@@ -30,7 +30,7 @@ import Testing
 
   @Test func `the live map is also served as JSON`() async {
     await #expect(processExitsWith: .success) {
-      var routes = HTTPServer.Routes()
+      var routes = HTTPRoutes()
       routes.streamMap()
       let bench = Bench().serve(routes)
       let numbers = PassthroughSubject<Int, Never>()

@@ -57,7 +57,7 @@ import Testing
       time.network.link.latency = .milliseconds(10)
       let server = try HTTPServer(at: .internet("10.0.0.1", port: 80), on: time)
       let room = ChatRoom()
-      var routes = HTTPServer.Routes()
+      var routes = HTTPRoutes()
       routes.get("/chat") { request in request.upgradeToWebSocket { socket in room.join(socket) } }
       let serving = server.serve(routes)
       try body(time, room)

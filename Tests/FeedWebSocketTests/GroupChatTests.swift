@@ -12,14 +12,14 @@ import Testing
     let rooms = SharedValue<[StreamSender<WebSocketMessage, Never>]>([])
     let members = Mutex<[Int: Int]>([:])
     let memory = Mutex<[ObjectIdentifier: Set<Int>]>([:])
-    let servers = try HTTPServer.Group(at: .internet("127.0.0.1", port: 0), on: group) { server in
+    let servers = try HTTPServerGroup(at: .internet("127.0.0.1", port: 0), on: group) { server in
       let said = PassthroughSubject<WebSocketMessage, Never>()
       let place = rooms.update { rooms in
         rooms.append(said.sender(on: server.scheduler, keepsLoopAlive: false))
         return rooms.count
       }
       let others = rooms.local()
-      var routes = HTTPServer.Routes()
+      var routes = HTTPRoutes()
       routes.get("/chat") { request in
         request.upgradeToWebSocket { socket in
           members.withLock { $0[place, default: 0] += 1 }

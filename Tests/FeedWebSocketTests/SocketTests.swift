@@ -337,7 +337,7 @@ import Testing
     try withVirtualTime { time in
       let server = try HTTPServer(at: .internet("10.0.0.1", port: 80), on: time)
       let serving = server.serve { request in
-        request.path == "/chat" ? request.upgradeToWebSocket { $0.messages } : HTTPServer.Response(.notFound)
+        request.path == "/chat" ? request.upgradeToWebSocket { $0.messages } : ServerResponse(.notFound)
       }
       let silent = try Listener(at: .internet("10.0.0.1", port: 81), on: time)
       func error(_ url: String) -> WebSocketError? {

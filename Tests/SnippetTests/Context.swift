@@ -26,7 +26,7 @@ let contexts: [String: String] = [
   let socket: WebSocket! = nil
   let ticks = (1...3).publisher
   """,
-  "WebSocketUpgrade.swift": "var routes = HTTPServer.Routes()",
+  "WebSocketUpgrade.swift": "var routes = HTTPRoutes()",
   "DecodeJSONLines.swift": "struct Event: Decodable {}",
   "ChunkDecoder.swift": "struct TornRecord: Error {}",
   "MergeByArity.swift": "let (cached, remote, pushed) = (Just(1), Just(2), Just(3))",
@@ -91,10 +91,10 @@ let contexts: [String: String] = [
   var options = FeedLoader.Options()
   """,
   "VirtualNetwork.swift": "let images: [FeedImage] = []",
-  "StaticFiles.swift": "var routes = HTTPServer.Routes()",
+  "StaticFiles.swift": "var routes = HTTPRoutes()",
   "EventLog.swift": """
   let changes = PassthroughSubject<String, Never>()
-  var routes = HTTPServer.Routes()
+  var routes = HTTPRoutes()
   """,
   "Routes.swift": #"""
   let page = "<!doctype html>"
@@ -111,19 +111,19 @@ let contexts: [String: String] = [
   """,
   "Handler.swift": """
   let isClosed = false
-  var routes = HTTPServer.Routes()
+  var routes = HTTPRoutes()
   """,
   "JSONResponse.swift": """
   let todos = [1]
-  var routes = HTTPServer.Routes()
+  var routes = HTTPRoutes()
   """,
   "RequestDecoding.swift": """
   struct NewTodo: Codable {}
   func add(_ todo: NewTodo) -> NewTodo { todo }
   let id = 1
-  var routes = HTTPServer.Routes()
+  var routes = HTTPRoutes()
   """,
-  "RequestLog.swift": "var routes = HTTPServer.Routes()",
+  "RequestLog.swift": "var routes = HTTPRoutes()",
   "HTTPClient+Sending.swift": "struct Todo: Decodable {}",
   "NewImagesFinder.swift": """
   let finder: NewImagesFinder! = nil

@@ -16,7 +16,7 @@ func serving(_ isShort: Bool, rounds: Int) throws {
     for loops in round % 2 == 0 ? [1, 2] : [2, 1] {
       let group = try EventLoopGroup(count: loops, name: "serving")
       let page = Chunk(String(cString: c_http_page()))
-      let servers = try HTTPServer.Group(at: .internet("127.0.0.1", port: 0), on: group) { server in
+      let servers = try HTTPServerGroup(at: .internet("127.0.0.1", port: 0), on: group) { server in
         server.serve { _ in .init(headers: ["Content-Type": "text/html"], body: page) }
       }
       let port = Int32(servers.address.port ?? 0)

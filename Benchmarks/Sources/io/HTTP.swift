@@ -6,14 +6,14 @@ import Harness
 
 func httpServer() throws {
   let loop = EventLoop()
-  var limits = HTTPServer.Limits()
+  var limits = HTTPServerLimits()
   limits.connections = 20_000
   limits.idle = .seconds(600)
   let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), limits: limits, on: loop)
-  let log = HTTPServer.EventLog(heartbeat: .seconds(600), on: loop)
+  let log = EventLog(heartbeat: .seconds(600), on: loop)
   let page = String(cString: c_http_page())
   let block = Chunk(repeatElement(120, count: 64 * 1024))
-  var routes = HTTPServer.Routes()
+  var routes = HTTPRoutes()
   routes.get("/") { _ in .html(page) }
   routes.get("/endless") { _ in .init(body: repeatElement(block, count: 1 << 30).publisher) }
   routes.get("/events") { _ in .events(log, greeting: .init("hello")) }

@@ -8,12 +8,12 @@ import Foundation
 
 let words = Array(CommandLine.arguments.dropFirst())
 let loop = EventLoop()
-var limits = HTTPServer.Limits()
+var limits = HTTPServerLimits()
 limits.connections = 20_000
 limits.idle = .seconds(600)
 
 /// Prints the port, and then serves.
-func serve(_ routes: HTTPServer.Routes) throws {
+func serve(_ routes: HTTPRoutes) throws {
   let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), limits: limits, on: loop)
   let serving = server.serve(routes)
   print(server.address!.port!)
@@ -22,7 +22,7 @@ func serve(_ routes: HTTPServer.Routes) throws {
   serving.cancel()
 }
 
-var routes = HTTPServer.Routes()
+var routes = HTTPRoutes()
 let page = String(cString: c_http_page())
 routes.get("/") { _ in .html(page) }
 
@@ -31,7 +31,7 @@ case "http": try serve(routes)
 case "http-c": c_http_server(1)
 case "middleware":
   // Middleware that only passes requests on.
-  routes.use(HTTPServer.Middleware { next in { request in try next(request) } })
+  routes.use(HTTPMiddleware { next in { request in try next(request) } })
   try serve(routes)
 case "logging":
   var count = 0

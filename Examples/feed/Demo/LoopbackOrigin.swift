@@ -45,8 +45,8 @@ actor LoopbackOrigin {
     running = nil
   }
 
-  private func answer() -> HTTPServer.Response {
+  private func answer() -> ServerResponse {
     requestCount += 1
-    return HTTPServer.Response(HTTPServer.Status(status), body: Chunk(body))
+    return ServerResponse(HTTPStatus(status), body: Chunk(body))
   }
 }

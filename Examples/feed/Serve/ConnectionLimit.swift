@@ -9,7 +9,7 @@ enum ConnectionLimit {
   ///
   /// - Returns: the number of connections that are possible.
   static func raised(upTo most: Int) -> Int {
-    guard let left = DescriptorLimit.raise(to: most + spare) else { return HTTPServer.Limits().connections }
+    guard let left = DescriptorLimit.raise(to: most + spare) else { return HTTPServerLimits().connections }
     return min(most, max(left - spare, left / 4))
   }
 }

@@ -85,7 +85,7 @@ struct Door: Sendable {
   }
 
   /// True if a request needs no token, or has the cookie of a client that has sent the token.
-  func knows(_ request: HTTPServer.Request) -> Bool {
+  func knows(_ request: ServerRequest) -> Bool {
     guard token != nil else { return true }
     return request.headers.values(of: "Cookie").joined(separator: ";").split(separator: ";").contains { offer in
       let pair = offer.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
@@ -94,7 +94,7 @@ struct Door: Sendable {
   }
 
   /// The tokens in a request.
-  static func offers(_ request: HTTPServer.Request) -> [String] {
+  static func offers(_ request: ServerRequest) -> [String] {
     let header = request.headers["Authorization"].flatMap {
       $0.lowercased().hasPrefix("bearer ") ? String($0.dropFirst(7)) : nil
     }
@@ -118,7 +118,7 @@ extension HTTPServer {
   ///   - guesses: counts wrong tokens, for all servers together.
   ///   - served: counts all requests, even those that aren't accepted.
   func serve(
-    _ routes: Routes, behind door: Door, _ guesses: SharedValue<TokenGuesses>, _ served: ServedRequests
+    _ routes: HTTPRoutes, behind door: Door, _ guesses: SharedValue<TokenGuesses>, _ served: ServedRequests
   ) -> AnyCancellable {
     headers = Site.protection
     var routes = routes
@@ -130,8 +130,8 @@ extension HTTPServer {
 
 extension Door {
   /// Responds to requests that the door doesn't accept.
-  fileprivate func middleware(_ guesses: SharedValue<TokenGuesses>) -> HTTPServer.Middleware {
-    HTTPServer.Middleware { [door = self] next in
+  fileprivate func middleware(_ guesses: SharedValue<TokenGuesses>) -> HTTPMiddleware {
+    HTTPMiddleware { [door = self] next in
       { request in
         guard door.knows(request.host) else {
           return .now(
@@ -144,7 +144,7 @@ extension Door {
         if !offers.isEmpty {
           let (peer, now) = (request.peer, request.scheduler.now)
           guard guesses.update({ $0.areAllowed(to: peer, at: now) }) else {
-            var response = HTTPServer.Response.text("Too many wrong tokens; try again in a minute.\n", .tooManyRequests)
+            var response = ServerResponse.text("Too many wrong tokens; try again in a minute.\n", .tooManyRequests)
             response.headers["Retry-After"] = "60"
             return .now(response)
           }
@@ -152,7 +152,7 @@ extension Door {
           guesses.update { [isAdmitted] in $0.note(isRight: isAdmitted, of: peer) }
         }
         guard isAdmitted else {
-          var response = HTTPServer.Response.text(
+          var response = ServerResponse.text(
             "A token is required. Open the URL that \"feed serve\" printed.\n", .unauthorized)
           response.headers["WWW-Authenticate"] = "Bearer realm=\"feed serve\""
           return .now(response)

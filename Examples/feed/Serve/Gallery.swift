@@ -15,7 +15,7 @@ final class Gallery {
   private(set) var version = 0
   let started = Date()
   private(set) var changed = Date()
-  let events: HTTPServer.EventLog
+  let events: EventLog
   /// The parts that servers on other loops need.
   let shared: Shared?
   /// The id of the last event. If other processes have the same events, a client that has already received a later
@@ -52,7 +52,7 @@ final class Gallery {
     self.every = every
     self.now = now
     self.shared = shared
-    events = shared.map { HTTPServer.EventLog(of: $0.events, on: scheduler) } ?? HTTPServer.EventLog(on: scheduler)
+    events = shared.map { EventLog(of: $0.events, on: scheduler) } ?? EventLog(on: scheduler)
     events.snapshot = { [unowned self] in status }
     shared?.status.value = status
   }

@@ -20,7 +20,7 @@ struct GalleryQuery: Equatable {
   init() {}
 
   /// - Parameter gallery: maps the names of feeds to their positions.
-  init(_ request: HTTPServer.WholeRequest, of gallery: Gallery) {
+  init(_ request: WholeRequest, of gallery: Gallery) {
     words = String((request.query("q") ?? "").prefix(200))
     isStarred = request.query("starred") != nil
     isNew = request.query("new") != nil

@@ -39,7 +39,7 @@ extension Gallery {
 extension Gallery {
   /// The events and the status of a gallery, for servers on other loops.
   struct Shared: Sendable {
-    let events = HTTPServer.EventLog.Channel()
+    let events = EventLog.Channel()
     /// The current status. It is updated before the event is sent, so a client that has received the event finds it
     /// here.
     let status = SharedValue("")

@@ -8,19 +8,19 @@ import ImageFeed
 final class ImageFiles {
   /// A part of a file that several responses share.
   struct Part {
-    let file: HTTPServer.OpenFile
+    let file: ServedFile
     let range: Range<Int64>
   }
 
   private struct Place {
-    weak var file: HTTPServer.OpenFile?
+    weak var file: ServedFile?
     let range: Range<Int64>
 
     var part: Part? { file.map { Part(file: $0, range: range) } }
   }
 
   /// The minimum size of images that are sent from their files. A connection may hold smaller images in memory.
-  static let least = HTTPServer.Limits().bufferedBytes
+  static let least = HTTPServerLimits().bufferedBytes
   /// The maximum number of open files: half of the file descriptors that are not reserved for connections
   /// (`ConnectionLimit`). Beyond that, images are held in memory, up to the server's limit.
   static let most = 256
@@ -46,7 +46,7 @@ final class ImageFiles {
       return Future<Part?, Never> { [self] promise in
         job = scheduler.offload { [store] in
           ([url] + SizedImageLoader.addresses(of: url)).lazy.compactMap { store.openFile(of: image, at: $0) }.first
-            .map { (file: HTTPServer.OpenFile($0.descriptor), range: $0.range) }
+            .map { (file: ServedFile($0.descriptor), range: $0.range) }
         } completion: { [self] found in
           // Another request may have opened the file meanwhile.
           let part = places[tag]?.part ?? found.map { Part(file: $0.file, range: $0.range) }

@@ -5,8 +5,8 @@ extension ServeCommand {
   /// The maximum size of a hub's announcement: 4 MiB.
   private static let announcementBytes = 4 << 20
 
-  var limits: HTTPServer.Limits {
-    var limits = HTTPServer.Limits()
+  var limits: HTTPServerLimits {
+    var limits = HTTPServerLimits()
     // Clients send only small requests to this server.
     limits.bodyBytes = 4 * 1024
     // A hub sends the whole document.

@@ -20,7 +20,7 @@ final class ServedImages {
 
   /// The reason why there is no image.
   struct Problem: Error {
-    let status: HTTPServer.Status
+    let status: HTTPStatus
     let reason: String
   }
 

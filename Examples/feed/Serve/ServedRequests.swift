@@ -16,7 +16,7 @@ final class ServedRequests: Sendable {
   init(log: Logger) { self.log = log }
 
   /// Counts and logs the requests to `routes`. If requests are logged, each gets an id.
-  func watch(_ routes: inout HTTPServer.Routes) {
+  func watch(_ routes: inout HTTPRoutes) {
     let isLogged = log.logLevel <= .debug
     if isLogged { routes.use(.requestIDs()) }
     routes.use(
@@ -26,13 +26,13 @@ final class ServedRequests: Sendable {
       })
   }
 
-  private func count(_ request: HTTPServer.AnsweredRequest) {
+  private func count(_ request: CompletedRequest) {
     // A missing path has no route.
     let labels = [MetricNames.method(request.method.rawValue), request.route ?? "", String(request.status.code)]
     histograms.withLock { $0.add(request.duration, labels) }
   }
 
-  private func write(_ request: HTTPServer.AnsweredRequest) {
+  private func write(_ request: CompletedRequest) {
     var metadata: Logger.Metadata = [
       MetricNames.Attribute.method: "\(request.method)", "url.path": "\(request.path.printable)",
       MetricNames.Attribute.status: "\(request.status.code)", "duration": "\(request.duration)",

@@ -23,24 +23,24 @@ extension Site {
       }
   }
 
-  func verifyPush(_ request: HTTPServer.WholeRequest) -> Reply {
+  func verifyPush(_ request: WholeRequest) -> Reply {
     guard let hubs else { return Self.failed(.notFound) }
     return Self.now(Self.response(hubs.verify(request.parameters["name"] ?? "") { request.query($0) }))
   }
 
-  func takePush(_ request: HTTPServer.WholeRequest) -> Reply {
+  func takePush(_ request: WholeRequest) -> Reply {
     guard let hubs else { return Self.failed(.notFound) }
     let (name, signature) = (request.parameters["name"] ?? "", request.headers["X-Hub-Signature"])
     return Self.now(Self.response(hubs.announce(name, request.body, signature: signature)))
   }
 
-  func takeSubscription(_ request: HTTPServer.WholeRequest) -> Reply {
+  func takeSubscription(_ request: WholeRequest) -> Reply {
     guard let hub else { return Self.failed(.notFound) }
     do {
       let form = try request.decoded(as: HubForm.self, from: [.form])
       return Self.now(Self.response(hub.take { form[$0] }))
     } catch {
-      return Self.failed((error as? HTTPServer.Problem)?.status ?? .badRequest)
+      return Self.failed((error as? ProblemDetails)?.status ?? .badRequest)
     }
   }
 
@@ -72,8 +72,8 @@ extension Site {
       })
   }
 
-  private static func response(_ reply: HubReply) -> HTTPServer.Response {
-    .text(reply.text, HTTPServer.Status(reply.status))
+  private static func response(_ reply: HubReply) -> ServerResponse {
+    .text(reply.text, HTTPStatus(reply.status))
   }
 }
 

@@ -6,7 +6,7 @@ import PlainText
 
 /// The slideshow, and the image for e-paper displays.
 extension Site {
-  func slideshow(_ request: HTTPServer.WholeRequest) -> Reply {
+  func slideshow(_ request: WholeRequest) -> Reply {
     guard let every = Self.time(request.query("every"), or: SlideshowPage.usual) else {
       return Self.failed(.badRequest)
     }
@@ -20,7 +20,7 @@ extension Site {
       .eraseToAnyPublisher()
   }
 
-  func frame(_ request: HTTPServer.WholeRequest) -> Reply {
+  func frame(_ request: WholeRequest) -> Reply {
     let frame: FrameImage
     do throws(FrameImage.Problem) {
       frame = try FrameImage(
@@ -37,7 +37,7 @@ extension Site {
         else { return Self.refused("There is no image.\n", .notFound) }
         let tag = frame.tag(of: entry.key)
         return frames.png(frame, of: named, as: tag, size: gallery.facts[entry.key]?.size)
-          .setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
+          .setFailureType(to: HTTPStatus.self).eraseToAnyPublisher()
       }
       .eraseToAnyPublisher()
   }
@@ -55,7 +55,7 @@ extension Site {
     return entries[Int(now.timeIntervalSince1970 / (every / .seconds(1))) % entries.count]
   }
 
-  private static func refused(_ reason: String, _ status: HTTPServer.Status) -> Reply { now(.text(reason, status)) }
+  private static func refused(_ reason: String, _ status: HTTPStatus) -> Reply { now(.text(reason, status)) }
 }
 
 /// The latest frames: a device requests the same frame until there is a new image.
@@ -76,7 +76,7 @@ final class Frames {
   ///   - size: the size of the image, if known.
   func png(
     _ frame: FrameImage, of image: Gallery.Named, as tag: String, size: DecodedImage.Size?
-  ) -> AnyPublisher<HTTPServer.Response, Never> {
+  ) -> AnyPublisher<ServerResponse, Never> {
     let now = Date()
     made.removeAll { abs(now.timeIntervalSince($0.date)) > Self.lifetime }
     if let bytes = made.first(where: { $0.tag == tag })?.bytes {
@@ -95,9 +95,9 @@ final class Frames {
       .eraseToAnyPublisher()
   }
 
-  private static func response(_ bytes: Chunk) -> HTTPServer.Response {
+  private static func response(_ bytes: Chunk) -> ServerResponse {
     let tag = "\"\(String(BodyDigest(bytes).value, radix: 36))\""
-    return HTTPServer.Response(
+    return ServerResponse(
       headers: ["Content-Type": "image/png", "ETag": tag, "Cache-Control": "private, no-cache"], body: bytes)
   }
 }

@@ -12,7 +12,7 @@ extension Site {
     let back: String
   }
 
-  func star(_ request: HTTPServer.WholeRequest) -> Reply {
+  func star(_ request: WholeRequest) -> Reply {
     // A page on another site can send a form, but not this header.
     if request.headers["X-Feed"] == "star", let card = request.query("card") {
       return star(request.query("on") == "1", card, then: .text("", .ok))
@@ -24,11 +24,11 @@ extension Site {
     guard form.key == gallery.formKey, let entry = gallery.entry(card: form.card), Self.isHere(form.back) else {
       return Self.failed(.forbidden)
     }
-    let back = HTTPServer.Response.redirect(to: "\(form.back)#p\(entry.card)")
+    let back = ServerResponse.redirect(to: "\(form.back)#p\(entry.card)")
     return star(!gallery.isStarred(entry), form.card, then: back)
   }
 
-  private func star(_ isOn: Bool, _ card: String, then response: HTTPServer.Response) -> Reply {
+  private func star(_ isOn: Bool, _ card: String, then response: ServerResponse) -> Reply {
     guard let history else { return Self.failed(.forbidden) }
     let keep = { [images, warn] (image: Gallery.Named) in images.keep(image, reportingTo: warn) }
     return history.setStar(isOn, card: card, keep: keep)

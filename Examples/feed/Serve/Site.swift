@@ -75,19 +75,19 @@ struct Site {
     .replaceError(with: up(false)).eraseToAnyPublisher()
   }
 
-  func page(_ request: HTTPServer.WholeRequest) -> Reply {
+  func page(_ request: WholeRequest) -> Reply {
     Self.page(request, gallery, history, images)
       .map { [door] in Self.answer(request, "text/html; charset=utf-8", $0, door) }
       .eraseToAnyPublisher()
   }
 
-  func health(_ request: HTTPServer.WholeRequest) -> Reply {
+  func health(_ request: WholeRequest) -> Reply {
     Self.now(Self.answer(request, "text/html; charset=utf-8", HealthPage.text(gallery), door))
   }
 
   /// The page as a feed for feed readers.
   func feed(
-    _ request: HTTPServer.WholeRequest, _ path: String, _ type: String,
+    _ request: WholeRequest, _ path: String, _ type: String,
     _ text: @escaping (GalleryFeeds.Part, String) -> String
   ) -> Reply {
     let query = history == nil ? GalleryQuery() : GalleryQuery(request, of: gallery)
@@ -105,39 +105,39 @@ struct Site {
       .eraseToAnyPublisher()
   }
 
-  func metrics(_ request: HTTPServer.WholeRequest) -> Reply {
+  func metrics(_ request: WholeRequest) -> Reply {
     Self.figures(of: fleet, gallery).zip(load())
       .map { [gallery, images, door, served, sent, loop] figures, load in
         let own = GalleryMetrics.text(gallery, images, connections: load.connections, waiting: load.waiting)
         let text = own + served.metrics + (sent?.metrics ?? "") + loop.metrics + figures
         return Self.answer(request, "text/plain; version=0.0.4; charset=utf-8", text, door)
       }
-      .setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
+      .setFailureType(to: HTTPStatus.self).eraseToAnyPublisher()
   }
 
-  func image(_ request: HTTPServer.WholeRequest) -> Reply {
+  func image(_ request: WholeRequest) -> Reply {
     let width = request.query("w").map { Int($0) ?? 0 }
     if let width, !(1...4096).contains(width) { return Self.failed(.badRequest) }
     guard let key = request.parameters["key"], let named = gallery.image(key) else { return Self.failed(.notFound) }
     return images.image(at: named.url, of: named.namers, width: width)
       .map { [scheduler] in Self.answer($0, on: scheduler) }
       .catch { Just(Self.answer($0)) }
-      .setFailureType(to: HTTPServer.Status.self)
+      .setFailureType(to: HTTPStatus.self)
       .eraseToAnyPublisher()
   }
 
-  static func now(_ response: HTTPServer.Response) -> Reply {
-    Just(response).setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
+  static func now(_ response: ServerResponse) -> Reply {
+    Just(response).setFailureType(to: HTTPStatus.self).eraseToAnyPublisher()
   }
 
-  static func failed(_ status: HTTPServer.Status) -> Reply { Fail(error: status).eraseToAnyPublisher() }
+  static func failed(_ status: HTTPStatus) -> Reply { Fail(error: status).eraseToAnyPublisher() }
 
   /// The entries of a feed for feed readers.
   static func entries(
     _ query: GalleryQuery, _ gallery: Gallery, _ history: GalleryHistory?
-  ) -> AnyPublisher<[Gallery.Entry], HTTPServer.Status> {
+  ) -> AnyPublisher<[Gallery.Entry], HTTPStatus> {
     guard let history, !query.isEmpty else {
-      return Just(gallery.entries).setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
+      return Just(gallery.entries).setFailureType(to: HTTPStatus.self).eraseToAnyPublisher()
     }
     return history.page(query, size: GalleryFeeds.most).map(\.0).mapError { _ in .internalServerError }
       .eraseToAnyPublisher()
@@ -145,8 +145,8 @@ struct Site {
 
   /// The latest items, or a part of the history.
   private static func page(
-    _ request: HTTPServer.WholeRequest, _ gallery: Gallery, _ history: GalleryHistory?, _ images: ServedImages
-  ) -> AnyPublisher<String, HTTPServer.Status> {
+    _ request: WholeRequest, _ gallery: Gallery, _ history: GalleryHistory?, _ images: ServedImages
+  ) -> AnyPublisher<String, HTTPStatus> {
     let query = GalleryQuery(request, of: gallery)
     let (start, last) = (Int(request.query("from") ?? "") ?? 0, request.query("after"))
     let latest = { GalleryPage.Part(latestOf: gallery, from: start, after: last, hasPast: history != nil) }
@@ -195,20 +195,20 @@ struct Site {
     return id > place
   }
 
-  private static func answer(_ image: ServedImages.Image, on scheduler: any LoopScheduler) -> HTTPServer.Response {
+  private static func answer(_ image: ServedImages.Image, on scheduler: any LoopScheduler) -> ServerResponse {
     let headers: HTTPHeaders = [
       "Content-Type": image.type, "ETag": "\"\(image.tag)\"", "Cache-Control": "private, max-age=3600",
       "Content-Security-Policy": imagePolicy,
     ]
     return switch image.body {
-    case .bytes(let bytes): HTTPServer.Response(headers: headers, body: bytes)
-    case .file(let part): HTTPServer.Response(headers: headers, file: part.file, range: part.range, on: scheduler)
+    case .bytes(let bytes): ServerResponse(headers: headers, body: bytes)
+    case .file(let part): ServerResponse(headers: headers, file: part.file, range: part.range, on: scheduler)
     }
   }
 
   /// A response with the reason as text, which the page shows in place of the image.
-  private static func answer(_ problem: ServedImages.Problem) -> HTTPServer.Response {
-    var response = HTTPServer.Response.text("\(problem.reason)\n", problem.status)
+  private static func answer(_ problem: ServedImages.Problem) -> ServerResponse {
+    var response = ServerResponse.text("\(problem.reason)\n", problem.status)
     // Cache the response, because the page requests the reason after the browser has requested the image.
     response.headers["Cache-Control"] = "private, max-age=60"
     response.headers["Content-Security-Policy"] = imagePolicy
@@ -216,7 +216,7 @@ struct Site {
   }
 
   /// The URL with which the client reached this server. If there is a proxy, it reports whether the client used TLS.
-  private func base(_ request: HTTPServer.WholeRequest) -> String {
+  private func base(_ request: WholeRequest) -> String {
     if let hub, request.host == hub.host { return hub.base }
     return "\(Self.isSecure(request.headers) ? "https" : "http")://\(request.host ?? "localhost")"
   }
@@ -225,9 +225,9 @@ struct Site {
   }
   /// A text response with a version tag, so that a client that already has this version doesn't get it again.
   static func answer(
-    _ request: HTTPServer.WholeRequest, _ type: String, _ text: String, _ door: Door
-  ) -> HTTPServer.Response {
-    var response = HTTPServer.Response(headers: ["Content-Type": type], body: Chunk(text))
+    _ request: WholeRequest, _ type: String, _ text: String, _ door: Door
+  ) -> ServerResponse {
+    var response = ServerResponse(headers: ["Content-Type": type], body: Chunk(text))
     if type.hasPrefix("text/html"), door.token != nil, request.query("token") != nil {
       // In a browser, the token must not stay in the address bar, so redirect. Other programs may not keep cookies, so
       // they get the page.

@@ -9,7 +9,7 @@ import FeedStream
 final class SiteLoops {
   /// The loops' requests to the site.
   fileprivate enum Message: Sendable {
-    case ask(Ticket, HTTPServer.WholeRequest, Site.Answer, StreamSender<HTTPServer.WholeResponse, HTTPServer.Status>)
+    case ask(Ticket, WholeRequest, Site.Answer, StreamSender<WholeResponse, HTTPStatus>)
     /// The response is no longer needed.
     case drop(Ticket)
     case warn(String)
@@ -26,7 +26,7 @@ final class SiteLoops {
   private var running: [Ticket: AnyCancellable] = [:]
   private var listening: AnyCancellable?
   private let group: EventLoopGroup
-  private var servers: HTTPServer.Group?
+  private var servers: HTTPServerGroup?
 
   /// - Parameters:
   ///   - site: the site to serve, whose gallery shares its events.
@@ -34,7 +34,7 @@ final class SiteLoops {
   /// - Throws: `SystemError` if the server can't listen at the address; `EventLoopError` if the system has no threads
   ///   left.
   init(
-    _ count: Int, _ site: Site, _ shared: Gallery.Shared, at address: SocketAddress, _ limits: HTTPServer.Limits,
+    _ count: Int, _ site: Site, _ shared: Gallery.Shared, at address: SocketAddress, _ limits: HTTPServerLimits,
     on loop: EventLoop
   ) throws {
     self.site = site
@@ -43,7 +43,7 @@ final class SiteLoops {
     let guesses = SharedValue(TokenGuesses())
     let sender = messages.sender(on: loop, keepsLoopAlive: false)
     do {
-      servers = try HTTPServer.Group(at: address, limits: limits, on: group) { server in
+      servers = try HTTPServerGroup(at: address, limits: limits, on: group) { server in
         let number = numbers.update { number in
           number += 1
           return number
@@ -80,7 +80,7 @@ final class SiteLoops {
         running[ticket] = nil
         reply.send(completion: completion)
       } receiveValue: { [site] response in
-        if let whole = HTTPServer.WholeResponse(response) {
+        if let whole = WholeResponse(response) {
           reply.post(whole)
         } else {
           site.warn("\(request.path): the response can't be passed between loops")
@@ -115,7 +115,7 @@ private final class SiteLink {
   private let loop: Int
   private let site: StreamSender<SiteLoops.Message, Never>
   private let scheduler: any LoopScheduler
-  private let log: HTTPServer.EventLog
+  private let log: EventLog
   private let status: SharedValue<String>.Local
   private let isShared: Bool
   private var asked = 0
@@ -125,33 +125,33 @@ private final class SiteLink {
     on scheduler: any LoopScheduler
   ) {
     (self.loop, self.site, self.scheduler) = (loop, site, scheduler)
-    log = HTTPServer.EventLog(of: shared.events, on: scheduler)
+    log = EventLog(of: shared.events, on: scheduler)
     status = shared.status.local()
     isShared = shared.hasOthers
     log.snapshot = { [status] in status.value }
   }
 
-  func ask(_ request: HTTPServer.WholeRequest, _ answer: @escaping Site.Answer) -> Site.Reply {
-    Create<HTTPServer.WholeResponse, HTTPServer.Status> { [self] emitter in
+  func ask(_ request: WholeRequest, _ answer: @escaping Site.Answer) -> Site.Reply {
+    Create<WholeResponse, HTTPStatus> { [self] emitter in
       asked += 1
       let ticket = SiteLoops.Ticket(loop: loop, number: asked)
       emitter.onCancel { [site] in site.post(.drop(ticket)) }
       site.post(.ask(ticket, request, answer, emitter.sender))
     }
-    .map { [scheduler] in HTTPServer.Response($0, on: scheduler) }
+    .map { [scheduler] in ServerResponse($0, on: scheduler) }
     .eraseToAnyPublisher()
   }
 
   /// The events, in the order in which the gallery has sent them. The status is never older than the last event.
-  func events(_ request: HTTPServer.WholeRequest) -> Site.Reply {
+  func events(_ request: WholeRequest) -> Site.Reply {
     let last = request.headers["Last-Event-ID"] ?? ""
     let response = { [log, status] in
-      HTTPServer.Response.events(log, greeting: .init(status.value, name: "hello"))
+      ServerResponse.events(log, greeting: .init(status.value, name: "hello"))
     }
     guard isShared, !last.isEmpty else { return Site.now(response()) }
     // Wait until the site has announced the events that the client has received elsewhere.
     return ask(request) { site, _ in
-      site.reaching(last).map { .text("") }.setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
+      site.reaching(last).map { .text("") }.setFailureType(to: HTTPStatus.self).eraseToAnyPublisher()
     }
     .map { _ in response() }.eraseToAnyPublisher()
   }

@@ -4,9 +4,9 @@ import FeedStream
 
 extension Site {
   /// A response that the site delivers immediately or later.
-  typealias Reply = AnyPublisher<HTTPServer.Response, HTTPServer.Status>
+  typealias Reply = AnyPublisher<ServerResponse, HTTPStatus>
   /// A function with which the site responds to a request.
-  typealias Answer = @Sendable (Site, HTTPServer.WholeRequest) -> Reply
+  typealias Answer = @Sendable (Site, WholeRequest) -> Reply
 }
 
 /// The URLs of the page and its resources, for a server on the site's loop or on another one.
@@ -15,9 +15,9 @@ struct SiteRoutes {
   /// True if hubs may announce changes.
   let hasHubs: Bool
   /// Requests a response from the site.
-  let ask: (HTTPServer.WholeRequest, @escaping Site.Answer) -> Site.Reply
+  let ask: (WholeRequest, @escaping Site.Answer) -> Site.Reply
   /// Responds with the gallery's events.
-  let events: (HTTPServer.WholeRequest) -> Site.Reply
+  let events: (WholeRequest) -> Site.Reply
 
   /// The routes to a site on the server's loop.
   init(_ site: Site) {
@@ -27,27 +27,27 @@ struct SiteRoutes {
     events = { request in
       site.reaching(request.headers["Last-Event-ID"] ?? "")
         .map { .events(site.gallery.events, greeting: .init(site.gallery.status, name: "hello")) }
-        .setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
+        .setFailureType(to: HTTPStatus.self).eraseToAnyPublisher()
     }
   }
 
   init(
-    door: Door, hasHubs: Bool, ask: @escaping (HTTPServer.WholeRequest, @escaping Site.Answer) -> Site.Reply,
-    events: @escaping (HTTPServer.WholeRequest) -> Site.Reply
+    door: Door, hasHubs: Bool, ask: @escaping (WholeRequest, @escaping Site.Answer) -> Site.Reply,
+    events: @escaping (WholeRequest) -> Site.Reply
   ) {
     (self.door, self.hasHubs, self.ask, self.events) = (door, hasHubs, ask, events)
   }
 
-  var routes: HTTPServer.Routes {
-    var routes = HTTPServer.Routes()
+  var routes: HTTPRoutes {
+    var routes = HTTPRoutes()
     func add(
-      _ path: String, _ method: HTTPServer.Method, _ reply: @escaping (HTTPServer.WholeRequest) -> Site.Reply
+      _ path: String, _ method: HTTPMethod, _ reply: @escaping (WholeRequest) -> Site.Reply
     ) {
       routes.on(method, path) { request in
         request.whole().flatMap(maxPublishers: .max(1)) { reply($0).mapError { $0 as any Error } }
       }
     }
-    func add(_ path: String, _ method: HTTPServer.Method = .get, _ answer: @escaping Site.Answer) {
+    func add(_ path: String, _ method: HTTPMethod = .get, _ answer: @escaping Site.Answer) {
       add(path, method) { [ask] request in ask(request, answer) }
     }
     /// Responds with text that is the same for every client.

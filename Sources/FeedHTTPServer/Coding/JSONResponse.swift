@@ -1,18 +1,18 @@
 internal import FeedStream
 public import Foundation
 
-extension HTTPServer.Response {
+extension ServerResponse {
   /// A value as JSON, with its members in alphabetical order by default.
   ///
   ///     routes.get("/todos") { _ in try .json(todos) }
   ///
   /// - Throws: the encoder's error.
   public static func json(
-    _ value: some Encodable, _ status: HTTPServer.Status = .ok, headers: HTTPHeaders = [:],
+    _ value: some Encodable, _ status: HTTPStatus = .ok, headers: HTTPHeaders = [:],
     encoder: JSONEncoder? = nil
-  ) throws -> HTTPServer.Response {
+  ) throws -> ServerResponse {
     let bytes = try (encoder ?? sorted).encode(value)
-    var response = HTTPServer.Response(status, headers: headers, body: bytes.withUnsafeBytes { Chunk(copying: $0) })
+    var response = ServerResponse(status, headers: headers, body: bytes.withUnsafeBytes { Chunk(copying: $0) })
     if response.headers["Content-Type"] == nil { response.headers.add("Content-Type", "application/json") }
     return response
   }

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-extension HTTPServer.Request {
+extension ServerRequest {
   /// The value of a placeholder in the route, such as `:id` in `"/todos/:id"`.
   ///
   /// - Throws: 404 when the part can't be converted.
@@ -9,20 +9,20 @@ extension HTTPServer.Request {
     _ name: String, as type: Value.Type = Value.self
   ) throws -> Value {
     guard let text = parameters[name] else {
-      preconditionFailure("Request.parameter: the route has no :\(name); use one of its placeholders")
+      preconditionFailure("ServerRequest.parameter: the route has no :\(name); use one of its placeholders")
     }
-    guard let value = Value(text) else { throw HTTPServer.Status.notFound }
+    guard let value = Value(text) else { throw HTTPStatus.notFound }
     return value
   }
 
   /// The query as a value: `?done=true&page=2` becomes a structure with these properties.
   ///
-  /// - Throws: an ``HTTPServer/Problem`` with 400 when a part is missing, malformed, or of the wrong type.
+  /// - Throws: an ``ProblemDetails`` with 400 when a part is missing, malformed, or of the wrong type.
   public func query<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
     do {
       return try FormDecoder().decode(type, from: query ?? "")
     } catch {
-      throw HTTPServer.Problem(.badRequest, detail: "The query is not valid: \(error.forPeople(of: "it"))")
+      throw ProblemDetails(.badRequest, detail: "The query is not valid: \(error.forPeople(of: "it"))")
     }
   }
 
@@ -33,15 +33,15 @@ extension HTTPServer.Request {
   ///     }
   ///
   /// **Demand:** reads the body when a value is requested. **Failure:** the body's own failure, or a
-  /// ``HTTPServer/Problem``: 415 for a different content type or a compressed body, 400 for a malformed body, and 422
+  /// ``ProblemDetails``: 415 for a different content type or a compressed body, 400 for a malformed body, and 422
   /// for a well-formed body that can't be decoded as `type`.
   /// **Cancellation:** the rest of the body is discarded. **Policy:** holds the body, which has at most
-  /// ``HTTPServer/Limits/bodyBytes``.
+  /// ``HTTPServerLimits/bodyBytes``.
   public func decoded<Value: Decodable>(
-    as type: Value.Type = Value.self, from forms: [HTTPServer.BodyForm] = [.json], decoder: JSONDecoder = JSONDecoder()
+    as type: Value.Type = Value.self, from forms: [RequestBodyForm] = [.json], decoder: JSONDecoder = JSONDecoder()
   ) -> AnyPublisher<Value, any Error> {
-    let form: HTTPServer.BodyForm
-    do { form = try HTTPServer.BodyForm.accepted(forms, method, headers) } catch {
+    let form: RequestBodyForm
+    do { form = try RequestBodyForm.accepted(forms, method, headers) } catch {
       return Fail(error: error).eraseToAnyPublisher()
     }
     return body.whole().tryMap { try form.value(of: type, in: $0, decoder) }.eraseToAnyPublisher()
@@ -64,8 +64,8 @@ extension HTTPServer.Request {
   }
 
   /// The request with its whole body, for handlers that run on other threads.
-  public func whole() -> AnyPublisher<HTTPServer.WholeRequest, any Error> {
-    let request = HTTPServer.WholeRequest(
+  public func whole() -> AnyPublisher<WholeRequest, any Error> {
+    let request = WholeRequest(
       method: method, path: path, query: query, host: host, parameters: parameters, headers: headers, notes: notes,
       id: id, body: Chunk())
     return body.whole().eraseFailureType().map { body in
@@ -77,29 +77,27 @@ extension HTTPServer.Request {
   }
 }
 
-extension HTTPServer {
-  /// The format of a body.
-  public enum BodyForm: String, Hashable, Sendable {
-    /// Includes types that end with `+json`.
-    case json = "application/json"
-    /// A form without files.
-    case form = "application/x-www-form-urlencoded"
-  }
+/// The format of a body.
+public enum RequestBodyForm: String, Hashable, Sendable {
+  /// Includes types that end with `+json`.
+  case json = "application/json"
+  /// A form without files.
+  case form = "application/x-www-form-urlencoded"
 }
 
-extension HTTPServer.BodyForm {
+extension RequestBodyForm {
   /// The format of a body with these fields, if that format is one of `forms`.
-  static func accepted(_ forms: [Self], _ method: HTTPServer.Method, _ headers: HTTPHeaders) throws -> Self {
+  static func accepted(_ forms: [Self], _ method: HTTPMethod, _ headers: HTTPHeaders) throws -> Self {
     // A compressed body would be reported as malformed otherwise.
     guard headers.values(of: "Content-Encoding").allSatisfy({ HTTPSyntax.isSame($0, "identity") }) else {
-      var problem = HTTPServer.Problem(.unsupportedMediaType, detail: "Send the body uncompressed.")
+      var problem = ProblemDetails(.unsupportedMediaType, detail: "Send the body uncompressed.")
       problem.headers = ["Accept-Encoding": "identity"]
       throw problem
     }
     if let form = Self(headers), forms.contains(form) { return form }
     let types = forms.map(\.rawValue).joined(separator: ", ")
     let wanted = forms.map(\.rawValue).joined(separator: " or ")
-    var problem = HTTPServer.Problem(.unsupportedMediaType, detail: "Send a body of type \(wanted).")
+    var problem = ProblemDetails(.unsupportedMediaType, detail: "Send a body of type \(wanted).")
     problem.headers = [method == .patch ? "Accept-Patch" : "Accept": types]
     throw problem
   }
@@ -123,7 +121,7 @@ extension HTTPServer.BodyForm {
       return try decoder.decode(type, from: body.withUnsafeBytes { Data($0) })
     } catch let error as DecodingError {
       let isMalformed = if case .dataCorrupted(let context) = error { context.codingPath.isEmpty } else { false }
-      throw HTTPServer.Problem(isMalformed ? .badRequest : .unprocessableContent, detail: error.forPeople())
+      throw ProblemDetails(isMalformed ? .badRequest : .unprocessableContent, detail: error.forPeople())
     }
   }
 }

@@ -1,12 +1,12 @@
 internal import FeedStream
 import Synchronization
 
-extension HTTPServer.EventLog {
+extension EventLog {
   /// The events shared by logs on several loops: each event is sent once, from any thread, and stored once.
   ///
-  ///     let events = HTTPServer.EventLog.Channel()
-  ///     let servers = try HTTPServer.Group(at: address, on: group) { server in
-  ///       let log = HTTPServer.EventLog(of: events, on: server.scheduler)
+  ///     let events = EventLog.Channel()
+  ///     let servers = try HTTPServerGroup(at: address, on: group) { server in
+  ///       let log = EventLog(of: events, on: server.scheduler)
   ///       return server.serve { _ in .events(log) }
   ///     }
   ///     events.send("high tide", name: "sea")

@@ -5,8 +5,8 @@ final class EventClient: ResponseSource {
   /// The number of bytes passed to a connection at a time.
   static let mostBytes = 16 * 1024
 
-  private unowned let connection: ServerConnection
-  private let log: HTTPServer.EventLog
+  private unowned let connection: any ResponseConnection
+  private let log: EventLog
   /// The index of this client in the log.
   var index: Int
   @exclusivity(unchecked) private var seen: Int
@@ -15,7 +15,7 @@ final class EventClient: ResponseSource {
   /// True if nothing has been sent since the last heartbeat.
   @exclusivity(unchecked) private var isQuiet = false
 
-  init(_ connection: ServerConnection, _ log: HTTPServer.EventLog, seen: Int, index: Int) {
+  init(_ connection: any ResponseConnection, _ log: EventLog, seen: Int, index: Int) {
     self.connection = connection
     self.log = log
     self.seen = seen

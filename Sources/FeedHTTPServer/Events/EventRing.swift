@@ -70,7 +70,7 @@ struct EventRing: Sendable {
   }
 
   /// Encodes an event as clients receive it.
-  static func encode(_ event: HTTPServer.EventLog.Event, _ id: String) -> Chunk {
+  static func encode(_ event: EventLog.Event, _ id: String) -> Chunk {
     var text = "id: \(id)\n"
     if let name = event.name { text += "event: \(name.filter { !$0.isNewline })\n" }
     // Each of these ends a line of the stream.

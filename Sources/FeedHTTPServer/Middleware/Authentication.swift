@@ -1,7 +1,7 @@
 internal import FeedStream
 internal import Foundation
 
-extension HTTPServer.Middleware {
+extension HTTPMiddleware {
   /// Admits requests with a valid name and password (RFC 7617); others get 401.
   ///
   /// - Parameters:
@@ -36,7 +36,7 @@ extension HTTPServer.Middleware {
         guard parts.count == 2, parts[0].lowercased() == scheme,
           let user = user(parts[1].trimmingCharacters(in: .whitespaces))
         else {
-          var problem = HTTPServer.Problem(.unauthorized)
+          var problem = ProblemDetails(.unauthorized)
           problem.headers = ["WWW-Authenticate": challenge]
           throw problem
         }

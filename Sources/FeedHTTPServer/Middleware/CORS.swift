@@ -1,6 +1,6 @@
 internal import FeedStream
 
-extension HTTPServer.Middleware {
+extension HTTPMiddleware {
   /// Lets pages of other origins use this server's resources (the Fetch standard's CORS protocol), and responds to
   /// their preflight requests.
   ///
@@ -13,19 +13,19 @@ extension HTTPServer.Middleware {
   ///   - allowsCredentials: true to let these pages send cookies and credentials. Requires `origins`.
   ///   - maxAge: the time for which a browser may cache these permissions; 10 minutes by default.
   public static func cors(
-    origins: Set<String>? = nil, methods: [HTTPServer.Method] = [.put, .patch, .delete],
+    origins: Set<String>? = nil, methods: [HTTPMethod] = [.put, .patch, .delete],
     headers: [String] = ["Content-Type"],
     exposed: [String] = [], allowsCredentials: Bool = false, maxAge: Duration = .seconds(600)
   ) -> Self {
     precondition(
       !allowsCredentials || origins != nil,
-      "Middleware.cors: `allowsCredentials` requires explicit origins; pass `origins:`")
+      "HTTPMiddleware.cors: `allowsCredentials` requires explicit origins; pass `origins:`")
     let allMethods = ([.get, .head, .post] + methods).map(\.rawValue).joined(separator: ", ")
-    func allow(_ origin: String, _ response: inout HTTPServer.Response) {
+    func allow(_ origin: String, _ response: inout ServerResponse) {
       response.headers["Access-Control-Allow-Origin"] = origins == nil ? "*" : origin
       if allowsCredentials { response.headers["Access-Control-Allow-Credentials"] = "true" }
     }
-    func vary(_ response: inout HTTPServer.Response) {
+    func vary(_ response: inout ServerResponse) {
       // The response depends on the request's origin.
       if origins != nil { response.headers.add("Vary", "Origin") }
     }
@@ -34,7 +34,7 @@ extension HTTPServer.Middleware {
         guard let origin = request.headers["Origin"] else { return try next(request).map(vary) }
         let isAllowed = origins?.contains(origin) ?? true
         if request.method == .options, request.headers["Access-Control-Request-Method"] != nil {
-          var response = HTTPServer.Response(.noContent)
+          var response = ServerResponse(.noContent)
           if isAllowed {
             allow(origin, &response)
             response.headers["Access-Control-Allow-Methods"] = allMethods

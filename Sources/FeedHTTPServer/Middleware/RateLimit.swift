@@ -1,6 +1,6 @@
 internal import FeedStream
 
-extension HTTPServer.Middleware {
+extension HTTPMiddleware {
   /// Limits the number of requests per client in a period; requests beyond the limit get 429 with `Retry-After`.
   ///
   /// Each client has a bucket of `requests`, which refills at an even pace. The client may send that many in one burst,
@@ -15,10 +15,10 @@ extension HTTPServer.Middleware {
   ///     requests without a limit. An IPv6 network with a 64-bit prefix counts as one client.
   public static func rateLimit(
     _ requests: Int, per while: Duration, clients: Int = 10_000,
-    client: ((HTTPServer.Request) -> String?)? = nil
+    client: ((ServerRequest) -> String?)? = nil
   ) -> Self {
-    precondition(requests > 0 && clients > 0, "Middleware.rateLimit: requests and clients must be at least 1")
-    precondition(`while` > .zero, "Middleware.rateLimit: the time is zero or less; use more than zero")
+    precondition(requests > 0 && clients > 0, "HTTPMiddleware.rateLimit: requests and clients must be at least 1")
+    precondition(`while` > .zero, "HTTPMiddleware.rateLimit: the time is zero or less; use more than zero")
     let buckets = Buckets(size: requests, fill: StreamInstant.Stride(`while`).nanoseconds, most: clients)
     let client = client ?? { $0.peer.client }
     return Self { next in
@@ -26,7 +26,7 @@ extension HTTPServer.Middleware {
         guard let client = client(request), let wait = buckets.take(client, at: request.scheduler.now) else {
           return try next(request)
         }
-        var problem = HTTPServer.Problem(.tooManyRequests, detail: "Try again in \(wait) s.")
+        var problem = ProblemDetails(.tooManyRequests, detail: "Try again in \(wait) s.")
         problem.headers = ["Retry-After": "\(wait)"]
         throw problem
       }

@@ -1,52 +1,49 @@
 public import FeedStream
 
-extension HTTPServer {
-  /// A request and its response, for logging or counting.
-  public struct AnsweredRequest: Sendable, CustomStringConvertible {
-    public var method: Method
-    /// The path as received, without the query, which may contain secrets.
-    public var path: String
-    /// The path of the route, with its placeholders: see ``Request/route``.
-    public var route: String?
-    public var status: Status
-    /// The time from the request's head to the response's.
-    public var duration: Duration
-    public var peer: SocketAddress
-    /// The request's id, if ``Middleware/requestIDs(_:)`` is used.
-    public var id: String?
+/// A request and its response, for logging or counting.
+public struct CompletedRequest: Sendable, CustomStringConvertible {
+  public var method: HTTPMethod
+  /// The path as received, without the query, which may contain secrets.
+  public var path: String
+  /// The path of the route, with its placeholders: see ``ServerRequest/route``.
+  public var route: String?
+  public var status: HTTPStatus
+  /// The time from the request's head to the response's.
+  public var duration: Duration
+  public var peer: SocketAddress
+  /// The request's id, if ``HTTPMiddleware/requestIDs(_:)`` is used.
+  public var id: String?
 
-    init(_ request: Request, _ status: Status, _ began: StreamInstant, _ ended: StreamInstant) {
-      (method, path, route) = (request.method, request.path, request.route)
-      (peer, id) = (request.peer, request.id)
-      self.status = status
-      duration = .nanoseconds(began.distance(to: ended).nanoseconds)
-    }
+  init(_ request: ServerRequest, _ status: HTTPStatus, _ began: StreamInstant, _ ended: StreamInstant) {
+    (method, path, route) = (request.method, request.path, request.route)
+    (peer, id) = (request.peer, request.id)
+    self.status = status
+    duration = .nanoseconds(began.distance(to: ended).nanoseconds)
+  }
 
-    public var description: String {
-      "\(method) \(path) \(status.code) \(duration) \(peer)" + (id.map { " \($0)" } ?? "")
-    }
+  public var description: String {
+    "\(method) \(path) \(status.code) \(duration) \(peer)" + (id.map { " \($0)" } ?? "")
   }
 }
 
-extension HTTPServer.Middleware {
+extension HTTPMiddleware {
   /// Calls `write` for every request when its response begins, unless its client disconnects first.
   ///
   ///     routes.use(.log { print($0) })
-  public static func log(_ write: @escaping (HTTPServer.AnsweredRequest) -> Void) -> Self {
+  public static func log(_ write: @escaping (CompletedRequest) -> Void) -> Self {
     Self { next in
       { request in
-        // Read in place: copying the scheduler would require reference counting.
-        let server = request.exchange.connection.server
-        let began = server.scheduler.now
+        let connection = request.exchange.connection
+        let began = connection.now
         // An immediate response needs no closure that outlives this call. It is unwrapped and rewrapped, because
         // that doesn't copy it.
         switch try next(request) {
         case .now(let response):
-          write(HTTPServer.AnsweredRequest(request, response.status, began, server.scheduler.now))
+          write(CompletedRequest(request, response.status, began, connection.now))
           return .now(response)
         case .later(let publisher):
-          return HTTPServer.Reply.later(publisher).map {
-            write(HTTPServer.AnsweredRequest(request, $0.status, began, request.scheduler.now))
+          return HTTPReply.later(publisher).map {
+            write(CompletedRequest(request, $0.status, began, request.scheduler.now))
           }
         }
       }
@@ -54,9 +51,9 @@ extension HTTPServer.Middleware {
   }
 
   /// Counts requests by status, and adds up their durations, in `metrics`.
-  public static func counting(in metrics: HTTPServer.Metrics) -> Self { log { metrics.count($0) } }
+  public static func counting(in metrics: HTTPServerMetrics) -> Self { log { metrics.count($0) } }
 
-  /// Gives each request an id, which handlers and logs read from ``HTTPServer/Request/id``. The server sends it in the
+  /// Gives each request an id, which handlers and logs read from ``ServerRequest/id``. The server sends it in the
   /// response's `X-Request-ID` field, replacing a field with this name that the response already has. An id that the
   /// client sends is used if it has at most 128 letters, digits, and `-_.`.
   ///
@@ -104,31 +101,29 @@ private final class RandomIDs {
   }
 }
 
-extension HTTPServer.Request {
-  /// The id from ``HTTPServer/Middleware/requestIDs(_:)``, regardless of the order of the middleware.
+extension ServerRequest {
+  /// The id from ``HTTPMiddleware/requestIDs(_:)``, regardless of the order of the middleware.
   public var id: String? { exchange.id }
-  /// The user identified by ``HTTPServer/Middleware/basic(realm:_:)`` or ``HTTPServer/Middleware/bearer(_:)``.
+  /// The user identified by ``HTTPMiddleware/basic(realm:_:)`` or ``HTTPMiddleware/bearer(_:)``.
   public var user: String? { notes["user"] }
 }
 
-extension HTTPServer {
-  /// The number and the duration of requests. Use it on its server's thread.
-  public final class Metrics {
-    /// The number of responses by status.
-    public private(set) var responses: [Int: Int] = [:]
-    /// The total duration of all responses.
-    public private(set) var time: Duration = .zero
-    /// The longest duration of a response.
-    public private(set) var longest: Duration = .zero
+/// The number and the duration of requests. Use it on its server's thread.
+public final class HTTPServerMetrics {
+  /// The number of responses by status.
+  public private(set) var responses: [Int: Int] = [:]
+  /// The total duration of all responses.
+  public private(set) var time: Duration = .zero
+  /// The longest duration of a response.
+  public private(set) var longest: Duration = .zero
 
-    public init() {}
+  public init() {}
 
-    public var count: Int { responses.values.reduce(0, +) }
+  public var count: Int { responses.values.reduce(0, +) }
 
-    func count(_ request: AnsweredRequest) {
-      responses[request.status.code, default: 0] += 1
-      time += request.duration
-      longest = max(longest, request.duration)
-    }
+  func count(_ request: CompletedRequest) {
+    responses[request.status.code, default: 0] += 1
+    time += request.duration
+    longest = max(longest, request.duration)
   }
 }

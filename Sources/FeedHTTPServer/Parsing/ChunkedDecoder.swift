@@ -39,7 +39,7 @@ final class ChunkedDecoder {
   /// The trailers, when the body is finished.
   var trailers: RequestHead { trailer.head }
 
-  init(_ limits: HTTPServer.Limits, bodyBytes: Int? = nil) {
+  init(_ limits: HTTPServerLimits, bodyBytes: Int? = nil) {
     trailer = HeadParser(limits, isTrailer: true)
     limit = bodyBytes ?? limits.bodyBytes
   }

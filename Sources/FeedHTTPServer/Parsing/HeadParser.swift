@@ -33,7 +33,7 @@ struct HeadParser {
   }
 
   private(set) var head = RequestHead()
-  private let limits: HTTPServer.Limits
+  private let limits: HTTPServerLimits
   /// True for the trailers of a chunked body.
   let isTrailer: Bool
   private(set) var state: State
@@ -49,7 +49,7 @@ struct HeadParser {
   private var emptyLines = 0
   private var framing = FramingRules()
 
-  init(_ limits: HTTPServer.Limits, isTrailer: Bool = false) {
+  init(_ limits: HTTPServerLimits, isTrailer: Bool = false) {
     self.limits = limits
     self.isTrailer = isTrailer
     state = isTrailer ? .fieldStart : .start
@@ -138,7 +138,7 @@ struct HeadParser {
         guard at - start <= 32 else { throw ParseFailure(.notImplemented, "the method is too long") }
         guard at < end else { continue }
         guard base[at] == 0x20 else { throw ParseFailure("an invalid method") }
-        head.method = HTTPServer.Method(bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<at]))
+        head.method = HTTPMethod(bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<at]))
         at += 1
         (start, state) = (at, .target)
         fallthrough

@@ -1,20 +1,5 @@
 internal import FeedStream
 
-/// The source of a response's body, for the connection that writes it.
-protocol ResponseSource: AnyObject {
-  /// True if the body has no end and lasts until the client disconnects.
-  var endsWithReader: Bool { get }
-  /// True if the source holds a body that was passed as a whole.
-  var keepsBody: Bool { get }
-  /// True if the source delivers only a little at a time.
-  var isShort: Bool { get }
-  /// Informs the source that its bytes, or most of them, have been written.
-  func roomIsThere()
-  func serverIsEnding()
-  /// Called when the client has disconnected.
-  func cancel()
-}
-
 /// Requests the body of a response from a publisher, a chunk at a time, while the connection has room.
 final class BodyWriter: ResponseSource, Subscriber {
   typealias Input = Chunk
@@ -86,9 +71,9 @@ final class BodyWriter: ResponseSource, Subscriber {
       self.left = left - min(left, input.count)
       guard input.count > left else { return }
       // The client would not read bytes beyond the announced length as part of this response.
-      connection.report(HTTPServer.ResponseError.bodyTooLong)
+      connection.report(ServerResponseError.bodyTooLong)
       cancel()
-      connection.answerIsOver()
+      connection.responseIsOver()
     } else {
       connection.enqueue(input)
     }
@@ -104,12 +89,12 @@ final class BodyWriter: ResponseSource, Subscriber {
     guard let connection else { return }
     if case .finished = completion, left ?? 0 == 0 {
       if isChunked { connection.enqueue(Self.lastChunk) }
-      connection.answerIsOver()
+      connection.responseIsOver()
     } else {
       if case .failure(let error) = completion {
         connection.report(error)
       } else {
-        connection.report(HTTPServer.ResponseError.bodyTooShort(missing: left ?? 0))
+        connection.report(ServerResponseError.bodyTooShort(missing: left ?? 0))
       }
       // The body is incomplete. The client gets the bytes that were delivered but no proper end, so that it can tell
       // that the body was cut off.

@@ -9,13 +9,13 @@ public import FeedStream
 ///
 /// The server listens as soon as it is created. Connections are accepted while there is demand for ``requests``; the
 /// requests on one connection are served in order, one at a time. Parsing follows RFC 9112 strictly: an ambiguous
-/// message is refused, and its connection is closed. The resources that clients can use are limited: ``Limits``.
+/// message is refused, and its connection is closed. The resources that clients can use are limited: ``HTTPServerLimits``.
 ///
-/// Use it on its scheduler's thread; it closes when it is released. A ``Group`` serves one address with several loops.
+/// Use it on its scheduler's thread; it closes when it is released. A ``HTTPServerGroup`` serves one address with several loops.
 public final class HTTPServer {
   /// The scheduler on which the server runs.
   public let scheduler: any LoopScheduler
-  let limits: Limits
+  let limits: HTTPServerLimits
   let listeners: [Listener]
   private let incoming: AnyPublisher<Connection, Never>
   /// The time of day, in seconds since 1970.
@@ -37,8 +37,8 @@ public final class HTTPServer {
   var closesUnused = false
   var whenEnded: [() -> Void] = []
   var shares: ConnectionShares
-  /// The maximum number of body bytes in a request for this path, if it isn't ``Limits/bodyBytes``.
-  var bodyBytes: ((Method, String) -> Int?)?
+  /// The maximum number of body bytes in a request for this path, if it isn't ``HTTPServerLimits/bodyBytes``.
+  var bodyBytes: ((HTTPMethod, String) -> Int?)?
 
   /// Listens on `address`.
   ///
@@ -50,7 +50,7 @@ public final class HTTPServer {
   ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
   /// - Throws: when the address is invalid, in use, or not permitted.
   public convenience init(
-    at address: SocketAddress, limits: Limits = Limits(), on scheduler: any LoopScheduler,
+    at address: SocketAddress, limits: HTTPServerLimits = HTTPServerLimits(), on scheduler: any LoopScheduler,
     wallClock: @escaping () -> Int64 = SystemClock.seconds
   ) throws(SystemError) {
     let listener = try Listener(at: address, on: scheduler)
@@ -71,7 +71,7 @@ public final class HTTPServer {
   ///   - transform: receives the connections as they are accepted.
   /// - Throws: when the address is invalid, in use, or not permitted.
   public convenience init<P: Publisher>(
-    at address: SocketAddress, limits: Limits = Limits(), on scheduler: any LoopScheduler,
+    at address: SocketAddress, limits: HTTPServerLimits = HTTPServerLimits(), on scheduler: any LoopScheduler,
     wallClock: @escaping () -> Int64 = SystemClock.seconds, transform: (Publishers.Connections) -> P
   ) throws(SystemError) where P.Output == Connection, P.Failure == Never {
     let listener = try Listener(at: address, on: scheduler)
@@ -90,7 +90,7 @@ public final class HTTPServer {
   /// - Throws: when one of the addresses is invalid, in use, or not permitted; in that case, the server listens on none
   ///   of them.
   public convenience init(
-    at addresses: [SocketAddress], limits: Limits = Limits(), on scheduler: any LoopScheduler,
+    at addresses: [SocketAddress], limits: HTTPServerLimits = HTTPServerLimits(), on scheduler: any LoopScheduler,
     wallClock: @escaping () -> Int64 = SystemClock.seconds
   ) throws(SystemError) {
     precondition(!addresses.isEmpty, "HTTPServer(at: []): there is no address to listen on; pass one")
@@ -101,7 +101,7 @@ public final class HTTPServer {
 
   /// Serves the connections that `connections`, such as a `Listener`, delivers once this server has a subscriber.
   public convenience init<P: Publisher>(
-    _ connections: P, limits: Limits = Limits(), on scheduler: any LoopScheduler,
+    _ connections: P, limits: HTTPServerLimits = HTTPServerLimits(), on scheduler: any LoopScheduler,
     wallClock: @escaping () -> Int64 = SystemClock.seconds
   ) where P.Output == Connection, P.Failure == Never {
     self.init(connections, [], limits, scheduler, wallClock)
@@ -109,7 +109,7 @@ public final class HTTPServer {
 
   /// - Parameter clients: counts the connections of servers that share a port.
   init<P: Publisher>(
-    _ connections: P, _ listeners: [Listener], _ limits: Limits, _ scheduler: any LoopScheduler,
+    _ connections: P, _ listeners: [Listener], _ limits: HTTPServerLimits, _ scheduler: any LoopScheduler,
     _ wallClock: @escaping () -> Int64, clients: ClientCounts = ClientCounts()
   ) where P.Output == Connection, P.Failure == Never {
     limits.check()
@@ -153,7 +153,7 @@ public final class HTTPServer {
 
   /// Called for each request whose handler or body failed: the client got status 500, or a truncated response.
   ///
-  /// A ``Status`` or ``Problem`` that is thrown is a response, not a failure. If this isn't set, errors go to
+  /// A ``HTTPStatus`` or ``ProblemDetails`` that is thrown is a response, not a failure. If this isn't set, errors go to
   /// `StreamDiagnostics.onCaughtError`.
   public var onError: ((FailedRequest) -> Void)?
 
@@ -166,7 +166,7 @@ public final class HTTPServer {
   /// **Policy:** holds one request of each open connection, and accepts at most one connection more than requested.
   ///
   /// There can be one subscriber at a time: a second subscription finishes without a value.
-  public var requests: Requests { Requests(server: self) }
+  public var requests: Publishers.Requests { Publishers.Requests(server: self) }
 
   // MARK: Connections
 
@@ -223,31 +223,6 @@ public final class HTTPServer {
     while let last = connections.last { last.close() }
   }
 
-  func deliver(_ request: Request) { subscription?.deliver(request) }
-}
-
-// MARK: - Requests
-
-extension HTTPServer {
-  /// See ``HTTPServer/requests``.
-  public struct Requests: Publisher {
-    public typealias Output = Request
-    public typealias Failure = Never
-
-    let server: HTTPServer
-
-    @_documentation(visibility: internal)
-    public var _deliversAtHome: Bool { true }
-
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Request, S.Failure == Never {
-      guard !server.isEnding, server.subscription == nil else {
-        return Empty<Request, Never>().receive(subscriber: subscriber)
-      }
-      let source = RequestSource(server)
-      server.subscription = source
-      source.begin(PullSubscription("HTTPServer.requests", subscriber, source))
-    }
-  }
-
   func begin(_ subscription: RequestSource) { incoming.subscribe(subscription) }
+  func deliver(_ request: ServerRequest) { subscription?.deliver(request) }
 }

@@ -6,23 +6,23 @@ final class RequestSource: PullSource, Subscriber {
   typealias Failure = Never
 
   @exclusivity(unchecked) private var server: HTTPServer?
-  @exclusivity(unchecked) private var requests: PullSubscription<HTTPServer.Request, Never>?
+  @exclusivity(unchecked) private var requests: PullSubscription<ServerRequest, Never>?
   @exclusivity(unchecked) private var listening: (any Subscription)?
   @exclusivity(unchecked) private var hasBegun = false
   /// True if a connection was requested and has not arrived yet.
   @exclusivity(unchecked) private var isAsked = false
-  @exclusivity(unchecked) private var waiting = FIFO<HTTPServer.Request>()
+  @exclusivity(unchecked) private var waiting = FIFO<ServerRequest>()
 
   init(_ server: HTTPServer) { self.server = server }
 
   // MARK: Downstream
 
-  func begin(_ requests: PullSubscription<HTTPServer.Request, Never>) {
+  func begin(_ requests: PullSubscription<ServerRequest, Never>) {
     self.requests = requests
     requests.begin()
   }
 
-  func wanted(by requests: PullSubscription<HTTPServer.Request, Never>) -> Bool {
+  func wanted(by requests: PullSubscription<ServerRequest, Never>) -> Bool {
     while let request = waiting.popFirst() {
       // The client may have disconnected.
       guard request.exchange.connection.isCurrent(request.exchange.number) else { continue }
@@ -37,13 +37,13 @@ final class RequestSource: PullSource, Subscriber {
     return false
   }
 
-  func deliver(_ request: HTTPServer.Request) {
+  func deliver(_ request: ServerRequest) {
     guard let requests, requests.takesNow, waiting.isEmpty else { return waiting.append(request) }
     requests.deliver(request)
     requests.serve()
   }
 
-  func cancelled(_: PullSubscription<HTTPServer.Request, Never>) {
+  func cancelled(_: PullSubscription<ServerRequest, Never>) {
     let server = release()
     server?.closeConnections()
   }

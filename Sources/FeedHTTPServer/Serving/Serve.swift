@@ -1,36 +1,37 @@
 public import FeedStream
 
 extension HTTPServer {
-  /// Responds to every request with the result of `answer`.
+  /// Responds to every request with the result of `handler`.
   ///
   ///     let serving = server.serve { .text("You asked for \($0.path)\n") }
   ///
-  /// A ``Status`` or ``Problem`` that `answer` throws becomes the response; any other error becomes status 500 and is
+  /// A ``HTTPStatus`` or ``ProblemDetails`` that `handler` throws becomes the response; any other error becomes status 500 and is
   /// reported to ``onError``.
   ///
   /// - Returns: a cancellable that closes the connections when cancelled or released; keep it.
-  public func serve(_ answer: @escaping (Request) throws -> Response) -> AnyCancellable {
+  public func serve(_ handler: @escaping (ServerRequest) throws -> ServerResponse) -> AnyCancellable {
     requests.sink { request in
       do {
-        request.respond(try answer(request))
+        request.respond(try handler(request))
       } catch {
         request.exchange.fail(error)
       }
     }
   }
 
-  /// Responds to every request with the first value of the publisher that `answer` returns, which is cancelled when the
+  /// Responds to every request with the first value of the publisher that `handler` returns, which is cancelled when the
   /// client disconnects.
   ///
   /// - Returns: a cancellable that closes the connections when cancelled or released; keep it.
-  public func serve<P: Publisher>(_ answer: @escaping (Request) -> P) -> AnyCancellable where P.Output == Response {
-    requests.sink { request in request.respond(answer(request)) }
+  public func serve<P: Publisher>(_ handler: @escaping (ServerRequest) -> P) -> AnyCancellable
+  where P.Output == ServerResponse {
+    requests.sink { request in request.respond(handler(request)) }
   }
 
   /// Responds to every request using the matching route.
   ///
   /// - Returns: a cancellable that closes the connections when cancelled or released; keep it.
-  public func serve(_ routes: Routes) -> AnyCancellable {
+  public func serve(_ routes: HTTPRoutes) -> AnyCancellable {
     bodyBytes = routes.limitsBodies ? { routes.bodyBytes($0, $1) } : nil
     let handler = routes.handler()
     return requests.sink { request in request.respond(handler(request)) }

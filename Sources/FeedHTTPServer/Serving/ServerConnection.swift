@@ -7,7 +7,7 @@ internal import FeedStream
 ///
 /// Its properties are not checked for exclusive access, which would take a tenth of the time of a short request. No
 /// other code runs while a property is changed.
-final class ServerConnection {
+final class ServerConnection: RequestConnection, ResponseConnection {
   enum Phase {
     /// The server is waiting for a head, or one has begun to arrive.
     case head
@@ -25,7 +25,7 @@ final class ServerConnection {
   // `unsafe` is correct here: a closed connection doesn't use its server, and a server closes its connections before it
   // is released, in its `deinit`, where a checked reference would trap.
   unowned(unsafe) let server: HTTPServer
-  let limits: HTTPServer.Limits
+  let limits: HTTPServerLimits
   let connection: Connection
   let channel: any ByteChannel
   /// The key by which the client's connections are counted; `nil` if they are not limited.
@@ -59,8 +59,8 @@ final class ServerConnection {
   // The response.
   /// The work that determines the response.
   @exclusivity(unchecked) var deciding: AnyCancellable?
-  @exclusivity(unchecked) var isAnswering = false
-  @exclusivity(unchecked) var isAnswered = false
+  @exclusivity(unchecked) var isResponding = false
+  @exclusivity(unchecked) var hasResponded = false
   @exclusivity(unchecked) var willClose = false
   @exclusivity(unchecked) var source: (any ResponseSource)?
 
@@ -91,6 +91,8 @@ final class ServerConnection {
   }
 
   var peer: SocketAddress { connection.peer }
+  var scheduler: any LoopScheduler { server.scheduler }
+  var now: StreamInstant { server.scheduler.now }
   var hasRoom: Bool { outBytes < limits.bufferedBytes }
   var isWaitingForRequest: Bool { phase == .head && parser.state.isUntouched && outBytes == 0 && !isWriting }
   func isCurrent(_ number: Int) -> Bool { number == self.number && phase == .exchange }
@@ -195,7 +197,7 @@ final class ServerConnection {
     (ticks, countedBytes) = (0, 0)
     received = head
     parser.reset()
-    (isBodyTaken, isDraining, isAnswering, isAnswered, willClose) = (false, false, false, false, !head.keepsAlive)
+    (isBodyTaken, isDraining, isResponding, hasResponded, willClose) = (false, false, false, false, !head.keepsAlive)
     bodyLimit = limits.bodyBytes
     if head.framing != .none, let find = server.bodyBytes {
       bodyLimit = find(head.method, head.text(head.path)) ?? limits.bodyBytes
@@ -209,15 +211,15 @@ final class ServerConnection {
     }
     // Only CONNECT has this form.
     if head.form == .authority { return refuse(ParseFailure(.notImplemented, "this server is not a proxy")) }
-    server.deliver(HTTPServer.Request(Exchange(head, self, number)))
+    server.deliver(ServerRequest(Exchange(head, self, number)))
   }
 
   /// Completes the request when its response has been written and its body has been read; the next request may then
   /// begin.
   func completeExchange() -> Bool {
-    guard isAnswered else { return false }
+    guard hasResponded else { return false }
     if !body.isOver {
-      reader?.end(.failure(.answered))
+      reader?.end(.failure(.responded))
       reader = nil
       guard !willClose, canDrain else {
         beginClosing()
@@ -241,11 +243,4 @@ final class ServerConnection {
 
   /// True if the server is shutting down, and there is no more time for another request.
   var mayNotWait: Bool { server.closesIdle && (number > 0 || !isLate || server.closesUnused) }
-
-  /// True if it is worth reading the rest of the body to keep the connection.
-  var canDrain: Bool {
-    if received?.expectsContinue == true { return false }
-    if isDraining { return countedBytes <= limits.drainedBytes }
-    return if case .length(let left) = body { left <= limits.drainedBytes } else { true }
-  }
 }

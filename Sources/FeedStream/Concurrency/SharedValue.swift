@@ -3,7 +3,7 @@ import Synchronization
 /// A value that several threads read and that rarely changes, such as a configuration or a list of chat rooms.
 ///
 ///     let greeting = SharedValue("Hello")
-///     let servers = try HTTPServer.Group(at: address, on: group) { server in
+///     let servers = try HTTPServerGroup(at: address, on: group) { server in
 ///       let greeting = greeting.local()
 ///       return server.serve { _ in .text(greeting.value) }
 ///     }

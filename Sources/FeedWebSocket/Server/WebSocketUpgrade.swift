@@ -92,7 +92,7 @@ public struct WebSocketUpgrade: Sendable {
   }
 
   private func refuse(
-    _ status: HTTPServer.Status, _ reason: String, _ headers: HTTPHeaders = [:]
+    _ status: HTTPStatus, _ reason: String, _ headers: HTTPHeaders = [:]
   ) -> Result<(Agreement, HTTPHeaders), HandshakeRefusal> {
     .failure(HandshakeRefusal(status: status, reason: reason, headers: headers))
   }
@@ -109,18 +109,18 @@ struct HandshakeRequest {
 }
 
 struct HandshakeRefusal: Error {
-  let status: HTTPServer.Status
+  let status: HTTPStatus
   let reason: String
   let headers: HTTPHeaders
 
-  var response: HTTPServer.Response {
+  var response: ServerResponse {
     var headers = headers
     headers.add("Content-Type", "text/plain; charset=utf-8")
-    return HTTPServer.Response(status, headers: headers, body: Chunk("\(status): \(reason)\n"))
+    return ServerResponse(status, headers: headers, body: Chunk("\(status): \(reason)\n"))
   }
 }
 
-extension HTTPServer.Request {
+extension ServerRequest {
   /// The response that opens a socket for this request, or that refuses it and gives the reason.
   ///
   ///     routes.get("/echo") { request in
@@ -138,7 +138,7 @@ extension HTTPServer.Request {
   ///     with 1011, and the error is reported to `StreamDiagnostics`.
   public func upgradeToWebSocket<P: Publisher>(
     _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> P
-  ) -> HTTPServer.Response {
+  ) -> ServerResponse {
     upgradeToWebSocket(options) { (socket: WebSocket) -> AnyCancellable in
       // Unowned: the socket retains this subscription, and cancels it when it is closed.
       body(socket).sink { [unowned socket] completion in
@@ -158,7 +158,7 @@ extension HTTPServer.Request {
   ///     cancelled when the socket is closed.
   public func upgradeToWebSocket(
     _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> AnyCancellable
-  ) -> HTTPServer.Response {
+  ) -> ServerResponse {
     let handshake = HandshakeRequest(
       isGet: method == .get, isCurrentVersion: version == "1.1", host: host, headers: headers)
     switch options.check(handshake) {

@@ -45,7 +45,7 @@ actor ImageOrigin {
   /// Sends these fields with the feed.
   func send(withFeed fields: [(String, String)]) { feedFields = fields }
 
-  private func answer(_ request: HTTPServer.Request) -> HTTPServer.Response {
+  private func answer(_ request: ServerRequest) -> ServerResponse {
     asked.append(request.path)
     guard request.path == "/feed.json" else {
       if let image = images[request.path] {
@@ -66,7 +66,7 @@ actor ImageOrigin {
         "image": "http://127.0.0.1:\(port)/\(index)",
       ]
     }
-    var response = HTTPServer.Response.json(Chunk((try? JSONEncoder().encode(["items": items])) ?? Data()))
+    var response = ServerResponse.json(Chunk((try? JSONEncoder().encode(["items": items])) ?? Data()))
     for (name, value) in feedFields { response.headers[name] = value }
     return response
   }

@@ -52,15 +52,15 @@ actor GenerationOrigin {
     running = nil
   }
 
-  private func answer() -> Future<HTTPServer.Response, Never> {
+  private func answer() -> Future<ServerResponse, Never> {
     requests += 1
     // The waiting tasks continue after this function, when the response is held.
     defer {
       for waiter in waiting { waiter.resume() }
       waiting = []
     }
-    let response = HTTPServer.Response(body: Chunk(Generation.document(chosen ?? requests)))
-    return Future<HTTPServer.Response, Never> { promise in
+    let response = ServerResponse(body: Chunk(Generation.document(chosen ?? requests)))
+    return Future<ServerResponse, Never> { promise in
       guard holds > 0 else { return promise(.success(response)) }
       holds -= 1
       held[requests] = { promise(.success(response)) }

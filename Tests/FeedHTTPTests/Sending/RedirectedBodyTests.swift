@@ -9,7 +9,7 @@ import Testing
 @Suite(.settled) struct RedirectedBodyTests {
   private func bench(_ status: Int) throws -> UploadBench {
     try UploadBench { request, _ in
-      request.path == "/from" ? .redirect(to: "/to", HTTPServer.Status(status)) : .text("there")
+      request.path == "/from" ? .redirect(to: "/to", HTTPStatus(status)) : .text("there")
     }
   }
 

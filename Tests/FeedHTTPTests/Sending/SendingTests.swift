@@ -96,7 +96,7 @@ import Testing
     for number in 0..<300_000 { text += "\(number) " }
     try Data(text.utf8).write(to: URL(filePath: path))
     defer { try? FileManager.default.removeItem(atPath: path) }
-    var limits = HTTPServer.Limits()
+    var limits = HTTPServerLimits()
     limits.bodyBytes = 1 << 23
     let bench = try UploadBench(limits: limits)
     for isInMemory in [true, false] {
@@ -188,7 +188,7 @@ import Testing
   }
 
   @Test func `a long body waits for 100 Continue, and isn't read when it is refused`() throws {
-    var limits = HTTPServer.Limits()
+    var limits = HTTPServerLimits()
     limits.bodyBytes = 1 << 20
     let bench = try UploadBench(limits: limits)
     var sent = 0
@@ -237,7 +237,7 @@ import Testing
   @Test func `decode(type:decoder:) decodes a successful response, and fails for other statuses`() throws {
     struct Todo: Codable, Equatable { var title: String }
     let bench = try UploadBench { request, _ in
-      request.path == "/todo" ? .json(Chunk(#"{"title":"Milk"}"#)) : HTTPServer.Response(.notFound)
+      request.path == "/todo" ? .json(Chunk(#"{"title":"Milk"}"#)) : ServerResponse(.notFound)
     }
     var todos: [Todo] = []
     var failure: (any Error)?

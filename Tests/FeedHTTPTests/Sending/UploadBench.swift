@@ -26,8 +26,8 @@ final class UploadBench {
 
   /// - Parameter answer: returns the response to a request; by default, status 200 with `ok`.
   init(
-    limits: HTTPServer.Limits = HTTPServer.Limits(),
-    _ answer: @escaping (HTTPServer.Request, Got) -> HTTPServer.Response = { _, _ in .text("ok") }
+    limits: HTTPServerLimits = HTTPServerLimits(),
+    _ answer: @escaping (ServerRequest, Got) -> ServerResponse = { _, _ in .text("ok") }
   ) throws {
     server = try HTTPServer(at: .internet("127.0.0.1", port: 0), limits: limits, on: loop)
     var configuration = CurlHTTPClient.Configuration()

@@ -33,7 +33,7 @@ let port = Int(CommandLine.arguments.dropFirst().first ?? "8080")!
 let server = try HTTPServer(at: .internet("127.0.0.1", port: port), on: loop)
 let serving = server.serve { request in
   let path = request.path
-  return Future { await visits.visit(path) }.map { HTTPServer.Response.text("\(path): visit \($0)\n") }
+  return Future { await visits.visit(path) }.map { ServerResponse.text("\(path): visit \($0)\n") }
 }
 loop.run(.untilStopped)
 serving.cancel()

@@ -7,13 +7,13 @@ import ServiceLifecycle
 
 // Serves until SIGTERM: `/` immediately, `/slow` after 0.3 s, and `/events`, where an event arrives every 50 ms.
 let group = try EventLoopGroup(count: 2)
-let events = HTTPServer.EventLog.Channel()
-let servers = try HTTPServer.Group(at: .internet("127.0.0.1", port: 0), on: group) { server in
-  let log = HTTPServer.EventLog(of: events, on: server.scheduler)
-  var routes = HTTPServer.Routes()
+let events = EventLog.Channel()
+let servers = try HTTPServerGroup(at: .internet("127.0.0.1", port: 0), on: group) { server in
+  let log = EventLog(of: events, on: server.scheduler)
+  var routes = HTTPRoutes()
   routes.on(.get, "/") { _ in .text("here\n") }
   routes.on(.get, "/slow") { request in
-    Just(HTTPServer.Response.text("at last\n")).delay(for: .milliseconds(300), scheduler: request.scheduler)
+    Just(ServerResponse.text("at last\n")).delay(for: .milliseconds(300), scheduler: request.scheduler)
   }
   routes.on(.get, "/events") { _ in .events(log) }
   return server.serve(routes)

@@ -81,9 +81,9 @@ import Testing
 
   @Test func `a graceful shutdown completes running requests before the loops of the group shut down`() async throws {
     let group = try EventLoopGroup(count: 2)
-    let servers = try HTTPServer.Group(at: .internet("127.0.0.1", port: 0), on: group) { server in
+    let servers = try HTTPServerGroup(at: .internet("127.0.0.1", port: 0), on: group) { server in
       server.serve { request in
-        Just(HTTPServer.Response.text("late")).delay(for: .milliseconds(300), scheduler: request.scheduler)
+        Just(ServerResponse.text("late")).delay(for: .milliseconds(300), scheduler: request.scheduler)
       }
     }
     let address = "\(servers.address)"

@@ -23,7 +23,7 @@ import Testing
   private static func serveFresh(on loop: EventLoop) throws -> (HTTPServer, AnyCancellable, URL) {
     let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
     let serving = server.serve { _ in
-      var response = HTTPServer.Response.text("fresh")
+      var response = ServerResponse.text("fresh")
       response.headers["Cache-Control"] = "max-age=60"
       return response
     }
@@ -34,12 +34,12 @@ import Testing
     let metrics = TestMetrics()
     let loop = EventLoop()
     let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.use(.metrics(factory: metrics))
     routes.on(.get, "/slow") { request in
-      Just(HTTPServer.Response.text("slow")).delay(for: .milliseconds(50), scheduler: request.scheduler)
+      Just(ServerResponse.text("slow")).delay(for: .milliseconds(50), scheduler: request.scheduler)
     }
-    routes.get("/broken") { _ in throw HTTPServer.Status.internalServerError }
+    routes.get("/broken") { _ in throw HTTPStatus.internalServerError }
     let serving = server.serve(routes)
     let port = try #require(server.address?.port)
     let client = CurlHTTPClient(on: loop).metered(factory: metrics)

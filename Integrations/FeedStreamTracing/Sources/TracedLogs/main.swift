@@ -10,7 +10,7 @@ LoggingSystem.bootstrap(StreamLogHandler.standardError, metadataProvider: .trace
 let log = Logger(label: "orders")
 
 let loop = EventLoop()
-var routes = HTTPServer.Routes()
+var routes = HTTPRoutes()
 routes.use(.tracing())
 routes.on(.get, "/orders") { request in
   Just("none")

@@ -19,7 +19,7 @@ if words[0] == "ids" { InstrumentationSystem.bootstrap(TraceContextPropagator())
 if words[0] == "spans" { InstrumentationSystem.bootstrap(InMemoryTracer()) }
 
 let loop = EventLoop()
-var routes = HTTPServer.Routes()
+var routes = HTTPRoutes()
 if isTraced { routes.use(.tracing()) }
 routes.get("/orders") { _ in .text("none") }
 let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)

@@ -40,11 +40,11 @@ import Tracing
     }
     let loop = EventLoop()
     defer { loop.close() }
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.use(.tracing(instrument: TraceContextPropagator()))
     routes.on(.get, "/") { _ in
       log.info("begin")
-      return Just(HTTPServer.Response.text("")).delay(for: .milliseconds(5), scheduler: loop).inContext()
+      return Just(ServerResponse.text("")).delay(for: .milliseconds(5), scheduler: loop).inContext()
         .handleEvents(receiveOutput: { _ in log.info("end") })
     }
     let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)

@@ -16,7 +16,7 @@ import Tracing
   /// - Returns: the response of the outer server.
   private static func relay(
     _ fields: [HTTPRequest.Header] = [], tracer: InMemoryTracer, _ instrument: any Instrument,
-    inner respond: @escaping (HTTPServer.Request) -> HTTPServer.Response
+    inner respond: @escaping (ServerRequest) -> ServerResponse
   ) throws -> HTTPResponse {
     let loop = EventLoop()
     defer { loop.close() }
@@ -25,10 +25,10 @@ import Tracing
     let url = URL(string: "http://me:secret@127.0.0.1:\(try #require(inner.address?.port))/inner?token=secret")!
     let client = CurlHTTPClient(on: loop)
     let traced = client.traced(tracer: tracer, instrument: instrument)
-    var routes = HTTPServer.Routes()
+    var routes = HTTPRoutes()
     routes.use(.tracing(tracer: tracer, instrument: instrument))
     routes.on(.get, "/outer") { request in
-      traced.get(url).map { HTTPServer.Response.text("inner: \($0.status)") }
+      traced.get(url).map { ServerResponse.text("inner: \($0.status)") }
     }
     let outer = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
     let outerServing = outer.serve(routes)
@@ -77,7 +77,7 @@ import Tracing
     var ids: [String?] = []
     _ = try Self.relay(tracer: tracer, tracer) { request in
       ids = request.headers.filter { $0.name.hasPrefix("in-memory") }.map(\.value)
-      return HTTPServer.Response(.serviceUnavailable)
+      return ServerResponse(.serviceUnavailable)
     }
     #expect(tracer.activeSpans.isEmpty)
     let spans = tracer.finishedSpans
@@ -109,7 +109,7 @@ import Tracing
     #expect(tracer.finishedSpans.first?.status?.code == .error && tracer.finishedSpans.first?.errors.count == 1)
     tracer.clearFinishedSpans()
     let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
-    let serving = server.serve { _ in Empty<HTTPServer.Response, Never>(completeImmediately: false) }
+    let serving = server.serve { _ in Empty<ServerResponse, Never>(completeImmediately: false) }
     let asking = client.get(URL(string: "http://127.0.0.1:\(try #require(server.address?.port))/")!)
       .sink { _ in
       } receiveValue: { _ in

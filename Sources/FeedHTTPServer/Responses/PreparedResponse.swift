@@ -1,21 +1,21 @@
 internal import FeedStream
 
 /// A response as it is sent, after the request's conditions, range and codings have been applied.
-struct Answer {
+struct PreparedResponse {
   enum Sending {
     case nothing
     case bytes(Chunk)
     case stream(AnyPublisher<Chunk, any Error>)
-    case events(HTTPServer.EventLog, greeting: HTTPServer.EventLog.Event?)
+    case endless(any EndlessBody)
   }
 
-  private(set) var response: HTTPServer.Response
+  private(set) var response: ServerResponse
   private(set) var delimiting = ResponseHeads.Delimiting.none
   private(set) var sending = Sending.nothing
   /// A long body that was passed as a whole; the stream retains it.
   private(set) var whole: Chunk?
 
-  init(_ response: HTTPServer.Response, to head: RequestHead) {
+  init(_ response: ServerResponse, to head: RequestHead) {
     self.response = response
     let choice = Compression.Choice(response, head)
     choice.announce(in: &self.response)
@@ -34,7 +34,7 @@ struct Answer {
 
   /// The body of a response that is sent unchanged, as most are, because neither the request nor the response's fields
   /// require a change.
-  static func plainBytes(_ response: HTTPServer.Response, to head: RequestHead) -> Chunk? {
+  static func plainBytes(_ response: ServerResponse, to head: RequestHead) -> Chunk? {
     guard case .bytes(let bytes) = response.body, bytes.count < Compression.least, !head.asksForPart,
       head.method == .get || head.method != .head, !response.status.hasNoBody, !response.headers.decideAboutBody
     else { return nil }
@@ -57,9 +57,9 @@ struct Answer {
     case .stream(let publisher, nil):
       delimiting = isOld ? .close : .chunked
       sending = .stream(publisher)
-    case .events(let log, let greeting):
+    case .endless(let body):
       delimiting = .close
-      sending = .events(log, greeting: greeting)
+      sending = .endless(body)
     }
     if response.status.hasNoBody {
       (delimiting, sending) = (.none, .nothing)

@@ -17,7 +17,7 @@ enum BodyState {
 }
 
 extension ServerConnection: PullSource {
-  typealias BodyReader = PullSubscription<Chunk, HTTPServer.BodyError>
+  typealias BodyReader = PullSubscription<Chunk, RequestBodyError>
 
   /// True while waiting for bytes of the body.
   var wantsBody: Bool { !body.isOver && (isDraining || (reader?.demand ?? .none) > .none) }
@@ -27,21 +27,28 @@ extension ServerConnection: PullSource {
     if reader != nil, !input.isEmpty, case .chunked = body { true } else { false }
   }
 
-  func read(_ exchange: Exchange, into subscriber: AnySubscriber<Chunk, HTTPServer.BodyError>) {
+  /// True if it is worth reading the rest of the body to keep the connection.
+  var canDrain: Bool {
+    if received?.expectsContinue == true { return false }
+    if isDraining { return countedBytes <= limits.drainedBytes }
+    return if case .length(let left) = body { left <= limits.drainedBytes } else { true }
+  }
+
+  func read(_ exchange: Exchange, into subscriber: AnySubscriber<Chunk, RequestBodyError>) {
     guard isCurrent(exchange.number), !isBodyTaken else {
-      let error: HTTPServer.BodyError =
-        isCurrent(exchange.number) ? .taken : phase == .closed ? .disconnected : .answered
+      let error: RequestBodyError =
+        isCurrent(exchange.number) ? .taken : phase == .closed ? .disconnected : .responded
       return Fail(error: error).receive(subscriber: subscriber)
     }
     isBodyTaken = true
-    guard !body.isOver else { return Empty<Chunk, HTTPServer.BodyError>().receive(subscriber: subscriber) }
-    let reader = BodyReader("HTTPServer.Request.body", subscriber, self)
+    guard !body.isOver else { return Empty<Chunk, RequestBodyError>().receive(subscriber: subscriber) }
+    let reader = BodyReader("ServerRequest.body", subscriber, self)
     self.reader = reader
     reader.begin()
   }
 
   func wanted(by _: BodyReader) -> Bool {
-    if received?.expectsContinue == true, !isAnswering, input.isEmpty {
+    if received?.expectsContinue == true, !isResponding, input.isEmpty {
       enqueue(Chunk("HTTP/1.1 100 Continue\r\n\r\n"))
       flush()
     }

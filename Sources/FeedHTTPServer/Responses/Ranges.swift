@@ -6,7 +6,7 @@ internal import FeedStream
 /// abuse; a server may always ignore ranges (14.2).
 enum Ranges {
   /// - Returns: true if the response is a part, reports that the part doesn't exist, or could have been a part.
-  static func apply(_ response: inout HTTPServer.Response, to head: RequestHead) -> Bool {
+  static func apply(_ response: inout ServerResponse, to head: RequestHead) -> Bool {
     let length: Int64
     switch response.body {
     case .bytes(let bytes): length = Int64(bytes.count)

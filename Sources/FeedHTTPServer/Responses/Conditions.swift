@@ -1,7 +1,7 @@
 /// A request's conditions, such as those about the client's stored response (RFC 9110, 13).
 enum Conditions {
   /// Changes the response to "not modified" or "precondition failed" if the request's conditions require that.
-  static func apply(_ response: inout HTTPServer.Response, to head: RequestHead) {
+  static func apply(_ response: inout ServerResponse, to head: RequestHead) {
     let tag = response.headers["ETag"]
     let modified = response.headers["Last-Modified"].flatMap { HTTPDate.seconds($0) }
     guard tag != nil || modified != nil else { return }
@@ -9,21 +9,21 @@ enum Conditions {
     // The conditions are evaluated in the order of section 13.2.2.
     let wanted = request.values(of: "If-Match")
     if !wanted.isEmpty {
-      guard EntityTag.names(tag, in: wanted, strongly: true) else { return answer(&response, .preconditionFailed) }
+      guard EntityTag.names(tag, in: wanted, strongly: true) else { return replace(&response, by: .preconditionFailed) }
     } else if let date = request["If-Unmodified-Since"].flatMap({ HTTPDate.seconds($0) }), let modified, modified > date
     {
-      return answer(&response, .preconditionFailed)
+      return replace(&response, by: .preconditionFailed)
     }
     let known = request.values(of: "If-None-Match")
     if !known.isEmpty {
-      if EntityTag.names(tag, in: known, strongly: false) { answer(&response, .notModified) }
+      if EntityTag.names(tag, in: known, strongly: false) { replace(&response, by: .notModified) }
     } else if let date = request["If-Modified-Since"].flatMap({ HTTPDate.seconds($0) }), let modified, modified <= date
     {
-      answer(&response, .notModified)
+      replace(&response, by: .notModified)
     }
   }
 
-  private static func answer(_ response: inout HTTPServer.Response, _ status: HTTPServer.Status) {
+  private static func replace(_ response: inout ServerResponse, by status: HTTPStatus) {
     response.status = status
     response.body = .none
     for name in ["Content-Type", "Content-Encoding", "Content-Language", "Content-Range"] {

@@ -39,7 +39,7 @@ struct ResponseHeads {
   ///   - body: at most ``mostBodyBytes``.
   /// - Returns: `nil` if a field is malformed: it could end the head, and begin a second response.
   mutating func encode(
-    _ status: HTTPServer.Status, _ headers: HTTPHeaders, _ delimiting: Delimiting, closes: Bool, isOld: Bool,
+    _ status: HTTPStatus, _ headers: HTTPHeaders, _ delimiting: Delimiting, closes: Bool, isOld: Bool,
     now: Int64, id: String? = nil, body: Chunk? = nil
   ) -> Chunk? {
     if lines[status.code].isEmpty {
@@ -80,7 +80,7 @@ struct ResponseHeads {
 
   /// - Returns: false if a field is invalid.
   private func write(
-    _ cursor: inout ByteCursor, _ status: HTTPServer.Status, _ headers: HTTPHeaders, _ delimiting: Delimiting,
+    _ cursor: inout ByteCursor, _ status: HTTPStatus, _ headers: HTTPHeaders, _ delimiting: Delimiting,
     _ closes: Bool, _ isOld: Bool, _ id: String?, _ body: Chunk?
   ) -> Bool {
     cursor.put(lines[status.code])

@@ -4,20 +4,20 @@ internal import FeedStream
 extension ServerConnection {
   /// Retains the work that determines the response until it completes.
   func keep(_ deciding: AnyCancellable, _ number: Int) {
-    if isCurrent(number), !isAnswering { self.deciding = deciding }
+    if isCurrent(number), !isResponding { self.deciding = deciding }
   }
 
   /// - Parameter id: the request's id, to be sent with the response.
-  func respond(_ response: HTTPServer.Response, to head: RequestHead, _ number: Int, id: String? = nil) {
-    guard isCurrent(number), !isAnswering else { return }
-    isAnswering = true
+  func respond(_ response: ServerResponse, to head: RequestHead, _ number: Int, id: String? = nil) {
+    guard isCurrent(number), !isResponding else { return }
+    isResponding = true
     let decided = deciding
     deciding = nil
     defer { _ = decided }
     if server.isEnding || !body.isOver && !canDrain { willClose = true }
-    if let bytes = Answer.plainBytes(response, to: head) {
+    if let bytes = PreparedResponse.plainBytes(response, to: head) {
       guard encode(response, .length(bytes.count), to: head, bytes, number, id: id) else { return }
-      isAnswered = true
+      hasResponded = true
       return process()
     }
     var response = response
@@ -25,23 +25,25 @@ extension ServerConnection {
     if case .upgrade(let name, let take) = response.body {
       return upgrade(to: name, response.headers, of: head, take)
     }
-    let answer = Answer(response, to: head)
-    if HTTPSyntax.isSame(answer.response.headers["Connection"] ?? "", "close") { willClose = true }
-    if answer.delimiting == .close { willClose = true }
-    let isSmall = answer.bytes.map { $0.count <= ResponseHeads.mostBodyBytes } ?? false
-    guard encode(answer.response, answer.delimiting, to: head, isSmall ? answer.bytes : nil, number) else { return }
-    switch answer.sending {
-    case .nothing: isAnswered = true
+    let prepared = PreparedResponse(response, to: head)
+    if HTTPSyntax.isSame(prepared.response.headers["Connection"] ?? "", "close") { willClose = true }
+    if prepared.delimiting == .close { willClose = true }
+    let isSmall = prepared.bytes.map { $0.count <= ResponseHeads.mostBodyBytes } ?? false
+    guard encode(prepared.response, prepared.delimiting, to: head, isSmall ? prepared.bytes : nil, number) else {
+      return
+    }
+    switch prepared.sending {
+    case .nothing: hasResponded = true
     case .bytes(let bytes):
       if !isSmall { enqueue(bytes) }
-      isAnswered = true
+      hasResponded = true
     case .stream(let publisher):
-      let writer = BodyWriter(self, answer.delimiting, keepsBody: answer.whole != nil)
+      let writer = BodyWriter(self, prepared.delimiting, keepsBody: prepared.whole != nil)
       source = writer
-      if let whole = answer.whole { server.hold(whole, for: self) }
+      if let whole = prepared.whole { server.hold(whole, for: self) }
       publisher.subscribe(writer)
-    case .events(let log, let greeting):
-      source = log.attach(self, after: head, greeting)
+    case .endless(let body):
+      source = body.attach(self, after: head)
       if server.isEnding { source?.serverIsEnding() }
     }
     process()
@@ -49,7 +51,7 @@ extension ServerConnection {
 
   /// - Returns: false if the response can't be sent; the client then gets a different one.
   private func encode(
-    _ response: HTTPServer.Response, _ delimiting: ResponseHeads.Delimiting, to head: RequestHead, _ body: Chunk?,
+    _ response: ServerResponse, _ delimiting: ResponseHeads.Delimiting, to head: RequestHead, _ body: Chunk?,
     _ number: Int, id: String? = nil
   ) -> Bool {
     let encoded = server.heads.encode(
@@ -59,23 +61,23 @@ extension ServerConnection {
       enqueue(encoded)
       return true
     }
-    report(HTTPServer.ResponseError.invalidField, of: head)
-    isAnswering = false
-    respond(HTTPServer.Response(.internalServerError), to: head, number)
+    report(ServerResponseError.invalidField, of: head)
+    isResponding = false
+    respond(ServerResponse(.internalServerError), to: head, number)
     return false
   }
 
   /// Called when the source of the response's body has completed.
-  func answerIsOver() {
+  func responseIsOver() {
     source = nil
-    isAnswered = true
+    hasResponded = true
     process()
   }
 
   /// Responds to a request that is invalid or can't be served, and closes the connection.
   func refuse(_ failure: ParseFailure) {
     let isHead = phase == .head ? parser.isHead : received?.method == .head
-    guard !isAnswering || phase == .head else { return close() }
+    guard !isResponding || phase == .head else { return close() }
     number += 1
     let reader = self.reader
     self.reader = nil
@@ -94,7 +96,7 @@ extension ServerConnection {
   /// Reports an error from the handler, or in its response.
   func report(_ error: any Error, of head: RequestHead? = nil) {
     guard phase != .closed, let head = head ?? received else { return }
-    let failed = HTTPServer.FailedRequest(error: error, method: head.method, path: head.text(head.path), peer: peer)
+    let failed = FailedRequest(error: error, method: head.method, path: head.text(head.path), peer: peer)
     if let onError = server.onError { return onError(failed) }
     StreamDiagnostics.caught(error, "HTTPServer: \(failed.request)")
   }

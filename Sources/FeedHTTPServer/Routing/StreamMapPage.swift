@@ -1,10 +1,10 @@
 internal import FeedStream
 
-extension HTTPServer.Routes {
+extension HTTPRoutes {
   /// Turns on the live map of streams, and adds three routes: a page at `path`, which shows the map and reloads itself;
   /// the map as JSON at `path.json`; and the page's style at `path.css`.
   ///
-  ///     var routes = HTTPServer.Routes()
+  ///     var routes = HTTPRoutes()
   ///     routes.group("/debug", [.bearer { $0 == "secret" ? "me" : nil }]) { $0.streamMap("/streams") }
   ///
   /// The page doesn't need scripts. It shows names of source files and the text of failures, so protect the page, for
@@ -22,16 +22,16 @@ extension HTTPServer.Routes {
     }
     on(.get, path + ".json") { request in request.streamMap { try .json($0, headers: .uncached) } }
     on(.get, path + ".css") { _ in
-      HTTPServer.Response(headers: ["Content-Type": "text/css; charset=utf-8"], body: Chunk(StreamMapPage.style))
+      ServerResponse(headers: ["Content-Type": "text/css; charset=utf-8"], body: Chunk(StreamMapPage.style))
     }
   }
 }
 
-extension HTTPServer.Request {
+extension ServerRequest {
   /// Responds with the streams of all loops; in virtual time, with those of the current thread.
   fileprivate func streamMap(
-    _ respond: @escaping (StreamMap) throws -> HTTPServer.Response
-  ) -> AnyPublisher<HTTPServer.Response, any Error> {
+    _ respond: @escaping (StreamMap) throws -> ServerResponse
+  ) -> AnyPublisher<ServerResponse, any Error> {
     guard let loop = scheduler as? EventLoop else {
       return Just(StreamDiagnostics.snapshot()).tryMap(respond).eraseToAnyPublisher()
     }
@@ -43,7 +43,7 @@ extension HTTPHeaders {
   fileprivate static var uncached: Self { ["Cache-Control": "no-store"] }
 }
 
-extension HTTPServer.Response {
+extension ServerResponse {
   fileprivate static func streamMap(_ page: String) -> Self {
     var response = html(page)
     response.headers.add("Cache-Control", "no-store")

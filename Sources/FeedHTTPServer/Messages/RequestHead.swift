@@ -21,9 +21,9 @@ enum BodyFraming: Equatable {
 /// Its properties are not checked for exclusive access: no other code runs while one is changed.
 final class RequestHead {
   @exclusivity(unchecked) var bytes = Chunk()
-  @exclusivity(unchecked) var method = HTTPServer.Method.get
+  @exclusivity(unchecked) var method = HTTPMethod.get
   @exclusivity(unchecked) var target = Place(0, 0)
-  @exclusivity(unchecked) var form = HTTPServer.TargetForm.origin
+  @exclusivity(unchecked) var form = RequestTargetForm.origin
   @exclusivity(unchecked) var path = Place(0, 0)
   @exclusivity(unchecked) var query: Place?
   /// The requested host and port, from the target or the `Host` field.
@@ -51,22 +51,5 @@ final class RequestHead {
       }
       return nil
     }
-  }
-}
-
-/// The reason why a request is refused: the status and the text of the response.
-struct ParseFailure: Error, Equatable {
-  let status: HTTPServer.Status
-  let reason: StaticString
-
-  init(_ status: HTTPServer.Status, _ reason: StaticString) {
-    self.status = status
-    self.reason = reason
-  }
-
-  init(_ reason: StaticString) { self.init(.badRequest, reason) }
-
-  static func == (a: ParseFailure, b: ParseFailure) -> Bool {
-    a.status == b.status && "\(a.reason)" == "\(b.reason)"
   }
 }

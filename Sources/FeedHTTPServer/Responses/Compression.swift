@@ -17,14 +17,14 @@ enum Compression {
     private let isThere: Bool
     private let isTaken: Bool
 
-    init(_ response: HTTPServer.Response, _ head: RequestHead) {
+    init(_ response: ServerResponse, _ head: RequestHead) {
       // The cheapest checks come first: most responses are short.
       let count: Int =
         switch response.body {
         case .bytes(let bytes): bytes.count
         case .file(let file): file.range.count
         case .stream(_, let length): length ?? .max
-        case .none, .events, .upgrade: 0
+        case .none, .endless, .upgrade: 0
         }
       isThere =
         count >= least && response.isCompressible && !response.status.hasNoBody
@@ -37,7 +37,7 @@ enum Compression {
     }
 
     /// Adds `Vary`, even to a part and to a 304, because caches store the field with them (RFC 9110, 15.4.5).
-    func announce(in response: inout HTTPServer.Response) {
+    func announce(in response: inout ServerResponse) {
       guard isThere else { return }
       guard let vary = response.headers["Vary"] else { return response.headers.add("Vary", "Accept-Encoding") }
       let names = vary.listMembers.map { $0.lowercased() }
@@ -47,12 +47,12 @@ enum Compression {
     }
 
     /// Makes the tag weak: the compressed bytes differ, but the content is the same.
-    func weakenTag(of response: inout HTTPServer.Response) {
+    func weakenTag(of response: inout ServerResponse) {
       guard isTaken, let tag = response.headers["ETag"], !tag.hasPrefix("W/") else { return }
       response.headers["ETag"] = "W/" + tag
     }
 
-    func apply(to response: inout HTTPServer.Response) {
+    func apply(to response: inout ServerResponse) {
       guard isTaken else { return }
       response.headers["Content-Encoding"] = "gzip"
       weakenTag(of: &response)
@@ -68,7 +68,7 @@ enum Compression {
       case .bytes(let bytes): source = Just(bytes).setFailureType(to: (any Error).self).eraseToAnyPublisher()
       case .file(let file): source = file.chunks.eraseFailureType().eraseToAnyPublisher()
       case .stream(let publisher, _): source = publisher
-      case .none, .events, .upgrade: return
+      case .none, .endless, .upgrade: return
       }
       response.headers["Accept-Ranges"] = nil
       let compressed = source.framed(by: GzipEncoder()).eraseFailureType()

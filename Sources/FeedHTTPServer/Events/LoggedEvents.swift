@@ -1,0 +1,20 @@
+extension ServerResponse {
+  /// The events in `log` from now on, or from where the client stopped (`Last-Event-ID`), until the client
+  /// disconnects.
+  ///
+  /// - Parameter greeting: an optional event that is sent first, to this client only.
+  public static func events(_ log: EventLog, greeting: EventLog.Event? = nil) -> ServerResponse {
+    let headers: HTTPHeaders = ["Content-Type": "text/event-stream", "Cache-Control": "no-store"]
+    return ServerResponse(.ok, headers: headers, body: .endless(LoggedEvents(log: log, greeting: greeting)))
+  }
+}
+
+/// The events in a log, as a body.
+private struct LoggedEvents: EndlessBody {
+  let log: EventLog
+  let greeting: EventLog.Event?
+
+  func attach(_ connection: any ResponseConnection, after head: RequestHead) -> any ResponseSource {
+    log.attach(connection, after: head, greeting)
+  }
+}

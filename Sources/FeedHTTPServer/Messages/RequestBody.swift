@@ -1,0 +1,38 @@
+public import FeedStream
+
+/// The reason why a request's body ended early.
+public enum RequestBodyError: Error, Hashable, Sendable {
+  /// The body has more than `limit` bytes; the client gets status 413.
+  case tooLarge(limit: Int)
+  /// The chunks of the body are malformed; the client gets status 400.
+  case malformed
+  /// The client is too slow, or has disconnected.
+  case disconnected
+  /// The response has already been sent.
+  case responded
+  /// The body already has a subscriber, or has been read.
+  case taken
+}
+
+/// See ``ServerRequest/body``.
+public struct RequestBody: Publisher {
+  public typealias Output = Chunk
+  public typealias Failure = RequestBodyError
+
+  let exchange: Exchange
+
+  @_documentation(visibility: internal)
+  public var _deliversAtHome: Bool { true }
+
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == RequestBodyError {
+    exchange.connection.read(exchange, into: AnySubscriber(subscriber))
+  }
+
+  /// The whole body in one chunk.
+  ///
+  /// **Demand:** reads the body when a value is requested. **Failure, cancellation:** as for the body. **Policy:**
+  /// holds the body, which is limited to ``HTTPServerLimits/bodyBytes``.
+  public func whole() -> AnyPublisher<Chunk, RequestBodyError> {
+    collect().map { Chunk(joining: $0) }.eraseToAnyPublisher()
+  }
+}

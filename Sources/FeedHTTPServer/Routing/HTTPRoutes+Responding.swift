@@ -1,0 +1,96 @@
+internal import FeedStream
+
+// Finding the route of a request, and the reply to it.
+extension HTTPRoutes {
+  /// The routes and their middleware as one function, composed once. Errors become responses inside all middleware,
+  /// so that logs and metrics see the response that is sent.
+  func handler() -> (ServerRequest) -> HTTPReply {
+    // Created once: creating a closure per request would retain and release everything that these routes hold.
+    let routed: HTTPHandler = { try self.route($0) }
+    guard !outermost.isEmpty else { return { settled($0, routed) } }
+    let inner: HTTPHandler = { settled($0, routed) }
+    let whole = Self.wrapped(inner, outermost)
+    return { settled($0, whole) }
+  }
+
+  /// A handler's reply, with its errors mapped.
+  private func settled(_ request: ServerRequest, _ handler: HTTPHandler) -> HTTPReply {
+    do {
+      let reply = try handler(request)
+      guard case .later(let publisher) = reply else { return reply }
+      return .later(
+        publisher.catch { Just(response(for: $0, to: request)).setFailureType(to: (any Error).self) }
+          .eraseToAnyPublisher())
+    } catch {
+      return .now(response(for: error, to: request))
+    }
+  }
+
+  private func response(for error: any Error, to request: ServerRequest) -> ServerResponse {
+    switch errors(error) {
+    case let problem as ProblemDetails: return problem.response
+    case let status as HTTPStatus: return usesProblems ? ProblemDetails(status).response : ServerResponse(status)
+    case RequestBodyError.tooLarge: return self.response(for: HTTPStatus.contentTooLarge, to: request)
+    case RequestBodyError.malformed: return self.response(for: HTTPStatus.badRequest, to: request)
+    case let other:
+      request.exchange.report(other)
+      return usesProblems ? ProblemDetails(.internalServerError).response : ServerResponse(.internalServerError)
+    }
+  }
+
+  private func route(_ request: ServerRequest) throws -> HTTPReply {
+    // Most requests are for a path without placeholders.
+    for route in routes {
+      guard let literal = route.literal else { break }
+      let isMethod = route.method == request.method || request.method == .head && route.method == .get
+      if isMethod, request.hasPath(literal) { return try route.serve(request) }
+    }
+    let isStar = request.targetForm == .asterisk
+    let parts = isStar ? [] : Self.parts(request.path)
+    var methods: [HTTPMethod] = []
+    for route in routes {
+      guard let parameters = isStar ? [:] : Self.match(route.parts, route.isFolder, parts) else { continue }
+      let isHead = request.method == .head && route.method == .get
+      if !isStar, route.method == request.method || isHead {
+        var request = request
+        request.parameters = parameters
+        return try route.serve(request)
+      }
+      for method in route.method == .get ? [.get, .head] : [route.method] where !methods.contains(method) {
+        methods.append(method)
+      }
+    }
+    if !request.method.isStandard, !routes.contains(where: { $0.method == request.method }) {
+      throw HTTPStatus.notImplemented
+    }
+    guard !methods.isEmpty else { throw HTTPStatus.notFound }
+    if !methods.contains(.options) { methods.append(.options) }
+    let isAsked = request.method == .options
+    var allowed = isAsked ? ServerResponse(.noContent) : response(for: HTTPStatus.methodNotAllowed, to: request)
+    allowed.headers["Allow"] = methods.map(\.rawValue).joined(separator: ", ")
+    return .now(allowed)
+  }
+
+  /// The maximum number of bytes in a request's body, if its route has its own limit.
+  func bodyBytes(_ method: HTTPMethod, _ path: String) -> Int? {
+    let parts = Self.parts(path)
+    return routes.first { $0.method == method && Self.match($0.parts, $0.isFolder, parts) != nil }?.bodyBytes
+  }
+
+  var limitsBodies: Bool { routes.contains { $0.bodyBytes != nil } }
+
+  private static func match(_ route: [Substring], _ isFolder: Bool, _ path: [Substring]) -> [String: String]? {
+    guard isFolder ? path.count >= route.count : path.count == route.count else { return nil }
+    var parameters: [String: String] = [:]
+    for (expected, part) in zip(route, path) {
+      if expected.hasPrefix(":") {
+        guard !part.isEmpty, let value = Percent.decoded(part) else { return nil }
+        parameters[String(expected.dropFirst())] = value
+      } else if expected != part {
+        // Characters may be escaped even where they need not be (RFC 3986, 6.2.2.2).
+        guard let text = Percent.decoded(part), text == expected else { return nil }
+      }
+    }
+    return parameters
+  }
+}

@@ -1,0 +1,23 @@
+public import FeedStream
+
+extension Publishers {
+  /// See ``HTTPServer/requests``.
+  public struct Requests: Publisher {
+    public typealias Output = ServerRequest
+    public typealias Failure = Never
+
+    let server: HTTPServer
+
+    @_documentation(visibility: internal)
+    public var _deliversAtHome: Bool { true }
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == ServerRequest, S.Failure == Never {
+      guard !server.isEnding, server.subscription == nil else {
+        return Empty<ServerRequest, Never>().receive(subscriber: subscriber)
+      }
+      let source = RequestSource(server)
+      server.subscription = source
+      source.begin(PullSubscription("HTTPServer.requests", subscriber, source))
+    }
+  }
+}
