@@ -1,20 +1,6 @@
-import ArgumentParser
 import FeedStream
 import Foundation
 import Logging
-
-/// The format of messages on standard error.
-enum LogFormat: String, CaseIterable, ExpressibleByArgument {
-  case text, json
-}
-
-/// The option of every command that logs.
-struct LogOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Format of messages on standard error: text, or one JSON object per line.", valueName: "text|json"))
-  var logFormat = LogFormat.text
-}
 
 /// A message as one line of JSON.
 struct LogLine: Encodable {

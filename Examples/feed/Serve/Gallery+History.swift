@@ -22,7 +22,7 @@ extension Gallery {
     past.entries[card] = entry
     for image in entry.images {
       var named = past.images[image.key] ?? Named(url: image.url)
-      named.add(Named.Feed(address: seen.address, isPrivate: seen.isFromPrivateNetwork))
+      named.add(Named.Lister(address: seen.address, isPrivate: seen.isFromPrivateNetwork))
       past.images[image.key] = named
     }
     return entry

@@ -206,7 +206,7 @@ final class Gallery {
   private func nameImages() {
     imagesByKey.removeAll(keepingCapacity: true)
     for source in sources {
-      let feed = Named.Feed(address: source.address, isPrivate: source.images.isFromPrivateNetwork)
+      let feed = Named.Lister(address: source.address, isPrivate: source.images.isFromPrivateNetwork)
       for image in source.entries.lazy.flatMap(\.images) {
         var named = imagesByKey[image.key] ?? Named(url: image.url)
         named.add(feed)

@@ -49,7 +49,7 @@ final class ServedImages {
   /// - Parameters:
   ///   - feeds: the feeds that list the image; it is enough if one of them may load it.
   ///   - width: the width in pixels; `nil` for the original.
-  func image(at url: URL, of feeds: [Gallery.Named.Feed], width: Int?) -> AnyPublisher<Image, Problem> {
+  func image(at url: URL, of feeds: [Gallery.Named.Lister], width: Int?) -> AnyPublisher<Image, Problem> {
     data(for: url, of: feeds[...], width: width)
       .handleEvents(
         receiveOutput: { [unowned self] image in
@@ -115,7 +115,7 @@ final class ServedImages {
   }
 
   private func data(
-    for url: URL, of feeds: ArraySlice<Gallery.Named.Feed>, width: Int?
+    for url: URL, of feeds: ArraySlice<Gallery.Named.Lister>, width: Int?
   ) -> AnyPublisher<LoadedImage, SizedImageError> {
     let feed = feeds.first
     let data = loader.data(for: url, of: feed?.address, isPrivate: feed?.isPrivate, width: width)

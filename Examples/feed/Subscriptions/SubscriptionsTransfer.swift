@@ -44,52 +44,6 @@ struct SubscriptionsImport: ParsableCommand {
   }
 }
 
-/// A list of feeds from another program, or written by hand.
-enum ImportedList {
-  /// The list, and the number of its entries without an http or https URL.
-  static func read(_ place: String) throws -> (list: OPML, unusable: Int) {
-    if place == "-" {
-      let bytes = [UInt8](FileHandle.standardInput.readDataToEndOfFile())
-      if let list = try? OPML(parsing: bytes) { return (list, list.unusableFeeds) }
-      guard let list = lines(of: bytes) else {
-        throw ValidationError("Standard input isn't a list of feeds (OPML, or one URL per line).")
-      }
-      return list
-    }
-    do {
-      let list = try MistakenPlace.list(at: place)
-      return (list, list.unusableFeeds)
-    } catch let error as SubscriptionFileError {
-      guard case .notAList = error, let data = FileManager.default.contents(atPath: place),
-        let list = lines(of: [UInt8](data))
-      else { throw error }
-      return list
-    }
-  }
-
-  /// The feeds in a file with one URL per line; `nil` if it contains none.
-  private static func lines(of bytes: [UInt8]) -> (list: OPML, unusable: Int)? {
-    var (list, unusable) = (OPML(), 0)
-    for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
-      guard let text = url(in: line) else { continue }
-      if let address = try? FeedAddress.parse(text, hintsAtFiles: false) {
-        list.add(SubscribedFeed(address: address))
-      } else {
-        unusable += 1
-      }
-    }
-    return list.outlines.isEmpty ? nil : (list, unusable)
-  }
-
-  /// The first word of a line; `nil` if the line is empty or a comment.
-  static func url(in line: some StringProtocol) -> String? {
-    // Some editors write a byte order mark at the beginning of a file.
-    let text = line.trimmingCharacters(in: CharacterSet.whitespaces.union(["\u{FEFF}"]))
-    guard !text.hasPrefix("#") else { return nil }
-    return text.split(whereSeparator: \.isWhitespace).first.map(String.init)
-  }
-}
-
 /// `feed subscriptions export`: writes the list as OPML.
 struct SubscriptionsExport: ParsableCommand {
   static let configuration = CommandConfiguration(

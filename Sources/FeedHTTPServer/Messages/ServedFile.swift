@@ -8,7 +8,6 @@ internal import FeedStream
   import Darwin
 #endif
 
-
 /// An open file, closed when it is released. Several responses may share one.
 public final class ServedFile: Sendable {
   let descriptor: Int32

@@ -1,0 +1,14 @@
+import ArgumentParser
+
+/// The format of messages on standard error.
+enum LogFormat: String, CaseIterable, ExpressibleByArgument {
+  case text, json
+}
+
+/// The option of every command that logs.
+struct LogOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Format of messages on standard error: text, or one JSON object per line.", valueName: "text|json"))
+  var logFormat = LogFormat.text
+}
