@@ -96,7 +96,7 @@ let contexts: [String: String] = [
   let changes = PassthroughSubject<String, Never>()
   var routes = HTTPRoutes()
   """,
-  "Routes.swift": #"""
+  "HTTPRoutes.swift": #"""
   let page = "<!doctype html>"
   struct NotFound: Error {}
   func isValid(_ token: String) -> String? { nil }
@@ -109,7 +109,7 @@ let contexts: [String: String] = [
   let address = SocketAddress.internet("127.0.0.1", port: 0)
   let group = try EventLoopGroup()
   """,
-  "Handler.swift": """
+  "HTTPHandler.swift": """
   let isClosed = false
   var routes = HTTPRoutes()
   """,
