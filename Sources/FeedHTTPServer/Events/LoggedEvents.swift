@@ -5,14 +5,19 @@ extension ServerResponse {
   /// - Parameter greeting: an optional event that is sent first, to this client only.
   public static func events(_ log: EventLog, greeting: EventLog.Event? = nil) -> ServerResponse {
     let headers: HTTPHeaders = ["Content-Type": "text/event-stream", "Cache-Control": "no-store"]
-    return ServerResponse(.ok, headers: headers, body: .endless(LoggedEvents(log: log, greeting: greeting)))
+    return ServerResponse(.ok, headers: headers, body: .endless(LoggedEvents(log, greeting)))
   }
 }
 
 /// The events in a log, as a body.
-private struct LoggedEvents: EndlessBody {
-  let log: EventLog
-  let greeting: EventLog.Event?
+private final class LoggedEvents: EndlessBody {
+  private let log: EventLog
+  private let greeting: EventLog.Event?
+
+  init(_ log: EventLog, _ greeting: EventLog.Event?) {
+    self.log = log
+    self.greeting = greeting
+  }
 
   func attach(_ connection: any ResponseConnection, after head: RequestHead) -> any ResponseSource {
     log.attach(connection, after: head, greeting)

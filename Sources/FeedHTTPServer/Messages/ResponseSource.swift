@@ -31,6 +31,6 @@ protocol ResponseConnection: AnyObject {
 }
 
 /// A body that lasts until the client disconnects.
-protocol EndlessBody {
+protocol EndlessBody: AnyObject {
   func attach(_ connection: any ResponseConnection, after head: RequestHead) -> any ResponseSource
 }
