@@ -52,6 +52,8 @@ final class Exchange {
     connection.respond(ServerResponse(.internalServerError), to: head, number, id: id)
   }
 
+  var now: StreamInstant { connection.now }
+
   func report(_ error: any Error) { if !hasResponded { connection.report(error, of: head) } }
 
   /// Responds with the status or the problem that was thrown, or with 500.

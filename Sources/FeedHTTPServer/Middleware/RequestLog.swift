@@ -33,13 +33,13 @@ extension HTTPMiddleware {
   public static func log(_ write: @escaping (CompletedRequest) -> Void) -> Self {
     Self { next in
       { request in
-        let connection = request.exchange.connection
-        let began = connection.now
+        // Read from the exchange: copying the scheduler would require reference counting.
+        let began = request.exchange.now
         // An immediate response needs no closure that outlives this call. It is unwrapped and rewrapped, because
         // that doesn't copy it.
         switch try next(request) {
         case .now(let response):
-          write(CompletedRequest(request, response.status, began, connection.now))
+          write(CompletedRequest(request, response.status, began, request.exchange.now))
           return .now(response)
         case .later(let publisher):
           return HTTPReply.later(publisher).map {
