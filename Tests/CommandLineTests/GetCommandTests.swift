@@ -73,6 +73,16 @@ import Testing
     #expect(place.asked.count == 1)
   }
 
+  @Test(arguments: [1_000, 300_000]) func `get writes all that arrives before the connection is cut`(_ count: Int)
+    async throws
+  {
+    let whole = RawOrigin.answer("200 OK", [], Data(repeating: 0x61, count: count + 1))
+    let place = try Place { _, _ in whole.dropLast() }
+    defer { place.stop() }
+    let run = try await place.get()
+    #expect(run.status == 1 && run.output.utf8.count == count, "\(run.output.utf8.count) \(run.errors)")
+  }
+
   @Test func `without a cache, a body that nobody reads is not held in memory`() async throws {
     let body = Data(count: 256 << 20)
     let place = try Place { _, _ in RawOrigin.answer("200 OK", [], body) }

@@ -159,6 +159,19 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
+  @Test func `import adds 20,000 URLs in seconds, and move needs a folder with a name`() async throws {
+    try await withUser { user in
+      let lines = user.folder.appendingPathComponent("urls").path
+      let urls = (0..<20_000).map { "http://e.example/\($0 % 19_999)\n" }.joined()
+      try Data(urls.utf8).write(to: URL(fileURLWithPath: lines))
+      #expect(try await user.feed("subscriptions", "import", lines).output == "Added 19999 of 19999 feeds\n")
+      let again = try await user.feed("subscriptions", "import", lines)
+      #expect(again.output == "Added 0 of 19999 feeds; the others were already in the list\n")
+      let refused = try await user.feed("subscriptions", "move", "1", "--folder", "")
+      #expect(refused.status == 64 && refused.errors.contains("A folder's name needs at least one visible character"))
+    }
+  }
+
   @Test func `an earlier version's list is moved out of the cache folder, and reported once`() async throws {
     try await withUser { user in
       let old = user.folder.appendingPathComponent("cache/feedstream/feeds.opml")

@@ -29,16 +29,17 @@ enum ImportedList {
 
   /// The feeds in a file with one URL per line; `nil` if it contains none.
   private static func lines(of bytes: [UInt8]) -> (list: OPML, unusable: Int)? {
-    var (list, unusable) = (OPML(), 0)
+    var (feeds, unusable): ([SubscribedFeed], Int) = ([], 0)
     for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
       guard let text = url(in: line) else { continue }
       if let address = try? FeedAddress.parse(text, hintsAtFiles: false) {
-        list.add(SubscribedFeed(address: address))
+        feeds.append(SubscribedFeed(address: address))
       } else {
         unusable += 1
       }
     }
-    return list.outlines.isEmpty ? nil : (list, unusable)
+    var list = OPML()
+    return list.add(feeds) == 0 ? nil : (list, unusable)
   }
 
   /// The first word of a line; `nil` if the line is empty or a comment.

@@ -97,8 +97,17 @@ final class Session {
     }
     running.append(printer)
     let worker = SerialWorker(on: loop)
-    publisher
-      .flatMap(maxPublishers: .max(1)) { value in worker.publisher { (text: bytes(value), value: value) } }
+    // As a signal, a failure waits until the values before it are written.
+    publisher.materialize()
+      .flatMap(maxPublishers: .max(1)) {
+        signal -> AnyPublisher<Signal<(text: [UInt8], value: P.Output), P.Failure>, Never> in
+        switch signal {
+        case .value(let value):
+          worker.publisher { (text: bytes(value), value: value) }.map { .value($0) }.eraseToAnyPublisher()
+        case .completion(let completion): Just(.completion(completion)).eraseToAnyPublisher()
+        }
+      }
+      .dematerialize()
       .subscribe(printer)
   }
 

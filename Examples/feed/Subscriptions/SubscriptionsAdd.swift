@@ -49,6 +49,10 @@ struct SubscriptionsAdd: ParsableCommand {
 
   @OptionGroup var common: CommonOptions
 
+  func validate() throws {
+    try FolderNames.check(folder)
+  }
+
   func run() throws {
     if let fleet = options.fleet {
       guard title == nil, folder.isEmpty, every == nil else {

@@ -49,6 +49,10 @@ struct SubscriptionsMove: ParsableCommand {
 
   @OptionGroup var options: SubscriptionOptions
 
+  func validate() throws {
+    try FolderNames.check(folder)
+  }
+
   func run() throws {
     guard options.fleet == nil else { throw ValidationError("A fleet's list has no folders; leave out --store.") }
     let result = try options.file().update { list in

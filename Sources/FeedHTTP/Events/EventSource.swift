@@ -6,8 +6,8 @@ import PlainText
 public struct EventSourceOptions: Sendable {
   /// The pause before a reconnection, until the server sets a different pause. 3 seconds by default.
   public var pause: Duration = .seconds(3)
-  /// The longest pause: while no event arrives, pauses double up to this limit. A pause that the server requests may be
-  /// longer. 60 seconds by default.
+  /// The longest pause: while no event arrives, pauses double up to this limit, from 100 milliseconds if the server
+  /// requests less. A pause that the server requests may be longer. 60 seconds by default.
   public var longestPause: Duration = .seconds(60)
   /// The longest pause that a server may request. One hour by default.
   public var longestServerPause: Duration = .seconds(3600)
@@ -16,8 +16,8 @@ public struct EventSourceOptions: Sendable {
   public var jitter = 0.5
   /// The maximum number of consecutive connections that fail or deliver no event. `nil`, the default, for no limit.
   public var attempts: Int?
-  /// The time without any bytes (not even comments) after which the connection is considered lost. `nil`, the default,
-  /// for no limit.
+  /// The time without any bytes (not even comments) after which the connection is considered lost, while bytes are
+  /// awaited. `nil`, the default, for no limit.
   public var silence: Duration?
   /// The maximum size of an event in bytes. 1 MiB by default.
   public var maxEventBytes = 1 << 20

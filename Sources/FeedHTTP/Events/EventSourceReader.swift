@@ -38,7 +38,10 @@ final class EventSourceReader: PullSource {
       self.subscription = subscription
       connect()
     }
-    return body?.ask() ?? false
+    guard let body, body.wantsMore else { return false }
+    // Without demand, nothing is read, so nothing can be said about silence.
+    watchSilence()
+    return body.ask()
   }
 
   func cancelled(_: PullSubscription<ServerEvent, EventSourceError>) { drop() }
@@ -103,7 +106,6 @@ final class EventSourceReader: PullSource {
       finished($0)
     }
     self.body = body
-    watchSilence()
     response.body.subscribe(body)
     subscription?.serve()
   }
@@ -113,7 +115,7 @@ final class EventSourceReader: PullSource {
   }
 
   private func received(_ chunk: Chunk) {
-    watchSilence()
+    alarm = nil
     parser.read(chunk) {
       subscription?.hold($0)
       failures = 0
@@ -139,13 +141,18 @@ final class EventSourceReader: PullSource {
 
   // MARK: Reconnecting
 
+  /// The pause from which pauses grow, if the server requests a shorter one.
+  private static let leastPause = Duration.milliseconds(100)
+
   private func lost(_ error: EventSourceError?) {
     drop()
     if let attempts = options.attempts, failures + 1 >= attempts {
       return end(.failure(error ?? .noEvents(attempts: attempts)))
     }
+    // After connections without an event, even a server that requests no pause must not get one request after another.
     let policy = RetryPolicy.exponential(
-      from: pause, cap: max(pause, options.longestPause), jitter: failures == 0 ? 0 : options.jitter)
+      from: failures == 0 ? pause : max(pause, Self.leastPause), cap: max(pause, options.longestPause),
+      jitter: failures == 0 ? 0 : options.jitter)
     let wait = max(pause, policy.pause(before: failures, using: &generator))
     failures += 1
     current = after(wait) { [unowned self] in
@@ -184,11 +191,14 @@ private final class EventBody: Subscriber, Cancellable {
     self.end = end
   }
 
-  /// Requests a chunk, unless one has been requested.
+  /// True if a chunk can be requested, and none has been.
+  var wantsMore: Bool { !isAsked && up != nil }
+
+  /// Requests a chunk.
   ///
   /// - Returns: true if the chunk may have arrived.
   func ask() -> Bool {
-    guard !isAsked, let up else { return false }
+    guard wantsMore, let up else { return false }
     isAsked = true
     up.request(.max(1))
     return !isAsked

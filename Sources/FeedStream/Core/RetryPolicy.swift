@@ -57,6 +57,8 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
   ///   - generator: the source of random numbers for the jitter; unused when there is no jitter.
   public func pause<G: RandomNumberGenerator>(before retry: Int, using generator: inout G) -> Duration {
     var seconds = min(firstPause.inSeconds, cap.inSeconds)
+    // Without a first pause, there is none later: zero times infinity would not be a number.
+    guard seconds > 0 else { return .zero }
     if factor != 1 { seconds = min(seconds * exponent(retry), cap.inSeconds) }
     if jitter > 0 { seconds *= Double.random(in: (1 - jitter)...1, using: &generator) }
     return .nanoseconds(Int64(exactly: (seconds * 1e9).rounded()) ?? .max)

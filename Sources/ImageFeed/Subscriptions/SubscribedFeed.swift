@@ -61,25 +61,43 @@ extension OPML {
   ///
   /// - Returns: true if the subscription is new.
   @discardableResult public mutating func add(_ subscription: SubscribedFeed) -> Bool {
+    let attributes = attributes(of: subscription)
+    let isKnown = Self.change(&outlines, subscription.address.absoluteString) { outline in
+      if let title = subscription.title { outline.text = title }
+      for one in attributes { outline[attribute: one.name] = one.value }
+    }
+    if isKnown, !subscription.folders.isEmpty { move(subscription.address, to: subscription.folders) }
+    if !isKnown { insert(subscription, attributes) }
+    return !isKnown
+  }
+
+  /// Adds the subscriptions whose URLs are not in the list yet, each URL once.
+  ///
+  /// - Returns: the number of added subscriptions.
+  @discardableResult public mutating func add(_ subscriptions: [SubscribedFeed]) -> Int {
+    var known = Set(feeds.map(\.address))
+    let new = subscriptions.filter { known.insert($0.address.absoluteString).inserted }
+    for one in new { insert(one, attributes(of: one)) }
+    return new.count
+  }
+
+  /// The attributes of our own vocabulary.
+  private mutating func attributes(of subscription: SubscribedFeed) -> [(name: String, value: String)] {
     var own = [("interval", subscription.interval?.text), ("credentials", subscription.credentials)]
     own.append(("header", subscription.headers.isEmpty ? nil : subscription.headers.joined(separator: "\n")))
     own.append(("user", subscription.user))
     own.append(("netrc", subscription.usesNetrc ? "yes" : nil))
     let given = own.compactMap { name, value in value.map { (name, $0) } }
     if !given.isEmpty { declareVocabulary() }
-    let attributes = given.map { (name: name($0), value: $1) }
-    let isKnown = Self.change(&outlines, subscription.address.absoluteString) { outline in
-      if let title = subscription.title { outline.text = title }
-      for one in attributes { outline[attribute: one.name] = one.value }
-    }
-    if isKnown, !subscription.folders.isEmpty { move(subscription.address, to: subscription.folders) }
-    guard !isKnown else { return false }
+    return given.map { (name: name($0), value: $1) }
+  }
+
+  private mutating func insert(_ subscription: SubscribedFeed, _ attributes: [(name: String, value: String)]) {
     var outline = Outline(
       text: subscription.title ?? subscription.address.host ?? subscription.address.absoluteString,
       address: subscription.address.absoluteString, attributes: [Attribute("type", "rss")])
     for one in attributes { outline[attribute: one.name] = one.value }
     Self.insert(outline, in: subscription.folders[...], of: &outlines)
-    return true
   }
 
   /// Adds the feeds of another list that this one lacks, in the same folders.

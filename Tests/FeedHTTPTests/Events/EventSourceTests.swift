@@ -172,6 +172,41 @@ import Testing
     #expect(origin.ids == [nil, "4"])
   }
 
+  @Test func `a connection isn't silent while no event is requested`() {
+    let chunks = (1...3).publisher.map { Chunk("id:\($0)\ndata:\($0)\n\n") }.setFailureType(to: HTTPError.self)
+    let origin = Origin(on: time) { _, _ in
+      Origin.Reply(body: chunks.append(Empty(completeImmediately: false)).eraseToAnyPublisher())
+    }
+    let events = origin.events(at: url, options { $0.silence = .seconds(20) })
+      .record(on: time, demand: .max(1))
+    time.advance(by: 600)
+    events.request(.max(1))
+    time.advance(by: 600)
+    #expect(events.values.map(\.data) == ["1", "2"])
+    #expect(origin.seconds == [0])
+    events.cancel()
+  }
+
+  @Test func `a server that requests no pause gets growing pauses while it sends no event`() {
+    let origin = Origin(on: time) { number, _ in Self.stream(number == 0 ? "retry:0\ndata:1\n\n" : "") }
+    let events = origin.events(at: url, options()).record(on: time)
+    time.advance(by: 1.6)
+    #expect(origin.seconds == [0, 0, 0.2, 0.6, 1.4])
+    time.advance(by: 7200)
+    #expect((120...140).contains(origin.requests.count))
+    events.cancel()
+  }
+
+  @Test func `an id that a header field can't have doesn't end the stream`() {
+    let origin = Origin(on: time) { number, _ in
+      number < 2 ? Self.stream("id:7\ndata:\(number)\n\nid:a\u{1}b\ndata:more\n\n") : Origin.Reply(status: 204)
+    }
+    let events = origin.events(at: url, options()).record(on: time)
+    time.advance(by: 60)
+    #expect(events.values.map(\.id) == ["7", "7", "7", "7"] && events.completion == .finished)
+    #expect(origin.ids == [nil, "7", "7"])
+  }
+
   @Test func `an event over the limit fails the stream`() {
     let origin = Origin(on: time) { _, _ in Self.stream("data:" + String(repeating: "x", count: 200)) }
     let events = origin.events(at: url, options { $0.maxEventBytes = 100 }).record(on: time)

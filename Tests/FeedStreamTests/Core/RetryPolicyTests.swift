@@ -12,6 +12,13 @@ import Testing
     #expect(generator.count == 0)
   }
 
+  @Test func `pauses that grow from zero stay zero`() {
+    var generator = Counting()
+    let policy = RetryPolicy.exponential(from: .zero, jitter: 0.5)
+    #expect(policy.pause(before: 1, using: &generator) == .zero)
+    #expect(policy.pause(before: 100_000, using: &generator) == .zero)
+  }
+
   @Test func `jitter changes a pause by at most its share`() {
     var generator = Counting()
     let policy = RetryPolicy.constant(.seconds(8), jitter: 0.5)

@@ -1,0 +1,10 @@
+import ArgumentParser
+
+/// The names of folders, as given with `--folder`.
+enum FolderNames {
+  static func check(_ names: [String]) throws {
+    if names.contains(where: { $0.allSatisfy(\.isWhitespace) }) {
+      throw ValidationError("A folder's name needs at least one visible character; for no folder, leave out --folder.")
+    }
+  }
+}
