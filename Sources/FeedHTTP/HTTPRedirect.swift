@@ -51,9 +51,35 @@ extension HTTPRedirect {
   }
 
   private static func target(_ location: String, from url: URL) -> URL? {
-    guard let target = URL(string: location, relativeTo: url)?.absoluteURL.withoutUser else { return nil }
+    guard let target = URL(string: escaped(location), relativeTo: url)?.absoluteURL.withoutUser else { return nil }
     guard target.fragment == nil, let fragment = url.fragment else { return target }
     return URL(string: target.absoluteString + "#" + fragment) ?? target
+  }
+}
+
+extension HTTPRedirect {
+  /// A location whose invalid characters are escaped, as browsers do. Foundation would escape its escapes, too, if there
+  /// is an invalid character.
+  fileprivate static func escaped(_ location: String) -> String {
+    let bytes = Array(location.utf8)
+    // A host has rules of its own.
+    var start = 0
+    if let slashes = location.firstRange(of: "//"),
+      !location[..<slashes.lowerBound].contains(where: { "/?#".contains($0) })
+    {
+      let host = location.utf8.distance(from: location.startIndex, to: slashes.upperBound)
+      start = bytes[host...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count
+    }
+    func isEscape(_ index: Int) -> Bool {
+      index + 2 < bytes.count && bytes[index + 1...index + 2].allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+    }
+    var escaped = Array(bytes[..<start])
+    for (index, byte) in bytes.enumerated().dropFirst(start) {
+      let isValid =
+        byte == UInt8(ascii: "%") ? isEscape(index) : byte > 0x20 && byte < 0x7F && !#""<>\^`{|}"#.utf8.contains(byte)
+      if isValid { escaped.append(byte) } else { escaped += FormText.escape(byte) }
+    }
+    return String(decoding: escaped, as: UTF8.self)
   }
 }
 

@@ -78,11 +78,14 @@ enum FormText {
         UInt8(ascii: "_"):
         bytes.append(byte)
       case 0x20: bytes.append(UInt8(ascii: "+"))
-      default: bytes += [UInt8(ascii: "%"), hex(byte >> 4), hex(byte & 15)]
+      default: bytes += escape(byte)
       }
     }
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  private static func hex(_ digit: UInt8) -> UInt8 { digit < 10 ? 0x30 + digit : 0x37 + digit }
+  /// A byte as a percent sign and two digits.
+  static func escape(_ byte: UInt8) -> [UInt8] { [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)] }
+
+  private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 }

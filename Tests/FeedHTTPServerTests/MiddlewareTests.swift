@@ -35,6 +35,35 @@ import Testing
     bench.end()
   }
 
+  @Test func `a group's middleware sees its handlers' errors, and other methods of its paths`() {
+    var codes: [Int] = []
+    var routes = HTTPRoutes()
+    routes.usesProblems = true
+    routes.group("/api", [.log { codes.append($0.status.code) }, .cors(origins: ["https://a.example"])]) { api in
+      api.put("/ok") { _ in .text("ok") }
+      api.get("/error") { _ in throw HTTPStatus.conflict }
+      api.get("/later") { _ in Fail<ServerResponse, HTTPStatus>(error: .gone) }
+      api.get("/empty") { _ in Empty<ServerResponse, Never>() }
+      api.get("") { _ in .text("itself") }
+    }
+    let bench = Bench().serve(routes)
+    bench.server.onError = { _ in }
+    let origin = "Origin: https://a.example\r\n"
+    let preflight = ask(bench, "OPTIONS /api/ok", origin + "Access-Control-Request-Method: PUT\r\n")
+    #expect(preflight.hasPrefix("HTTP/1.1 204") && preflight.contains("Access-Control-Allow-Methods: "), "\(preflight)")
+    for (path, status) in [("error", "409"), ("later", "410"), ("empty", "500")] {
+      let response = ask(bench, "GET /api/\(path)", origin)
+      #expect(response.hasPrefix("HTTP/1.1 \(status)"), "\(response)")
+      #expect(response.contains("Access-Control-Allow-Origin: https://a.example\r\n"), "\(response)")
+      #expect(response.contains("Content-Type: application/problem+json\r\n"), "\(response)")
+    }
+    #expect(ask(bench, "POST /api/ok", origin).contains("Access-Control-Allow-Origin"))
+    #expect(ask(bench, "GET /api").hasSuffix("itself"))
+    #expect(ask(bench, "GET /api/none").hasPrefix("HTTP/1.1 404"))
+    #expect(codes == [204, 409, 410, 500, 405, 200])
+    bench.end()
+  }
+
   @Test func `the log middleware records 101 for an upgraded connection`() {
     var codes: [Int] = []
     var routes = HTTPRoutes()

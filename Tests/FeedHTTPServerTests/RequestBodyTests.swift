@@ -194,6 +194,30 @@ import Testing
     bench.end()
   }
 
+  @Test(arguments: [false, true]) func `a handler may respond first and stop the server at the end of the body`(
+    isReleased: Bool
+  ) {
+    let time = VirtualTimeScheduler()
+    let backlog = Backlog()
+    var server: HTTPServer? = HTTPServer(backlog, on: time)
+    var serving: AnyCancellable?
+    var reading: AnyCancellable?
+    serving = server!.serve { request in
+      reading = request.body.whole().sink { _ in
+        if isReleased { (serving, server) = (nil, nil) } else { server?.close() }
+      } receiveValue: { _ in
+      }
+      return .text("bye")
+    }
+    let client = MemoryChannel(on: time, peer: .internet("192.0.2.1", port: 1))
+    client.send(Self.post("Content-Length: 3\r\n", "abc"))
+    backlog.add(Connection(client, to: client.peer))
+    time.advance(by: .seconds(100))
+    #expect(client.isClosed && !client.isReading)
+    #expect(server?.connectionCount ?? 0 == 0)
+    withExtendedLifetime((serving, reading)) {}
+  }
+
   @Test func `a request body can be streamed back as it arrives`() {
     let bench = Bench().serve { request in .init(body: request.body.map { Chunk($0.text.uppercased()) }) }
     let client = bench.send(Self.post("Content-Length: 6\r\n", "abc"))

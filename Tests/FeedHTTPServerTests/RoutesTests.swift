@@ -65,13 +65,16 @@ import Testing
     mkfifo(folder.appending(path: "public/pipe").path, 0o600)
     var routes = HTTPRoutes()
     routes.files("/f", in: folder.appending(path: "public").path)
+    routes.group("/g") { $0.files("/t/", in: folder.appending(path: "public").path) }
     routes.files("/all", .init(folder.appending(path: "public").path, links: .followed))
     let bench = Bench().serve(routes)
 
     let page = ask(bench, "GET /f/")
     #expect(page.contains("Content-Type: text/html; charset=utf-8\r\n") && body(page) == "<p>")
     #expect(page.contains("X-Content-Type-Options: nosniff\r\n"))
-    #expect(body(ask(bench, "GET /f")) == "<p>")
+    let root = ask(bench, "GET /f?a=b")
+    #expect(root.hasPrefix("HTTP/1.1 301") && root.contains("Location: ./f/?a=b\r\n"))
+    #expect(body(ask(bench, "GET /g/t/sub/")) == "sub")
     #expect(body(ask(bench, "GET /f/sub/")) == "sub")
     let moved = ask(bench, "GET /f/sub?a=b")
     #expect(moved.hasPrefix("HTTP/1.1 301") && moved.contains("Location: ./sub/?a=b\r\n"))

@@ -17,6 +17,8 @@ final class BodyUpload {
   private let open: () -> AnyPublisher<Chunk, any Error>
   /// The number of bytes that were announced.
   let length: Int?
+  /// The length for libcurl, which would not read a body of no bytes, and so not notice any.
+  let sentLength: Int?
   /// Called when there is something to read again.
   var resume: () -> Void = {}
   /// Called once, when the body cannot be sent.
@@ -32,8 +34,10 @@ final class BodyUpload {
   /// Attempts that a restart replaced; they are cancelled after the call to libcurl.
   private var abandoned: [Attempt] = []
 
-  init(length: Int?, _ open: @escaping () -> AnyPublisher<Chunk, any Error>) {
+  /// - Parameter isRead: true if the length isn't certain until the body is read.
+  init(length: Int?, isRead: Bool, _ open: @escaping () -> AnyPublisher<Chunk, any Error>) {
     self.length = length
+    sentLength = isRead && length == 0 ? nil : length
     self.open = open
   }
 

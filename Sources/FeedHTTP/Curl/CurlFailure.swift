@@ -14,6 +14,8 @@ struct CurlFailure {
   var lackedDescriptor: Bool
   /// The requested host.
   var host: String
+  /// True if the request may have used a proxy.
+  var mayUseProxy: Bool
 
   var kind: HTTPError.Kind {
     if proxyRefusal != nil { return .connect }
@@ -55,7 +57,7 @@ struct CurlFailure {
 
   /// The proxy, if the connection to a proxy failed.
   private var proxy: String? {
-    guard CurlTransfer.hasProxy, let match = sentence.prefixMatch(of: /Failed to connect to (\S+) port (\d+)/),
+    guard mayUseProxy, let match = sentence.prefixMatch(of: /Failed to connect to (\S+) port (\d+)/),
       match.1 != host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
     else { return nil }
     return "\(match.1):\(match.2)"

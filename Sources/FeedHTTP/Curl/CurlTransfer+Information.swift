@@ -73,7 +73,7 @@ extension CurlTransfer {
       code: code, sentence: String(cString: sentence),
       systemError: Int32(truncatingIfNeeded: integer(CURLINFO_OS_ERRNO)), phase: phase,
       isAfterRedirect: !exchange.redirects.isEmpty, lackedDescriptor: lackedDescriptor,
-      host: exchange.request.url.host() ?? "")
+      host: exchange.request.url.host() ?? "", mayUseProxy: !isDirect)
   }
 
   /// The error of a request that timed out.

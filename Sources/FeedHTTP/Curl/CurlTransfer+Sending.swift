@@ -62,7 +62,9 @@ extension CurlTransfer {
   func expectation(of request: HTTPRequest, _ upload: BodyUpload?) -> String? {
     guard sendsLength(request, upload), !request.has("Expect") else { return nil }
     let isLong = upload.map { $0.length.map { $0 > Self.mostUnannounced } ?? true } ?? false
-    return upload != nil && request.expectsContinue ?? isLong ? "Expect: 100-continue" : "Expect:"
+    guard upload != nil, request.expectsContinue ?? isLong else { return "Expect:" }
+    // libcurl expects consent for a long body by itself, and then repeats it without after 417.
+    return isLong ? nil : "Expect: 100-continue"
   }
 
   private func sendsLength(_ request: HTTPRequest, _ upload: BodyUpload?) -> Bool {
@@ -84,7 +86,7 @@ extension CurlTransfer {
     }
     if sendsLength(request, upload) {
       ccurl_set_long(easy, CURLOPT_UPLOAD, 1)
-      ccurl_set_off(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(upload.map { $0.length ?? -1 } ?? 0))
+      ccurl_set_off(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(upload.map { $0.sentLength ?? -1 } ?? 0))
     }
     ccurl_set_pointer(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
   }

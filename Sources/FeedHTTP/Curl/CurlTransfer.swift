@@ -40,7 +40,7 @@ final class CurlTransfer {
   private let configuredProxy: HTTPProxy
   private var proxy: HTTPProxy
   /// True if there is no proxy.
-  private var isDirect = true
+  private(set) var isDirect = true
   /// The TLS connection whose closing marks the end of the body.
   private var connection: UnsafeMutableRawPointer?
   /// True if that connection ended with `close_notify`.

@@ -73,7 +73,8 @@ class HTTPExchange {
       guard case .waiting = state else { return }
       switch length {
       case .success(let length):
-        let upload = BodyUpload(length: length) { [client] in body.open(on: client.loop) }
+        let upload = BodyUpload(length: length, isRead: body.wholeBytes == nil) { [client] in body.open(on: client.loop)
+        }
         upload.resume = { [unowned self] in if case .running(let transfer) = state { client.resume(transfer) } }
         upload.fail = { [unowned self] in fail(.body, "\($0)") }
         self.upload = upload
@@ -183,6 +184,10 @@ extension HTTPRequest {
       guard method.isToken else { return "the method \"\(method)\" has characters that HTTP does not allow" }
       if method == .connect { return "CONNECT is for proxies; configure a proxy instead" }
       if body != nil, method == .head || method == .trace { return "\(method) has no body" }
+    }
+    if url.host()?.isEmpty != false { return "\(address) has no host" }
+    if let type = body?.contentType, !HTTPSyntax.isValue(type) {
+      return "the type of the body has characters that HTTP does not allow"
     }
     guard !headers.isEmpty else { return nil }
     for header in headers {

@@ -130,8 +130,9 @@ extension ResponseReader {
     guard headerBytes <= maxHeaderBytes, headerLines <= maxHeaderLines else {
       return fail(.headersTooLarge, "more than \(maxHeaderLines) lines or \(maxHeaderBytes.byteSize)")
     }
-    // Trailers are ignored.
-    guard received == 0 else { return true }
+    // Trailers are ignored (RFC 9110, section 6.5.1), even those of an empty body. After a header, only that of another
+    // response may follow.
+    guard received == 0, !isHeaderWhole || line.begins(with: "http/") else { return true }
     // The first character rules out most lines.
     switch line.first {
     case UInt8(ascii: "H"), UInt8(ascii: "h"):
@@ -157,7 +158,7 @@ extension ResponseReader {
         length = digits
       }
     case UInt8(ascii: "L"), UInt8(ascii: "l"):
-      if line.begins(with: "location:") { hasLocation = true }
+      if line.begins(with: "location:") { hasLocation = line.dropFirst(9).contains { $0 > 0x20 } }
     case UInt8(ascii: "T"), UInt8(ascii: "t"):
       if line.begins(with: "transfer-encoding:") {
         isFramed = isFramed || String(decoding: line, as: UTF8.self).lowercased().contains("chunked")

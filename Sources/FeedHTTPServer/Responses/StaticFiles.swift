@@ -42,9 +42,11 @@ public struct StaticFiles: Sendable {
 
   /// The response to a request for `path`, which is the rest of the path after the route's own part, still escaped.
   ///
-  /// - Parameter query: the request's query, for a response that redirects the client.
+  /// - Parameters:
+  ///   - whole: the whole path.
+  ///   - query: the request's query, for a response that redirects the client.
   func response(
-    to path: Substring, query: String? = nil, on scheduler: any LoopScheduler
+    to path: Substring, of whole: String, query: String? = nil, on scheduler: any LoopScheduler
   ) -> AnyPublisher<ServerResponse, any Error> {
     guard let parts = Self.parts(path) else { return Fail(error: HTTPStatus.notFound).eraseToAnyPublisher() }
     return Deferred {
@@ -55,11 +57,11 @@ public struct StaticFiles: Sendable {
         } completion: { found in
           switch found {
           case nil: promise(.failure(HTTPStatus.notFound))
-          case .file(let file)?: promise(.success(response(to: file, scheduler)))
+          case .file(let file)? where !path.isEmpty: promise(.success(response(to: file, scheduler)))
           case .folder? where path.isEmpty || path.hasSuffix("/"): promise(.failure(HTTPStatus.notFound))
-          case .folder?:
+          case .file?, .folder?:
             // The redirect is relative and begins with a dot, because a name may contain a colon.
-            let name = path[path.index(after: path.lastIndex(of: "/")!)...]
+            let name = whole[whole.index(after: whole.lastIndex(of: "/")!)...]
             let place = "./\(name)/" + (query.map { "?" + $0 } ?? "")
             promise(.success(.redirect(to: place, .movedPermanently)))
           }

@@ -5,8 +5,13 @@ extension HTTPRoutes {
   /// The routes and their middleware as one function, composed once. Errors become responses inside all middleware,
   /// so that logs and metrics see the response that is sent.
   func handler() -> (ServerRequest) -> HTTPReply {
+    var composed = self
+    composed.routes = routes.map { route in
+      guard !route.around.isEmpty else { return route }
+      return route.within(Self.wrapped({ settled($0, route.handler) }, route.around))
+    }
     // Created once: creating a closure per request would retain and release everything that these routes hold.
-    let routed: HTTPHandler = { try self.route($0) }
+    let routed: HTTPHandler = { [composed] in try composed.route($0) }
     guard !outermost.isEmpty else { return { settled($0, routed) } }
     let inner: HTTPHandler = { settled($0, routed) }
     let whole = Self.wrapped(inner, outermost)
@@ -19,8 +24,10 @@ extension HTTPRoutes {
       let reply = try handler(request)
       guard case .later(let publisher) = reply else { return reply }
       return .later(
-        publisher.catch { Just(response(for: $0, to: request)).setFailureType(to: (any Error).self) }
-          .eraseToAnyPublisher())
+        publisher.switchIfEmpty(Fail(error: ServerResponseError.missing as any Error)).catch {
+          Just(response(for: $0, to: request)).setFailureType(to: (any Error).self)
+        }
+        .eraseToAnyPublisher())
     } catch {
       return .now(response(for: error, to: request))
     }
@@ -48,8 +55,10 @@ extension HTTPRoutes {
     let isStar = request.targetForm == .asterisk
     let parts = isStar ? [] : Self.parts(request.path)
     var methods: [HTTPMethod] = []
+    var first: Route?
     for route in routes {
       guard let parameters = isStar ? [:] : Self.match(route.parts, route.isFolder, parts) else { continue }
+      if first == nil, !isStar { first = route }
       let isHead = request.method == .head && route.method == .get
       if !isStar, route.method == request.method || isHead {
         var request = request
@@ -65,10 +74,14 @@ extension HTTPRoutes {
     }
     guard !methods.isEmpty else { throw HTTPStatus.notFound }
     if !methods.contains(.options) { methods.append(.options) }
-    let isAsked = request.method == .options
-    var allowed = isAsked ? ServerResponse(.noContent) : response(for: HTTPStatus.methodNotAllowed, to: request)
-    allowed.headers["Allow"] = methods.map(\.rawValue).joined(separator: ", ")
-    return .now(allowed)
+    let names = methods.map(\.rawValue).joined(separator: ", ")
+    let allow: HTTPHandler = { request in
+      let isAsked = request.method == .options
+      var allowed = isAsked ? ServerResponse(.noContent) : response(for: HTTPStatus.methodNotAllowed, to: request)
+      allowed.headers["Allow"] = names
+      return .now(allowed)
+    }
+    return try Self.wrapped(allow, first?.around ?? [])(request)
   }
 
   /// The maximum number of bytes in a request's body, if its route has its own limit.

@@ -27,22 +27,37 @@ public struct HTTPRoutes {
     /// True if the route is for everything below the path.
     let isFolder: Bool
     let handler: HTTPHandler
+    /// The middleware of the route's group, outermost first.
+    let around: [HTTPMiddleware]
+    /// The handler within that middleware.
+    private var whole: HTTPHandler
     /// The maximum number of body bytes, if it differs from the server's.
     var bodyBytes: Int?
 
-    init(_ method: HTTPMethod, _ path: String, isFolder: Bool, _ handler: @escaping HTTPHandler) {
+    init(
+      _ method: HTTPMethod, _ path: String, isFolder: Bool, _ handler: @escaping HTTPHandler,
+      within around: [HTTPMiddleware]
+    ) {
       (self.method, self.path, self.isFolder, self.handler) = (method, path, isFolder, handler)
+      (self.around, whole) = (around, handler)
       parts = HTTPRoutes.parts(path)
       literal = isFolder || parts.contains { $0.hasPrefix(":") } ? nil : Array(path.utf8)
     }
 
+    /// This route, with its handler within middleware.
+    func within(_ whole: @escaping HTTPHandler) -> Route {
+      let route = Route(method, path, isFolder: isFolder, handler, within: around)
+      (route.whole, route.bodyBytes) = (whole, bodyBytes)
+      return route
+    }
+
     func serve(_ request: ServerRequest) throws -> HTTPReply {
       request.exchange.route = path
-      return try handler(request)
+      return try whole(request)
     }
   }
 
-  private(set) var routes: [Route] = []
+  var routes: [Route] = []
   /// The prefix of the paths of this group's routes.
   private var prefix = ""
   /// The middleware around this group's routes, outermost first.
@@ -70,7 +85,11 @@ public struct HTTPRoutes {
   /// outermost.
   public mutating func use(_ middleware: HTTPMiddleware) { outermost.append(middleware) }
 
-  /// Adds routes whose paths begin with `path`, with their own middleware.
+  /// Adds routes whose paths begin with `path`, with their own middleware. An empty path in the group stands for `path`
+  /// itself.
+  ///
+  /// The group's middleware sees the errors of its handlers as responses. It also sees requests for the group's paths
+  /// with other methods, such as a browser's preflight (OPTIONS), but no requests for paths without a route.
   ///
   ///     var routes = HTTPRoutes()
   ///     routes.group("/api", [.bearer(isValid)]) { api in
@@ -177,20 +196,24 @@ public struct HTTPRoutes {
 
   /// Responds with the files that `files` serves.
   public mutating func files(_ path: String, _ files: StaticFiles) {
+    let path = path.hasSuffix("/") && prefix + path != "/" ? String(path.dropLast()) : path
     let depth = Self.parts(prefix + path).count
     add(.get, path, isFolder: true) { request in
       // Skips as many parts as the route has.
-      var rest = request.path[...]
+      let whole = request.path
+      var rest = whole[...]
       for _ in 0..<depth { rest = rest.dropFirst().drop { $0 != "/" } }
-      return .first(of: files.response(to: rest, query: request.query, on: request.scheduler))
+      return .first(of: files.response(to: rest, of: whole, query: request.query, on: request.scheduler))
     }
   }
 
   private mutating func add(
     _ method: HTTPMethod, _ path: String, isFolder: Bool = false, _ handler: @escaping HTTPHandler
   ) {
-    precondition(path.hasPrefix("/"), "HTTPRoutes: the path \(path) does not begin with a slash; add one")
-    routes.append(Route(method, prefix + path, isFolder: isFolder, Self.wrapped(handler, around)))
+    precondition(
+      path.hasPrefix("/") || path.isEmpty && !prefix.isEmpty,
+      "HTTPRoutes: the path \(path) does not begin with a slash; add one")
+    routes.append(Route(method, prefix + path, isFolder: isFolder, handler, within: around))
   }
 
   /// Wraps a handler in middleware, outermost first. `reduce` would add a wrapper around each function for its

@@ -44,6 +44,11 @@ extension ServerConnection {
       publisher.subscribe(writer)
     case .endless(let body):
       source = body.attach(self, after: head)
+      // The snapshot of an event log may have closed the connection.
+      guard phase == .exchange else {
+        source.take()?.cancel()
+        return
+      }
       if server.isEnding { source?.serverIsEnding() }
     }
     process()
@@ -63,7 +68,8 @@ extension ServerConnection {
     }
     report(ServerResponseError.invalidField, of: head)
     isResponding = false
-    respond(ServerResponse(.internalServerError), to: head, number)
+    let knownID = id ?? response.headers["X-Request-ID"]
+    respond(ServerResponse(.internalServerError), to: head, number, id: knownID.flatMap { HTTPSyntax.isValue($0) ? $0 : nil })
     return false
   }
 

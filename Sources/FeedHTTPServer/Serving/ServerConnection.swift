@@ -219,10 +219,11 @@ final class ServerConnection: RequestConnection, ResponseConnection {
   /// Completes the request when its response has been written and its body has been read; the next request may then
   /// begin.
   func completeExchange() -> Bool {
-    guard hasResponded else { return false }
+    guard hasResponded, phase == .exchange else { return false }
     if !body.isOver {
-      reader?.end(.failure(.responded))
-      reader = nil
+      reader.take()?.end(.failure(.responded))
+      // The subscriber may have closed the connection, or released the server.
+      guard phase == .exchange else { return false }
       guard !willClose, canDrain else {
         beginClosing()
         return false
@@ -231,8 +232,8 @@ final class ServerConnection: RequestConnection, ResponseConnection {
       (isDraining, countedBytes, ticks) = (true, 0, 0)
       return true
     }
-    reader?.end(.finished)
-    reader = nil
+    reader.take()?.end(.finished)
+    guard phase == .exchange else { return false }
     received = nil
     // The response may have begun before the server began to shut down.
     guard !willClose, !server.closesIdle || !input.isEmpty else {

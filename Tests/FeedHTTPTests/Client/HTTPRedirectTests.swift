@@ -24,6 +24,35 @@ import Testing
     #expect(response?.headers["Location"] == nil)
   }
 
+  @Test(arguments: [
+    ("/a b%20c", "/a%20b%20c"), ("/\u{E9}%20b?q=a%26b", "/%C3%A9%20b?q=a%26b"),
+    ("/x%2Fy?q=1|2%26", "/x%2Fy?q=1%7C2%26"),
+    ("/100%", "/100%25"), ("/a%2", "/a%252"),
+  ]) func `a redirect's invalid characters are escaped, and its escapes are kept`(location: String, path: String) {
+    let origin = redirecting("302 Found") { $0 == "/feed" ? location : nil }
+    defer { origin.stop() }
+    #expect(HTTPBench().run(origin.url()).response?.body == Data(path.utf8))
+  }
+
+  @Test func `a redirect without a target is a response`() {
+    let origin = RawOrigin.answering { _ in RawOrigin.answer("302 Found", ["Location: "], Data("here".utf8)) }
+    defer { origin.stop() }
+    let response = HTTPBench().run(origin.url()).response
+    #expect(response?.status == 302 && response?.body == Data("here".utf8))
+  }
+
+  @Test func `the trailers of an empty body are ignored`() {
+    let origin = RawOrigin.answering { request in
+      let trailers = "Location: /x\r\nSet-Cookie: a=b\r\nContent-Length: 3\r\nContent-Length: 4\r\nX-Trailer: 1\r\n"
+      return Data("HTTP/1.1 302 Found\r\nTransfer-Encoding: chunked\r\nX-One: 1\r\n\r\n0\r\n\(trailers)\r\n".utf8)
+    }
+    defer { origin.stop() }
+    let response = HTTPBench().run(origin.url()).response
+    #expect(response?.status == 302 && response?.body.isEmpty == true)
+    #expect(response?.headers["X-One"] == "1")
+    for name in ["Location", "Set-Cookie", "Content-Length", "X-Trailer"] { #expect(response?.headers[name] == nil) }
+  }
+
   @Test func `ten redirects are followed, and no more`() {
     let origin = redirecting("302 Found") { path in
       let step = Int(path.dropFirst()) ?? 0

@@ -25,6 +25,35 @@ import Testing
     #expect(bench.got.first?.headers["Expect"] == nil)
   }
 
+  @Test(arguments: ["text/plain\r\nX-Evil: 1", "a\nb", "a\u{0}b"])
+  func `a body's type that HTTP does not allow is refused`(type: String) throws {
+    let bench = try UploadBench()
+    let bodies = [HTTPBody.text("abc", type: type), .multipart([.text("a", "b")], boundary: type)]
+    for body in bodies {
+      let error = #expect(throws: HTTPError.self) { try bench.send(HTTPRequest(.post, bench.url(), body: body))?.get() }
+      #expect(error?.kind == .invalidRequest)
+    }
+    #expect(bench.got.isEmpty)
+  }
+
+  @Test func `a body that is not as empty as announced fails the request`() throws {
+    let bench = try UploadBench()
+    let stream = HTTPBody.stream(Just(Chunk("hello")), length: 0)
+    let error = #expect(throws: HTTPError.self) {
+      try bench.send(HTTPRequest(.put, bench.url(), body: stream))?.get()
+    }
+    #expect(error?.kind == .body, "\(String(describing: error))")
+    let empty = HTTPBody.stream(Empty<Chunk, Never>(), length: 0)
+    #expect(try bench.send(HTTPRequest(.put, bench.url(), body: empty))?.get().status == 200)
+    #expect(bench.got.last?.body == "")
+  }
+
+  @Test func `a URL without a host is refused`() throws {
+    let bench = try UploadBench()
+    let error = #expect(throws: HTTPError.self) { try bench.send(HTTPRequest(URL(string: "http:///x")!))?.get() }
+    #expect(error?.kind == .invalidRequest)
+  }
+
   @Test func `POST, PUT and PATCH without a body send Content-Length: 0`() throws {
     let bench = try UploadBench()
     for method in [HTTPMethod.post, .put, .patch, .delete, .options] {
