@@ -58,6 +58,22 @@ import Testing
     #expect(!OPML(outlines: [outline]).document.contains("x:y"))
   }
 
+  @Test func `attributes whose prefix is declared anywhere in a list are kept`() throws {
+    let text = """
+      <opml version='2.0' xmlns:a='urn:a'><body>
+      <outline text='F' xmlns:b='urn:b'><outline text='1' xmlUrl='https://a.example/' a:x='1' b:x='2' c:x='3' xmlns:c='urn:c'/></outline>
+      <outline text='2' xmlUrl='https://b.example/' xmlns:a='urn:other' a:x='4'/>
+      </body></opml>
+      """
+    let once = try list(text)
+    let again = try list(once.document)
+    #expect(once == again)
+    #expect(again.namespaces.map(\.name) == ["a", "b", "c"])
+    #expect(again.feeds.map { $0.outline[attribute: "a:x"] } == ["1", "4"])
+    #expect(again.feeds[0].outline[attribute: "b:x"] == "2" && again.feeds[0].outline[attribute: "c:x"] == "3")
+    #expect(again.feeds[1].outline[attribute: "xmlns:a"] == "urn:other")
+  }
+
   @Test func `duplicate URLs are read once, and only http and https URLs count`() throws {
     let list = try list(
       opml(

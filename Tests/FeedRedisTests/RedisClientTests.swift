@@ -150,6 +150,23 @@ import Testing
     }
   }
 
+  @Test func `commands that change how replies follow are refused, and the others get their own replies`() throws {
+    try withServer { words in
+      words[0] == "ECHO" ? "$\(words[1].utf8.count)\r\n\(words[1])\r\n" : nil
+    } _: { time, server, client, outcomes in
+      let refused: [RedisCommand] = [
+        RedisCommand("SUBSCRIBE", "news"), RedisCommand("pUnsubscribe"), RedisCommand("MONITOR"),
+        RedisCommand("Client", "REPLY", "OFF"), RedisCommand("PSYNC", "?", -1),
+      ]
+      for command in refused { outcomes.note(client.send(command)) }
+      for word in ["a", "b"] { outcomes.note(client.send(RedisCommand("ECHO", RedisArgument(word)))) }
+      time.advance(by: .seconds(1))
+      #expect(outcomes.texts.count == 7 && outcomes.texts.suffix(2) == ["a", "b"])
+      #expect(outcomes.texts.prefix(5).allSatisfy { $0.hasPrefix("This client doesn't send ") })
+      #expect(server.heard == [["HELLO 3 SETNAME feedstream", "PING", "ECHO a", "ECHO b"]])
+    }
+  }
+
   @Test(arguments: ["GET", "X", "CLIENT"]) func `a command knows its name`(_ name: String) {
     #expect(RedisCommand(name).name == name)
     #expect(RedisCommand(name, "an argument\r\nof two lines", 7).name == name)

@@ -151,6 +151,65 @@ import Testing
   }
 
   @Test(arguments: [true, false])
+  func `a lost peer is noticed while its message waits, and one that is there is not disconnected`(isLost: Bool) throws
+  {
+    try withVirtualTime { time in
+      let talk = try Talk(time, isServer: true) { _ in Empty(completeImmediately: false).eraseToAnyPublisher() }
+      let socket = try #require(talk.socket)
+      talk.send(talk.frame(0x81, "nobody reads this"))
+      #expect(!socket.isReading)
+      if isLost { time.network.loseConnections() }
+      time.advance(by: .seconds(125))
+      #expect((socket.state == .closed) == isLost)
+      if !isLost { #expect(talk.words() == ["ping", "ping", "ping", "ping"]) }
+      talk.end()
+    }
+  }
+
+  @Test func `a message that is being written is not cut off by close`() throws {
+    try withVirtualTime { time in
+      let talk = try Talk(time, isServer: true) { _ in Empty(completeImmediately: false).eraseToAnyPublisher() }
+      let socket = try #require(talk.socket)
+      talk.stopReading()
+      let writing = Just(WebSocketMessage.binary(Chunk([UInt8](repeating: 7, count: 3 << 20)))).write(to: socket)
+        .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+      socket.close()
+      time.advance(by: .seconds(25))
+      #expect(socket.state == .closing)
+      talk.readAgain()
+      time.advance(by: .seconds(5))
+      #expect(talk.words().last == "close 1000")
+      time.advance(by: .seconds(4))
+      #expect(socket.state == .closing)
+      time.advance(by: .seconds(7))
+      #expect(socket.state == .closed)
+      withExtendedLifetime(writing) {}
+      talk.end()
+    }
+  }
+
+  @Test func `a failure of another socket closes this one with 1011`() throws {
+    try withVirtualTime { time in
+      let talk = try Talk(time, isServer: true) { socket in
+        Fail<WebSocketMessage, WebSocketError>(error: .connectionLost(nil)).write(to: socket).eraseToAnyPublisher()
+      }
+      time.advance(by: .seconds(1))
+      #expect(talk.words() == ["close 1011"])
+      talk.end()
+    }
+  }
+
+  @Test func `a client's handshake passes interim responses`() throws {
+    try withVirtualTime { time in
+      let interim = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
+      let talk = try Talk(time, isServer: false, interim: interim)
+      talk.send(talk.frame(0x81, "hello"))
+      #expect(talk.words() == ["text hello"])
+      talk.end()
+    }
+  }
+
+  @Test(arguments: [true, false])
   func `close sends its reason, and waits for the peer's close frame for a limited time`(isServer: Bool) throws {
     for answers in [true, false] {
       try withVirtualTime { time in

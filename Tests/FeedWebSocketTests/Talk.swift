@@ -24,7 +24,7 @@ final class Talk {
   /// Opens our socket, passes it to `handle`, and waits until it is open.
   init(
     _ time: VirtualTimeScheduler, isServer: Bool, offers: String? = nil, chooses: String? = nil,
-    limits: WebSocketLimits = WebSocketLimits(), compression: WebSocketCompression? = nil,
+    limits: WebSocketLimits = WebSocketLimits(), compression: WebSocketCompression? = nil, interim: String = "",
     handle: @escaping (WebSocket) -> AnyPublisher<Never, any Error> = { socket in
       socket.messages.write(to: socket).eraseToAnyPublisher()
     }
@@ -81,7 +81,7 @@ final class Talk {
       let key = text.split(separator: "\r\n").first { $0.hasPrefix("Sec-WebSocket-Key: ") }?.dropFirst(19) ?? ""
       send(
         Array(
-          ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+          (interim + "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             + (chooses.map { "Sec-WebSocket-Extensions: \($0)\r\n" } ?? "")
             + "Sec-WebSocket-Accept: \(AcceptKey.answer(to: String(key)))\r\n\r\n").utf8))
     }

@@ -27,8 +27,10 @@ extension BrowseState {
     /// True if the cache file must be queried, because the results come from the history.
     var asksStore: Bool { isStarred || words.contains { !$0.isWhitespace } }
 
-    var query: SeenQuery {
-      SeenQuery(words, isTyping: true, feeds: feed.map { [$0] } ?? folder?.feeds, isStarred: isStarred, limit: 200)
+    /// The query for the history, among `feeds` unless the filter is narrower.
+    func query(in feeds: [URL]) -> SeenQuery {
+      SeenQuery(
+        words, isTyping: true, feeds: feed.map { [$0] } ?? folder?.feeds ?? feeds, isStarred: isStarred, limit: 200)
     }
   }
 

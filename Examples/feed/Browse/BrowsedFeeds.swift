@@ -21,8 +21,8 @@ final class BrowsedHistory {
   }
 
   /// Finds the items that match a filter. Only the results of the latest query are reported.
-  func find(_ filter: BrowseState.Filter) {
-    let page = history.results(of: filter.query) { [weak self] progress in
+  func find(_ filter: BrowseState.Filter, in feeds: [URL]) {
+    let page = history.results(of: filter.query(in: feeds)) { [weak self] progress in
       self?.post(.message("\(BrowseState.indexing)\(progress.text)…"))
     }
     .prefix(1).replaceEmpty(with: SeenPage(images: []))

@@ -219,7 +219,7 @@ final class Browser {
         } receiveValue: { [weak self] in
           self?.post(.message("Saved as \($0)."))
         }
-    case .find(let filter): history?.find(filter)
+    case .find(let filter): history?.find(filter, in: state.sources.map(\.address))
     case .copy(let text):
       outbox += "\u{1B}]52;c;".utf8 + Base64.encode(Array(text.utf8)) + "\u{1B}\\".utf8
       post(.message("Copied the URL, if the terminal allows it."))

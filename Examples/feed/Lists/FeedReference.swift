@@ -28,7 +28,11 @@ enum FeedReference {
   {
     var (found, missing): ([SubscribedFeed], [String]) = ([], [])
     for text in texts {
-      if let feed = try find(text, in: feeds) { found.append(feed) } else { missing.append(text) }
+      guard let feed = try find(text, in: feeds) else {
+        missing.append(text)
+        continue
+      }
+      if !found.contains(feed) { found.append(feed) }
     }
     return (found, missing)
   }

@@ -103,6 +103,11 @@ extension Gallery {
 }
 
 extension RemoteFeedError {
-  /// True when a response arrived.
-  fileprivate var isAnswer: Bool { if case .invalidData = self { true } else { false } }
+  /// True unless it is certain that no response arrived. After a restart, only the next request shows why a feed fails.
+  fileprivate var isAnswer: Bool {
+    switch self {
+    case .invalidData, .notDue: true
+    default: false
+    }
+  }
 }

@@ -56,8 +56,8 @@ extension PageAssets {
     .show .frame img { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: contain; }
     .show figcaption, .show #clock { position: fixed; left: 1.5rem; bottom: 1.2rem; max-width: 70vw; text-shadow: 0 0 8px #000,
       0 0 3px #000; font-size: 1.1rem; }
-    .show #clock { left: auto; right: 1.5rem; font-size: 2.4rem; font-variant-numeric: tabular-nums; }
-    .show nav { position: fixed; top: 1rem; right: 1rem; opacity: 0; }
+    .show #clock { left: auto; right: 1.5rem; z-index: 1; font-size: 2.4rem; font-variant-numeric: tabular-nums; }
+    .show nav { position: fixed; top: 1rem; right: 1rem; z-index: 1; opacity: 0; }
     .show nav a { color: #fff; background: #000a; }
     .show.awake nav, .show nav:focus-within { opacity: 1; }
     @media (prefers-reduced-motion: no-preference) {

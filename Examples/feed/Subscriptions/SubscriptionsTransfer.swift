@@ -35,7 +35,10 @@ struct SubscriptionsImport: ParsableCommand {
     var text = "Added \(added) of \(total) \(total == 1 ? "feed" : "feeds")"
     if added < total { text += "; the others were already in the list" }
     try StandardOutput.write(text + "\n")
-    if other.isCutOff { StandardError.shared.write("\(place.printable) is cut off; feeds may be missing\n") }
+    if other.isCutOff {
+      let name = place == "-" ? "Standard input" : place.printable
+      StandardError.shared.write("\(name) is cut off; feeds may be missing\n")
+    }
     if unusable > 0 {
       StandardError.shared.write(
         "\(unusable) \(unusable == 1 ? "entry has" : "entries have") no http or https URL and "

@@ -113,7 +113,13 @@ extension OPMLReader {
     endTitle()
     count += 1
     guard count <= limits.items else { throw .tooManyItems(limit: limits.items) }
-    let outline = Self.outline(tag)
+    // A prefix may be declared on any element; the list declares it at its beginning.
+    takeNamespaces(of: tag)
+    var outline = Self.outline(tag)
+    outline.attributes.removeAll { attribute in
+      attribute.name.hasPrefix("xmlns:")
+        && list.namespaces.contains { $0.name == attribute.name.dropFirst(6) && $0.value == attribute.value }
+    }
     guard !tag.isClosed else { return append([outline]) }
     if open.count >= limits.depth {
       // Feeds without end tags seem to be nested: close the innermost one.
@@ -182,7 +188,7 @@ extension String {
   /// True for a valid attribute name.
   fileprivate var isAttributeName: Bool {
     guard let first = utf8.first, first.beginsName else { return false }
-    return !hasPrefix("xmlns")
+    return (!hasPrefix("xmlns") || hasPrefix("xmlns:") && utf8.count > 6)
       && utf8.allSatisfy { $0.beginsName || $0.isDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
   }
 }

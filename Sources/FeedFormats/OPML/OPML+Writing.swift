@@ -1,43 +1,48 @@
 extension OPML {
   /// The list as an OPML 2.0 document, in UTF-8.
   ///
-  /// Attributes with a prefix that ``namespaces`` does not declare are left out, as OPML 2.0 requires.
+  /// Attributes with a prefix that neither ``namespaces`` nor an outline around them declares are left out, as OPML 2.0
+  /// requires.
   public var document: String {
     var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<opml version=\"2.0\""
     for namespace in namespaces { text += " xmlns:\(namespace.name)=\"\(Self.escaped(namespace.value))\"" }
     text += ">\n  <head>\n"
     if let title { text += "    <title>\(Self.escaped(title))</title>\n" }
     text += "  </head>\n  <body>\n"
-    for outline in outlines { write(outline, depth: 2, to: &text) }
+    let declared = Set(namespaces.map(\.name))
+    for outline in outlines { Self.write(outline, depth: 2, declared, to: &text) }
     return text + "  </body>\n</opml>\n"
   }
 
-  private func write(_ outline: Outline, depth: Int, to text: inout String) {
+  private static func write(_ outline: Outline, depth: Int, _ declared: Set<String>, to text: inout String) {
+    // An outline may declare a prefix differently from the list.
+    let own = outline.attributes.filter { $0.name.hasPrefix("xmlns:") }.map { String($0.name.dropFirst(6)) }
+    let declared = own.isEmpty ? declared : declared.union(own)
     let margin = String(repeating: "  ", count: depth)
     text += "\(margin)<outline"
     // Every outline must have `text`.
-    Self.write("text", outline.text ?? outline.title ?? outline.address ?? "", to: &text)
-    if let title = outline.title { Self.write("title", title, to: &text) }
+    write("text", outline.text ?? outline.title ?? outline.address ?? "", to: &text)
+    if let title = outline.title { write("title", title, to: &text) }
     if let address = outline.address {
-      if outline[attribute: "type"] == nil { Self.write("type", "rss", to: &text) }
-      Self.write("xmlUrl", address, to: &text)
+      if outline[attribute: "type"] == nil { write("type", "rss", to: &text) }
+      write("xmlUrl", address, to: &text)
     }
-    if let page = outline.page { Self.write("htmlUrl", page, to: &text) }
-    for attribute in outline.attributes where isDeclared(attribute.name) {
-      Self.write(attribute.name, attribute.value, to: &text)
+    if let page = outline.page { write("htmlUrl", page, to: &text) }
+    for attribute in outline.attributes where isDeclared(attribute.name, declared) {
+      write(attribute.name, attribute.value, to: &text)
     }
     guard !outline.outlines.isEmpty else {
       text += "/>\n"
       return
     }
     text += ">\n"
-    for inner in outline.outlines { write(inner, depth: depth + 1, to: &text) }
+    for inner in outline.outlines { write(inner, depth: depth + 1, declared, to: &text) }
     text += "\(margin)</outline>\n"
   }
 
-  private func isDeclared(_ name: String) -> Bool {
+  private static func isDeclared(_ name: String, _ declared: Set<String>) -> Bool {
     let parts = name.split(separator: ":", omittingEmptySubsequences: false)
-    return parts.count == 1 || parts.count == 2 && namespaces.contains { $0.name == parts[0] }
+    return parts.count == 1 || parts.count == 2 && (parts[0] == "xmlns" || declared.contains(String(parts[0])))
   }
 
   private static func write(_ name: String, _ value: String, to text: inout String) {

@@ -69,7 +69,8 @@ extension ServerConnection {
     report(ServerResponseError.invalidField, of: head)
     isResponding = false
     let knownID = id ?? response.headers["X-Request-ID"]
-    respond(ServerResponse(.internalServerError), to: head, number, id: knownID.flatMap { HTTPSyntax.isValue($0) ? $0 : nil })
+    respond(
+      ServerResponse(.internalServerError), to: head, number, id: knownID.flatMap { HTTPSyntax.isValue($0) ? $0 : nil })
     return false
   }
 

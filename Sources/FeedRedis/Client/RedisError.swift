@@ -21,6 +21,8 @@ public indirect enum RedisError: Error, Hashable, Sendable {
   case notSecure(RedisAddress, TLSError)
   /// This Sentinel doesn't monitor a primary with that name: nothing was sent.
   case noSuchPrimary(RedisAddress, String)
+  /// This command has no reply of its own, or several, so replies would reach the wrong commands: nothing was sent.
+  case unsupported(String)
   /// The client was closed: nothing was sent.
   case clientClosed
 }
@@ -37,7 +39,7 @@ extension RedisError {
       default: false
       }
     case .notSecure(_, let error): error.isTemporary
-    case .unreadable, .clientClosed: false
+    case .unreadable, .unsupported, .clientClosed: false
     }
   }
 
@@ -70,6 +72,9 @@ extension RedisError: CustomStringConvertible {
       "\(address) cannot be used: \(error)." + Self.remedy(for: error)
     case .noSuchPrimary(let address, let name):
       "The Sentinel at \(address) monitors no primary called \(name.prefix(100)). Correct the name in the URL."
+    case .unsupported(let name):
+      "This client doesn't send \(name), whose replies would reach other commands. For messages, use a stream: XADD and "
+        + "entries(of:after:)."
     case .clientClosed: "The Redis client is closed."
     }
   }

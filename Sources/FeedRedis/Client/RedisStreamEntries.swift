@@ -34,7 +34,8 @@ extension RedisClient {
   ///
   /// - Parameters:
   ///   - id: the id of the last entry that you have; `0-0` for all entries.
-  ///   - wait: the time for which the server blocks a read while there are no entries; five seconds by default.
+  ///   - wait: the time for which the server blocks a read while there are no entries; five seconds by default, and at
+  ///     least a millisecond.
   public func entries(
     of stream: String, after id: String, count: Int = 512, wait: Duration = .seconds(5)
   ) -> AnyPublisher<RedisEntry, RedisError> {
@@ -75,7 +76,7 @@ private final class EntryReader: PullSource {
   init(_ entries: Entries, _ client: RedisClient) {
     self.client = client
     (stream, last) = (entries.stream, entries.last)
-    (count, wait) = (RedisArgument(entries.count), RedisArgument(Int(entries.wait / .milliseconds(1))))
+    (count, wait) = (RedisArgument(entries.count), RedisArgument(max(1, Int(entries.wait / .milliseconds(1)))))
   }
 
   func cancelled(_: PullSubscription<RedisEntry, RedisError>) { client.close() }

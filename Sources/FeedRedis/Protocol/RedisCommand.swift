@@ -6,12 +6,15 @@ public import FeedStream
 public struct RedisCommand: Hashable, Sendable {
   /// The bytes that are sent: an array of strings, in either version of the protocol.
   public private(set) var encoded: [UInt8]
+  /// False for the commands that change how replies follow commands.
+  let hasOneReply: Bool
 
   /// - Parameter name: the first word, such as `GET`.
   public init(_ name: String, _ arguments: RedisArgument...) { self.init(name, arguments) }
 
   /// - Parameter name: the first word, such as `GET`.
   public init(_ name: String, _ arguments: [RedisArgument]) {
+    hasOneReply = !Self.changesReplies(name, arguments)
     // A header takes at most a letter, twenty digits and a line ending; another line ending follows each string.
     let most = arguments.reduce(2 * 25 + name.utf8.count) { $0 + $1.mostBytes + 25 }
     encoded = [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
@@ -34,6 +37,21 @@ public struct RedisCommand: Hashable, Sendable {
     // "*<count>\r\n$<length>\r\n<name>\r\n…"; a name has no line ending.
     let parts = encoded.split(separator: 0x0A, maxSplits: 3, omittingEmptySubsequences: false)
     return parts.count > 2 ? String(decoding: parts[2].dropLast(), as: UTF8.self) : ""
+  }
+
+  private static func changesReplies(_ name: String, _ arguments: [RedisArgument]) -> Bool {
+    // The last letters rule out most commands.
+    switch name.utf8.last {
+    case UInt8(ascii: "E"), UInt8(ascii: "e"): return name.lowercased().hasSuffix("subscribe")
+    case UInt8(ascii: "R"), UInt8(ascii: "r"): return name.utf8.count == 7 && name.lowercased() == "monitor"
+    case UInt8(ascii: "C"), UInt8(ascii: "c"): return ["sync", "psync"].contains(name.lowercased())
+    case UInt8(ascii: "T"), UInt8(ascii: "t"):
+      guard name.utf8.count == 6, name.lowercased() == "client", case .text(let word)? = arguments.first?.kind else {
+        return false
+      }
+      return word.lowercased() == "reply"
+    default: return false
+    }
   }
 
   /// Writes the bytes to memory that is large enough.

@@ -111,8 +111,13 @@ final class ClientHandshake {
     case .chunk(let chunk):
       bytes.append(contentsOf: chunk)
       do throws(FieldSyntaxError) {
-        guard let (head, length) = try ResponseHead.parse(bytes) else { return }
-        settle(head, Chunk(bytes[length...]))
+        while let (head, length) = try ResponseHead.parse(bytes) {
+          // Other interim responses, such as 103, may come before the final one (RFC 9110, section 15.2).
+          guard (100..<200).contains(head.status), head.status != 101 else {
+            return settle(head, Chunk(bytes[length...]))
+          }
+          bytes.removeFirst(length)
+        }
       } catch {
         settle(.failure(.badHandshake(reason: "it isn't an HTTP/1.1 response, or its head is longer than 16 KiB")))
       }

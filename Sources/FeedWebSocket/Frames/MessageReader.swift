@@ -184,7 +184,7 @@ package struct MessageReader: ~Copyable {
     inflating.feed(part)
     while true {
       // One byte more than allowed is enough to detect a message that is too large.
-      let most = min(16 * 1024, limits.messageBytes - message.count + 1)
+      let most = min(16 * 1024 - 1, limits.messageBytes - message.count) + 1
       let (written, isDone) = try inflating.inflate(to: message.room(for: most), most)
       try count(written)
       if isDone { break }

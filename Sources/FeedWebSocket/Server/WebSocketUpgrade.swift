@@ -134,7 +134,7 @@ extension ServerRequest {
   /// - Parameters:
   ///   - options: the requirements for the client, and the offers to it.
   ///   - body: receives the socket once the response is written. The returned publisher is subscribed to, and cancelled
-  ///     when the socket is closed. If it fails with anything other than a ``WebSocketError``, the socket is closed
+  ///     when the socket is closed. If it fails with anything other than a failure of this socket, the socket is closed
   ///     with 1011, and the error is reported to `StreamDiagnostics`.
   public func upgradeToWebSocket<P: Publisher>(
     _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> P
@@ -142,7 +142,8 @@ extension ServerRequest {
     upgradeToWebSocket(options) { (socket: WebSocket) -> AnyCancellable in
       // Unowned: the socket retains this subscription, and cancels it when it is closed.
       body(socket).sink { [unowned socket] completion in
-        guard case .failure(let error) = completion, !(error is WebSocketError) else { return }
+        // A failure of the socket itself comes when it is closed, and is not reported.
+        guard case .failure(let error) = completion, !(error is WebSocketError && socket.isClosed) else { return }
         StreamDiagnostics.caught(error, "WebSocket: a socket of \(socket.peer)")
         socket.close(.internalError)
       } receiveValue: { _ in

@@ -5,15 +5,15 @@ extension WebSocket {
   /// Sets the timer for the next deadline, unless it is set for an earlier time.
   func watch() {
     guard state != .closed else { return }
-    var due: StreamInstant
+    var dues: [StreamInstant] = []
     if let closeBegan {
-      due = closeBegan.advanced(by: limits.closeDeadline)
-    } else if let pingSent {
-      due = pingSent.advanced(by: limits.pongDeadline)
-    } else {
-      due = lastHeard.advanced(by: limits.pingInterval)
+      dues.append(closeBegan.advanced(by: limits.closeDeadline))
+    } else if state == .open {
+      dues.append(
+        pingSent?.advanced(by: limits.pongDeadline) ?? lastHeard.advanced(by: limits.pingInterval))
     }
-    if let writeBegan { due = min(due, writeBegan.advanced(by: writeLimit)) }
+    if let writeBegan { dues.append(writeBegan.advanced(by: writeLimit)) }
+    guard let due = dues.min() else { return }
     if let alarmAt, alarm != nil, alarmAt <= due { return }
     alarm?.cancel()
     alarmAt = due
@@ -21,6 +21,13 @@ extension WebSocket {
     // Unowned: the timer is cancelled when the socket is closed or released. A weak reference takes memory, and slows
     // down all other references.
     alarm = scheduler.once(after: max(delay, .zero)) { [unowned self] in look() }
+  }
+
+  /// Called when the close frame is written.
+  func beginClosing() {
+    guard closeBegan == nil, state != .closed else { return }
+    closeBegan = scheduler.now
+    watch()
   }
 
   /// The time limit for the running write.
@@ -39,15 +46,18 @@ extension WebSocket {
     }
     if hasPassed(closeBegan, limits.closeDeadline) { return drop(.finished) }
     if state == .open {
+      let isDue = pingSent == nil && hasPassed(lastHeard, limits.pingInterval)
       // The peer's pong comes after the bytes sent before the ping, and is read only while messages are wanted. A write
       // without progress has its own deadline.
-      if !isReading || isWriting {
-        lastHeard = now
+      let awaitsPong = isReading && !isWriting
+      if !awaitsPong {
+        if isDue || isWriting { lastHeard = now }
         pingSent = nil
       }
       if hasPassed(pingSent, limits.pongDeadline) { return drop(.failure(.noPong(after: limits.pongDeadline))) }
-      if pingSent == nil, hasPassed(lastHeard, limits.pingInterval) {
-        pingSent = now
+      if isDue, !isWriting {
+        // Even if no pong can be read, writing shows whether the peer is gone.
+        if awaitsPong { pingSent = now }
         enqueue(control: .ping, Chunk())
         flush()
       }

@@ -91,6 +91,9 @@ extension WebSocket {
           append(Frames.close(close, mask: masks?.next()))
           // Nothing follows a close frame.
           queue = []
+          // The peer's time to reply begins when the frame is written, because the messages before it may take long.
+          let start: (Bool) -> Void = { [weak self] _ in self?.beginClosing() }
+          marks.append((encodedBytes, start))
         case .mark(let action): marks.append((encodedBytes, action))
         }
       } else {

@@ -140,7 +140,6 @@ public final class WebSocket {
     guard state == .open else { return }
     state = .closing
     itself = self
-    closeBegan = scheduler.now
     var short = reason
     while short.utf8.count > 123 { short.removeLast() }
     queue.append(.close(WebSocketClose(code, short)))

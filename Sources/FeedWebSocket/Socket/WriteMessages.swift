@@ -113,7 +113,8 @@ final class WriteMessagesStage<UpstreamFailure: Error>: Subscriber, SocketWriter
         if case .closes(let code) = ending { socket.close(code) }
         finish(isWritten ? .finished : .failure(WebSocketError.closed))
       case .failure(let error):
-        if !(error is WebSocketError) { socket.close(.internalError) }
+        // After a failure of the socket itself, it is closed already.
+        if error as? WebSocketError != .alreadyRead { socket.close(.internalError) }
         finish(.failure(error))
       }
     }

@@ -407,10 +407,11 @@ import Testing
       return titles(state).sorted { ($0 ?? "") < ($1 ?? "") }
     }
     #expect(press("F") == ["Image 0", "Image 1"] && state.filterWords == "Sea")
-    #expect(state.filter.query.feeds == [feeds[0], feeds[1]])
+    #expect(state.filter.query(in: feeds).feeds == [feeds[0], feeds[1]])
     #expect(press("f") == ["Image 0"] && press("f") == ["Image 1"] && press("f") == ["Image 0", "Image 1"])
     #expect(press("F") == ["Image 0"] && state.filterWords == "Sea / Ships")
     #expect(press("F") == ["Image 0", "Image 1", "Image 2"] && state.filterWords == nil)
+    #expect(state.filter.query(in: feeds).feeds == feeds, "other feeds of the cache file are not searched")
     var (flat, _) = self.state()
     _ = flat.take(.key(.character("F")))
     #expect(flat.message == "None of your feeds are in a folder; see \"feed subscriptions move --folder\".")
@@ -425,7 +426,7 @@ import Testing
       Issue.record("\(first) \(second)")
       return
     }
-    #expect(late.words == "qu" && late.query.isTyping)
+    #expect(late.words == "qu" && late.query(in: []).isTyping)
     _ = state.take(.found(late, SeenPage(images: [seen(7, isStarred: true)])))
     _ = state.take(.found(early, SeenPage(images: [])))
     #expect(titles(state) == ["Image 7"])
