@@ -65,9 +65,8 @@ import Testing
       <outline text='2' xmlUrl='https://b.example/' xmlns:a='urn:other' a:x='4'/>
       </body></opml>
       """
-    let once = try list(text)
-    let again = try list(once.document)
-    #expect(once == again)
+    let again = try list(list(text).document)
+    #expect(try list(again.document) == again)
     #expect(again.namespaces.map(\.name) == ["a", "b", "c"])
     #expect(again.feeds.map { $0.outline[attribute: "a:x"] } == ["1", "4"])
     #expect(again.feeds[0].outline[attribute: "b:x"] == "2" && again.feeds[0].outline[attribute: "c:x"] == "3")
