@@ -59,7 +59,7 @@ public struct ServerRequest {
   /// The request's body, as it arrives.
   ///
   /// A client that waits for permission to send the body (`Expect: 100-continue`) gets that permission with the first
-  /// demand. An unread body is discarded after the response if it is short; if it is long, the connection is closed.
+  /// demand, unless the response has already begun. An unread body is discarded after the response if it is short; if it is long, the connection is closed.
   ///
   /// **Demand:** reads one chunk at a time from the connection; without demand, the client has to wait. **Failure:**
   /// ``RequestBodyError``; a second subscriber gets ``RequestBodyError/taken``. **Cancellation:** the rest is discarded.
@@ -72,7 +72,8 @@ public struct ServerRequest {
   /// Sends the response. Further responses are dropped, and so are responses to a client that has disconnected.
   public func respond(_ response: ServerResponse) { exchange.respond(response) }
 
-  /// Responds with the first value of `publisher`, which is cancelled if the client disconnects first.
+  /// Responds with the first value of `publisher`, which is cancelled if the connection breaks first. A client that
+  /// closes only its sending side may still be waiting, so the publisher continues in that case.
   ///
   /// A failure that is a ``HTTPStatus`` or ``ProblemDetails`` becomes the response. Any other failure, or a completion without a
   /// value, becomes status 500 and is reported (``HTTPServer/onError``).

@@ -20,7 +20,8 @@ extension HTTPServer {
   }
 
   /// Responds to every request with the first value of the publisher that `handler` returns, which is cancelled when the
-  /// client disconnects.
+  /// connection breaks. A client that closes only its sending side may still be waiting, so the publisher continues in
+  /// that case.
   ///
   /// - Returns: a cancellable that closes the connections when cancelled or released; keep it.
   public func serve<P: Publisher>(_ handler: @escaping (ServerRequest) -> P) -> AnyCancellable
