@@ -2,7 +2,8 @@ import FeedHTTPServer
 import FeedStream
 import Foundation
 
-// Five streams, each stuck for a different reason. This program prints the URL of a page that shows where each is stuck.
+// Five streams, each stuck for a different reason. This program prints the URL of a page that shows where each is
+// stuck.
 //
 //     swift run StuckStreams [port]
 

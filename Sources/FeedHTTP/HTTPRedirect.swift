@@ -58,8 +58,8 @@ extension HTTPRedirect {
 }
 
 extension HTTPRedirect {
-  /// A location whose invalid characters are escaped, as browsers do. Foundation would escape its escapes, too, if there
-  /// is an invalid character.
+  /// A location whose invalid characters are escaped, as browsers do. Foundation would escape its escapes, too, if
+  /// there is an invalid character.
   fileprivate static func escaped(_ location: String) -> String {
     let bytes = Array(location.utf8)
     // A host has rules of its own.

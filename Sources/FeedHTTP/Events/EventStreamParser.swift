@@ -112,7 +112,8 @@ struct EventStreamParser {
     } else if name.elementsEqual("event".utf8) {
       type = Array(value)
     } else if name.elementsEqual("id".utf8) {
-      // The standard ignores an id with a null character. The others that no header field may have could not be sent back.
+      // The standard ignores an id with a null character. The others that no header field may have could not be sent
+      // back.
       let text = String(decoding: value, as: UTF8.self)
       if HTTPSyntax.isValue(text) { id = text }
     } else if name.elementsEqual("retry".utf8), !value.isEmpty, value.allSatisfy({ 0x30...0x39 ~= $0 }) {

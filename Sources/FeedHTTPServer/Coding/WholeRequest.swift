@@ -24,8 +24,8 @@ public struct WholeRequest: Sendable {
 
   /// The body as a value, decoded from JSON or an HTML form.
   ///
-  /// - Throws: a ``ProblemDetails``: 415 for a different content type or a compressed body, 400 for a malformed body, and
-  ///   422 for a well-formed body that can't be decoded as `type`.
+  /// - Throws: a ``ProblemDetails``: 415 for a different content type or a compressed body, 400 for a malformed body,
+  ///   and 422 for a well-formed body that can't be decoded as `type`.
   public func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, from forms: [RequestBodyForm] = [.json], decoder: JSONDecoder = JSONDecoder()
   ) throws -> Value {

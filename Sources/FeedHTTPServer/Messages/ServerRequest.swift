@@ -59,11 +59,12 @@ public struct ServerRequest {
   /// The request's body, as it arrives.
   ///
   /// A client that waits for permission to send the body (`Expect: 100-continue`) gets that permission with the first
-  /// demand, unless the response has already begun. An unread body is discarded after the response if it is short; if it is long, the connection is closed.
+  /// demand, unless the response has already begun. An unread body is discarded after the response if it is short; if
+  /// it is long, the connection is closed.
   ///
   /// **Demand:** reads one chunk at a time from the connection; without demand, the client has to wait. **Failure:**
-  /// ``RequestBodyError``; a second subscriber gets ``RequestBodyError/taken``. **Cancellation:** the rest is discarded.
-  /// **Policy:** holds one chunk.
+  /// ``RequestBodyError``; a second subscriber gets ``RequestBodyError/taken``. **Cancellation:** the rest is
+  /// discarded. **Policy:** holds one chunk.
   public var body: RequestBody { RequestBody(exchange: exchange) }
 
   /// The trailers of a chunked body, once the body has ended.
@@ -75,8 +76,8 @@ public struct ServerRequest {
   /// Responds with the first value of `publisher`, which is cancelled if the connection breaks first. A client that
   /// closes only its sending side may still be waiting, so the publisher continues in that case.
   ///
-  /// A failure that is a ``HTTPStatus`` or ``ProblemDetails`` becomes the response. Any other failure, or a completion without a
-  /// value, becomes status 500 and is reported (``HTTPServer/onError``).
+  /// A failure that is an ``HTTPStatus`` or ``ProblemDetails`` becomes the response. Any other failure, or a completion
+  /// without a value, becomes status 500 and is reported (``HTTPServer/onError``).
   public func respond<P: Publisher>(_ publisher: P) where P.Output == ServerResponse {
     exchange.respond(publisher.eraseFailureType().eraseToAnyPublisher())
   }

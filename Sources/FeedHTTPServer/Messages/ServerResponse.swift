@@ -31,8 +31,8 @@ public struct ServerResponse {
     }
   }
 
-  /// A response with these bytes, which are retained until the client has read them (``HTTPServerLimits/wholeBodyBytes``); for
-  /// long bodies, use a publisher or a file.
+  /// A response with these bytes, which are retained until the client has read them
+  /// (``HTTPServerLimits/wholeBodyBytes``); for long bodies, use a publisher or a file.
   public init(_ status: HTTPStatus = .ok, headers: HTTPHeaders = [:], body: Chunk) {
     self.init(status, headers: headers, body: .bytes(body))
   }

@@ -10,9 +10,9 @@ public import FeedStream
 ///     let serving = server.serve(routes)
 ///
 /// A part of a path that begins with a colon is a placeholder: it matches any part, which is then available in
-/// ``ServerRequest/parameters``, unescaped. The first matching route is used. A GET route serves HEAD, too. A path without
-/// a route gets 404, a known method without a route gets 405, an unknown method gets 501, and OPTIONS gets the list
-/// of supported methods.
+/// ``ServerRequest/parameters``, unescaped. The first matching route is used. A GET route serves HEAD, too. A path
+/// without a route gets 404, a known method without a route gets 405, an unknown method gets 501, and OPTIONS gets the
+/// list of supported methods.
 ///
 /// ``use(_:)`` adds middleware for all paths, and ``group(_:_:_:)`` adds middleware for some. Errors that handlers
 /// throw are mapped to responses in one place (``errors``, ``usesProblems``).
@@ -65,16 +65,16 @@ public struct HTTPRoutes {
   /// The middleware around all routes, outermost first.
   private(set) var outermost: [HTTPMiddleware] = []
 
-  /// Maps a handler's error to the error to respond with. A ``HTTPStatus`` or a ``ProblemDetails`` becomes the response. A body
-  /// that is too large or malformed gets 413 or 400. Any other error becomes status 500 and is reported
-  /// (``HTTPServer/onError``). By default, returns errors unchanged.
+  /// Maps a handler's error to the error to respond with. An ``HTTPStatus`` or a ``ProblemDetails`` becomes the
+  /// response. A body that is too large or malformed gets 413 or 400. Any other error becomes status 500 and is
+  /// reported (``HTTPServer/onError``). By default, returns errors unchanged.
   ///
   ///     var routes = HTTPRoutes()
   ///     routes.errors = { $0 is NotFound ? HTTPStatus.notFound : $0 }
   public var errors: (any Error) -> any Error = { $0 }
   /// True to respond to every error, even for a missing route, with problem details (RFC 9457) instead of a line of
-  /// text. False by default. Requests that reach no route, because they are malformed or exceed ``HTTPServerLimits``, always
-  /// get a line of text.
+  /// text. False by default. Requests that reach no route, because they are malformed or exceed ``HTTPServerLimits``,
+  /// always get a line of text.
   public var usesProblems = false
 
   public init() {}
@@ -117,8 +117,8 @@ public struct HTTPRoutes {
     add(method, path, handler)
   }
 
-  /// Responds to requests with the result of `handler`. If `handler` throws a ``HTTPStatus`` or a ``ProblemDetails``, that becomes
-  /// the response; any other error becomes status 500 and is reported to ``HTTPServer/onError``.
+  /// Responds to requests with the result of `handler`. If `handler` throws an ``HTTPStatus`` or a ``ProblemDetails``,
+  /// that becomes the response; any other error becomes status 500 and is reported to ``HTTPServer/onError``.
   public mutating func on(
     _ method: HTTPMethod, _ path: String, _ handler: @escaping (ServerRequest) throws -> ServerResponse
   ) {

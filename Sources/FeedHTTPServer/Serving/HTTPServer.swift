@@ -9,9 +9,11 @@ public import FeedStream
 ///
 /// The server listens as soon as it is created. Connections are accepted while there is demand for ``requests``; the
 /// requests on one connection are served in order, one at a time. Parsing follows RFC 9112 strictly: an ambiguous
-/// message is refused, and its connection is closed. The resources that clients can use are limited: ``HTTPServerLimits``.
+/// message is refused, and its connection is closed. The resources that clients can use are limited:
+/// ``HTTPServerLimits``.
 ///
-/// Use it on its scheduler's thread; it closes when it is released. A ``HTTPServerGroup`` serves one address with several loops.
+/// Use it on its scheduler's thread; it closes when it is released. An ``HTTPServerGroup`` serves one address with
+/// several loops.
 public final class HTTPServer {
   /// The scheduler on which the server runs.
   public let scheduler: any LoopScheduler
@@ -153,8 +155,8 @@ public final class HTTPServer {
 
   /// Called for each request whose handler or body failed: the client got status 500, or a truncated response.
   ///
-  /// A ``HTTPStatus`` or ``ProblemDetails`` that is thrown is a response, not a failure. If this isn't set, errors go to
-  /// `StreamDiagnostics.onCaughtError`.
+  /// An ``HTTPStatus`` or ``ProblemDetails`` that is thrown is a response, not a failure. If this isn't set, errors go
+  /// to `StreamDiagnostics.onCaughtError`.
   public var onError: ((FailedRequest) -> Void)?
 
   /// The requests, delivered on demand.

@@ -5,8 +5,8 @@ extension HTTPServer {
   ///
   ///     let serving = server.serve { .text("You asked for \($0.path)\n") }
   ///
-  /// A ``HTTPStatus`` or ``ProblemDetails`` that `handler` throws becomes the response; any other error becomes status 500 and is
-  /// reported to ``onError``.
+  /// An ``HTTPStatus`` or ``ProblemDetails`` that `handler` throws becomes the response; any other error becomes status
+  /// 500 and is reported to ``onError``.
   ///
   /// - Returns: a cancellable that closes the connections when cancelled or released; keep it.
   public func serve(_ handler: @escaping (ServerRequest) throws -> ServerResponse) -> AnyCancellable {
@@ -19,9 +19,9 @@ extension HTTPServer {
     }
   }
 
-  /// Responds to every request with the first value of the publisher that `handler` returns, which is cancelled when the
-  /// connection breaks. A client that closes only its sending side may still be waiting, so the publisher continues in
-  /// that case.
+  /// Responds to every request with the first value of the publisher that `handler` returns, which is cancelled when
+  /// the connection breaks. A client that closes only its sending side may still be waiting, so the publisher continues
+  /// in that case.
   ///
   /// - Returns: a cancellable that closes the connections when cancelled or released; keep it.
   public func serve<P: Publisher>(_ handler: @escaping (ServerRequest) -> P) -> AnyCancellable

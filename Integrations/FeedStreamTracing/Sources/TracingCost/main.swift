@@ -2,8 +2,8 @@
 //
 //   TracingCost off|ids|spans answer|request COUNT
 //
-// "ids" passes trace IDs on, without a tracer. "spans" also makes spans, with the tracer for tests. "answer" measures only
-// the server, with a client that sends prepared bytes; "request" also traces the client.
+// "ids" passes trace IDs on, without a tracer. "spans" also makes spans, with the tracer for tests. "answer" measures
+// only the server, with a client that sends prepared bytes; "request" also traces the client.
 import FeedHTTP
 import FeedHTTPServer
 import FeedStream
