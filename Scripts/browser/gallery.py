@@ -515,6 +515,9 @@ def shows(people, gallery):
     first = page.locator("figcaption").first.inner_text()
     until(page, f"document.querySelector('main').lastElementChild.innerText !== {json.dumps(first)}")
     expect("the slideshow advances without loading another page", "at=" in page.url, False)
+    middle = "box.x + box.width / 2, box.y + box.height / 2"
+    top = page.evaluate(f"(box => document.elementFromPoint({middle})?.id)(document.querySelector('#clock').getBoundingClientRect())")
+    expect("no image covers the slideshow's clock", top, "clock")
     expect("the slideshow shows the time", re.fullmatch(r"\d\d:\d\d", page.locator("#clock").inner_text()) is not None)
     page.keyboard.press("Escape")
     page.wait_for_selector("#gallery > li")
