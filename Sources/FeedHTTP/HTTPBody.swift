@@ -155,16 +155,26 @@ extension HTTPBody {
       for path in files {
         do {
           guard let status = try system.status(of: path) else { return .failure(Problem.noFile(path)) }
+          guard status.isRegular, try status.size > 0 || Self.isEmpty(path, in: system) else { return .success(nil) }
           sum += Int(status.size)
         } catch {
           return .failure(error)
         }
       }
       return .success(sum)
-    } completion: { (size: Result<Int, any Error>) in
-      done(size.map { size in bytes.map { $0 + size } })
+    } completion: { (size: Result<Int?, any Error>) in
+      done(size.map { size in size.flatMap { size in bytes.map { $0 + size } } })
     }
   }
+
+  /// False for a file that has bytes although the system reports none, such as those in `/proc`.
+  private static func isEmpty(_ path: String, in system: any FileSystem) throws -> Bool {
+    let file = try system.open(path, .reading)
+    return try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { try file.read(into: $0, at: nil) == 0 }
+  }
+
+  /// True if part of the body is a publisher, whose length is certain only when it has completed.
+  var hasStream: Bool { parts.contains { if case .stream = $0 { true } else { false } } }
 
   /// The body's bytes, from the beginning. **Demand:** passes through to one part after another.
   package func open(on scheduler: any LoopScheduler) -> AnyPublisher<Chunk, any Error> {

@@ -76,7 +76,7 @@ extension HTTPRedirect {
     var escaped = Array(bytes[..<start])
     for (index, byte) in bytes.enumerated().dropFirst(start) {
       let isValid =
-        byte == UInt8(ascii: "%") ? isEscape(index) : byte > 0x20 && byte < 0x7F && !#""<>\^`{|}"#.utf8.contains(byte)
+        byte == UInt8(ascii: "%") ? isEscape(index) : byte > 0x20 && byte < 0x7F && !#""<>[\]^`{|}"#.utf8.contains(byte)
       if isValid { escaped.append(byte) } else { escaped += FormText.escape(byte) }
     }
     return String(decoding: escaped, as: UTF8.self)

@@ -64,6 +64,36 @@ import Testing
     bench.end()
   }
 
+  @Test func `outer middleware sees the refusals of inner middleware, and a group's state is shared by its routes`() {
+    var seen: [String] = []
+    func note(_ name: String) -> HTTPMiddleware {
+      HTTPMiddleware { next in
+        var count = 0
+        return { request in
+          count += 1
+          let number = count
+          return try next(request).map { seen.append("\(name)\(number) \($0.status.code)") }
+        }
+      }
+    }
+    var routes = HTTPRoutes()
+    routes.use(note("all"))
+    routes.use(.bearer { $0 == "good" ? "me" : nil })
+    routes.group("/a/:name", [note("a")]) { a in
+      a.get("/one") { .text($0.parameters["name"] ?? "") }
+      a.group("/b", [note("b")]) { $0.get("/two") { _ in .text("two") } }
+    }
+    let bench = Bench().serve(routes)
+    let good = "Authorization: Bearer good\r\n"
+    #expect(ask(bench, "GET /a/x/one").hasPrefix("HTTP/1.1 401"))
+    #expect(ask(bench, "GET /a/x/one", good).hasSuffix("x"))
+    #expect(ask(bench, "GET /a/x/b/two", good).hasSuffix("two"))
+    #expect(ask(bench, "POST /a/x/b/two", good).hasPrefix("HTTP/1.1 405"))
+    #expect(
+      seen == ["all1 401", "a1 200", "all2 200", "b1 200", "a2 200", "all3 200", "b2 405", "a3 405", "all4 405"])
+    bench.end()
+  }
+
   @Test func `the log middleware records 101 for an upgraded connection`() {
     var codes: [Int] = []
     var routes = HTTPRoutes()

@@ -166,6 +166,24 @@ import Testing
     }
   }
 
+  @Test func `messages that wait for demand arrive even if the peer has closed long ago`() throws {
+    try withVirtualTime { time in
+      let slow = Slow()
+      let talk = try Talk(time, isServer: true) { socket in
+        socket.messages.subscribe(slow)
+        return Empty(completeImmediately: false).eraseToAnyPublisher()
+      }
+      talk.send(talk.frame(0x81, "a") + talk.frame(0x81, "b") + talk.close(1000))
+      talk.connection?.close()
+      time.advance(by: .seconds(300))
+      #expect(slow.messages == [] && slow.completion == nil)
+      slow.subscription?.request(.unlimited)
+      time.advance(by: .seconds(1))
+      #expect(slow.messages == ["a", "b"] && slow.completion == .finished)
+      talk.end()
+    }
+  }
+
   @Test func `a message that is being written is not cut off by close`() throws {
     try withVirtualTime { time in
       let talk = try Talk(time, isServer: true) { _ in Empty(completeImmediately: false).eraseToAnyPublisher() }

@@ -214,7 +214,8 @@ extension CurlHTTPClient {
       last.index = transfer.index
     }
     transfer.reset()
-    spare.append(transfer)
+    // libcurl remembers a refused expectation, which says nothing about other servers.
+    if !transfer.reader.hasRefusedExpectation { spare.append(transfer) }
   }
 
   private func release(_ host: Admission<HTTPExchange>.Key) {

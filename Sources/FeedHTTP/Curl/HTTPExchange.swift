@@ -73,7 +73,7 @@ class HTTPExchange {
       guard case .waiting = state else { return }
       switch length {
       case .success(let length):
-        let upload = BodyUpload(length: length, isRead: body.wholeBytes == nil) { [client] in body.open(on: client.loop)
+        let upload = BodyUpload(length: length, isRead: body.hasStream) { [client] in body.open(on: client.loop)
         }
         upload.resume = { [unowned self] in if case .running(let transfer) = state { client.resume(transfer) } }
         upload.fail = { [unowned self] in fail(.body, "\($0)") }
@@ -84,10 +84,16 @@ class HTTPExchange {
     }
   }
 
-  /// Follows `response` if it is a redirect, within the request's timeout.
+  /// Follows `response` if it is a redirect, or refuses only to give its consent first, within the request's timeout.
   ///
   /// - Returns: true when the response is still to come, or has been delivered as a failure.
   final func follow(_ response: HTTPResponse, atMost limit: Int) -> Bool {
+    if response.status == 417, let body = request.body, request.expectsContinue != false, body.canBeSent {
+      // The server doesn't support waiting for its consent (RFC 9110, section 10.1.1).
+      request.expectsContinue = false
+      send()
+      return true
+    }
     guard request.followsRedirects, (300..<400).contains(response.status) else { return false }
     let redirect: HTTPRedirect?
     do throws(HTTPRedirect.Refusal) {

@@ -16,6 +16,8 @@ struct ResponseReader: ~Copyable {
   private var headerLines = 0
   private var isHeaderWhole = false
   private var status = 0
+  /// True if a response had status 417: libcurl never again waits for consent in this transfer.
+  private(set) var hasRefusedExpectation = false
   private var hasLocation = false
   /// True if the header specifies how the body is delimited.
   private var isFramed = false
@@ -146,6 +148,7 @@ extension ResponseReader {
       length = nil
       endsWithConnection = false
       status = Self.status(in: line)
+      if status == 417 { hasRefusedExpectation = true }
       return true
     case UInt8(ascii: "C"), UInt8(ascii: "c"):
       if decodesContent, line.begins(with: "content-encoding:") { note(coding: line.dropFirst(17)) }

@@ -39,6 +39,8 @@ final class Exchange {
   @exclusivity(unchecked) var id: String?
   /// See ``ServerRequest/route``.
   @exclusivity(unchecked) var route: String?
+  /// The middleware of each group of the route, then the handler.
+  @exclusivity(unchecked) var steps: [HTTPHandler] = []
 
   init(_ head: RequestHead, _ connection: any RequestConnection, _ number: Int) {
     self.head = head

@@ -6,16 +6,41 @@ extension HTTPRoutes {
   /// so that logs and metrics see the response that is sent.
   func handler() -> (ServerRequest) -> HTTPReply {
     var composed = self
+    // Each group's middleware is composed once, because it may keep state for all of the group's routes.
+    var steps: [ObjectIdentifier: HTTPHandler] = [:]
     composed.routes = routes.map { route in
-      guard !route.around.isEmpty else { return route }
-      return route.within(Self.wrapped({ settled($0, route.handler) }, route.around))
+      guard !route.groups.isEmpty else { return route }
+      let copy = Route(route.method, route.path, isFolder: route.isFolder, route.handler, in: route.groups)
+      copy.bodyBytes = route.bodyBytes
+      for (depth, group) in route.groups.enumerated() {
+        let step =
+          steps[ObjectIdentifier(group)]
+          ?? wrapped({ settled($0, $0.exchange.steps[depth + 1]) }, group.around)
+        steps[ObjectIdentifier(group)] = step
+        copy.steps.append(step)
+      }
+      copy.steps.append(route.handler)
+      return copy
     }
     // Created once: creating a closure per request would retain and release everything that these routes hold.
     let routed: HTTPHandler = { [composed] in try composed.route($0) }
     guard !outermost.isEmpty else { return { settled($0, routed) } }
     let inner: HTTPHandler = { settled($0, routed) }
-    let whole = Self.wrapped(inner, outermost)
+    let whole = wrapped(inner, outermost)
     return { settled($0, whole) }
+  }
+
+  /// Wraps a handler in middleware, outermost first. An error that one throws becomes a response within the others.
+  private func wrapped(_ handler: @escaping HTTPHandler, _ around: [HTTPMiddleware]) -> HTTPHandler {
+    // `reduce` would add a wrapper around each function for its generic parameter.
+    var whole = handler
+    for middleware in around.reversed() {
+      let inner = middleware.wrap(whole)
+      whole = { request in
+        do { return try inner(request) } catch { return .now(response(for: error, to: request)) }
+      }
+    }
+    return whole
   }
 
   /// A handler's reply, with its errors mapped.
@@ -55,10 +80,10 @@ extension HTTPRoutes {
     let isStar = request.targetForm == .asterisk
     let parts = isStar ? [] : Self.parts(request.path)
     var methods: [HTTPMethod] = []
-    var first: Route?
+    var first: (route: Route, parameters: [String: String])?
     for route in routes {
       guard let parameters = isStar ? [:] : Self.match(route.parts, route.isFolder, parts) else { continue }
-      if first == nil, !isStar { first = route }
+      if first == nil, !isStar { first = (route, parameters) }
       let isHead = request.method == .head && route.method == .get
       if !isStar, route.method == request.method || isHead {
         var request = request
@@ -81,7 +106,12 @@ extension HTTPRoutes {
       allowed.headers["Allow"] = names
       return .now(allowed)
     }
-    return try Self.wrapped(allow, first?.around ?? [])(request)
+    guard let (route, parameters) = first else { return try allow(request) }
+    guard route.steps.count > 1 else { return try allow(request) }
+    var request = request
+    request.parameters = parameters
+    request.exchange.steps = route.steps.dropLast() + [allow]
+    return try route.steps[0](request)
   }
 
   /// The maximum number of bytes in a request's body, if its route has its own limit.

@@ -27,41 +27,42 @@ public struct HTTPRoutes {
     /// True if the route is for everything below the path.
     let isFolder: Bool
     let handler: HTTPHandler
-    /// The middleware of the route's group, outermost first.
-    let around: [HTTPMiddleware]
-    /// The handler within that middleware.
-    private var whole: HTTPHandler
+    /// The groups that contain the route, outermost first.
+    let groups: [Group]
+    /// The middleware of each group, then the handler; empty until the routes are composed.
+    var steps: [HTTPHandler] = []
     /// The maximum number of body bytes, if it differs from the server's.
     var bodyBytes: Int?
 
     init(
-      _ method: HTTPMethod, _ path: String, isFolder: Bool, _ handler: @escaping HTTPHandler,
-      within around: [HTTPMiddleware]
+      _ method: HTTPMethod, _ path: String, isFolder: Bool, _ handler: @escaping HTTPHandler, in groups: [Group]
     ) {
       (self.method, self.path, self.isFolder, self.handler) = (method, path, isFolder, handler)
-      (self.around, whole) = (around, handler)
+      self.groups = groups
       parts = HTTPRoutes.parts(path)
       literal = isFolder || parts.contains { $0.hasPrefix(":") } ? nil : Array(path.utf8)
     }
 
-    /// This route, with its handler within middleware.
-    func within(_ whole: @escaping HTTPHandler) -> Route {
-      let route = Route(method, path, isFolder: isFolder, handler, within: around)
-      (route.whole, route.bodyBytes) = (whole, bodyBytes)
-      return route
-    }
-
     func serve(_ request: ServerRequest) throws -> HTTPReply {
       request.exchange.route = path
-      return try whole(request)
+      guard !steps.isEmpty else { return try handler(request) }
+      request.exchange.steps = steps
+      return try steps[0](request)
     }
+  }
+
+  /// The middleware of one group, outermost first.
+  final class Group {
+    let around: [HTTPMiddleware]
+
+    init(_ around: [HTTPMiddleware]) { self.around = around }
   }
 
   var routes: [Route] = []
   /// The prefix of the paths of this group's routes.
   private var prefix = ""
-  /// The middleware around this group's routes, outermost first.
-  private var around: [HTTPMiddleware] = []
+  /// This group and the groups around it, outermost first.
+  private var groups: [Group] = []
   /// The middleware around all routes, outermost first.
   private(set) var outermost: [HTTPMiddleware] = []
 
@@ -101,7 +102,7 @@ public struct HTTPRoutes {
       "HTTPRoutes.group: \(path) must begin with a slash and not end with one; use a path such as /path")
     var group = HTTPRoutes()
     group.prefix = prefix + path
-    group.around = self.around + around
+    group.groups = groups + [Group(around)]
     add(&group)
     precondition(
       group.outermost.isEmpty,
@@ -213,15 +214,7 @@ public struct HTTPRoutes {
     precondition(
       path.hasPrefix("/") || path.isEmpty && !prefix.isEmpty,
       "HTTPRoutes: the path \(path) does not begin with a slash; add one")
-    routes.append(Route(method, prefix + path, isFolder: isFolder, handler, within: around))
-  }
-
-  /// Wraps a handler in middleware, outermost first. `reduce` would add a wrapper around each function for its
-  /// generic parameter.
-  static func wrapped(_ handler: @escaping HTTPHandler, _ around: [HTTPMiddleware]) -> HTTPHandler {
-    var whole = handler
-    for middleware in around.reversed() { whole = middleware.wrap(whole) }
-    return whole
+    routes.append(Route(method, prefix + path, isFolder: isFolder, handler, in: groups))
   }
 
   static func parts(_ path: String) -> [Substring] {

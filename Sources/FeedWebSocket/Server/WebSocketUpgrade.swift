@@ -142,8 +142,7 @@ extension ServerRequest {
     upgradeToWebSocket(options) { (socket: WebSocket) -> AnyCancellable in
       // Unowned: the socket retains this subscription, and cancels it when it is closed.
       body(socket).sink { [unowned socket] completion in
-        // A failure of the socket itself comes when it is closed, and is not reported.
-        guard case .failure(let error) = completion, !(error is WebSocketError && socket.isClosed) else { return }
+        guard case .failure(let error) = completion, !socket.hasFailed(with: error) else { return }
         StreamDiagnostics.caught(error, "WebSocket: a socket of \(socket.peer)")
         socket.close(.internalError)
       } receiveValue: { _ in

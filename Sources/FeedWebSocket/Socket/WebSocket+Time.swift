@@ -55,8 +55,9 @@ extension WebSocket {
         pingSent = nil
       }
       if hasPassed(pingSent, limits.pongDeadline) { return drop(.failure(.noPong(after: limits.pongDeadline))) }
-      if isDue, !isWriting {
-        // Even if no pong can be read, writing shows whether the peer is gone.
+      // If nobody subscribes to the messages, writing shows whether the peer is gone. A subscriber without demand still
+      // gets the messages that wait, even after the peer is gone.
+      if isDue, !isWriting, isReading || subscription == nil {
         if awaitsPong { pingSent = now }
         enqueue(control: .ping, Chunk())
         flush()

@@ -226,6 +226,13 @@ public final class WebSocket {
     kept?.cancel()
   }
 
+  /// True for an error with which the socket itself has ended.
+  func hasFailed(with error: any Error) -> Bool {
+    guard let error = error as? WebSocketError else { return false }
+    if case .failure(let own)? = completion, own == error { return true }
+    return error == .closed && isClosed
+  }
+
   private func endMessages(_ completion: Subscribers.Completion<WebSocketError>) {
     guard self.completion == nil else { return }
     self.completion = completion

@@ -114,7 +114,7 @@ final class WriteMessagesStage<UpstreamFailure: Error>: Subscriber, SocketWriter
         finish(isWritten ? .finished : .failure(WebSocketError.closed))
       case .failure(let error):
         // After a failure of the socket itself, it is closed already.
-        if error as? WebSocketError != .alreadyRead { socket.close(.internalError) }
+        socket.close(.internalError)
         finish(.failure(error))
       }
     }

@@ -27,7 +27,7 @@ import Testing
   @Test(arguments: [
     ("/a b%20c", "/a%20b%20c"), ("/\u{E9}%20b?q=a%26b", "/%C3%A9%20b?q=a%26b"),
     ("/x%2Fy?q=1|2%26", "/x%2Fy?q=1%7C2%26"),
-    ("/100%", "/100%25"), ("/a%2", "/a%252"),
+    ("/100%", "/100%25"), ("/a[b]%20?q=[1]%26", "/a%5Bb%5D%20?q=%5B1%5D%26"), ("/a%2", "/a%252"),
   ]) func `a redirect's invalid characters are escaped, and its escapes are kept`(location: String, path: String) {
     let origin = redirecting("302 Found") { $0 == "/feed" ? location : nil }
     defer { origin.stop() }

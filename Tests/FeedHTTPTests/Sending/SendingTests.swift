@@ -48,6 +48,45 @@ import Testing
     #expect(bench.got.last?.body == "")
   }
 
+  @Test func `after 417 the body is sent without waiting, and other requests wait as before`() throws {
+    let bench = try UploadBench()
+    var seen: [String] = []
+    var limits = HTTPServerLimits()
+    limits.bodyBytes = 4 << 20
+    let large = try HTTPServer(at: .internet("127.0.0.1", port: 0), limits: limits, on: bench.loop)
+    let serves = large.serve { request -> AnyPublisher<ServerResponse, any Error> in
+      seen.append("\(request.path) \(request.headers["Expect"] ?? "-")")
+      guard request.path != "/refuses" || request.headers["Expect"] == nil else {
+        return Fail(error: HTTPStatus.expectationFailed).eraseToAnyPublisher()
+      }
+      return request.body.whole().map { .text("\($0.count)") }.eraseFailureType().eraseToAnyPublisher()
+    }
+    let root = URL(string: "http://127.0.0.1:\(large.address!.port ?? 0)")!
+    for path in ["refuses", "accepts", "accepts"] {
+      let body = HTTPBody.bytes(Data(count: 2 << 20))
+      let response = try bench.send(HTTPRequest(.put, root.appending(path: path), body: body))?.get()
+      #expect(response?.status == 200 && response?.body == Data("\(2 << 20)".utf8), "\(path)")
+    }
+    #expect(
+      seen == ["/refuses 100-continue", "/refuses -", "/accepts 100-continue", "/accepts 100-continue"], "\(seen)")
+    serves.cancel()
+    large.close()
+  }
+
+  @Test func `an empty file is sent with its length, and one whose length is unknown in chunks`() throws {
+    let bench = try UploadBench()
+    let folder = FileManager.default.temporaryDirectory.appending(path: "body-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let empty = folder.appending(path: "empty").path
+    try Data().write(to: URL(filePath: empty))
+    for path in [empty, "/proc/self/cmdline"] {
+      #expect(try bench.send(HTTPRequest(.put, bench.url(), body: .file(path)))?.get().status == 200)
+    }
+    #expect(bench.got.map { $0.headers["Content-Length"] } == ["0", nil])
+    #expect(bench.got[0].body == "" && !bench.got[1].body.isEmpty)
+  }
+
   @Test func `a URL without a host is refused`() throws {
     let bench = try UploadBench()
     let error = #expect(throws: HTTPError.self) { try bench.send(HTTPRequest(URL(string: "http:///x")!))?.get() }

@@ -69,12 +69,15 @@ package struct FileStatus: Hashable, Sendable {
   /// The time of the last change to the content, in nanoseconds since 1970.
   package var modified: Int64
   package var permissions: UInt16
+  /// False for a pipe, a folder, or a device, whose size says nothing about its bytes.
+  package var isRegular: Bool
 
-  package init(identity: FileIdentity, size: Int64, modified: Int64, permissions: UInt16) {
+  package init(identity: FileIdentity, size: Int64, modified: Int64, permissions: UInt16, isRegular: Bool = true) {
     self.identity = identity
     self.size = size
     self.modified = modified
     self.permissions = permissions
+    self.isRegular = isRegular
   }
 }
 

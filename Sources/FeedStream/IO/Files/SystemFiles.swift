@@ -69,7 +69,7 @@ extension FileStatus {
       identity: FileIdentity(
         device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(truncatingIfNeeded: status.st_ino)),
       size: Int64(status.st_size), modified: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec),
-      permissions: UInt16(truncatingIfNeeded: status.st_mode & 0o7777))
+      permissions: UInt16(truncatingIfNeeded: status.st_mode & 0o7777), isRegular: status.st_mode & S_IFMT == S_IFREG)
   }
 }
 
