@@ -74,10 +74,13 @@ extension HTTPRedirect {
       index + 2 < bytes.count && bytes[index + 1...index + 2].allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
     }
     var escaped = Array(bytes[..<start])
+    var isInFragment = false
     for (index, byte) in bytes.enumerated().dropFirst(start) {
+      let isSecond = byte == UInt8(ascii: "#") && isInFragment
+      if byte == UInt8(ascii: "#") { isInFragment = true }
       let isValid =
         byte == UInt8(ascii: "%") ? isEscape(index) : byte > 0x20 && byte < 0x7F && !#""<>[\]^`{|}"#.utf8.contains(byte)
-      if isValid { escaped.append(byte) } else { escaped += FormText.escape(byte) }
+      if isValid, !isSecond { escaped.append(byte) } else { escaped += FormText.escape(byte) }
     }
     return String(decoding: escaped, as: UTF8.self)
   }

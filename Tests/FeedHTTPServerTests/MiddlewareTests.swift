@@ -46,11 +46,15 @@ import Testing
       api.get("/empty") { _ in Empty<ServerResponse, Never>() }
       api.get("") { _ in .text("itself") }
     }
+    routes.get("/both") { _ in .text("both") }
+    routes.group("/both", [.cors(origins: ["https://a.example"])]) { $0.put("") { _ in .text("put") } }
     let bench = Bench().serve(routes)
     bench.server.onError = { _ in }
     let origin = "Origin: https://a.example\r\n"
     let preflight = ask(bench, "OPTIONS /api/ok", origin + "Access-Control-Request-Method: PUT\r\n")
     #expect(preflight.hasPrefix("HTTP/1.1 204") && preflight.contains("Access-Control-Allow-Methods: "), "\(preflight)")
+    let both = ask(bench, "OPTIONS /both", origin + "Access-Control-Request-Method: PUT\r\n")
+    #expect(both.contains("Access-Control-Allow-Methods: "), "\(both)")
     for (path, status) in [("error", "409"), ("later", "410"), ("empty", "500")] {
       let response = ask(bench, "GET /api/\(path)", origin)
       #expect(response.hasPrefix("HTTP/1.1 \(status)"), "\(response)")

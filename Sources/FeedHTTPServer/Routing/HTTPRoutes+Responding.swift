@@ -80,10 +80,12 @@ extension HTTPRoutes {
     let isStar = request.targetForm == .asterisk
     let parts = isStar ? [] : Self.parts(request.path)
     var methods: [HTTPMethod] = []
+    let wanted = request.method == .options ? request.headers["Access-Control-Request-Method"] : nil
     var first: (route: Route, parameters: [String: String])?
     for route in routes {
       guard let parameters = isStar ? [:] : Self.match(route.parts, route.isFolder, parts) else { continue }
-      if first == nil, !isStar { first = (route, parameters) }
+      // A browser's preflight is for the route with the method that it names.
+      if !isStar, first == nil || wanted != nil && route.method.rawValue == wanted { first = (route, parameters) }
       let isHead = request.method == .head && route.method == .get
       if !isStar, route.method == request.method || isHead {
         var request = request

@@ -46,10 +46,13 @@ public struct RedisCommand: Hashable, Sendable {
     case UInt8(ascii: "R"), UInt8(ascii: "r"): return name.utf8.count == 7 && name.lowercased() == "monitor"
     case UInt8(ascii: "C"), UInt8(ascii: "c"): return ["sync", "psync"].contains(name.lowercased())
     case UInt8(ascii: "T"), UInt8(ascii: "t"):
-      guard name.utf8.count == 6, name.lowercased() == "client", case .text(let word)? = arguments.first?.kind else {
-        return false
+      guard name.utf8.count == 6, name.lowercased() == "client" else { return false }
+      switch arguments.first?.kind {
+      case .text(let word)?: return word.lowercased() == "reply"
+      case .bytes(let word)?: return word.count == 5 && word.text.lowercased() == "reply"
+      default: return false
       }
-      return word.lowercased() == "reply"
+    case UInt8(ascii: "F"), UInt8(ascii: "f"): return name.utf8.count == 8 && name.lowercased() == "replconf"
     default: return false
     }
   }

@@ -101,9 +101,23 @@ extension Character {
   var isNotation: Bool { isWhitespace || "-()^|#".contains(self) }
 }
 
-/// True when two values are equal, or, if they can't be compared, have the same description.
+/// True when two values are equal. Values that aren't `Equatable` are equal if they have the same description, and
+/// objects without a description of their own only if they are the same object.
 func isSame<T>(_ first: T, _ second: T) -> Bool {
   func compare<E: Equatable>(_ first: E) -> Bool { first == (second as? E) }
   if let first = first as? any Equatable { return compare(first) }
+  if type(of: first) is AnyClass, !(first is any CustomStringConvertible || first is any CustomDebugStringConvertible) {
+    return (first as AnyObject) === (second as AnyObject)
+  }
   return String(describing: first) == String(describing: second)
+}
+
+/// True when two events are the same: an event is `Equatable` only if both its values and its failure are.
+func isSame<Value, Failure>(_ first: StreamEvent<Value, Failure>, _ second: StreamEvent<Value, Failure>) -> Bool {
+  switch (first, second) {
+  case (.value(let first), .value(let second)): isSame(first, second)
+  case (.completion(.finished), .completion(.finished)): true
+  case (.completion(.failure(let first)), .completion(.failure(let second))): isSame(first, second)
+  default: false
+  }
 }

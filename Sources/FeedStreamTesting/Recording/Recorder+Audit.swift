@@ -8,6 +8,7 @@ extension Recorder {
   /// has no effect.
   public func cancelledAtEnd() -> Self {
     isCancelledAtEnd = true
+    auditEntry?.keep()
     return self
   }
 

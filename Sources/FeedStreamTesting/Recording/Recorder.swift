@@ -25,6 +25,8 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   var onViolation: ((_ rule: Int, _ message: String) -> Void)?
   /// Called in each callback, after the event has been recorded; after the completion, the subscription is `nil`.
   var onCallback: (() -> Void)?
+  /// True to request and cancel after the completion, if `onCallback` is set.
+  var actsAfterCompletion = true
   /// True to make the recorder call `request` in the callback instead of returning demand.
   var answersByRequest = false
 
@@ -37,7 +39,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
 
   /// The number of events that the test has read. A test should read all events.
   private(set) var readCount = 0
-  private var auditEntry: Audit.Entry?
+  private(set) var auditEntry: Audit.Entry?
   /// The rules whose violations have been reported.
   private var reported: Set<Int> = []
   /// True when a failed expectation has been reported.
@@ -174,6 +176,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     self.subscription = nil
     guard let onCallback else { return }
     onCallback()
+    guard actsAfterCompletion else { return }
     // A subscriber may call these after the completion. Neither call may have an effect.
     subscription?.request(.max(1))
     subscription?.cancel()

@@ -6,6 +6,8 @@ final class Audit {
   /// An object that may have leftovers, and the line where it was made.
   final class Entry {
     fileprivate weak var subject: (any Auditable)?
+    /// The subject, if it must live until the end.
+    private var kept: (any Auditable)?
     fileprivate let site: CallSite
     /// The leftovers that the subject had when it was deallocated.
     fileprivate(set) var legacy: String?
@@ -14,6 +16,10 @@ final class Audit {
       self.subject = subject
       self.site = site
     }
+
+    /// Retains the subject until the end of the test.
+    func keep() { kept = subject }
+    fileprivate func letGo() { kept = nil }
 
     /// Records the subject's leftovers when the subject is deallocated.
     func bequeath(_ leftover: String?) { legacy = leftover }
@@ -52,7 +58,10 @@ final class Audit {
   func close(note: String) {
     var messages: [(site: CallSite, text: String)] = []
     // In reverse order, because a recorder of streams may end these streams when it is cancelled.
-    for entry in entries.reversed() { entry.subject?.settle() }
+    for entry in entries.reversed() {
+      entry.subject?.settle()
+      entry.letGo()
+    }
     for entry in entries {
       if let legacy = entry.legacy { messages.append((entry.site, legacy)) }
       guard let subject = entry.subject else { continue }

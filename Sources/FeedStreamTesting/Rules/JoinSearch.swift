@@ -110,6 +110,7 @@ private struct JoinSearch<P: Publisher> {
   }
 
   private final class Log {
+    var subscribed: Set<Int> = []
     var cancelled: Set<Int> = []
     var violation: (StreamRule, String)?
   }
@@ -123,7 +124,9 @@ private struct JoinSearch<P: Publisher> {
     recorder.onViolation = { log.violation = (StreamRule(rawValue: $0)!, $1) }
     build(
       subjects.enumerated().map { index, subject in
-        subject.handleEvents(receiveCancel: { log.cancelled.insert(index) }).eraseToAnyPublisher()
+        subject.handleEvents(
+          receiveSubscription: { _ in log.subscribed.insert(index) }, receiveCancel: { log.cancelled.insert(index) }
+        ).eraseToAnyPublisher()
       }
     ).subscribe(recorder)
     for event in history {
@@ -133,7 +136,7 @@ private struct JoinSearch<P: Publisher> {
       }
     }
     defer { recorder.cancel() }
-    return log.violation ?? deviation(of: recorder, after: history) ?? wrongCancellation(log.cancelled, after: history)
+    return log.violation ?? deviation(of: recorder, after: history) ?? wrongCancellation(log, after: history)
   }
 
   private func deviation(of recorder: Recorder<P.Output, P.Failure>, after history: [JoinEvent]) -> (
@@ -160,8 +163,10 @@ private struct JoinSearch<P: Publisher> {
     }
   }
 
-  private func wrongCancellation(_ cancelled: Set<Int>, after history: [JoinEvent]) -> (StreamRule, String)? {
-    let running = Set((0..<count).filter { !history.hasEnded($0) })
+  private func wrongCancellation(_ log: Log, after history: [JoinEvent]) -> (StreamRule, String)? {
+    let cancelled = log.cancelled
+    // An operator may subscribe to its upstreams one after another.
+    let running = log.subscribed.filter { !history.hasEnded($0) }
     if expects(history).ending != nil {
       return running.isSubset(of: cancelled)
         ? nil : (.everythingReleased, "an upstream was not cancelled on completion")

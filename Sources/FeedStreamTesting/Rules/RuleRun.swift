@@ -110,6 +110,8 @@ struct RuleRun<P: Publisher> {
 
   private func prepare(_ recorder: Recorder<P.Output, P.Failure>, _ script: RuleScript, _ log: Log) {
     recorder.answersByRequest = script.demand.byRequest
+    // Most subscribers leave the subscription alone after its completion, so an operator must not rely on a cancellation.
+    recorder.actsAfterCompletion = !script.demand.isUnlimited
     recorder.onViolation = { rule, message in
       // An operator needn't hide that its source exceeds the demand. It only has to survive that.
       if rule == StreamRule.neverMoreThanAsked.number, script.source == .misbehaving(.emitsBeyondDemand) { return }

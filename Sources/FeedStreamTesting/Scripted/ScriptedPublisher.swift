@@ -31,6 +31,8 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   private let site: CallSite
   private let script: [(time: StreamInstant.Stride, event: Event)]
   private var hotOutlets: [(subscription: ScriptedSubscription, step: (Event, Int) -> ScriptedSubscription.Step)] = []
+  /// The position of a hot publisher's next event.
+  private var next = 0
   private var hotEnding: Event?
 
   /// The records of all subscriptions, in the order in which the subscriptions were made.
@@ -62,9 +64,11 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
     }
     self.script = script
     guard kind == .hot else { return }
-    for (position, (offset, event)) in script.enumerated() where offset.nanoseconds >= 0 {
-      // A strong reference: a hot publisher continues even if no one retains it, as long as events are left.
-      _ = time.agenda.add(at: time.now.advanced(by: offset), .line(site)) { self.happen(event, position) }
+    next = script.firstIndex { $0.time.nanoseconds >= 0 } ?? script.count
+    for (offset, _) in script[next...] {
+      // A strong reference: a hot publisher continues even if no one retains it, as long as events are left. Each piece
+      // of work takes the next event, so that a seed doesn't shuffle the events of one instant.
+      _ = time.agenda.add(at: time.now.advanced(by: offset), .line(site)) { self.happen() }
     }
     hotEnding = script.last { $0.time.nanoseconds < 0 && $0.event.isCompletion }?.event
   }
@@ -109,7 +113,9 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
     }
   }
 
-  private func happen(_ event: Event, _ position: Int) {
+  private func happen() {
+    let (position, event) = (next, script[next].event)
+    next += 1
     if event.isCompletion { hotEnding = event }
     for outlet in hotOutlets { outlet.subscription.offerOrDrop(outlet.step(event, position)) }
   }

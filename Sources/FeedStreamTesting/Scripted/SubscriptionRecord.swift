@@ -50,6 +50,8 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
   private var isDelivering = false
   private var isOver = false
   private var timers: [TimerQueue.Work] = []
+  /// The events of the timers, in order.
+  private var later: ArraySlice<Step> = []
   var onOver: (() -> Void)?
 
   /// An event, as a closure that delivers it. The closure of a value returns the subscriber's demand.
@@ -70,8 +72,12 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
   func after(_ interval: StreamInstant.Stride, _ site: CallSite, _ step: Step) {
     // The subscriber may have cancelled when it received the subscription.
     guard !isOver else { return }
+    later.append(step)
+    // Each timer takes the next event, so that a seed doesn't shuffle the events of one instant.
     timers.append(
-      time.agenda.add(at: time.now.advanced(by: interval), .line(site)) { [weak self] in self?.offer(step) })
+      time.agenda.add(at: time.now.advanced(by: interval), .line(site)) { [weak self] in
+        if let step = self?.later.popFirst() { self?.offer(step) }
+      })
   }
 
   /// Loads all events, which wait until they are requested.

@@ -71,9 +71,12 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     touch(path, .content)
   }
 
-  /// Truncates a file to the given length.
+  /// Truncates a file to the given length, or extends it with zeros.
   public func truncate(_ path: String, to count: Int = 0) {
-    nodes[path]?.bytes.removeSubrange(count...)
+    if let node = nodes[path] {
+      let missing = count - node.bytes.count
+      node.bytes = Array(node.bytes.prefix(count)) + [UInt8](repeating: 0, count: max(0, missing))
+    }
     touch(path, .content)
   }
 

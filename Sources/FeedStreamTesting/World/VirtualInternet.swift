@@ -11,7 +11,8 @@ public final class VirtualInternet {
     /// The maximum number of bytes in transit or unread in each direction; the writer waits while there are that many.
     /// 64 KiB by default.
     public var buffer = 64 * 1024
-    /// The maximum number of bytes that arrive as one chunk; 16 KiB by default. With 1, every byte arrives separately.
+    /// The maximum number of bytes that arrive as one chunk; 16 KiB by default. With 1 (or less), every byte arrives
+    /// separately.
     public var segment = 16 * 1024
     /// The number of bytes that arrive from the connecting side before the connection is lost; `nil` means no loss.
     public var lostAfterBytesUp: Int?

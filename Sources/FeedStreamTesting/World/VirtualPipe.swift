@@ -61,8 +61,10 @@ final class VirtualPipe {
       if done != nil || ending != nil { answer(SystemError("write to", name, code: failure)) }
       return
     }
+    precondition(
+      link.buffer > 0, "VirtualInternet.Link: a buffer of \(link.buffer) bytes carries nothing; use 1 or more")
     while let chunk = pending.first, held < link.buffer {
-      let piece = chunk.prefix(min(link.segment, link.buffer - held))
+      let piece = chunk.prefix(min(max(link.segment, 1), link.buffer - held))
       pending[0] = chunk.dropFirst(piece.count)
       if pending[0].isEmpty { pending.removeFirst() }
       send(piece)

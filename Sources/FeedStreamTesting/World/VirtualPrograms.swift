@@ -87,15 +87,51 @@ public final class VirtualProgram {
   /// The program's standard error.
   public var errors: Connection { streams[2] }
 
-  /// Writes text to the standard output.
+  /// Writes text to the standard output, after the text of earlier calls.
   public func print(_ text: String) {
-    Just(Chunk(text)).write(to: output).sink(receiveCompletion: { _ in }, receiveValue: { _ in }).store(in: &work)
+    guard !hasEnded else { return }
+    printed.append(Chunk(text))
+    writePrinted()
   }
 
-  /// Ends the program: its streams complete when the bytes written to them have arrived.
+  /// Text that waits until the text before it is written.
+  private var printed: [Chunk] = []
+  private var printing: AnyCancellable?
+  /// Called when all text is written.
+  private var whenPrinted: (() -> Void)?
+
+  private func writePrinted() {
+    guard printing == nil else { return }
+    guard !printed.isEmpty else {
+      whenPrinted.take()?()
+      return
+    }
+    let chunks = printed
+    printed = []
+    var isOver = false
+    let writing = chunks.publisher.write(to: output).sink { [weak self] _ in
+      isOver = true
+      self?.printing = nil
+      self?.writePrinted()
+    } receiveValue: { _ in
+    }
+    if !isOver { printing = writing }
+  }
+
+  /// Ends the program: its streams complete when the bytes written to them have arrived. A program that exits by itself
+  /// first waits until its ``print(_:)``ed text is read.
   public func exit(_ status: ExitStatus = .exited(0)) {
     guard !hasEnded else { return }
     hasEnded = true
+    if case .exited = status, printing != nil {
+      whenPrinted = { [unowned self] in leave(status) }
+    } else {
+      leave(status)
+    }
+  }
+
+  private func leave(_ status: ExitStatus) {
+    printing = nil
     // Wait for the next turn, when the bytes that are being written are in the pipes.
     time.schedule { [self] in
       work = []
@@ -110,6 +146,8 @@ public final class VirtualProgram {
   }
 
   private func receive(_ signal: Int32) {
+    // A program that only waits for its text to be read can still be killed.
+    if hasEnded, whenPrinted.take() != nil { return leave(.signaled(signal)) }
     guard !hasEnded else { return }
     signals.append(signal)
     if signal == 9 || onSignal == nil { return exit(.signaled(signal)) }

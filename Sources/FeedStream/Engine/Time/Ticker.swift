@@ -58,7 +58,8 @@ import Synchronization
     alarm.set(repeats: schedulerRepeats) { [self] in
       precondition(
         !isSetting,
-        "Interval or timer: this scheduler's time does not advance; use one whose time advances, such as an EventLoop")
+        "Interval or timer: this scheduler's time does not advance; use one whose time advances, such as an EventLoop or, in tests, a VirtualTimeScheduler"
+      )
       guard !isOver.load(ordering: .acquiring) else { return }
       let now = scheduler.now
       guard !schedulerRepeats else { return tick(now) }

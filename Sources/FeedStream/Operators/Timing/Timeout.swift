@@ -160,7 +160,9 @@ extension Publishers {
   @usableFromInline func startTime() {
     alarm.set { [self] in expire() }
     precondition(
-      alarm.isSet, "timeout: this scheduler's time does not advance; use one whose time advances, such as an EventLoop")
+      alarm.isSet,
+      "timeout: this scheduler's time does not advance; use one whose time advances, such as an EventLoop or, in tests, a VirtualTimeScheduler"
+    )
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
