@@ -1,0 +1,157 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+/// Mistakes that tests must not overlook, and correct code that they must not refuse.
+@Suite(.settled) struct OverlookedMistakeTests {
+  private struct Boom: Error {}
+  private struct User: Equatable, CustomStringConvertible {
+    let id: Int
+    let description: String
+  }
+
+  @Test func `values are compared by equality even if the failure has none`() {
+    let ann = User(id: 1, description: "Ann")
+    let failures = failures {
+      withVirtualTime { time in
+        let recorder = Just(ann).setFailureType(to: Boom.self).record(on: time)
+        recorder.expect("(a|)", values: ["a": User(id: 2, description: "Ann")])
+      }
+    }
+    #expect(failures.count == 1)
+    withVirtualTime { time in
+      let set = Set((0..<50).map { $0 })
+      Just(set).setFailureType(to: Boom.self).record(on: time).expect("(a|)", values: ["a": Set((0..<50).reversed())])
+    }
+  }
+
+  @Test func `objects without a description are the same only if they are one object`() {
+    final class Thing {}
+    let (one, other) = (Thing(), Thing())
+    let failures = failures {
+      withVirtualTime { time in
+        [one, other].publisher.record(on: time).expect("(ba|)", values: ["a": one, "b": other])
+      }
+    }
+    #expect(failures.count == 1)
+  }
+
+  @Test func `a seed keeps the order of one source's events`() {
+    withVirtualTime(seeds: 0..<50) { time in
+      let hot: ScriptedPublisher<Character, MarbleFailure> = time.hot("-(ab|)")
+      let cold: ScriptedPublisher<Character, MarbleFailure> = time.cold("-(ab)-(c|)")
+      let (first, second) = (hot.record(on: time), cold.record(on: time))
+      time.run()
+      first.expect("-(ab|)")
+      second.expect("-(ab)-(c|)")
+    }
+  }
+
+  /// `prefix(1)` that leaves its upstream running when it completes.
+  private struct LeavesUpstream<Upstream: Publisher>: Publisher {
+    typealias Output = Upstream.Output
+    typealias Failure = Upstream.Failure
+    let upstream: Upstream
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.subscribe(Stage(subscriber))
+    }
+
+    final class Stage<Down: Subscriber>: Subscriber, Subscription
+    where Down.Input == Output, Down.Failure == Failure {
+      private var down: Down?
+      private var up: (any Subscription)?
+      init(_ down: Down) { self.down = down }
+
+      func receive(subscription: any Subscription) {
+        up = subscription
+        down?.receive(subscription: self)
+      }
+      func receive(_ input: Output) -> Subscribers.Demand {
+        guard let down else { return .none }
+        self.down = nil
+        _ = down.receive(input)
+        down.receive(completion: .finished)
+        return .none
+      }
+      func receive(completion: Subscribers.Completion<Failure>) {
+        let down = self.down
+        (self.down, up) = (nil, nil)
+        down?.receive(completion: completion)
+      }
+      func request(_ demand: Subscribers.Demand) { up?.request(demand) }
+      func cancel() {
+        up?.cancel()
+        (up, down) = (nil, nil)
+      }
+    }
+  }
+
+  @Test func `an operator that leaves its upstream running at its own completion breaks a rule`() {
+    var summary: StreamRules.Summary?
+    let failures = failures { summary = StreamRules.verify("first one") { LeavesUpstream(upstream: $0) } }
+    #expect(failures.count == 1 && summary?.broken != nil, "\(failures)")
+  }
+
+  @Test func `an operator may subscribe to its upstreams one after another`() {
+    let summary = StreamRules.verify("append", joining: 2, expects: appended) { $0[0].append($0[1]) }
+    #expect(summary.broken == nil)
+  }
+
+  private func appended(_ history: [JoinEvent]) -> (values: [Int], ending: Given.Ending?) {
+    var (values, current): ([Int], Int) = ([], 0)
+    // The completion of the second upstream, if it came before the subscription to it.
+    var early: Given.Ending?
+    for event in history {
+      guard event.upstream == current else {
+        if current == 0, event.event.isCompletion { early = event.isFinished ? .finished : .fails }
+        continue
+      }
+      if let value = event.value { values.append(value) }
+      if event.isFailure { return (values, .fails) }
+      guard event.isFinished else { continue }
+      if current == 1 { return (values, .finished) }
+      current = 1
+      if let early { return (values, early) }
+    }
+    return (values, nil)
+  }
+
+  @Test func `cancelledAtEnd works for a source whose events are all played`() {
+    withVirtualTime { time in
+      let hot: ScriptedPublisher<Character, MarbleFailure> = time.hot("a-b")
+      let recorder = hot.map { $0 }.record(on: time).cancelledAtEnd()
+      time.run()
+      recorder.expect("a-b")
+    }
+  }
+
+  @Test func `a program prints all of its text, in order, before it exits`() {
+    withVirtualTime { time in
+      time.programs["p"] = { program in
+        for text in ["one\n", "two\n", String(repeating: "x", count: 100_000)] { program.print(text) }
+        program.exit()
+      }
+      var output = ""
+      let all = Subprocess("p").output(on: time).sink { _ in
+      } receiveValue: {
+        output += $0.text
+      }
+      time.run()
+      #expect(output.hasPrefix("one\ntwo\nxxx") && output.utf8.count == 100_008)
+      #expect(time.programs.running.isEmpty)
+      all.cancel()
+    }
+  }
+
+  @Test func `a virtual file can be truncated and extended`() {
+    withVirtualTime { time in
+      time.files["f"] = "abc"
+      time.files.truncate("f", to: 5)
+      #expect(time.files["f"] == "abc\0\0")
+      time.files.truncate("f", to: 1)
+      #expect(time.files["f"] == "a")
+    }
+  }
+}
