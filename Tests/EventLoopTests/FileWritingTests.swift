@@ -55,6 +55,23 @@ import Testing
     #expect(attributes[.posixPermissions] as? Int == 0o640)
   }
 
+  @Test func `an atomic write keeps permissions that the mask would remove, and follows a link to a missing file`()
+    throws
+  {
+    folder.write("before", to: "file")
+    try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: folder("file"))
+    #expect(write(["after"], .atomically, to: "file").isFinished)
+    #expect(try FileManager.default.attributesOfItem(atPath: folder("file"))[.posixPermissions] as? Int == 0o666)
+    try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: "missing")
+    #expect(write(["new"], .atomically, to: "link").isFinished)
+    #expect(folder.text("missing") == "new")
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder("link")) == "missing")
+    let long = String(repeating: "é", count: 125)
+    #expect(write(["long"], .atomically, to: long).isFinished)
+    #expect(folder.text(long) == "long")
+    #expect(folder.names.count == 4)
+  }
+
   @Test func `an atomic write to a symbolic link replaces the link's target`() throws {
     folder.write("before", to: "file")
     try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: "file")

@@ -91,6 +91,31 @@ import Testing
     }
   }
 
+  @Test func `variables that are not UTF-8 are passed on when others change`() {
+    setenv("FEEDSTREAM_LATIN", "caf\u{E9}", 1)
+    let latin: [CChar] = Array("FEEDSTREAM_LATIN".utf8CString)
+    let value: [CChar] = [0x63, 0x61, 0x66, CChar(bitPattern: 0xE9), 0]
+    setenv(latin, value, 1)
+    defer { unsetenv("FEEDSTREAM_LATIN") }
+    let script = "printf %s \"$FEEDSTREAM_LATIN\" | od -An -tx1 | tr -d ' \\n'"
+    #expect(run(shell(script, environment: .inherited.setting("A", to: "1"))).text == "636166e9")
+  }
+
+  @Test func `the largest limits mean no limit`() {
+    var subprocess = shell("ulimit -f; ulimit -n > /dev/null; echo ok")
+    subprocess.limits = Subprocess.Limits(processorSeconds: .max, memoryBytes: .max, fileBytes: .max, openFiles: .max)
+    #expect(run(subprocess).text == "unlimited\nok\n")
+  }
+
+  @Test func `a program's end is noticed although its signal is blocked`() {
+    var (signals, before) = (sigset_t(), sigset_t())
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGCHLD)
+    pthread_sigmask(SIG_BLOCK, &signals, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    #expect(run(shell("echo ok")).text == "ok\n")
+  }
+
   @Test func `the environment can be inherited, changed or empty`() {
     setenv("FEEDSTREAM_SECRET", "hidden", 1)
     let script = "echo ${FEEDSTREAM_SECRET-none} ${A-none}"

@@ -34,6 +34,15 @@ import Testing
     #expect(keys([Chunk(bytes[..<1]), Chunk(bytes[1...])]) == [.character("é")])
     #expect(keys([[0xFF, 0x61]]) == [.other([0xFF]), .character("a")])
     #expect(keys([[0xC3]]) == [.other([0xC3])])
+    // Keys after an invalid byte don't wait for the bytes that it announces.
+    var decoder = KeyDecoder()
+    for (bytes, expected) in [([0xE9, 0x03], TerminalKey.control("c")), ([0xFF, 0x61], .character("a"))]
+      as [([UInt8], TerminalKey)]
+    {
+      decoder.feed(Chunk(bytes))
+      #expect(decoder.next() == .other(Chunk(bytes.prefix(1))))
+      #expect(decoder.next() == expected)
+    }
   }
 
   @Test func `a terminal's reply is delivered as one value, not as keys`() {

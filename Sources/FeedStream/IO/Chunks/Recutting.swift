@@ -100,7 +100,8 @@ public struct JoiningDecoder: ChunkDecoder, Sendable {
   }
 
   public mutating func feed(_ chunk: Chunk) {
-    held?.append(chunk)
+    // Compacted, so that a few bytes don't keep a large block of memory alive.
+    held?.append(chunk.compacted())
     count += chunk.count
   }
 

@@ -59,6 +59,8 @@ package enum FileOpening: Sendable {
   case appending(permissions: UInt16)
   /// Fails if the file exists.
   case creating(permissions: UInt16)
+  /// As `creating`, with exactly these permissions, whatever the process's mask is.
+  case creatingExactly(permissions: UInt16)
 }
 
 /// The status of a file, from the file system.

@@ -153,12 +153,19 @@ private final class FileWriter: @unchecked Sendable {
 
   private func openReplacement() throws(SystemError) -> any OpenFile {
     let destination = files.destination(of: path)
-    let permissions = try files.status(of: destination)?.permissions ?? self.permissions
+    let opening: FileOpening =
+      if let known = try files.status(of: destination)?.permissions {
+        .creatingExactly(permissions: known)
+      } else {
+        .creating(permissions: permissions)
+      }
     let (folder, name) = split(destination)
-    let temporary = "\(folder)/.\(name).\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).tmp"
+    // A name has at most 255 bytes.
+    let beginning = String(decoding: name.utf8.prefix(200), as: UTF8.self)
+    let temporary = "\(folder)/.\(beginning).\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).tmp"
     let file: any OpenFile
     do throws(SystemError) {
-      file = try files.open(temporary, .creating(permissions: permissions))
+      file = try files.open(temporary, opening)
     } catch {
       // Name the requested path in the error, not that of the temporary file.
       throw SystemError("open", path, code: error.code)

@@ -20,10 +20,12 @@ package final class SystemFiles: FileSystem {
       case .reading: (O_RDONLY, 0)
       case .replacing(let permissions): (O_WRONLY | O_CREAT | O_TRUNC, permissions)
       case .appending(let permissions): (O_WRONLY | O_CREAT | O_APPEND, permissions)
-      case .creating(let permissions): (O_WRONLY | O_CREAT | O_EXCL, permissions)
+      case .creating(let permissions), .creatingExactly(let permissions): (O_WRONLY | O_CREAT | O_EXCL, permissions)
       }
     let descriptor = System.open(path, flags, permissions: permissions)
     guard descriptor >= 0 else { throw SystemError("open", path, code: errno) }
+    // A file system without permissions refuses this, and keeps none anyway.
+    if case .creatingExactly = opening { _ = fchmod(descriptor, mode_t(permissions)) }
     return SystemFile(descriptor, name: path)
   }
 
@@ -36,9 +38,22 @@ package final class SystemFiles: FileSystem {
   }
 
   package func destination(of path: String) -> String {
-    guard !path.utf8.contains(0), let real = realpath(path, nil) else { return path }
-    defer { free(real) }
-    return String(cString: real)
+    guard !path.utf8.contains(0) else { return path }
+    var path = path
+    // A link may lead to a file that doesn't exist yet. The system follows at most 40 links.
+    for _ in 0..<40 {
+      if let real = realpath(path, nil) {
+        defer { free(real) }
+        return String(cString: real)
+      }
+      var room = [CChar](repeating: 0, count: Int(PATH_MAX))
+      let count = readlink(path, &room, room.count - 1)
+      guard count > 0 else { return path }
+      let target = String(cString: room)
+      let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+      path = target.hasPrefix("/") ? target : folder + target
+    }
+    return path
   }
 
   package func rename(_ path: String, to other: String) throws(SystemError) {

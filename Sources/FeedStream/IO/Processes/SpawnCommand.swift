@@ -12,7 +12,8 @@ internal import CLibUV
 struct SpawnCommand {
   private let file: String
   private let arguments: [String]
-  private let environment: [String]?
+  /// The variables as null-terminated bytes, which needn't be UTF-8.
+  private let environment: [[CChar]]?
   private let folder: String?
 
   init(_ subprocess: Subprocess) throws(SystemError) {
@@ -61,7 +62,7 @@ struct SpawnCommand {
     endsDescendants: Bool, _ callBack: @escaping uv_exit_cb
   ) -> Int32 {
     var arguments = self.arguments.map { strdup($0) } + [nil]
-    var variables = (environment ?? []).map { strdup($0) } + [nil]
+    var variables = (environment ?? []).map { $0.withUnsafeBufferPointer { strdup($0.baseAddress!) } } + [nil]
     defer { for text in arguments + variables { free(text) } }
     var streams = descriptors.map { descriptor in
       var stream = uv_stdio_container_t()
@@ -94,35 +95,41 @@ struct SpawnCommand {
 }
 
 extension Subprocess.Environment {
-  /// The variables as `name=value`; `nil` for this process's environment, unchanged.
-  fileprivate func variables(for program: String) throws(SystemError) -> [String]? {
+  /// The variables as `name=value` with a null at the end; `nil` for this process's environment, unchanged.
+  fileprivate func variables(for program: String) throws(SystemError) -> [[CChar]]? {
     if inherits, changes.isEmpty { return nil }
     for (name, value) in changes where name.isEmpty || (name + (value ?? "")).contains("\0") || name.contains("=") {
       throw SystemError("set the variable \(name.debugDescription) for", program, code: EINVAL)
     }
-    var variables: [String: String] = [:]
+    func bytes(_ text: UnsafePointer<CChar>) -> [CChar] { Array(UnsafeBufferPointer(start: text, count: strlen(text))) }
+    var variables: [[CChar]: [CChar]] = [:]
     if inherits {
       var items: UnsafeMutablePointer<uv_env_item_t>?
       var count: Int32 = 0
       let code = uv_os_environ(&items, &count)
       guard code == 0 else { throw SystemError("read the environment for", program, code: code) }
       for index in 0..<Int(count) {
-        variables[String(cString: items![index].name)] = String(cString: items![index].value)
+        variables[bytes(items![index].name)] = bytes(items![index].value)
       }
       uv_os_free_environ(items, count)
     }
-    for (name, value) in changes { variables[name] = value }
-    return variables.map { "\($0)=\($1)" }.sorted()
+    for (name, value) in changes { variables[bytes(name)] = value.map { bytes($0) } }
+    let equals = [CChar(bitPattern: UInt8(ascii: "="))]
+    return variables.map { $0 + equals + $1 + [0] }.sorted { $0.lexicographicallyPrecedes($1) }
   }
 }
 
 extension Subprocess.Limits {
   /// The limits as shell commands.
   fileprivate var commands: [String] {
-    [
-      processorSeconds.map { "ulimit -S -t \($0) && ulimit -H -t \($0 + 1)" },
-      memoryBytes.map { "ulimit -v \(Swift.max($0 / 1024, 1))" },
-      fileBytes.map { "ulimit -f \(($0 + 511) / 512)" }, openFiles.map { "ulimit -n \($0)" },
+    // The largest number means no limit, and is more than a shell accepts.
+    func limit(_ number: Int?, _ command: (Int) -> String) -> String? {
+      number.flatMap { $0 == .max ? nil : command($0) }
+    }
+    return [
+      limit(processorSeconds) { "ulimit -S -t \($0) && ulimit -H -t \($0 + 1)" },
+      limit(memoryBytes) { "ulimit -v \(Swift.max($0 / 1024, 1))" },
+      limit(fileBytes) { "ulimit -f \($0 / 512 + ($0 % 512 > 0 ? 1 : 0))" }, limit(openFiles) { "ulimit -n \($0)" },
     ].compactMap { $0 }
   }
 }

@@ -112,7 +112,9 @@ extension SocketAddress {
         guard read(address, &length) == 0 else { return nil }
         if Int32(address.pointee.sa_family) == AF_INET6 {
           return address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { address in
-            let name = Self.text { uv_ip6_name(address, $0.baseAddress, $0.count) }
+            var name = Self.text { uv_ip6_name(address, $0.baseAddress, $0.count) }
+            // A link-local address is complete only with its interface.
+            if address.pointee.sin6_scope_id != 0 { name += "%" + Self.interface(address.pointee.sin6_scope_id) }
             return .internet(host: name, port: Int(UInt16(bigEndian: address.pointee.sin6_port)))
           }
         }
@@ -124,6 +126,12 @@ extension SocketAddress {
     }
     guard let kind else { return nil }
     self.init(kind)
+  }
+
+  /// The name of a network interface, or its number if it has no name.
+  private static func interface(_ number: UInt32) -> String {
+    var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
+    return if_indextoname(number, &name) == nil ? "\(number)" : String(cString: name)
   }
 
   /// The null-terminated text that `write` writes. This method doesn't allocate a buffer, because it is called for each

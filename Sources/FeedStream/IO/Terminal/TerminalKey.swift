@@ -35,7 +35,8 @@ public struct KeyDecoder: ChunkDecoder, Sendable {
     if let key = Self.plain(first) { return taking(1, key) }
     // The piece may end within a multibyte character.
     let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1
-    guard rest.count >= length || isLast else { return nil }
+    let isValid = first < 0xF5 && rest.prefix(length).dropFirst().allSatisfy { 0x80...0xBF ~= $0 }
+    guard rest.count >= length || isLast || !isValid else { return nil }
     let bytes = rest.prefix(length)
     guard let character = String(validating: bytes, as: UTF8.self)?.first else {
       return taking(1, .other(rest.prefix(1)))
