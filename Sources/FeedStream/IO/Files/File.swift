@@ -5,6 +5,10 @@
 ///       .sink { print($0) } receiveValue: { print($0) }
 ///
 /// System calls run on the thread pool, so the loop never waits for the disk.
+///
+/// A named pipe keeps a thread of the pool until another program has opened its other end, even after a cancellation;
+/// with four such pipes, other files have to wait. Open a pipe yourself with `O_NONBLOCK`, and watch it with a
+/// ``PollHandle``, instead.
 public struct File: Hashable, Sendable {
   /// The path, unchanged.
   public let path: String

@@ -18,7 +18,9 @@ public struct Subprocess: Hashable, Sendable {
     case null
   }
 
-  /// Limits for the program; `nil` keeps this process's limit. `/bin/sh` sets the limits and then executes the program.
+  /// Limits for the program; `nil` and the largest number keep this process's limit. `/bin/sh` sets the limits and then
+  /// executes the program: it adds `PWD` to the environment, and may leave out variables whose names aren't
+  /// identifiers, such as `my.setting`.
   public struct Limits: Hashable, Sendable {
     /// The CPU time, in seconds, after which `SIGXCPU` ends the program; `SIGKILL` follows a second later.
     public var processorSeconds: Int?
