@@ -48,6 +48,7 @@
       case .tooManyWaiting: "tooManyWaiting"
       case .notSecure: "notSecure"
       case .noSuchPrimary: "noSuchPrimary"
+      case .unsupported: "unsupported"
       case .clientClosed: "clientClosed"
       }
     }
