@@ -90,6 +90,12 @@ import Testing
     #expect(first == .message("Hello") && second == .message("Hello"))
   }
 
+  @Test func `a compressed message is read without a limit`() {
+    var limits = WebSocketLimits()
+    (limits.messageBytes, limits.frameBytes) = (.max, .max)
+    #expect(inflate([0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00], limits) == ["text Hello"])
+  }
+
   @Test func `data that can't be decompressed is refused with 1007`() {
     #expect(inflate([0xFF, 0xFF, 0xFF, 0xFF]) == ["1007"])
     // A block without an end.
