@@ -62,9 +62,7 @@ extension CurlTransfer {
   func expectation(of request: HTTPRequest, _ upload: BodyUpload?) -> String? {
     guard sendsLength(request, upload), !request.has("Expect") else { return nil }
     let isLong = upload.map { $0.length.map { $0 > Self.mostUnannounced } ?? true } ?? false
-    guard upload != nil, request.expectsContinue ?? isLong else { return "Expect:" }
-    // libcurl expects consent for a long body by itself, and then repeats it without after 417.
-    return isLong ? nil : "Expect: 100-continue"
+    return upload != nil && request.expectsContinue ?? isLong ? "Expect: 100-continue" : "Expect:"
   }
 
   private func sendsLength(_ request: HTTPRequest, _ upload: BodyUpload?) -> Bool {

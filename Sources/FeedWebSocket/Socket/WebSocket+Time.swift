@@ -5,15 +5,14 @@ extension WebSocket {
   /// Sets the timer for the next deadline, unless it is set for an earlier time.
   func watch() {
     guard state != .closed else { return }
-    var dues: [StreamInstant] = []
+    var next: StreamInstant?
     if let closeBegan {
-      dues.append(closeBegan.advanced(by: limits.closeDeadline))
+      next = closeBegan.advanced(by: limits.closeDeadline)
     } else if state == .open {
-      dues.append(
-        pingSent?.advanced(by: limits.pongDeadline) ?? lastHeard.advanced(by: limits.pingInterval))
+      next = pingSent?.advanced(by: limits.pongDeadline) ?? lastHeard.advanced(by: limits.pingInterval)
     }
-    if let writeBegan { dues.append(writeBegan.advanced(by: writeLimit)) }
-    guard let due = dues.min() else { return }
+    if let end = writeBegan?.advanced(by: writeLimit) { next = next.map { min($0, end) } ?? end }
+    guard let due = next else { return }
     if let alarmAt, alarm != nil, alarmAt <= due { return }
     alarm?.cancel()
     alarmAt = due
