@@ -28,10 +28,12 @@ import Testing
   }
 
   @Test func `an error in a command shows that command's usage`() async throws {
-    let run = try await FeedBinary.run(
-      ["watch", "--every", "1m", "--opml", "/nonexistent/list.opml"])
-    #expect(run.status == 64)
-    #expect(run.errors.hasPrefix("feed: There is no file /nonexistent/list.opml.\nUsage: feed watch "))
+    try await withFolder { folder in
+      let list = folder.appendingPathComponent("list.opml").path
+      let run = try await FeedBinary.run(["watch", "--every", "1m", "--opml", list])
+      #expect(run.status == 64)
+      #expect(run.errors.hasPrefix("feed: There is no file \(list).\nUsage: feed watch "))
+    }
   }
 
   @Test func `watch without an interval lists the options to choose from`() async throws {
@@ -109,8 +111,9 @@ import Testing
           "hint: if you trust the certificate's issuer, pass the issuer's certificate with --cacert <file>\n"))
       #expect(try await FeedBinary.run(load + ["--cacert", origin.certificate]).status == 0)
       #expect(try await FeedBinary.run(load, environment: ["SSL_CERT_FILE": origin.certificate]).status == 0)
-      let missing = try await FeedBinary.run(load + ["--cacert", "/nonexistent.pem"])
-      #expect(missing.status == 64 && missing.errors.hasPrefix("feed: --cacert: /nonexistent.pem can't be read."))
+      let none = origin.certificate + ".none"
+      let missing = try await FeedBinary.run(load + ["--cacert", none])
+      #expect(missing.status == 64 && missing.errors.hasPrefix("feed: --cacert: \(none) can't be read."))
     }
   }
 

@@ -66,13 +66,14 @@ import Testing
 
   @Test func `reading a missing file fails with an error that names it`() {
     var error: SystemError?
-    let none = File("/nonexistent/file").bytes(on: loop)
+    let path = folder.appending(path: "none/file").path
+    let none = File(path).bytes(on: loop)
       .sink {
         if case .failure(let failure) = $0 { error = failure }
       } receiveValue: { _ in
       }
     loop.run()
-    #expect(error?.description == "cannot open /nonexistent/file: no such file or directory (ENOENT)")
+    #expect(error?.description == "cannot open \(path): no such file or directory (ENOENT)")
     none.cancel()
   }
 

@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test func `reading an unreadable folder fails with an error that names it`() throws {
-    for path in ["/nonexistent", folder("file"), folder("a\0b")] {
+    for path in [folder("none"), folder("file"), folder("a\0b")] {
       folder.write("", to: "file")
       let outcome = Outcome(Folder(path).entries(on: loop))
       loop.run()
@@ -131,10 +131,10 @@ import Testing
     loop.run { outcome.completion != nil }
     #expect(outcome.error == SystemError("watch", folder("below"), code: ENOENT))
 
-    let none = Outcome(Folder("/nonexistent").changes(on: loop))
+    let none = Outcome(Folder(folder("none")).changes(on: loop))
     #expect(none.completion == nil)
     loop.run()
-    #expect(none.error == SystemError("watch", "/nonexistent", code: ENOENT))
+    #expect(none.error == SystemError("watch", folder("none"), code: ENOENT))
 
     let cut = Outcome(Folder(folder.path + "\0x").changes(on: loop))
     loop.run()

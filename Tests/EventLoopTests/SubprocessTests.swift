@@ -75,11 +75,11 @@ import Testing
   @Test func `a program that is missing, can't be run or has no folder is an error that names it`() {
     folder.write("#!/bin/sh", to: "plain")
     var inNowhere = Subprocess("true")
-    inNowhere.folder = "/nonexistent"
+    inNowhere.folder = folder("nowhere")
     for (subprocess, subject, name) in [
       (Subprocess("no-such-program"), "no-such-program", "ENOENT"),
       (Subprocess(folder("none")), folder("none"), "ENOENT"),
-      (Subprocess(folder("plain")), folder("plain"), "EACCES"), (inNowhere, "/nonexistent", "ENOENT"),
+      (Subprocess(folder("plain")), folder("plain"), "EACCES"), (inNowhere, folder("nowhere"), "ENOENT"),
       (Subprocess("a\0b"), "a\0b", "EINVAL"), (Subprocess(""), "a program without a name", "ENOENT"),
       (Subprocess("true", environment: ["A=B": ""]), "true", "EINVAL"),
     ] {
