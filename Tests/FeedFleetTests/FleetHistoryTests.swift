@@ -4,12 +4,12 @@ import Testing
 
 /// Random histories of a fleet in virtual time, checked against conditions that always hold.
 @Suite(.settled) struct FleetHistoryTests {
-  /// Ten seeds, unless the environment sets a number, `FLEET_SEEDS=1000`, or a range, `FLEET_SEEDS=17...17`.
+  /// Five seeds, unless the environment sets a number, `FLEET_SEEDS=1000`, or a range, `FLEET_SEEDS=17...17`.
   static let seeds: ClosedRange<UInt64> = {
     let words = (ProcessInfo.processInfo.environment["FLEET_SEEDS"] ?? "").split(separator: "...").compactMap {
       UInt64($0)
     }
-    return words.count == 2 ? words[0]...max(words[0], words[1]) : 1...(words.first ?? 10)
+    return words.count == 2 ? words[0]...max(words[0], words[1]) : 1...(words.first ?? 5)
   }()
 
   @Test func `workers share hosts without failures`() {

@@ -15,8 +15,8 @@ struct YearOfPollingTests {
 
   @Test(arguments: 0..<10)
   func `after every event the right feed is shown, and no data is lost or left over`(decade: Int) {
-    for seed in 0..<20 {
-      let report = simulate(UInt64(decade * 20 + seed))
+    for seed in 0..<10 {
+      let report = simulate(UInt64(decade * 10 + seed))
       #expect(report.failure == nil)
     }
   }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -39,7 +40,7 @@ import Testing
 
   @Test(arguments: orders.keys.sorted())
   func `each folder uses only folders below it`(_ module: String) throws {
-    let house = try House(module)
+    let house = try House.of(module)
     let order = try #require(Self.orders[module])
     #expect(house.folders.subtracting(order).sorted() == [], "give the new folder its place in the order")
     #expect(house.arrows(against: order) == [])
@@ -52,13 +53,13 @@ import Testing
   }
 
   @Test func `the cache does not use pipelines, and JSON and XML feeds do not use each other`() throws {
-    #expect(try House("Sources/ImageFeed").arrows(from: "Cache", to: "Pipelines") == [])
-    let formats = try House("Sources/FeedFormats")
+    #expect(try House.of("Sources/ImageFeed").arrows(from: "Cache", to: "Pipelines") == [])
+    let formats = try House.of("Sources/FeedFormats")
     #expect(formats.arrows(from: "JSON", to: "OPML") + formats.arrows(from: "Syndication", to: "JSON") == [])
   }
 
   @Test func `the poller imports no engine`() throws {
-    let house = try House("Sources/FeedPolling")
+    let house = try House.of("Sources/FeedPolling")
     let modules = Set(house.folders.flatMap { house.imports(in: $0) }.map(\.module))
     #expect(
       modules.isSubset(
@@ -67,7 +68,7 @@ import Testing
 
   @Test(arguments: ["Core", "Engine", "Schedulers", "Subjects", "Publishers", "Subscribers", "Operators"])
   func `the stream folders import neither Foundation nor libuv`(_ folder: String) throws {
-    let house = try House("Sources/FeedStream")
+    let house = try House.of("Sources/FeedStream")
     let imports = house.imports(in: folder)
     #expect(Set(imports.map(\.module)).isSubset(of: ["Synchronization", "CThread", "Glibc", "Musl", "Darwin"]))
     // The C library has a different name on each system.
@@ -76,14 +77,14 @@ import Testing
 }
 
 /// One module's folders, the types that each declares and the names that each uses.
-private struct House {
+private struct House: Sendable {
   struct Import: Equatable {
     let file: String
     let module: String
     let isConditional: Bool
   }
 
-  private struct File {
+  private struct File: Sendable {
     let name: String
     let folder: String
     let code: String
@@ -100,7 +101,19 @@ private struct House {
 
   var folders: Set<String> { Set(files.map(\.folder)) }
 
-  init(_ module: String) throws {
+  private static let known = Mutex<[String: House]>([:])
+
+  /// Reads a module once for all tests, because reading takes a second or two.
+  static func of(_ module: String) throws -> House {
+    try known.withLock { houses in
+      if let house = houses[module] { return house }
+      let house = try House(module)
+      houses[module] = house
+      return house
+    }
+  }
+
+  private init(_ module: String) throws {
     let base = Self.root.appending(path: module).path
     var files: [File] = []
     for path in try FileManager.default.subpathsOfDirectory(atPath: base).sorted()
