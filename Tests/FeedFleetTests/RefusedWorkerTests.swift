@@ -31,9 +31,9 @@ import Testing
     func visit(
       _ host: String, with lease: WorkLease, by worker: String, for duration: Duration
     ) -> AnyPublisher<WorkVisit, FleetError> { fleet.visit(host, with: lease, by: worker, for: duration) }
-    func endVisit(of host: String, with lease: WorkLease, gap: Duration) -> AnyPublisher<Void, FleetError> {
-      fleet.endVisit(of: host, with: lease, gap: gap)
-    }
+    func endVisit(
+      of host: String, with lease: WorkLease, gap: Duration, pause: HostPause?
+    ) -> AnyPublisher<Void, FleetError> { fleet.endVisit(of: host, with: lease, gap: gap, pause: pause) }
     func add(_ feeds: [NewFeed]) -> AnyPublisher<Int, FleetError> { fleet.add(feeds) }
     func remove(_ address: URL) -> AnyPublisher<Bool, FleetError> { fleet.remove(address) }
     func pause(_ host: String, for duration: Duration?, because reason: String) -> AnyPublisher<Void, FleetError> {

@@ -213,9 +213,9 @@ import Testing
       // The request is repeated, because its reply was lost.
       #expect(try visit(mine) == .granted)
       #expect(try fleet.claim(worker: "another") == [])
-      try fleet.wait(queue.endVisit(of: "b.example", with: its, gap: .zero))
+      try fleet.wait(queue.endVisit(of: "b.example", with: its, gap: .zero, pause: nil))
       #expect(try fleet.claim(worker: "another") == [], "another's visit was ended")
-      try fleet.wait(queue.endVisit(of: "b.example", with: mine, gap: .seconds(60)))
+      try fleet.wait(queue.endVisit(of: "b.example", with: mine, gap: .seconds(60), pause: nil))
       #expect(try fleet.claim(worker: "another") == [])
       guard case .busy = try visit(mine) else {
         Issue.record("a resting host was visited")
@@ -225,7 +225,7 @@ import Testing
       #expect(try visit(mine, "c.example") == .paused(until: nil, reason: "quiet"))
       // A host without feeds is forgotten after its lease, and never granted.
       #expect(try visit(mine, "d.example") == .granted)
-      try fleet.wait(queue.endVisit(of: "d.example", with: mine, gap: .zero))
+      try fleet.wait(queue.endVisit(of: "d.example", with: mine, gap: .zero, pause: nil))
       #expect(try fleet.claim(worker: "another") == [])
     }
   }

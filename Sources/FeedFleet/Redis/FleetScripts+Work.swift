@@ -126,14 +126,16 @@ extension FleetScripts {
     return {'granted'}
     """)
 
-  /// Arguments: host, nonce, gap.
+  /// Arguments: host, nonce, gap, end of the pause or nothing, its reason.
   static let endVisit = freeing(
     "endVisit",
     """
     local lease = redis.call('HGET', p .. 'leases', ARGV[1])
     if not lease or string.sub(lease, 1, #ARGV[2] + 1) ~= ARGV[2] .. ' ' then return 0 end
     redis.call('HDEL', p .. 'leases', ARGV[1])
-    rest(ARGV[1], ARGV[3])
+    pause(ARGV[1], ARGV[4], ARGV[5])
+    local pace = tonumber(string.match(redis.call('HGET', p .. 'paces', ARGV[1]) or '', '^%d+') or 0)
+    rest(ARGV[1], math.max(ARGV[3], pace))
     open(ARGV[1], 0)
     return 1
     """)
@@ -155,8 +157,11 @@ extension FleetScripts {
     end
     redis.call('HDEL', p .. 'leases', h)
     redis.call('HDEL', p .. 'lapses', a)
+    -- Even if the feed was removed, its host's pause and pace hold for the host's other feeds.
+    pause(h, ARGV[6], ARGV[7])
+    if ARGV[15] ~= '' then redis.call('HSET', p .. 'paces', h, ARGV[15]) else redis.call('HDEL', p .. 'paces', h) end
+    rest(h, ARGV[5])
     if not redis.call('ZSCORE', p .. 'h:' .. h, a) then
-      rest(h, ARGV[5])
       open(h, 0)
       return {'lost', ''}
     end
@@ -180,15 +185,6 @@ extension FleetScripts {
       list()
     end
     redis.call('ZADD', p .. 'h:' .. ARGV[14], ARGV[4], a)
-    if ARGV[6] ~= '' then
-      local pause = redis.call('ZSCORE', p .. 'pauses', h)
-      if not pause or tonumber(pause) < tonumber(ARGV[6]) then
-        redis.call('ZADD', p .. 'pauses', ARGV[6], h)
-        redis.call('HSET', p .. 'reasons', h, ARGV[7])
-      end
-    end
-    if ARGV[15] ~= '' then redis.call('HSET', p .. 'paces', h, ARGV[15]) else redis.call('HDEL', p .. 'paces', h) end
-    rest(h, ARGV[5])
     open(h, 0)
     if ARGV[14] ~= h then
       rest(ARGV[14], ARGV[5])

@@ -80,6 +80,12 @@ enum FleetScripts {
       if till <= math.max(tonumber(redis.call('GET', p .. 'g:' .. h) or now), now) then return end
       redis.call('SET', p .. 'g:' .. h, whole(till), 'PX', whole(till - now))
     end
+    -- Keeps a host closed until `till`, if that isn't empty, unless it is closed for longer.
+    local function pause(h, till, reason)
+      if till == '' or paused(h) >= tonumber(till) then return end
+      redis.call('ZADD', p .. 'pauses', till, h)
+      redis.call('HSET', p .. 'reasons', h, reason)
+    end
     local function rested(h) return tonumber(redis.call('GET', p .. 'g:' .. h) or 0) end
     -- Sets when a host's time comes: when a feed is due, it is not left alone, has rested, and not before `earliest`.
     local function open(h, earliest)

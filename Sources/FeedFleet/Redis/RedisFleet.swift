@@ -220,9 +220,17 @@ extension RedisFleet: WorkQueue {
     }
   }
 
-  public func endVisit(of host: String, with lease: WorkLease, gap: Duration) -> AnyPublisher<Void, FleetError> {
-    run(FleetScripts.endVisit, [RedisArgument(host), RedisArgument(lease.nonce), .milliseconds(gap)]).map { _ in }
-      .eraseToAnyPublisher()
+  public func endVisit(
+    of host: String, with lease: WorkLease, gap: Duration, pause: HostPause?
+  ) -> AnyPublisher<Void, FleetError> {
+    run(
+      FleetScripts.endVisit,
+      [
+        RedisArgument(host), RedisArgument(lease.nonce), .milliseconds(gap),
+        RedisArgument(pause.map { "\($0.until.milliseconds)" } ?? ""), RedisArgument(pause?.reason ?? ""),
+      ]
+    )
+    .map { _ in }.eraseToAnyPublisher()
   }
 
   public func add(_ feeds: [NewFeed]) -> AnyPublisher<Int, FleetError> {

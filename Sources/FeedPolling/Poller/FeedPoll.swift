@@ -155,6 +155,8 @@ package final class FeedPoll: Cancellable {
       lease: lease, outcome: exchange.outcome(of: result, now: now), wasConditional: exchange.wasConditional,
       interval: terms.feed.interval, gap: terms.gap, now: now, random: SplitMix64(seed: terms.seed))
     report.isPushed = terms.isPushed
+    report.sentValidators = exchange.sentValidators
+    report.isFromElsewhere = exchange.isFromElsewhere(than: lease.host)
     let completion = PollCompletion(
       of: lease, change, wasRead: result != nil, pausesHost: report.pausesHost, now: now
     ) { [report] in report.record(after: $0) }

@@ -19,8 +19,13 @@ package final class PollDesk {
 
     func cancel() { done = nil }
 
-    /// False for an abandoned claim. Other operations are carried out even if they are abandoned.
-    var isWanted: Bool { if case .claim = work { done != nil } else { true } }
+    /// False for an abandoned claim or visit. Other operations are carried out even if they are abandoned.
+    var isWanted: Bool {
+      switch work {
+      case .claim, .visit: done != nil
+      case .completion, .release: true
+      }
+    }
   }
 
   /// The minimum time between transactions with many polls.
@@ -57,6 +62,18 @@ package final class PollDesk {
     }
   }
 
+  /// - Parameter done: receives the state of the host if it is closed, or `nil` if it may be visited.
+  func visit(_ visit: HostVisit, _ done: @escaping (Result<HostHealth?, FeedStoreError>) -> Void) {
+    _ = add(.visit(visit)) { answer in
+      done(answer.map { if case .visit(closed: let host) = $0 { host } else { nil } })
+    }
+  }
+
+  /// - Parameter done: receives the store's error, if it fails.
+  func release(_ release: HostRelease, failed: @escaping (FeedStoreError) -> Void) {
+    _ = add(.release(release)) { if case .failure(let error) = $0 { failed(error) } }
+  }
+
   /// Makes the worker record all waiting results after its current work, so that a shutdown has to wait only for the
   /// worker.
   func flush() {
@@ -69,7 +86,7 @@ package final class PollDesk {
   {
     let job = Job(work, done)
     waiting.append(job)
-    if case .completion(let completion) = work, completion.pausesHost {
+    if work.pausesHost {
       // A pause must be saved immediately, in case this process is killed.
       timer.take()?.cancel()
       opens = nil

@@ -10,8 +10,10 @@ final class PollExchange: FeedExchangeObserver {
   private(set) var wasConditional = false
   /// The URL of the first request; later requests are for the feed that a web page links to.
   private var first: URL?
+  private var requests = 0
 
   func requested(_ request: HTTPRequest) {
+    requests += 1
     wasConditional = request.headers.contains { $0.name == "If-None-Match" || $0.name == "If-Modified-Since" }
     first = first ?? request.url
   }
@@ -24,6 +26,15 @@ final class PollExchange: FeedExchangeObserver {
 
   /// True when the server reported that nothing has changed.
   var isUnchanged: Bool { head?.status == 304 }
+
+  /// True if the last response came from a host other than `host`.
+  func isFromElsewhere(than host: String) -> Bool {
+    guard let head, requests > 1 || !head.redirects.isEmpty else { return false }
+    return head.url.pollingHost != host
+  }
+
+  /// True if the last response had a document and validators, false if it had none; `nil` without a document.
+  var sentValidators: Bool? { head?.status == 200 ? !validators.isEmpty : nil }
 
   /// The validators of the last response.
   var validators: FeedValidators { head.map { FeedValidators($0.headers) } ?? FeedValidators() }

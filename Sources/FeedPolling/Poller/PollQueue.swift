@@ -26,6 +26,8 @@ struct PollQueue {
   /// The due time of each waiting feed; an entry in ``waiting`` with a different time is obsolete.
   private var dues: [Double?] = []
   private var numbers: [String: Int] = [:]
+  /// The hosts that running feeds get when their requests have ended.
+  private var moves: [Int: Int] = [:]
   /// Feeds that are not due yet.
   private var waiting = Agenda()
   /// Hosts with feeds that are due.
@@ -40,12 +42,7 @@ struct PollQueue {
 
   /// Adds a feed. The first feed has number 0, the next one 1, and so on.
   mutating func add(host name: String, due: Double?) {
-    let host = numbers[name] ?? hosts.count
-    if host == hosts.count {
-      hosts.append(Host())
-      numbers[name] = host
-    }
-    hostOfFeed.append(host)
+    hostOfFeed.append(number(of: name))
     dues.append(nil)
     if let due { wait(hostOfFeed.count - 1, until: due) }
   }
@@ -53,6 +50,19 @@ struct PollQueue {
   private mutating func wait(_ feed: Int, until due: Double) {
     dues[feed] = due
     waiting.insert(feed, at: due)
+  }
+
+  /// Forgets when a waiting feed is due.
+  mutating func remove(_ feed: Int) { dues[feed] = nil }
+
+  /// Puts a feed into another host's queue. Call this before ``ended(_:due:hostOpens:)``, which the old host gets.
+  mutating func move(_ feed: Int, to name: String) { moves[feed] = number(of: name) }
+
+  private mutating func number(of name: String) -> Int {
+    if let number = numbers[name] { return number }
+    hosts.append(Host())
+    numbers[name] = hosts.count - 1
+    return hosts.count - 1
   }
 
   /// Makes a feed due at this time, if it would otherwise be due later.
@@ -77,6 +87,8 @@ struct PollQueue {
       readyCount += 1
       line(up: host)
     }
+    // Obsolete entries must not keep a poller waiting.
+    while let (due, feed) = waiting.first, dues[feed] != due { waiting.removeFirst() }
     guard running < limit else { return .wait(until: waiting.first?.key) }
     while let (time, host) = opening.first, time <= now {
       opening.removeFirst()
@@ -104,6 +116,7 @@ struct PollQueue {
     hosts[host].isRunning = false
     hosts[host].opens = max(hosts[host].opens, opens)
     running -= 1
+    if let moved = moves.removeValue(forKey: feed) { hostOfFeed[feed] = moved }
     if let due { wait(feed, until: due) }
     line(up: host)
   }

@@ -30,8 +30,16 @@ struct PollReport: Sendable {
   /// True when a hub announces the feed's changes.
   var isPushed = false
 
+  /// True if the response had validators, false if it had none; `nil` if it had no document.
+  var sentValidators: Bool?
+  /// True if the last response came from a host other than the lease's, after a redirect or a link.
+  var isFromElsewhere = false
+
   /// True if the host's pause is longer than usual.
-  var pausesHost: Bool { outcome.facts.pauses || outcome.facts.stated.map { $0 > gap } ?? false }
+  var pausesHost: Bool { HostPause(ownFacts(outcome.facts), gap: gap, now: now) != nil }
+
+  /// What the lease's host itself has responded: a redirect or a page, if the last response came from elsewhere.
+  private func ownFacts(_ facts: AnswerFacts) -> AnswerFacts { isFromElsewhere ? AnswerFacts(.unchanged) : facts }
 
   /// - Parameter replacement: the result of saving the feed; `nil` if nothing was saved.
   func record(after replacement: FeedReplacement?) -> PollRecord {
@@ -45,21 +53,20 @@ struct PollReport: Sendable {
       health.askedForAll = health.asked
     }
     health.note(facts, text, now: now)
+    if facts.outcome.isSuccess, let sentValidators { health.hadValidators = sentValidators }
     var schedule = Schedule(every: interval)
     schedule.isPushed = isPushed
     let due = schedule.due(after: facts, health, now: now, using: &random)
     health.interval = interval?.seconds
     (health.due, health.notBefore, health.rule, health.reason) = (due.date, due.notBefore, due.rule, due.reason)
+    let own = ownFacts(facts)
     host.pace = HostPace.after(
-      lease.pace, facts, asked: health.asked ?? now, isRepeated: hadFailed, usual: gap.seconds, now: now)
+      lease.pace, own, asked: health.asked ?? now, isRepeated: hadFailed, usual: gap.seconds, now: now)
     host.next = now + max(gap.seconds, host.pace?.rest ?? 0)
-    if facts.pauses {
-      let knowsPace = host.pace?.wasAttempt == true && facts.saysNoPause
-      host.pausedUntil = now + (knowsPace ? min(facts.pause.seconds, host.pace?.rest ?? 0) : facts.pause.seconds)
-      host.reason = facts.pauseReason
-    } else if let stated = facts.stated, stated > gap {
-      host.pausedUntil = now + min(stated, Schedule.longest).seconds
-      host.reason = AnswerFacts.usedUp
+    if let pause = HostPause(own, gap: gap, now: now) {
+      let knowsPace = own.pauses && own.saysNoPause && host.pace?.wasAttempt == true
+      host.pausedUntil = knowsPace ? min(pause.until, now + (host.pace?.rest ?? 0)) : pause.until
+      host.reason = pause.reason
     }
     let decision = PollDecision(
       time: health.asked ?? now, request: wasConditional ? "changes" : "the whole feed", outcome: text,

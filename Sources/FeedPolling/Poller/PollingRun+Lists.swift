@@ -18,6 +18,7 @@ extension PollingRun {
         members[index].polled = feed
       } else {
         members[index].isRemoved = true
+        queue.remove(index)
         poller.hubs?.remove(members[index].polled.address)
         removed += 1
         if members[index].health.failures > 0 { failing -= 1 }

@@ -10,8 +10,9 @@ extension PollingRun {
     let wait = feed.interval ?? .seconds(wish.adaptiveInterval(at: now))
     wish.interval = feed.interval?.seconds
     let claim = PollClaim(
-      feed: wish, host: members[index].host, now: now, lease: feed.options.timeout + .seconds(5),
+      feed: wish, host: members[index].host, now: now, lease: VisitedHosts.duration(feed.options.timeout),
       gap: poller.gap(for: feed), dueIfLost: now + wait.seconds)
+    members[index].reserved = claim.reserved
     desk.isCrowded = queue.running > Self.crowd
     members[index].poll = desk.claim(claim) { [weak self] in self?.claimed(index, claim, $0) }
   }
@@ -20,7 +21,8 @@ extension PollingRun {
     guard isLive else { return }
     switch verdict {
     case .success(.granted(let lease)): begin(lease, index)
-    case .success(.hostIsClosed(let host)): ended(index, members[index].health.due, hostOpens: host.opens)
+    // It is due, or a hub has announced a change.
+    case .success(.hostIsClosed(let host)): ended(index, now, hostOpens: host.opens)
     case .success(.notDue(let health)): notDue(index, health)
     case .failure(let error):
       // Without a store, the poll uses only this process's memory.
@@ -45,6 +47,7 @@ extension PollingRun {
     Schedule(every: feed.interval).adopt(&health, using: &random)
     members[index].health = health
     toShow.append(index)
+    moveIfNeeded(index)
     ended(index, health.due, hostOpens: .distantPast)
   }
 
@@ -52,8 +55,13 @@ extension PollingRun {
     let (polled, cache) = (members[index].polled, poller.cache)
     var lease = lease
     if let hubs = poller.hubs { lease.feed.push = hubs.lease(of: polled.address) }
+    let visits = VisitedHosts(desk, poller, gap: poller.gap(for: polled))
+    let client = GuardedClient(
+      polled.client ?? poller.client, on: poller.scheduler, host: lease.host, home: lease.feed.requestAddress
+    ) { visits.visit($0, for: $1) }
+    members[index].visits = (visits, client)
     var terms = FeedPoll.Terms(
-      polled, client: polled.client ?? poller.client, on: poller.scheduler, gap: poller.gap(for: polled),
+      polled, client: client, on: poller.scheduler, gap: poller.gap(for: polled),
       now: cache.now, seed: random.next(), shown: members[index].validators)
     terms.isPushed = poller.hubs?.isPushed(polled.address) ?? false
     let poll = FeedPoll(lease, terms, saved: SavedFeed(cache.feed(at: polled.address), maxAge: polled.options.maxAge)) {
@@ -96,13 +104,17 @@ extension PollingRun {
     if !members[index].isRemoved { poller.hubs?.polled(record.feed) }
     members[index].validators = outcome.shown
     if let result = outcome.result { show(result, of: index) }
+    endVisits(of: index)
+    moveIfNeeded(index)
     ended(index, record.feed.due, hostOpens: record.host.opens)
   }
 
   /// Handles a hub's announcement of a change. The feed is polled now, but no earlier than a minute after its last poll
   /// and, after a failure, not before it is due.
   func announced(_ address: URL) {
-    guard isLive, isReady, let index = places[address], !members[index].isRemoved else { return }
+    guard isLive else { return }
+    guard isReady else { return unheard.append(address) }
+    guard let index = places[address], !members[index].isRemoved else { return }
     let health = members[index].health
     guard !health.isGone else { return }
     guard members[index].poll == nil else {
@@ -119,7 +131,7 @@ extension PollingRun {
     members[index].poll = nil
     defer { if members[index].isAnnounced { announceAgain(index) } }
     queue.ended(
-      index, due: due.map { $0.timeIntervalSince1970 },
+      index, due: members[index].isRemoved ? nil : due.map { $0.timeIntervalSince1970 },
       hostOpens: opens == .distantPast ? -.infinity : opens.timeIntervalSince1970)
     desk.isCrowded = queue.running > Self.crowd
     pump()
@@ -135,13 +147,30 @@ extension PollingRun {
     failing += (health.failures > 0 ? 1 : 0) - (members[index].health.failures > 0 ? 1 : 0)
   }
 
+  private func endVisits(of index: Int) {
+    guard let (hosts, client) = members[index].visits.take() else { return }
+    hosts.end(client.end())
+  }
+
+  /// Polls a feed whose URL was replaced by a permanent redirect's target in the queue of its new host.
+  private func moveIfNeeded(_ index: Int) {
+    let health = members[index].health
+    guard health.move != nil || members[index].hasMoved else { return }
+    let host = health.requestAddress.pollingHost
+    members[index].hasMoved = health.move != nil
+    guard host != members[index].host else { return }
+    members[index].host = host
+    queue.move(index, to: host)
+  }
+
   /// Records that a request was cancelled before it completed.
   func giveBack(_ index: Int) {
+    endVisits(of: index)
     var host = HostHealth(name: members[index].host)
     host.next = now + poller.gap(for: members[index].polled).seconds
     // The response will never arrive, so a process that runs after this one has ended need not wait for it.
     (host.holder, host.opensIfLost) = (ProcessMark.own, host.next)
-    let (store, release) = (poller.store, PollWork.release(host))
+    let (store, release) = (poller.store, PollWork.release(HostRelease(host, reserved: members[index].reserved)))
     poller.cache.worker.perform {
       store.carryOut([release])
     } completion: { [poller] (result: Result<[Result<PollAnswer, FeedStoreError>], Never>) in

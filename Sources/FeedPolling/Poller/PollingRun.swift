@@ -7,14 +7,19 @@ final class PollingRun: Subscription {
   /// The state of one of the feeds.
   struct Member {
     var polled: PolledAddress
-    let host: String
+    var host: String
     /// True if the feed is no longer in the list.
     var isRemoved = false
     var health: FeedHealth
     /// The validators of the saved feed, if that feed was delivered last and is considered the server's.
     var validators: FeedValidators?
-    /// The running poll.
+    /// The running poll, and the hosts that it has reserved.
     var poll: (any Cancellable)?
+    var visits: (hosts: VisitedHosts, client: GuardedClient)?
+    /// The end of the reservation that the running poll has claimed.
+    var reserved = Date.distantPast
+    /// True if the URL was replaced by a redirect's target when the feed was polled last.
+    var hasMoved = false
     /// True if the feed's hub has announced a change since the running poll began.
     var isAnnounced = false
   }
@@ -49,6 +54,8 @@ final class PollingRun: Subscription {
   private var progress = PollingProgress()
   var lists: AnyCancellable?
   private var announcements: AnyCancellable?
+  /// The URLs that hubs have announced while the state of new feeds is read.
+  var unheard: [URL] = []
   /// The members, by the URLs that hubs may announce.
   var places: [URL: Int] = [:]
   /// The number of members that are no longer in the list.
@@ -148,6 +155,9 @@ final class PollingRun: Subscription {
     // Feeds added later don't change when earlier ones are due.
     if isFirst { spreadOverdue() }
     if let next = nextList.take() { replaceFeeds(with: next) }
+    let missed = unheard
+    unheard = []
+    for address in missed { announced(address) }
     pump()
   }
 
@@ -161,7 +171,7 @@ final class PollingRun: Subscription {
     guard isLive else { return }
     noticeSleep()
     showNext()
-    while isLive, results.isWanted(besides: queue.running) {
+    while isLive, results.isWanted(besides: queue.running + (isShowing ? 1 : 0)) {
       switch queue.next(at: now.timeIntervalSince1970) {
       case .start(let index) where members[index].isRemoved: queue.ended(index, due: nil, hostOpens: -.infinity)
       case .start(let index): poll(index)

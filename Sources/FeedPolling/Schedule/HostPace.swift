@@ -147,7 +147,7 @@ public struct HostPace: Hashable, Sendable, Codable {
     if let refusedAt, now > refusedAt + (isConfirmed ? Self.memory.confirmed : Self.memory.first) {
       self.refusedAt = nil
     }
-    if let at = quotaAt, let quota, now > at + min(quota.resetsAfter ?? 0, 86_400) + 86_400 {
+    if let at = quotaAt, let quota, now > at + min(quota.resetsAfter ?? 86_400, 86_400) {
       (self.quota, quotaAt) = (nil, nil)
     }
   }

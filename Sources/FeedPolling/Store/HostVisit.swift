@@ -14,14 +14,36 @@ public struct HostVisit: Hashable, Sendable {
     (self.host, self.now, self.lease, self.gap) = (host, now, lease, gap)
   }
 
+  /// The end of the reservation, which identifies it: see ``HostRelease``.
+  public var reserved: Date { now + lease.seconds }
+
   /// A store's decision, based on the saved state of the host, and the state to save if the visit is granted.
   func decide(_ saved: HostHealth?) -> (isGranted: Bool, host: HostHealth) {
     var host = saved ?? HostHealth(name: self.host)
-    host.correctClock(now: now)
+    host.correctClock(now: now, gap: gap)
     host.forgetEndedHolder()
     guard host.opens <= now else { return (false, host) }
     host.begin(now: now, lease: lease, gap: gap)
     return (true, host)
+  }
+}
+
+/// The end of a request that was a visit, or that was cancelled before it completed.
+public struct HostRelease: Hashable, Sendable {
+  /// The host, the earliest time of its next request, and the pause that it has requested, if any.
+  public var host: HostHealth
+  /// The end of the reservation that is released; another reservation stays as it is.
+  public var reserved: Date
+
+  public init(_ host: HostHealth, reserved: Date) { (self.host, self.reserved) = (host, reserved) }
+
+  /// The state to save.
+  func decide(_ saved: HostHealth?) -> HostHealth {
+    var host = host
+    // The known pace of the host is kept.
+    host.pace = saved?.pace
+    if let rest = host.pace?.rest { host.next = host.next.map { $0 + rest } }
+    return host.merged(into: saved, releasing: reserved)
   }
 }
 

@@ -29,21 +29,23 @@ package struct PollBook {
       guard isGranted else { return .visit(closed: host) }
       try notes.set(host, at: .host(host.name), isKept: true)
       return .visit(closed: nil)
-    case .release(var host):
-      // The known pace of the host is kept.
-      host.pace = try health(ofHost: host.name)?.pace
-      if let rest = host.pace?.rest { host.next = host.next.map { $0 + rest } }
-      try note(host)
+    case .release(let release):
+      let host = release.decide(try health(ofHost: release.host.name))
+      try notes.set(host, at: .host(host.name), isKept: true)
       return .released
     }
   }
 
   private func verdict(on claim: PollClaim) throws -> PollVerdict {
     let address = claim.feed.address
+    let saved = try notes.note(.poll(of: address), as: FeedHealth.self)
     let (verdict, feed, host) = claim.decide(
-      try notes.note(.poll(of: address), as: FeedHealth.self), try health(ofHost: claim.host),
-      try notes.validators(of: address))
-    guard case .granted = verdict else { return verdict }
+      saved, try health(ofHost: claim.host), try notes.validators(of: address))
+    guard case .granted = verdict else {
+      // The new due time is saved, so that `explain` and other processes know it.
+      if case .notDue = verdict, let saved, feed != saved { try notes.set(feed, at: .poll(of: address), isKept: true) }
+      return verdict
+    }
     try notes.set(feed, at: .poll(of: address), isKept: true)
     try notes.set(host, at: .host(host.name), isKept: true)
     return verdict
@@ -62,13 +64,10 @@ package struct PollBook {
     }
     let record = completion.record(replacement)
     try notes.set(record.feed, at: .poll(of: address), isKept: true)
-    try note(record.host)
+    let host = record.host.merged(into: try health(ofHost: record.host.name), releasing: completion.reserved)
+    try notes.set(host, at: .host(host.name), isKept: true)
     try notes.set(record.decision, at: .decision(about: address, number: record.feed.polls), isKept: false)
     return record
-  }
-
-  private func note(_ host: HostHealth) throws {
-    try notes.set(host.merged(into: try health(ofHost: host.name)), at: .host(host.name), isKept: true)
   }
 }
 

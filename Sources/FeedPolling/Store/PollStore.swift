@@ -32,7 +32,7 @@ public indirect enum PollWork: Sendable {
   /// Claims the right to send a host a request that isn't for a feed.
   case visit(HostVisit)
   /// Frees a host whose request was a visit, or was cancelled before it completed.
-  case release(HostHealth)
+  case release(HostRelease)
 }
 
 /// The result of a ``PollWork``.
@@ -47,6 +47,15 @@ public indirect enum PollAnswer: Hashable, Sendable {
 }
 
 extension PollWork {
+  /// True if a host has requested a pause.
+  var pausesHost: Bool {
+    switch self {
+    case .completion(let completion): completion.pausesHost
+    case .release(let release): release.host.pausedUntil != nil
+    case .claim, .visit: false
+    }
+  }
+
   /// True if a document must be saved, which takes longer than saving a note.
   var isReplacement: Bool { if case .completion(let completion) = self { completion.isReplacement } else { false } }
 }
@@ -64,6 +73,8 @@ public struct PollClaim: Hashable, Sendable {
   public var gap: Duration
   /// The time when the feed is due again if the process ends before the response.
   public var dueIfLost: Date
+  /// The end of the reservation, which identifies it: see ``HostRelease``.
+  public var reserved: Date { now + lease.seconds }
 
   public init(
     feed: FeedHealth, host: String, now: Date, lease: Duration, gap: Duration = .seconds(1), dueIfLost: Date
@@ -101,6 +112,8 @@ public struct PollLease: Hashable, Sendable {
   public var askedForAllBefore: Date?
   /// The pace of the host; `nil` if none is known.
   public var pace: HostPace?
+  /// The end of the host's reservation, which identifies it; `nil` if nothing was reserved in a store.
+  public var reserved: Date?
 
   public init(
     feed: FeedHealth, host: String, saved: FeedValidators, since: FeedValidators?, askedForAllBefore: Date? = nil
@@ -132,6 +145,8 @@ public struct PollCompletion: Sendable {
   /// True if the host has requested a pause.
   public var pausesHost: Bool
   public var now: Date
+  /// The end of the reservation that is completed; see ``PollLease/reserved``.
+  public var reserved: Date?
   /// The record to write, given the result of saving the feed; `nil` if nothing was saved.
   public var record: @Sendable (FeedReplacement?) -> PollRecord
 
@@ -141,6 +156,7 @@ public struct PollCompletion: Sendable {
   ) {
     address = lease.feed.address
     host = lease.host
+    reserved = lease.reserved
     self.change = change
     self.wasRead = wasRead
     self.pausesHost = pausesHost
@@ -209,7 +225,7 @@ extension PollClaim {
     _ savedFeed: FeedHealth?, _ savedHost: HostHealth?, _ validators: FeedValidators
   ) -> (verdict: PollVerdict, feed: FeedHealth, host: HostHealth) {
     var host = savedHost ?? HostHealth(name: self.host)
-    host.correctClock(now: now)
+    host.correctClock(now: now, gap: gap)
     var feed = savedFeed ?? self.feed
     // The response to the ended process's request will never arrive.
     if host.forgetEndedHolder() { feed.begun = nil }
@@ -240,15 +256,21 @@ extension PollClaim {
     host.begin(now: now, lease: lease, gap: gap)
     var lease = PollLease(
       feed: feed, host: self.host, saved: validators, since: since, askedForAllBefore: before)
-    lease.pace = host.pace
+    (lease.pace, lease.reserved) = (host.pace, host.next)
     return (.granted(lease), feed, host)
   }
 }
 
 extension HostHealth {
   /// Merges the record of one request into the saved state; if there are two pauses, the one that ends later is kept.
-  public func merged(into saved: HostHealth?) -> HostHealth {
+  ///
+  /// - Parameter reserved: the end of the request's reservation. If the host has been reserved again since, that
+  ///   reservation is kept. `nil` if there is none.
+  public func merged(into saved: HostHealth?, releasing reserved: Date? = nil) -> HostHealth {
     var merged = self
+    if let saved, saved.holder != nil, let reserved, saved.next != reserved || saved.holder != ProcessMark.own {
+      (merged.next, merged.holder, merged.opensIfLost) = (saved.next, saved.holder, saved.opensIfLost)
+    }
     if let end = saved?.pausedUntil, end > pausedUntil ?? .distantPast {
       merged.pausedUntil = end
       merged.reason = saved?.reason ?? ""

@@ -7,6 +7,7 @@ extension PageImageFinder {
   func visit(_ index: Int) {
     let visit = HostVisit(
       host: pages[index].host, now: cache.now(), lease: options.timeout + .seconds(5), gap: options.gap)
+    pages[index].reserved = visit.reserved
     let store = store
     cache.worker.perform {
       store.carryOut([.visit(visit)])[0]
@@ -61,7 +62,7 @@ extension PageImageFinder {
         host.reason = "the server requested a pause in its response for an item's page (status \(status))"
       }
     }
-    release(host)
+    release(host, reserved: page.reserved)
     note(answer, of: page)
     ended(index, hostOpens: host.opens.timeIntervalSince1970)
   }
@@ -107,15 +108,15 @@ extension PageImageFinder {
   }
 
   /// Frees a host whose request was cancelled before it completed.
-  func release(_ name: String) {
-    var host = HostHealth(name: name)
+  func release(_ page: Page) {
+    var host = HostHealth(name: page.host)
     host.next = cache.now() + options.gap.seconds
-    release(host)
+    release(host, reserved: page.reserved)
   }
 
-  private func release(_ host: HostHealth) {
-    let store = store
-    perform { () throws(FeedStoreError) in _ = try store.carryOut([.release(host)])[0].get() }
+  private func release(_ host: HostHealth, reserved: Date) {
+    let (store, release) = (store, HostRelease(host, reserved: reserved))
+    perform { () throws(FeedStoreError) in _ = try store.carryOut([.release(release)])[0].get() }
   }
 
   private func perform(_ work: @escaping @Sendable () throws(FeedStoreError) -> Void) {

@@ -33,6 +33,8 @@ package final class PageImageFinder {
     let feed: URL
     let page: PageImageBook.Page
     var visit: (any Cancellable)?
+    /// The end of the host's reservation.
+    var reserved = Date.distantPast
 
     var host: String { page.url.pollingHost }
   }
@@ -153,7 +155,7 @@ package final class PageImageFinder {
     for index in pages.indices {
       guard let visit = pages[index].visit.take() else { continue }
       visit.cancel()
-      release(pages[index].host)
+      release(pages[index])
     }
     emitter.take()?.send(completion: .finished)
   }

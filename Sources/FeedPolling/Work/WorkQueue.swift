@@ -27,15 +27,20 @@ public protocol WorkQueue: AnyObject {
   /// The same completion may be sent again if its reply was lost.
   func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError>
 
-  /// Leases another host, for a request that follows from a lease: a redirect, or a feed that a page links to.
+  /// Leases another host, for a request that follows from a lease: a redirect, or a feed that a page links to. Extends
+  /// the visit if the lease already includes the host.
   ///
-  /// - Parameter duration: the maximum duration of the visit, unless ``endVisit(of:with:gap:)`` ends it.
+  /// - Parameter duration: the maximum duration of the visit, unless ``endVisit(of:with:gap:pause:)`` ends it.
   func visit(
     _ host: String, with lease: WorkLease, by worker: String, for duration: Duration
   ) -> AnyPublisher<WorkVisit, FleetError>
 
-  /// Frees a visited host, which then rests, as after any request.
-  func endVisit(of host: String, with lease: WorkLease, gap: Duration) -> AnyPublisher<Void, FleetError>
+  /// Frees a visited host, which then rests for its known pace or for `gap`, as after any request.
+  ///
+  /// - Parameter pause: the pause that the host's response requested, if any; all of the host's feeds wait.
+  func endVisit(
+    of host: String, with lease: WorkLease, gap: Duration, pause: HostPause?
+  ) -> AnyPublisher<Void, FleetError>
 
   /// Adds feeds, each of which becomes due after its delay, by the engine's clock.
   ///

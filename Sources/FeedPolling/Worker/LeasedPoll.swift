@@ -32,7 +32,15 @@ final class LeasedPoll {
     self.seed = seed
     lateness = .seconds(max(0, now.timeIntervalSince(lease.due)))
     trace = run.worker.options.trace(lease)
-    client = GuardedClient(lease, of: run.worker, trace)
+    let worker = run.worker
+    client = GuardedClient(
+      trace?.client(worker.client) ?? worker.client, on: worker.scheduler, host: lease.host,
+      home: lease.record.health.requestAddress
+    ) { host, duration in
+      worker.queue.visit(host, with: lease, by: worker.name, for: duration)
+        .catch { _ in Just(.busy(for: GuardedClient.pause)) }
+        .eraseToAnyPublisher()
+    }
   }
 
   func cancel() {
@@ -76,7 +84,7 @@ final class LeasedPoll {
       timer.take()?.cancel()
       call = nil
       isPolled = true
-      run.endVisits(of: client)
+      run.endVisits(of: self)
       complete(WorkCompletion(outcome, of: lease, by: worker.name, gap: options.gap))
     }
     self.poll = poll

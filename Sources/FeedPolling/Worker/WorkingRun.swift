@@ -171,8 +171,10 @@ final class WorkingRun: Subscription {
   }
 
   /// Frees the other hosts that the poll has leased. A host that isn't freed becomes free when its lease expires.
-  func endVisits(of client: GuardedClient) {
-    for call in client.end() {
+  func endVisits(of one: LeasedPoll) {
+    for visited in one.client.end() {
+      let call = worker.queue.endVisit(
+        of: visited.host, with: one.lease, gap: options.gap, pause: visited.pause(gap: options.gap, now: clock.now))
       visits += 1
       let number = visits
       farewells[number] = call.sink { [weak self] _ in
@@ -185,7 +187,7 @@ final class WorkingRun: Subscription {
   /// Drops a lease.
   func release(_ one: LeasedPoll) {
     one.cancel()
-    endVisits(of: one.client)
+    endVisits(of: one)
     guard holds(one) else { return }
     held[one.lease.host] = nil
     endIfDrained()

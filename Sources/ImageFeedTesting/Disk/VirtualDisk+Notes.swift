@@ -47,7 +47,7 @@ extension PollWork {
     case .claim(let claim): .claim(claim)
     case .completion(let completion): .complete(completion.address.absoluteURL, completion.change)
     case .visit(let visit): .visit(visit.host)
-    case .release(let host): .release(host)
+    case .release(let release): .release(release.host)
     }
   }
 }

@@ -92,13 +92,14 @@ extension MemoryFleet: WorkQueue {
       if completion.host != lease.host { settle(completion, now: now) }
     }
     host.lease = nil
-    guard host.feeds[lease.address] != nil else { return .lost }
-    let (verdict, cursor) = save(completion, now: now)
-    host.feeds[lease.address] = completion.host == lease.host ? completion.due ?? .distantFuture : nil
+    // Even if the feed was removed, its host's pause and pace hold for the host's other feeds.
     if let end = completion.pausedUntil, end > host.pausedUntil ?? .distantPast {
       (host.pausedUntil, host.reason) = (end, completion.reason)
     }
     host.pace = completion.pace
+    guard host.feeds[lease.address] != nil else { return .lost }
+    let (verdict, cursor) = save(completion, now: now)
+    host.feeds[lease.address] = completion.host == lease.host ? completion.due ?? .distantFuture : nil
     state.done[lease.nonce] = .some(cursor)
     return verdict
   }
@@ -152,11 +153,16 @@ extension MemoryFleet: WorkQueue {
     }
   }
 
-  func endVisit(of host: String, with lease: WorkLease, gap: Duration) -> AnyPublisher<Void, FleetError> {
+  func endVisit(
+    of host: String, with lease: WorkLease, gap: Duration, pause: HostPause?
+  ) -> AnyPublisher<Void, FleetError> {
     call { [self] in
       guard var visited = state.hosts[host], visited.lease?.nonce == lease.nonce else { return }
       visited.lease = nil
-      visited.rests = max(visited.rests, now() + gap.seconds)
+      if let pause, pause.until > visited.pausedUntil ?? .distantPast {
+        (visited.pausedUntil, visited.reason) = (pause.until, pause.reason)
+      }
+      visited.rests = max(visited.rests, now() + max(gap.seconds, visited.pace?.rest ?? 0))
       visited.open(notBefore: .distantPast, now: now())
       state.hosts[host] = visited
     }

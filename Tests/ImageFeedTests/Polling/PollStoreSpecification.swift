@@ -132,7 +132,10 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
     let second = try lease(other, after: 12, in: store)
     var record = HostHealth(name: host)
     record.next = noon + 14
-    _ = store.carryOut([.release(record)])
+    // The first reservation is over, so its late release doesn't free the second one.
+    _ = store.carryOut([.release(HostRelease(record, reserved: try #require(first.reserved)))])
+    #expect(try store.health(ofHost: host)?.next == second.reserved)
+    _ = store.carryOut([.release(HostRelease(record, reserved: try #require(second.reserved)))])
     #expect(try store.health(ofHost: host)?.next == noon + 14)
     #expect(second.feed.address == other)
     // The lease of a process that sends nothing more ends when its time is over.
@@ -149,7 +152,7 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
     try complete(try lease(in: store), after: 1, pause: 7200, in: store)
     var shorter = HostHealth(name: host)
     shorter.pausedUntil = noon + 100
-    _ = store.carryOut([.release(shorter)])
+    _ = store.carryOut([.release(HostRelease(shorter, reserved: noon))])
     #expect(try store.health(ofHost: host)?.pausedUntil == noon + 7201)
     guard case .hostIsClosed? = try claim(URL(string: "https://example.com/other")!, after: 3600, in: store) else {
       Issue.record("the pause was forgotten")

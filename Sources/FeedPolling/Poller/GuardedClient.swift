@@ -3,26 +3,50 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The client of one poll, which sends requests only to hosts that the poll has leased in the fleet.
+/// The client of one poll, which sends requests only to hosts that the poll has reserved.
 ///
-/// The lease is for one host. If a redirect, or a page that links to a feed, leads to a different host, the client
-/// first leases that host. While another worker has that host or the host rests, the client waits, but no longer than
+/// A poll reserves the host of its feed. If a redirect, or a page that links to a feed, leads to a different host, the
+/// client first reserves that host. While others have that host or the host rests, the client waits, but no longer than
 /// the request's time limit.
 final class GuardedClient: HTTPClient {
+  /// A host besides the poll's own, and the last response that it sent; `nil` if none arrived.
+  struct Visited {
+    let host: String
+    let status: Int?
+    let headers: HTTPHeaders
+
+    /// The pause that the host requested, if it is longer than `gap`.
+    func pause(gap: Duration, now: Date) -> HostPause? {
+      guard let status else { return nil }
+      var facts = AnswerFacts(
+        status < 400 ? .unchanged : .refused(status), retryAfter: AnswerFacts.retryAfter(headers, now: now))
+      facts.quota = RequestQuota(headers, now: now)
+      return HostPause(facts, gap: gap, now: now)
+    }
+  }
+
   private let client: any HTTPClient
-  private let lease: WorkLease
-  private let worker: FleetWorker
-  private var visited: Set<String> = []
+  private let scheduler: any LoopScheduler
+  /// The poll's host, and a URL on it that needn't be examined.
+  private let host: String
+  private let home: URL
+  private let visit: (String, Duration) -> AnyPublisher<WorkVisit, Never>
+  private var visited: [String: Visited] = [:]
 
   /// The maximum number of redirects to follow per request.
   private static let mostRedirects = 10
-  /// The maximum pause before the next attempt to lease a busy host, or after a failure of the engine.
-  private static let pause = Duration.milliseconds(500)
+  /// The maximum pause before the next attempt to reserve a busy host.
+  static let pause = Duration.milliseconds(500)
 
-  init(_ lease: WorkLease, of worker: FleetWorker, _ trace: PollTrace?) {
-    client = trace?.client(worker.client) ?? worker.client
-    self.lease = lease
-    self.worker = worker
+  /// - Parameters:
+  ///   - host: the host that the poll has reserved.
+  ///   - home: the URL of the first request, on that host.
+  ///   - visit: reserves another host for at most the given time, or extends its reservation.
+  init(
+    _ client: any HTTPClient, on scheduler: any LoopScheduler, host: String, home: URL,
+    visit: @escaping (String, Duration) -> AnyPublisher<WorkVisit, Never>
+  ) {
+    (self.client, self.scheduler, self.host, self.home, self.visit) = (client, scheduler, host, home, visit)
   }
 
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
@@ -43,10 +67,10 @@ final class GuardedClient: HTTPClient {
     }
   }
 
-  /// Frees visited hosts.
-  func end() -> [AnyPublisher<Void, FleetError>] {
-    defer { visited = [] }
-    return visited.map { worker.queue.endVisit(of: $0, with: lease, gap: worker.options.gap) }
+  /// The visited hosts, whose reservations the caller ends.
+  func end() -> [Visited] {
+    defer { visited = [:] }
+    return Array(visited.values)
   }
 
   // MARK: Redirects
@@ -60,7 +84,7 @@ final class GuardedClient: HTTPClient {
     head: @escaping Head<Response>
   ) -> AnyPublisher<Response, HTTPError> {
     Deferred { [self] in
-      let end = worker.scheduler.now.advanced(by: request.timeout)
+      let end = scheduler.now.advanced(by: request.timeout)
       return step(request, [], end, send, head)
     }
     .eraseToAnyPublisher()
@@ -74,12 +98,13 @@ final class GuardedClient: HTTPClient {
       .flatMap { [self] in
         var one = request
         one.followsRedirects = false
-        one.timeout = max(.milliseconds(1), worker.scheduler.now.distance(to: end))
+        one.timeout = max(.milliseconds(1), scheduler.now.distance(to: end))
         return send(one)
       }
       .flatMap { [self] answer -> AnyPublisher<Response, HTTPError> in
         var answer = answer
         let (status, headers, isPrivate) = head(&answer, redirects)
+        note(status, headers, from: request.url)
         func fail(_ kind: HTTPError.Kind, _ cause: String = "") -> AnyPublisher<Response, HTTPError> {
           Fail(error: HTTPError(kind, host: request.url.pollingHost, cause: cause)).eraseToAnyPublisher()
         }
@@ -99,17 +124,27 @@ final class GuardedClient: HTTPClient {
 
   // MARK: Hosts
 
+  /// The host of a URL, unless it is the poll's own.
+  private func otherHost(_ url: URL) -> String? {
+    guard url != home else { return nil }
+    let host = url.pollingHost
+    return host == self.host ? nil : host
+  }
+
+  private func note(_ status: Int, _ headers: HTTPHeaders, from url: URL) {
+    guard !visited.isEmpty, let host = otherHost(url) else { return }
+    visited[host] = Visited(host: host, status: status, headers: headers)
+  }
+
   /// Delivers a value when a request may be sent to the host of a URL.
   private func enter(_ url: URL, until end: StreamInstant) -> AnyPublisher<Void, HTTPError> {
-    let host = url.pollingHost
-    guard host != lease.host, !visited.contains(host) else {
+    guard let host = otherHost(url) else {
       return Just(()).setFailureType(to: HTTPError.self).eraseToAnyPublisher()
     }
-    let left = worker.scheduler.now.distance(to: end)
+    let left = scheduler.now.distance(to: end)
     // A little longer than the request, because its result is saved afterwards.
     let duration = Duration.nanoseconds(left.nanoseconds) + .seconds(5)
-    return worker.queue.visit(host, with: lease, by: worker.name, for: duration)
-      .catch { _ in Just(.busy(for: Self.pause)) }
+    return visit(host, duration)
       .setFailureType(to: HTTPError.self)
       .flatMap { [self] visit -> AnyPublisher<Void, HTTPError> in
         func fail(_ cause: String) -> AnyPublisher<Void, HTTPError> {
@@ -117,15 +152,15 @@ final class GuardedClient: HTTPClient {
         }
         switch visit {
         case .granted:
-          visited.insert(host)
+          if visited[host] == nil { visited[host] = Visited(host: host, status: nil, headers: HTTPHeaders()) }
           return Just(()).setFailureType(to: HTTPError.self).eraseToAnyPublisher()
         case .paused(_, let reason): return fail(reason)
         case .busy(let duration):
           let wait = max(.milliseconds(5), min(duration, Self.pause))
-          guard worker.scheduler.now.advanced(by: StreamInstant.Stride(wait)) < end else {
-            return fail("another worker is requesting it")
+          guard scheduler.now.advanced(by: StreamInstant.Stride(wait)) < end else {
+            return fail("another request to it is running")
           }
-          return Just(()).delay(for: wait, scheduler: worker.scheduler).setFailureType(to: HTTPError.self)
+          return Just(()).delay(for: wait, scheduler: AnyLoopScheduler(scheduler)).setFailureType(to: HTTPError.self)
             .flatMap { [self] in enter(url, until: end) }
             .eraseToAnyPublisher()
         }
