@@ -230,6 +230,43 @@ import Testing
     }
   }
 
+  @Test(arguments: Engine.allCases) func `a pause that a visited host requests applies to its own feeds`(
+    _ engine: Engine
+  ) throws {
+    try withFleet(engine, adding: [a, other]) { fleet in
+      let leases = try fleet.claim()
+      let mine = try #require(leases.first { $0.address == a })
+      let its = try #require(leases.first { $0.address == other })
+      var paced = its.completion("one", due: Date() - 1)
+      paced.pace = HostPace()
+      paced.pace?.gap = 5
+      _ = try fleet.wait(fleet.queue.complete(paced))
+      #expect(try fleet.wait(fleet.queue.visit("b.example", with: mine, by: "w", for: .seconds(60))) == .granted)
+      try fleet.wait(fleet.queue.endVisit(of: "b.example", with: mine, gap: .zero, pause: nil))
+      #expect(try fleet.claim() == [], "its pace is five seconds")
+      try fleet.pass(.seconds(6))
+      #expect(try fleet.wait(fleet.queue.visit("b.example", with: mine, by: "w", for: .seconds(60))) == .granted)
+      let pause = HostPause(until: Date() + 30, because: "it is busy")
+      try fleet.wait(fleet.queue.endVisit(of: "b.example", with: mine, gap: .zero, pause: pause))
+      try fleet.pass(.seconds(10))
+      #expect(try fleet.claim() == [], "it is paused")
+      try fleet.pass(.seconds(30))
+      #expect(try fleet.claim().map(\.host) == ["b.example"])
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `a removed feed's result still pauses its host`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a, b]) { fleet in
+      let lease = try #require(try fleet.claim().first)
+      _ = try fleet.wait(fleet.queue.remove(lease.address))
+      #expect(try fleet.wait(fleet.queue.complete(lease.completion(pausedUntil: Date() + 30))) == .lost)
+      try fleet.pass(.seconds(10))
+      #expect(try fleet.claim() == [])
+      try fleet.pass(.seconds(30))
+      #expect(try fleet.claim().map(\.host) == ["a.example"])
+    }
+  }
+
   @Test(arguments: Engine.allCases) func `a feed that moved is polled at its new host`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a]) { fleet in
       let lease = try #require(try fleet.claim().first)

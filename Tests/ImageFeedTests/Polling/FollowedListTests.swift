@@ -75,6 +75,17 @@ import Testing
     place.stop()
   }
 
+  @Test func `a poller finishes when its list has completed and the remaining feeds are gone`() {
+    let place = Place()
+    place.start("a", "b")
+    place.time.advance(by: .seconds(5))
+    place.network.serve("a.example") { _, _ in .answer(status: 410, Data()) }
+    place.follow("a")
+    place.lists.send(completion: .finished)
+    place.time.advance(by: .seconds(61))
+    #expect(place.isFinished, "without waiting for the removed feed")
+  }
+
   @Test func `a removed feed isn't polled, and is polled again when it returns`() {
     let place = Place()
     place.start("a", "b")

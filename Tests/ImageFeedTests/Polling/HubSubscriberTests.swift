@@ -132,6 +132,20 @@ private let feedTopic = "https://example.com/self"
     #expect(try #require(place.subscription?.until) > lease.until!)
   }
 
+  @Test func `an announcement isn't lost when the feed's host is reserved or paused`() {
+    let place = started()
+    place.pass(2 * 86_400)
+    let before = place.polls.count
+    let now = noon + place.seconds
+    _ = place.disk.carryOut([.visit(HostVisit(host: "example.com", now: now, lease: .seconds(20)))])
+    place.version = 2
+    #expect(place.announce() == 202)
+    place.pass(10)
+    #expect(place.polls.count == before)
+    place.pass(15)
+    #expect(place.polls.count == before + 1)
+  }
+
   @Test(arguments: HubSignature.Method.allCases)
   func `a signed announcement triggers a poll, at least a minute after the previous one`(method: HubSignature.Method) {
     let place = started()

@@ -1,0 +1,225 @@
+import FeedHTTP
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FeedPolling
+
+/// Hosts that are requested because of redirects and links, and reservations that several pollers make.
+@Suite(.settled) struct ReservedHostTests {
+  /// A network and a store for several pollers.
+  private final class Place {
+    let time = VirtualTimeScheduler()
+    let network: VirtualNetwork
+    let store = InMemoryFeedStore()
+    let clock: Clock
+    /// The seconds that a feed's response takes.
+    var latency = 3
+    /// The time at which the server of all feeds refuses a request, and what it says then.
+    var refusal: (from: Double, headers: HTTPHeaders)?
+    private(set) var refused: [Double] = []
+
+    init() {
+      network = VirtualNetwork(on: time)
+      clock = Clock(time)
+      time.offloadLatency = .milliseconds(1)
+      network.serve("new.example") { [unowned self] _, _ in
+        if let refusal, clock.seconds >= refusal.from, refused.isEmpty {
+          refused.append(clock.seconds)
+          return .answer(status: 429, headers: refusal.headers, Data())
+        }
+        return .answer(
+          headers: [("ETag", "\"1\"")], FeedPayload.bytes(of: makeFeed(1).images), after: .seconds(latency))
+      }
+    }
+
+    /// Makes hosts redirect to one host.
+    func redirect(_ hosts: [String], status: Int) {
+      for (index, host) in hosts.enumerated() {
+        network.serve(host) { _, _ in
+          .answer(status: status, headers: [("Location", "https://new.example/\(index)")], Data())
+        }
+      }
+    }
+
+    func poller(_ addresses: [String], every interval: Duration = .seconds(3600)) -> FeedPoller {
+      let clock = clock
+      var options = FeedPoller.Options()
+      options.seed = 7
+      return FeedPoller(
+        addresses.map { PolledAddress(URL(string: $0)!, every: interval) }, client: network,
+        cache: FeedCache(store: store, on: time, now: { clock.now }), store: store, on: time, options: options)
+    }
+
+    func health(_ address: String) throws -> FeedHealth? { try store.health(of: [URL(string: address)!])[0] }
+
+    func requests(to host: String) -> [VirtualExchange] { network.log.filter { $0.request.url.host() == host } }
+
+    /// The shortest time from the end of a request to a host until the beginning of the next one, in seconds; negative
+    /// if two requests ran together.
+    func shortestGap(of host: String) -> Double {
+      let own = requests(to: host)
+      return zip(own, own.dropFirst()).map { first, second in
+        first.ended.map { $0.distance(to: second.sent).seconds } ?? -1
+      }.min() ?? .infinity
+    }
+  }
+
+  private final class Clock: Sendable {
+    private let time: VirtualTimeScheduler
+    private let offset = Mutex(0.0)
+
+    init(_ time: VirtualTimeScheduler) { self.time = time }
+
+    var seconds: Double { Double(time.now.nanoseconds) / 1e9 }
+    var now: Date { noon + seconds + offset.withLock { $0 } }
+    func set(back seconds: Double) { offset.withLock { $0 -= seconds } }
+  }
+
+  private static let olds = (0..<6).map { "old\($0).example" }
+  private static let oldFeeds = olds.map { "https://\($0)/feed" }
+
+  @Test(arguments: [301, 302])
+  func `a host that others redirect to gets one request at a time, with gaps, even after a move is believed`(
+    status: Int
+  ) throws {
+    let place = Place()
+    place.redirect(Self.olds, status: status)
+    let process = place.poller(Self.oldFeeds, every: .seconds(600)).sink { _ in }
+    for _ in 0..<9 {
+      place.time.advance(by: .seconds(86_400))
+      #expect(place.shortestGap(of: "new.example") >= 1)
+      #expect(place.requests(to: "new.example").count > 800)
+      place.network.clearLog()
+    }
+    #expect(try place.health(Self.oldFeeds[0])?.move?.isBelieved ?? false == (status == 301))
+    process.cancel()
+  }
+
+  @Test(arguments: [1.0, 9], [301, 302])
+  func `a refusal pauses the host that it came from, not the host that redirected`(day: Double, status: Int) throws {
+    let place = Place()
+    place.redirect(Self.olds, status: status)
+    place.refusal = (day * 86_400, [("Retry-After", "7200")])
+    let process = place.poller(Self.oldFeeds, every: .seconds(600)).sink { _ in }
+    place.time.advance(by: .seconds(day * 86_400 + 86_400))
+    let refused = try #require(place.refused.first)
+    let later = place.requests(to: "new.example").map { Double($0.sent.nanoseconds) / 1e9 }.filter { $0 > refused }
+    #expect(try #require(later.first) >= refused + 7200)
+    let paused = try place.store.health(ofHost: "new.example")?.pausedUntil
+    #expect(try abs(#require(paused).timeIntervalSince(noon + refused + 7200)) < 5)
+    #expect(try Self.olds.allSatisfy { try place.store.health(ofHost: $0)?.pausedUntil == nil })
+    process.cancel()
+  }
+
+  @Test func `a page and the feed that it links to are requested under one reservation`() {
+    let place = Place()
+    let page = "<html><head><link rel='alternate' type='application/rss+xml' href='/feed'></head></html>"
+    place.network.serve("example.com") { request, _ in
+      request.request.url.path() == "/"
+        ? .answer(headers: [("Content-Type", "text/html")], Data(page.utf8), after: .seconds(25))
+        : .answer(FeedPayload.bytes(of: makeFeed(1).images), after: .seconds(25))
+    }
+    let process = place.poller(["https://example.com/"]).sink { _ in }
+    place.time.advance(by: .seconds(1))
+    let other = place.poller(["https://example.com/other"]).sink { _ in }
+    place.time.advance(by: .seconds(200))
+    #expect(place.requests(to: "example.com").map { $0.request.url.path() } == ["/", "/feed", "/other"])
+    #expect(place.shortestGap(of: "example.com") >= 0)
+    process.cancel()
+    other.cancel()
+  }
+
+  @Test func `a cancelled poll doesn't free a host that another has reserved`() {
+    let place = Place()
+    place.latency = 20
+    let first = place.poller(["https://new.example/a"]).sink { _ in }
+    place.time.advance(by: .seconds(2))
+    let cancelled = place.poller(["https://new.example/b"]).sink { _ in }
+    place.time.advance(by: .microseconds(1500))
+    cancelled.cancel()
+    place.time.advance(by: .seconds(3))
+    let last = place.poller(["https://new.example/c"]).sink { _ in }
+    place.time.advance(by: .seconds(200))
+    #expect(place.requests(to: "new.example").count == 2)
+    #expect(place.shortestGap(of: "new.example") >= 1)
+    first.cancel()
+    last.cancel()
+  }
+
+  @Test func `a cancelled poll frees the hosts that it has visited`() throws {
+    let place = Place()
+    place.redirect(Self.olds, status: 302)
+    place.latency = 20
+    let process = place.poller([Self.oldFeeds[0]]).sink { _ in }
+    place.time.advance(by: .seconds(2))
+    process.cancel()
+    place.time.advance(by: .seconds(1))
+    let host = try #require(try place.store.health(ofHost: "new.example"))
+    #expect(host.opens <= place.clock.now)
+  }
+
+  @Test func `a quota that is stated once slows its host only until its window ends`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      .answer(
+        headers: request.number == 0 ? [("RateLimit", "\"d\";r=1;t=600"), ("RateLimit-Policy", "\"d\";q=100;w=3600")] : [],
+        FeedPayload.bytes(of: makeFeed(1).images))
+    }
+    let process = place.poller((0..<12).map { "https://example.com/\($0)" }, every: .seconds(86_400)).sink { _ in }
+    place.time.advance(by: .seconds(1300))
+    #expect(place.network.log.count == 12)
+    process.cancel()
+  }
+
+  @Test func `a clock that is set back by less than an hour closes no host`() {
+    let place = Place()
+    let process = place.poller(["https://new.example/a", "https://new.example/b"], every: .seconds(60)).sink { _ in }
+    place.time.advance(by: .seconds(600))
+    place.network.clearLog()
+    place.clock.set(back: 3000)
+    place.time.advance(by: .seconds(600))
+    #expect(place.network.log.count >= 8)
+    process.cancel()
+  }
+
+  @Test func `while a saved feed is being shown, no more feeds are requested than results`() {
+    let place = Place()
+    place.poller(["https://new.example/a"]).sink { _ in }.cancelled(after: 100, on: place.time)
+    place.network.clearLog()
+    place.network.serve("two.example") { _, _ in .answer(FeedPayload.bytes(of: makeFeed(1).images)) }
+    let recorder = place.poller(["https://new.example/a", "https://two.example/b"]).record(on: place.time, demand: .none)
+    recorder.request(.max(1))
+    place.time.advance(by: .seconds(100))
+    #expect(recorder.values.count == 1 && place.network.log.isEmpty)
+    recorder.cancel()
+  }
+
+  @Test func `a server with validators gets one unconditional request per day, even if nothing stays saved`() throws {
+    let place = Place()
+    let address = URL(string: "https://new.example/a")!
+    let process = place.poller([address.absoluteString]).sink { _ in }
+    for _ in 0..<8 {
+      place.time.advance(by: .seconds(1800))
+      try place.store.delete(for: address)
+      place.time.advance(by: .seconds(1800))
+    }
+    #expect(place.network.log.count == 1)
+    let health = try #require(try place.health(address.absoluteString))
+    #expect(health.rule == .wholeDaily && health.due.map { $0 > noon + 86_000 } == true, "other processes know it")
+    process.cancel()
+  }
+}
+
+extension AnyCancellable {
+  /// Cancels after some seconds of virtual time.
+  fileprivate func cancelled(after seconds: Int, on time: VirtualTimeScheduler) {
+    time.advance(by: .seconds(seconds))
+    cancel()
+  }
+}
