@@ -178,9 +178,10 @@ extension URL {
 }
 
 extension URL {
-  /// The host whose feeds share a queue.
+  /// The host whose feeds share a queue, with its port if that isn't the scheme's default.
   public var pollingHost: String {
     let host = (host(percentEncoded: false) ?? "").lowercased()
-    return port.map { "\(host):\($0)" } ?? host
+    guard let port, port != (scheme?.lowercased() == "https" ? 443 : 80) else { return host }
+    return "\(host):\(port)"
   }
 }
