@@ -178,6 +178,25 @@ private let feedTopic = "https://example.com/self"
     #expect(place.polls.count == before)
   }
 
+  @Test func `a repeated announcement causes no poll, however its signature is spelled`() throws {
+    let place = started()
+    place.pass(2 * 86_400)
+    let secret = try #require(place.subscription?.secret)
+    let news = try #require(
+      (0..<10_000).lazy.map { "news \($0)" }
+        .first { HubSignature.code(.sha256, of: Chunk($0), secret: secret).contains(0) })
+    #expect(place.announce(news) == 202)
+    place.pass(120)
+    let before = place.polls.count
+    let code = HubSignature.code(.sha256, of: Chunk(news), secret: secret)
+    for zero in ["00", "-0", "+0"] {
+      let digits = code.map { $0 == 0 ? zero : String(format: "%02X", $0) }.joined()
+      #expect(place.hubs.announce(place.path, Chunk(news), signature: "SHA256=\(digits)").status == 202)
+    }
+    place.pass(3600)
+    #expect(place.polls.count == before)
+  }
+
   @Test func `only requested subscriptions are verified`() {
     let place = started { $0.manner = .silent }
     #expect(place.subscription != nil && place.subscription?.until == nil)
