@@ -174,6 +174,7 @@ extension HostPace {
     func seconds(_ number: Double?) -> Double? { number.map { $0.isFinite ? min(max($0, 0), Self.longest) : 0 } }
     (gap, held, refusedGap) = (seconds(gap), seconds(held), seconds(refusedGap))
     if gap == 0 { gap = nil }
+    quota?.bound()
     refusals = min(max(refusals, 0), 1 << 40)
     accepted = min(max(accepted, 0), 1 << 40)
   }
