@@ -111,7 +111,8 @@ import Testing
 
   @Test(arguments: ["1e300", "-1"]) func `a damaged quota is shown as a number of requests`(number: String) throws {
     let quota = "{\"remaining\":\(number),\"resetsAfter\":\(number),\"limit\":\(number),\"window\":\(number)}"
-    let pace = try #require(HostPace("{\"q\":\(quota),\"r\":1,\"n\":0,\"c\":false}"))
+    let pace = try #require(HostPace("{\"q\":\(quota),\"qa\":\(number),\"r\":1,\"n\":0,\"c\":false}"))
     #expect(pace.words(for: "a.example").count == 1 && pace.rest <= HostPace.longest)
+    #expect(pace.quotaAt ?? noon < noon + 86_400)
   }
 }
