@@ -16,7 +16,7 @@ public final class FeedHub {
     public var leases = Duration.seconds(300)...(.seconds(30 * 86_400))
     /// The lease for a subscriber that doesn't request a particular one. Ten days by default.
     public var usualLease = Duration.seconds(864_000)
-    /// The maximum number of subscriptions. 1,000 by default.
+    /// The maximum number of subscriptions, including those that wait for their verification. 1,000 by default.
     public var mostSubscriptions = 1_000
     /// The maximum number of subscriptions with callbacks on one host. 100 by default.
     public var mostPerHost = 100
