@@ -42,7 +42,7 @@ extension PollingRun {
     }
     var health = health
     countFailure(of: index, now: health)
-    Schedule(every: feed.interval).adopt(&health, using: &random)
+    schedule(of: feed, health).adopt(&health, using: &random)
     members[index].health = health
     toShow.append(index)
     ended(index, health.due, hostOpens: .distantPast)
@@ -94,9 +94,10 @@ extension PollingRun {
     countFailure(of: index, now: record.feed)
     members[index].health = record.feed
     if !members[index].isRemoved { poller.hubs?.polled(record.feed) }
+    noticeLoss(index)
     members[index].validators = outcome.shown
     if let result = outcome.result { show(result, of: index) }
-    ended(index, record.feed.due, hostOpens: record.host.opens)
+    ended(index, members[index].health.due, hostOpens: record.host.opens)
   }
 
   /// Handles a hub's announcement of a change. The feed is polled now, but no earlier than a minute after its last poll

@@ -81,6 +81,8 @@ public struct FeedHealth: Hashable, Sendable, Codable {
     notBefore = notBefore.map { $0 == .distantFuture ? $0 : $0 - jump }
     if let all = askedForAll, all > now { askedForAll = now }
     if let changed, changed > now { self.changed = now }
+    if let since = move?.since, since > now { move?.since = since - jump }
+    push?.until? -= jump
   }
 
   /// The requested URL.

@@ -35,6 +35,10 @@ package struct PollBook {
       if let rest = host.pace?.rest { host.next = host.next.map { $0 + rest } }
       try note(host)
       return .released
+    case .leaseLost(let feed):
+      let key = NoteKey.poll(of: feed.address)
+      if try notes.note(key, as: FeedHealth.self)?.asked == feed.asked { try notes.set(feed, at: key, isKept: true) }
+      return .released
     }
   }
 

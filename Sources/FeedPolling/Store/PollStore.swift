@@ -33,6 +33,8 @@ public indirect enum PollWork: Sendable {
   case visit(HostVisit)
   /// Frees a host whose request was a visit, or was cancelled before it completed.
   case release(HostHealth)
+  /// Saves the state of a feed whose hub no longer announces changes, unless the feed has been requested since.
+  case leaseLost(FeedHealth)
 }
 
 /// The result of a ``PollWork``.
