@@ -141,7 +141,8 @@ import Testing
     place.stop()
   }
 
-  @Test(arguments: [200, 429]) func `after a used-up quota (RateLimit), the next page waits for its reset`(status: Int) {
+  @Test(arguments: [200, 429]) func `after a used-up quota (RateLimit), the next page waits for its reset`(status: Int)
+  {
     let place = Place()
     place.network.serve("example.com") { request, _ in
       if request.request.url.path == "/feed" { return Self.feed([(1, false), (2, false)]) }
