@@ -22,7 +22,8 @@ extension Oracle {
       checkOrder(latency)
       renewed(with: renewal, event.outcome)
     case .delete(_, let condition): deleted(if: condition, event.outcome)
-    case .summaries, .deleteAll, .health, .hostHealth, .claim, .complete, .visit, .release, .decisions: break
+    case .summaries, .deleteAll, .health, .hostHealth, .claim, .complete, .visit, .release, .leaseLost, .decisions:
+      break
     }
   }
 

@@ -12,16 +12,11 @@ final class GuardedClient: HTTPClient {
   /// A host besides the poll's own, and the last response that it sent; `nil` if none arrived.
   struct Visited {
     let host: String
-    let status: Int?
-    let headers: HTTPHeaders
+    let response: (status: Int, headers: HTTPHeaders)?
 
     /// The pause that the host requested, if it is longer than `gap`.
     func pause(gap: Duration, now: Date) -> HostPause? {
-      guard let status else { return nil }
-      var facts = AnswerFacts(
-        status < 400 ? .unchanged : .refused(status), retryAfter: AnswerFacts.retryAfter(headers, now: now))
-      facts.quota = RequestQuota(headers, now: now)
-      return HostPause(facts, gap: gap, now: now)
+      response.flatMap { HostPause(AnswerFacts(status: $0.status, $0.headers, now: now), gap: gap, now: now) }
     }
   }
 
@@ -133,7 +128,7 @@ final class GuardedClient: HTTPClient {
 
   private func note(_ status: Int, _ headers: HTTPHeaders, from url: URL) {
     guard !visited.isEmpty, let host = otherHost(url) else { return }
-    visited[host] = Visited(host: host, status: status, headers: headers)
+    visited[host] = Visited(host: host, response: (status, headers))
   }
 
   /// Delivers a value when a request may be sent to the host of a URL.
@@ -152,7 +147,7 @@ final class GuardedClient: HTTPClient {
         }
         switch visit {
         case .granted:
-          if visited[host] == nil { visited[host] = Visited(host: host, status: nil, headers: HTTPHeaders()) }
+          if visited[host] == nil { visited[host] = Visited(host: host, response: nil) }
           return Just(()).setFailureType(to: HTTPError.self).eraseToAnyPublisher()
         case .paused(_, let reason): return fail(reason)
         case .busy(let duration):

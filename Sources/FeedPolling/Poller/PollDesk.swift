@@ -23,7 +23,7 @@ package final class PollDesk {
     var isWanted: Bool {
       switch work {
       case .claim, .visit: done != nil
-      case .completion, .release: true
+      case .completion, .release, .leaseLost: true
       }
     }
   }
@@ -60,18 +60,6 @@ package final class PollDesk {
     add(.completion(completion)) { answer in
       done(answer.map { if case .completed(let record) = $0 { record } else { nil } })
     }
-  }
-
-  /// - Parameter done: receives the state of the host if it is closed, or `nil` if it may be visited.
-  func visit(_ visit: HostVisit, _ done: @escaping (Result<HostHealth?, FeedStoreError>) -> Void) {
-    _ = add(.visit(visit)) { answer in
-      done(answer.map { if case .visit(closed: let host) = $0 { host } else { nil } })
-    }
-  }
-
-  /// - Parameter done: receives the store's error, if it fails.
-  func release(_ release: HostRelease, failed: @escaping (FeedStoreError) -> Void) {
-    _ = add(.release(release)) { if case .failure(let error) = $0 { failed(error) } }
   }
 
   /// Makes the worker record all waiting results after its current work, so that a shutdown has to wait only for the

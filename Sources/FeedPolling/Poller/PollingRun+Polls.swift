@@ -44,7 +44,7 @@ extension PollingRun {
     }
     var health = health
     countFailure(of: index, now: health)
-    Schedule(every: feed.interval).adopt(&health, using: &random)
+    schedule(of: feed, health).adopt(&health, using: &random)
     members[index].health = health
     toShow.append(index)
     moveIfNeeded(index)
@@ -55,7 +55,8 @@ extension PollingRun {
     let (polled, cache) = (members[index].polled, poller.cache)
     var lease = lease
     if let hubs = poller.hubs { lease.feed.push = hubs.lease(of: polled.address) }
-    let visits = VisitedHosts(desk, poller, gap: poller.gap(for: polled))
+    let visits = VisitedHosts(
+      HostVisits(store: poller.store, cache: cache, report: poller.options.report), gap: poller.gap(for: polled))
     let client = GuardedClient(
       polled.client ?? poller.client, on: poller.scheduler, host: lease.host, home: lease.feed.requestAddress
     ) { visits.visit($0, for: $1) }
@@ -102,11 +103,12 @@ extension PollingRun {
     countFailure(of: index, now: record.feed)
     members[index].health = record.feed
     if !members[index].isRemoved { poller.hubs?.polled(record.feed) }
+    noticeLoss(index)
     members[index].validators = outcome.shown
     if let result = outcome.result { show(result, of: index) }
     endVisits(of: index)
     moveIfNeeded(index)
-    ended(index, record.feed.due, hostOpens: record.host.opens)
+    ended(index, members[index].health.due, hostOpens: record.host.opens)
   }
 
   /// Handles a hub's announcement of a change. The feed is polled now, but no earlier than a minute after its last poll

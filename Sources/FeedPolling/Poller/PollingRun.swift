@@ -56,6 +56,7 @@ final class PollingRun: Subscription {
   private var announcements: AnyCancellable?
   /// The URLs that hubs have announced while the state of new feeds is read.
   var unheard: [URL] = []
+  private var losses: AnyCancellable?
   /// The members, by the URLs that hubs may announce.
   var places: [URL: Int] = [:]
   /// The number of members that are no longer in the list.
@@ -93,7 +94,7 @@ final class PollingRun: Subscription {
     guard isLive else { return }
     results.end()
     finish = nil
-    (lists, announcements) = (nil, nil)
+    (lists, announcements, losses) = (nil, nil, nil)
     clock.cancel()
     for job in jobs { job.cancel() }
     for index in members.indices {
@@ -110,6 +111,7 @@ final class PollingRun: Subscription {
   private func begin() {
     readHealth(of: poller.feeds)
     announcements = poller.hubs?.announcements.sink { [weak self] in self?.announced($0) }
+    losses = poller.hubs?.losses.sink { [weak self] in self?.leaseLost($0) }
     lists = poller.lists?.sink { [weak self] _ in
       self?.listsEnded()
     } receiveValue: { [weak self] in
@@ -137,13 +139,11 @@ final class PollingRun: Subscription {
       let isAnothers = health.isBeingAsked(at: now, within: feed.options.timeout + .seconds(5))
       let wasAsked = health.asked != nil && !(isAnothers && health.succeeded == nil)
       if isAnothers { health.asked = nil }
-      if isAnothers { health.due = now } else { Schedule(every: feed.interval).adopt(&health, using: &random) }
+      poller.hubs?.resume(health)
+      if isAnothers { health.due = now } else { schedule(of: feed, health).adopt(&health, using: &random) }
       let due = health.due
       let host = health.requestAddress.pollingHost
-      if let hubs = poller.hubs {
-        hubs.resume(health)
-        places[feed.address] = members.count
-      }
+      if poller.hubs != nil { places[feed.address] = members.count }
       members.append(Member(polled: feed, host: host, health: health))
       if health.failures > 0 { failing += 1 }
       queue.add(host: host, due: due.map { $0.timeIntervalSince1970 })

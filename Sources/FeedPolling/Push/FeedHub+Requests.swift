@@ -35,38 +35,43 @@ extension FeedHub {
     let response = client.get(request(url, maxBodyBytes: 2048))
       .map { (200...299).contains($0.status) && $0.body.elementsEqual(challenge.utf8) }
       .replaceError(with: false)
+    if verification.mode == "subscribe" { verifying.append(key) }
     run(response) { [weak self] isConfirmed in
-      guard let self, isConfirmed == true else { return }
+      guard let self else { return }
+      if verification.mode == "subscribe", let place = verifying.firstIndex(of: key) { verifying.remove(at: place) }
+      guard isConfirmed == true else { return }
       if verification.mode == "unsubscribe" {
         remove(key)
       } else {
         var subscription = verification.subscription
         subscription.until = now() + verification.lease.seconds
+        subscription.mark = subscriptions[key]?.mark
         subscriptions[key] = subscription
-        if marks[key.topic] == nil { begin(key.topic) }
+        if subscription.mark == nil { begin(key) }
       }
       save()
     }
   }
 
   /// Records the content that later changes are compared with.
-  private func begin(_ topic: URL) {
-    read(topic) { [weak self] content in
-      guard let self, marks[topic] == nil else { return }
-      marks[topic] = content.mark
+  private func begin(_ key: HubSubscription.Key) {
+    read(key.topic) { [weak self] content in
+      guard let self, let subscription = subscriptions[key], subscription.mark == nil else { return }
+      subscriptions[key]?.mark = content.mark
       save()
     }
   }
 
   private func read(_ topic: URL, _ done: @escaping (Content) -> Void) {
     var isOver = false
+    let own = nextNumber()
     let reading = content(topic).first().sink { [weak self] _ in
       isOver = true
-      self?.contents[topic] = nil
+      self?.contents[own] = nil
     } receiveValue: {
       done($0)
     }
-    if !isOver { contents[topic] = reading }
+    if !isOver { contents[own] = reading }
   }
 
   // MARK: Distribution (section 7)
@@ -74,16 +79,20 @@ extension FeedHub {
   func compare(_ topic: URL) {
     forgetExpired()
     read(topic) { [weak self] content in
-      guard let self, marks[topic] != content.mark else { return }
-      marks[topic] = content.mark
-      for (key, _) in subscriptions where key.topic == topic {
-        if deliveries[key]?.isRunning == true {
-          deliveries[key]?.isOutdated = true
-        } else {
-          deliveries[key] = Delivery(due: now())
+      guard let self else { return }
+      for (key, subscription) in subscriptions where key.topic == topic {
+        if subscription.mark == nil {
+          subscriptions[key]?.mark = content.mark
+          save()
+        } else if let delivery = deliveries[key], delivery.due == nil {
+          if delivery.mark != content.mark { deliveries[key]?.isOutdated = true }
+          deliveries[key]?.mark = content.mark
+        } else if subscription.mark == content.mark {
+          deliveries[key] = nil
+        } else if deliveries[key]?.mark != content.mark {
+          deliveries[key] = Delivery(mark: content.mark, due: scheduler.now)
         }
       }
-      save()
       pump()
     }
   }
@@ -95,8 +104,10 @@ extension FeedHub {
     deliveries[key]?.due = nil
     // Sends the latest content, even if an earlier version could not be delivered.
     let response = content(key.topic).first()
-      .flatMap { [weak self] content -> AnyPublisher<Int, Never> in
+      .flatMap { [weak self] content -> AnyPublisher<(status: Int, mark: String), Never> in
         guard let self else { return Empty().eraseToAnyPublisher() }
+        deliveries[key]?.mark = content.mark
+        deliveries[key]?.isOutdated = false
         var request = request(key.callback, method: .post, maxBodyBytes: 64 * 1024)
         request.body = .bytes(content.body)
         request.headers = [
@@ -108,31 +119,33 @@ extension FeedHub {
           let code = HubSignature.code(.sha256, of: content.body, secret: secret)
           request.headers.append(.init(name: "X-Hub-Signature", value: "sha256=\(HubSignature.hex(code))"))
         }
-        return client.get(request).map(\.status).replaceError(with: 0).eraseToAnyPublisher()
+        return client.get(request).map(\.status).replaceError(with: 0).map { ($0, content.mark) }.eraseToAnyPublisher()
       }
-    deliveries[key]?.isRunning = true
-    run(response) { [weak self] status in self?.delivered(key, status ?? 0) }
+    run(response) { [weak self] in self?.delivered(key, $0?.status ?? 0, $0?.mark) }
   }
 
-  private func delivered(_ key: HubSubscription.Key, _ status: Int) {
+  private func delivered(_ key: HubSubscription.Key, _ status: Int, _ mark: String?) {
     guard var delivery = deliveries[key] else { return }
-    delivery.isRunning = false
     switch status {
-    case 200...299 where !delivery.isOutdated: deliveries[key] = nil
-    case 200...299: deliveries[key] = Delivery(due: now())
+    case 200...299:
+      // Saved only now, so that a delivery that a restart interrupts is repeated.
+      subscriptions[key]?.mark = mark
+      save()
+      deliveries[key] = delivery.isOutdated ? Delivery(mark: delivery.mark, due: scheduler.now) : nil
     case 410:
       remove(key)
       save()
     default:
       var generator = SystemRandomNumberGenerator()
       guard delivery.attempt < options.retries.limit ?? .max else {
-        deliveries[key] = nil
+        // The change that came during the last attempt has attempts of its own.
+        deliveries[key] = delivery.isOutdated ? Delivery(mark: delivery.mark, due: scheduler.now) : nil
         return
       }
       let pause = options.retries.pause(before: delivery.attempt, using: &generator)
       delivery.attempt += 1
       delivery.isOutdated = false
-      delivery.due = now() + pause.seconds
+      delivery.due = scheduler.now.advanced(by: StreamInstant.Stride(pause))
       deliveries[key] = delivery
     }
   }

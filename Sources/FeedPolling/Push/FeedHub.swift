@@ -16,7 +16,7 @@ public final class FeedHub {
     public var leases = Duration.seconds(300)...(.seconds(30 * 86_400))
     /// The lease for a subscriber that doesn't request a particular one. Ten days by default.
     public var usualLease = Duration.seconds(864_000)
-    /// The maximum number of subscriptions. 1,000 by default.
+    /// The maximum number of subscriptions, including those that wait for their verification. 1,000 by default.
     public var mostSubscriptions = 1_000
     /// The maximum number of subscriptions with callbacks on one host. 100 by default.
     public var mostPerHost = 100
@@ -54,12 +54,13 @@ public final class FeedHub {
 
   /// A due or running delivery.
   struct Delivery {
+    /// The mark of the latest known content.
+    var mark: String
     var attempt = 0
-    /// The time of the next attempt; `nil` while an attempt is running.
-    var due: Date?
-    /// True when the feed has changed again since the attempt began.
+    /// The time of the next attempt, which doesn't depend on the wall clock; `nil` while an attempt is running.
+    var due: StreamInstant?
+    /// True when the feed has changed again since it was read for the running attempt.
     var isOutdated = false
-    var isRunning = false
   }
 
   /// A request waiting for verification.
@@ -81,13 +82,15 @@ public final class FeedHub {
   private let store: (any NoteStore)?
   private let saver: SerialWorker
   var subscriptions: [HubSubscription.Key: HubSubscription] = [:]
-  /// For each feed, the mark of the content that was sent last.
-  var marks: [URL: String] = [:]
   var deliveries: [HubSubscription.Key: Delivery] = [:]
   var verifications: [Verification] = []
+  /// The subscriptions that are being verified.
+  var verifying: [HubSubscription.Key] = []
   var running: [Int: AnyCancellable] = [:]
-  var contents: [URL: AnyCancellable] = [:]
+  var contents: [Int: AnyCancellable] = [:]
   private var number = 0
+  private var isSaving = false
+  private var isUnsaved = false
   private var gathering: (any Cancellable)?
   private var timer: (any Cancellable)?
 
@@ -152,10 +155,9 @@ public final class FeedHub {
     guard secret?.utf8.count ?? 0 < 200 else { return HubReply(400, "hub.secret must be shorter than 200 bytes.\n") }
     let lease = field("hub.lease_seconds").flatMap { Int($0) }.map { Duration.seconds(min(max($0, 0), 1 << 40)) }
     let subscription = HubSubscription(topic: topic, callback: callback, secret: secret, until: .distantPast)
-    if mode == "subscribe", subscriptions[subscription.key] == nil {
+    if mode == "subscribe" {
       forgetExpired()
-      let ofHost = subscriptions.keys.count { $0.callback.host() == callback.host() }
-      guard subscriptions.count < options.mostSubscriptions, ofHost < options.mostPerHost else {
+      guard hasRoom(for: subscription.key) else {
         return HubReply(503, "This hub has no room for another subscription from this host. Try again later.\n")
       }
     }
@@ -171,6 +173,15 @@ public final class FeedHub {
     return HubReply(202)
   }
 
+  /// True if the limits allow this subscription. A subscription that waits for its verification counts, too.
+  private func hasRoom(for key: HubSubscription.Key) -> Bool {
+    let waiting = verifications.lazy.filter { $0.mode == "subscribe" }.map(\.subscription.key)
+    let known = Set(subscriptions.keys).union(waiting).union(verifying)
+    if known.contains(key) { return true }
+    let ofHost = known.count { $0.callback.hostForLimits == key.callback.hostForLimits }
+    return known.count < options.mostSubscriptions && ofHost < options.mostPerHost
+  }
+
   /// Compares the feeds with the content sent last, after the time for which changes are gathered, and sends the feeds
   /// that changed.
   public func changed() {
@@ -184,9 +195,10 @@ public final class FeedHub {
 
   /// Cancels the running requests. Subscriptions stay in the store.
   public func cancel() {
-    (running, contents, deliveries, verifications) = ([:], [:], [:], [])
+    (running, contents, deliveries, verifications, verifying) = ([:], [:], [:], [], [])
     gathering.take()?.cancel()
     timer.take()?.cancel()
+    if isUnsaved { write() }
   }
 
   private static let mostWaiting = 100
@@ -204,27 +216,28 @@ public final class FeedHub {
   func pump() {
     timer.take()?.cancel()
     while running.count < options.maxRunning, !verifications.isEmpty { verify(verifications.removeFirst()) }
-    let date = now()
-    var next: Date?
+    let present = scheduler.now
+    var next: StreamInstant?
     for (key, delivery) in deliveries {
       guard let due = delivery.due else { continue }
-      if due > date {
+      if due > present {
         next = min(next ?? due, due)
       } else if running.count < options.maxRunning {
         deliver(key)
       }
     }
     guard let next else { return }
-    // At most a day, because the clock may be set.
-    timer = scheduler.once(after: .seconds(min(max(next.timeIntervalSince(date), 0.001), 86_400))) { [weak self] in
-      self?.pump()
-    }
+    timer = scheduler.once(after: present.distance(to: next)) { [weak self] in self?.pump() }
+  }
+
+  func nextNumber() -> Int {
+    number += 1
+    return number
   }
 
   /// Retains a request until it completes, and then calls `done`.
   func run<P: Publisher>(_ work: P, _ done: @escaping (P.Output?) -> Void) where P.Failure == Never {
-    number += 1
-    let (own, place) = (number, StreamPlace())
+    let (own, place) = (nextNumber(), StreamPlace())
     var value: P.Output?
     let request = work.sink { [weak self] _ in
       guard let self else { return }
@@ -248,19 +261,27 @@ public final class FeedHub {
   func remove(_ key: HubSubscription.Key) {
     subscriptions[key] = nil
     deliveries[key] = nil
-    if !subscriptions.values.contains(where: { $0.topic == key.topic }) { marks[key.topic] = nil }
   }
 
   // MARK: Store
 
+  /// Saves the subscriptions; changes made while the store is busy are saved together.
   func save() {
+    isUnsaved = true
+    if !isSaving { write() }
+  }
+
+  private func write() {
     guard let store else { return }
-    let note = HubNote(subscriptions: Array(subscriptions.values), marks: marks)
+    (isSaving, isUnsaved) = (true, false)
+    let note = HubNote(subscriptions: Array(subscriptions.values))
     saver.perform {
       () throws(FeedStoreError) in
       try store.changeNotes(replacing: false) { try $0.set(note, at: .hub, isKept: false) }
-    } completion: { [options] (result: Result<Void, FeedStoreError>) in
+    } completion: { [weak self, options] (result: Result<Void, FeedStoreError>) in
       if case .failure(let error) = result { options.report(error) }
+      self?.isSaving = false
+      if self?.isUnsaved == true { self?.write() }
     }
   }
 
@@ -277,11 +298,18 @@ public final class FeedHub {
         for subscription in note.subscriptions where subscriptions[subscription.key] == nil {
           subscriptions[subscription.key] = subscription
         }
-        marks.merge(note.marks) { own, _ in own }
         forgetExpired()
         changed()
       case .failure(let error): options.report(error)
       }
     }
+  }
+}
+
+extension URL {
+  /// The host, in one spelling.
+  fileprivate var hostForLimits: String {
+    let host = (host(percentEncoded: false) ?? "").lowercased()
+    return host.hasSuffix(".") ? String(host.dropLast()) : host
   }
 }

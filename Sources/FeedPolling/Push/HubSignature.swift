@@ -52,12 +52,11 @@ enum HubSignature {
 
   private static func bytes(_ hex: Substring) -> [UInt8]? {
     let digits = Array(hex.utf8)
-    guard digits.count % 2 == 0, digits.count <= 128 else { return nil }
+    // A sign isn't a digit: a code that could be spelled in two ways would let a repeated announcement count again.
+    guard digits.count % 2 == 0, digits.count <= 128, hex.allSatisfy(\.isHexDigit) else { return nil }
     var bytes: [UInt8] = []
     for index in stride(from: 0, to: digits.count, by: 2) {
-      guard let byte = UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16),
-        digits[index] != UInt8(ascii: "+")
-      else { return nil }
+      guard let byte = UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16) else { return nil }
       bytes.append(byte)
     }
     return bytes

@@ -23,8 +23,8 @@ public final class HubSubscriber {
     public var gap = Duration.seconds(1)
     /// The time that a hub has to verify a subscription. One hour by default.
     public var patience = Duration.seconds(3600)
-    /// The pause after a failure, which is doubled after each further failure, and the maximum pause. Ten minutes and
-    /// one day by default.
+    /// The pause after a failure, which is doubled after each further failure, and the maximum pause. It applies to all
+    /// feeds of a hub's host. Ten minutes and one day by default.
     public var pauses: ClosedRange<Duration> = .seconds(600)...(.seconds(86_400))
 
     public init() {}
@@ -39,19 +39,57 @@ public final class HubSubscriber {
     var failures = 0
     /// The latest signatures, to ignore repeated announcements.
     var seen: [String] = []
+
+    /// The time at which there is something to do: the next request, or the end of the lease.
+    var wakes: Date { min(next, lease.until ?? .distantFuture) }
+  }
+
+  /// A host of hubs that has failed, refused a subscription or not verified one.
+  struct FailedHost {
+    var failures = 0
+    /// The time before which it gets no request for any feed.
+    var opens = Date.distantPast
+    /// True while one request is under way to find out whether the hub works again.
+    var isTried = false
+    /// The reason, worded to follow "because".
+    var trouble = ""
+  }
+
+  /// A time at which an entry may have something to do.
+  struct Wake: HeapEntry {
+    let time: Date
+    let number: Int
+    /// The callback's path, which identifies the entry.
+    let path: String
+
+    func precedes(_ other: borrowing Wake) -> Bool {
+      time != other.time ? time < other.time : number < other.number
+    }
   }
 
   /// The URLs of feeds whose hubs have announced a change.
   public let announcements = PassthroughSubject<URL, Never>(of: "HubSubscriber")
+  /// The URLs of feeds whose leases have ended or were withdrawn.
+  let losses = PassthroughSubject<URL, Never>(of: "HubSubscriber")
   let callback: URL
   let client: any HTTPClient
   let scheduler: any LoopScheduler
   let options: Options
   let now: () -> Date
   var entries: [URL: Entry] = [:]
-  private var addresses: [String: URL] = [:]
-  private var request: AnyCancellable?
-  private var timer: (any Cancellable)?
+  var addresses: [String: URL] = [:]
+  /// The hosts of hubs that don't work, by `URL.pollingHost`.
+  var failed: [String: FailedHost] = [:]
+  /// The entries in the order of their times; an entry whose time has changed is found again at its new time.
+  var agenda = Heap<Wake>()
+  private var wakes = 0
+  /// Claims the hosts of hubs; `nil` without a poller.
+  var visits: HostVisits?
+  /// True from the claim of a hub's host until the gap after the response.
+  var isBusy = false
+  var claim: HostClaim?
+  var request: AnyCancellable?
+  let clock: PollingClock
 
   /// - Parameters:
   ///   - callback: the public URL below which hubs reach this program.
@@ -66,6 +104,7 @@ public final class HubSubscriber {
     self.scheduler = scheduler
     self.options = options
     self.now = now
+    clock = PollingClock(scheduler, wall: now)
   }
 
   // MARK: For the poller
@@ -79,10 +118,11 @@ public final class HubSubscriber {
   /// Restores a feed's subscription from the feed's saved state: a valid lease continues; otherwise, a lease is
   /// requested at the next poll.
   func resume(_ health: FeedHealth) {
-    guard entries[health.address] == nil, let lease = health.push, lease.isValid(at: now()), lease.link == health.hub
-    else {
-      return
-    }
+    guard entries[health.address] == nil, var lease = health.push, let until = lease.until, lease.isValid(at: now()),
+      lease.link == health.hub
+    else { return }
+    // A lease that ends later was saved while the clock was wrong.
+    lease.until = min(until, now() + options.longestLease.seconds)
     add(Entry(lease: lease, next: renewal(of: lease)), of: health.address)
   }
 
@@ -103,14 +143,23 @@ public final class HubSubscriber {
 
   /// Drops all subscriptions; their hubs learn of this at their next announcements.
   public func cancel() {
-    (request, entries, addresses) = (nil, [:], [:])
-    timer.take()?.cancel()
+    (request, entries, addresses, failed, isBusy) = (nil, [:], [:], [:], false)
+    agenda.removeAll()
+    claim.take()?.cancel()
+    clock.cancel()
   }
 
   private func add(_ entry: Entry, of address: URL) {
-    entries[address] = entry
+    noticeClock()
     addresses[entry.lease.path] = address
+    set(entry, of: address)
     goOn()
+  }
+
+  func set(_ entry: Entry, of address: URL) {
+    entries[address] = entry
+    wakes += 1
+    agenda.insert(Wake(time: entry.wakes, number: wakes, path: entry.lease.path))
   }
 
   static func random(_ bytes: Int) -> String {
@@ -125,17 +174,20 @@ public final class HubSubscriber {
   ///   - path: the part of the request's path that follows the callback's path.
   ///   - query: returns the value of a field in the request's query.
   public func verify(_ path: String, _ query: (String) -> String?) -> HubReply {
+    noticeClock()
     guard let address = addresses[path], var entry = entries[address],
       query("hub.topic") == entry.lease.link.topic.absoluteString
     else { return HubReply(404, "There is no such subscription.\n") }
-    defer {
-      entries[address] = entry
-      goOn()
-    }
     switch query("hub.mode") {
     case "denied":
-      failed(&entry, "its hub refused the subscription\(query("hub.reason").map { " (\($0.prefix(100)))" } ?? "")")
+      // A refusal without a request, or a repeated one, changes nothing.
+      guard entry.isAsked || entry.lease.until != nil else { return HubReply(200) }
+      let wasPushed = entry.lease.isValid(at: now())
+      fail(&entry, "its hub refused the subscription\(query("hub.reason").map { " (\($0.prefix(100)))" } ?? "")")
       entry.lease.until = nil
+      set(entry, of: address)
+      goOn()
+      if wasPushed { losses.send(address) }
       return HubReply(200)
     case "subscribe":
       // A hub to which no request was sent can't create a subscription.
@@ -146,6 +198,9 @@ public final class HubSubscriber {
       (entry.isAsked, entry.failures, entry.lease.trouble) = (false, 0, "")
       entry.lease.until = now() + min(Double(seconds), options.longestLease.seconds)
       entry.next = renewal(of: entry.lease)
+      set(entry, of: address)
+      worked(entry.lease.link.hub.pollingHost)
+      goOn()
       return HubReply(200, challenge)
     default: return HubReply(404, "Unknown hub.mode.\n")
     }
@@ -171,71 +226,9 @@ public final class HubSubscriber {
     return HubReply(202)
   }
 
-  // MARK: Hubs
-
   /// The time when nine tenths of a lease have passed.
   private func renewal(of lease: PushLease) -> Date {
     let left = max(0, lease.until?.timeIntervalSince(now()) ?? 0)
     return now() + left * 0.9
-  }
-
-  private func failed(_ entry: inout Entry, _ reason: String) {
-    entry.isAsked = false
-    entry.lease.trouble = reason
-    let pause = options.pauses.lowerBound.seconds * pow(2, Double(min(entry.failures, 20)))
-    entry.next = now() + min(pause, options.pauses.upperBound.seconds)
-    entry.failures += 1
-  }
-
-  /// Sends the due request, or waits for the next one.
-  private func goOn() {
-    guard request == nil else { return }
-    timer.take()?.cancel()
-    guard
-      let (address, entry) = entries.min(by: {
-        ($0.value.next, $0.key.absoluteString) < ($1.value.next, $1.key.absoluteString)
-      })
-    else { return }
-    let wait = entry.next.timeIntervalSince(now())
-    if wait <= 0 { return subscribe(address, entry) }
-    // At most a day, because the clock may be set.
-    timer = scheduler.once(after: .seconds(min(wait, 86_400))) { [weak self] in
-      self?.timer = nil
-      self?.goOn()
-    }
-  }
-
-  private func subscribe(_ address: URL, _ old: Entry) {
-    var entry = old
-    if entry.isAsked { failed(&entry, "its hub hasn't verified the subscription") }
-    guard entry.next <= now() else {
-      entries[address] = entry
-      return goOn()
-    }
-    // The hub may verify before it responds.
-    (entry.isAsked, entry.next) = (true, now() + options.patience.seconds)
-    entries[address] = entry
-    var wish = HTTPRequest(entry.lease.link.hub)
-    wish.method = .post
-    wish.body = .form([
-      "hub.mode": "subscribe", "hub.topic": entry.lease.link.topic.absoluteString,
-      "hub.callback": callback.appendingPathComponent(entry.lease.path).absoluteString,
-      "hub.lease_seconds": "\(Int(options.lease.seconds))", "hub.secret": entry.lease.secret,
-    ])
-    // A feed must not lead into a private network.
-    wish.origin = address
-    request = client.get(wish)
-      .map { (200...299).contains($0.status) ? nil : "its hub responded with status \($0.status)" as String? }
-      .catch { Just<String?>("the request to its hub failed (\($0))") }
-      .delay(for: options.gap, scheduler: scheduler)
-      .sink { [weak self] trouble in
-        guard let self else { return }
-        request = nil
-        if let trouble, var entry = entries[address], entry.lease.path == old.lease.path {
-          failed(&entry, trouble)
-          entries[address] = entry
-        }
-        goOn()
-      }
   }
 }

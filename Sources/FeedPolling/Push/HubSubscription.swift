@@ -15,18 +15,18 @@ struct HubSubscription: Hashable, Codable, Sendable {
   var secret: String?
   /// The end of the lease.
   var until: Date
+  /// The mark of the content that was delivered last, or that the feed had when the subscription began; `nil` if it
+  /// isn't known yet.
+  var mark: String?
 
   var key: Key { Key(topic: topic, callback: callback) }
 }
 
-/// A hub's saved state: its subscriptions, and for each topic, the mark of the content that was sent last.
+/// A hub's saved state: its subscriptions.
 struct HubNote: StoredNote, Codable {
   var subscriptions: [HubSubscription]
-  var marks: [URL: String]
 
-  init(subscriptions: [HubSubscription], marks: [URL: String]) {
-    (self.subscriptions, self.marks) = (subscriptions, marks)
-  }
+  init(subscriptions: [HubSubscription]) { self.subscriptions = subscriptions }
 
   init?(_ fields: NoteFields.Reader) {
     guard let bytes = fields.bytes(1), let note = try? JSONDecoder().decode(Self.self, from: Data(bytes)) else {

@@ -66,6 +66,12 @@ extension AnswerFacts {
     return .seconds(max(0, min(date.timeIntervalSince(reference), 1e9)))
   }
 
+  /// Reads the status and the headers of a response whose body isn't examined.
+  init(status: Int, _ headers: HTTPHeaders, now: Date) {
+    self.init(status < 400 ? .unchanged : .refused(status), retryAfter: Self.retryAfter(headers, now: now))
+    quota = RequestQuota(headers, now: now)
+  }
+
   /// Reads the head of a response. The outcome depends on the status; the body is examined elsewhere.
   public init(_ response: HTTPResponse, now: Date) {
     self.init(

@@ -81,6 +81,8 @@ public struct FeedHealth: Hashable, Sendable, Codable {
     notBefore = notBefore.map { $0 == .distantFuture ? $0 : $0 - jump }
     if let all = askedForAll, all > now { askedForAll = now }
     if let changed, changed > now { self.changed = now }
+    if let since = move?.since, since > now { move?.since = since - jump }
+    push?.until? -= jump
   }
 
   /// The requested URL.
@@ -178,9 +180,10 @@ extension URL {
 }
 
 extension URL {
-  /// The host whose feeds share a queue.
+  /// The host whose feeds share a queue, with its port if that isn't the scheme's default.
   public var pollingHost: String {
     let host = (host(percentEncoded: false) ?? "").lowercased()
-    return port.map { "\(host):\($0)" } ?? host
+    guard let port, port != (scheme?.lowercased() == "https" ? 443 : 80) else { return host }
+    return "\(host):\(port)"
   }
 }

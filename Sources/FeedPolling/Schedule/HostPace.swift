@@ -174,6 +174,12 @@ extension HostPace {
     func seconds(_ number: Double?) -> Double? { number.map { $0.isFinite ? min(max($0, 0), Self.longest) : 0 } }
     (gap, held, refusedGap) = (seconds(gap), seconds(held), seconds(refusedGap))
     if gap == 0 { gap = nil }
+    quota?.bound()
+    // A text can't show a date beyond the year 9999.
+    func date(_ date: Date?) -> Date? {
+      date.flatMap { (0..<253_402_300_800).contains($0.timeIntervalSince1970) ? $0 : nil }
+    }
+    (refusedAt, asked, since, quotaAt) = (date(refusedAt), date(asked), date(since), date(quotaAt))
     refusals = min(max(refusals, 0), 1 << 40)
     accepted = min(max(accepted, 0), 1 << 40)
   }

@@ -6,14 +6,23 @@ enum ProcessMark {
   /// This process: its machine, its number, and its start time.
   static let own = mark(of: getpid()) ?? ""
 
-  /// True if the process that a mark identifies has definitely ended; a process on another machine may still be alive.
+  /// True if the process that a mark identifies has definitely ended; a process on another machine, or in another
+  /// container, may still be alive.
   static func hasEnded(_ mark: String) -> Bool {
     let parts = mark.split(separator: " ")
     guard parts.count == 3, parts[0] == machine, let number = pid_t(parts[1]) else { return false }
-    return self.mark(of: number) != mark
+    if let present = self.mark(of: number) { return present != mark }
+    // The start time may be hidden (proc(5), hidepid), while a signal's error still tells whether the process exists.
+    return kill(number, 0) != 0 && errno == ESRCH
   }
 
-  private static let machine = ProcessInfo.processInfo.hostName.filter { !$0.isWhitespace }
+  /// The host's name, and the namespace of process numbers: two containers may have the same host name.
+  private static let machine = ProcessInfo.processInfo.hostName.filter { !$0.isWhitespace } + namespace
+
+  /// For example: `pid:[4026531836]`; empty if there are no such namespaces.
+  private static var namespace: String {
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/pid")) ?? ""
+  }
 
   private static func mark(of number: pid_t) -> String? {
     #if os(Linux)

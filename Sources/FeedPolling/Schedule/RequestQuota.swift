@@ -22,6 +22,16 @@ public struct RequestQuota: Hashable, Sendable, Codable {
   /// True when the server allows no more requests for now, and states for how long.
   public var isUsedUp: Bool { remaining < 1 && resetsAfter.map { $0 > 0 } ?? false }
 
+  /// Clamps numbers, because stored values may be damaged.
+  mutating func bound() {
+    func number(_ number: Double?) -> Double? { number.map { $0.isFinite ? min(max($0, 0), Self.most) : 0 } }
+    remaining = number(remaining) ?? 0
+    (resetsAfter, limit, window) = (number(resetsAfter), number(limit), number(window))
+  }
+
+  /// The largest number that is read.
+  fileprivate static let most = 1e15
+
   /// The number of seconds between two requests that makes the quota last until it resets. Zero while more than a
   /// tenth of the quota is left, so that users who subscribe to many feeds see them immediately.
   public var rest: Double {
@@ -128,6 +138,6 @@ private struct QuotaMember {
   static func number(_ text: Substring) -> Double? {
     let text = text.trimmed
     guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == 0x2E }) else { return nil }
-    return Double(text).map { min($0, 1e15) }
+    return Double(text).map { min($0, RequestQuota.most) }
   }
 }

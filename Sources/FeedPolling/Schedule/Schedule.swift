@@ -106,7 +106,7 @@ public struct Schedule: Hashable, Sendable {
   /// schedule with a different interval.
   public func due(_ health: FeedHealth, using random: inout some RandomNumberGenerator) -> Date? {
     guard let asked = health.asked, !health.isGone else { return health.isGone ? nil : .distantPast }
-    if health.interval == interval?.seconds { return health.due }
+    if isAdopted(by: health) { return health.due }
     let wait = spread(self.interval?.seconds ?? health.adaptiveInterval(at: asked), atLeast: 0, &random)
     return max(health.notBefore ?? asked, asked + wait)
   }
@@ -114,11 +114,17 @@ public struct Schedule: Hashable, Sendable {
   /// Sets the due time of ``due(_:using:)`` in a saved state, and the reason for it.
   func adopt(_ health: inout FeedHealth, using random: inout some RandomNumberGenerator) {
     health.due = due(health, using: &random)
-    guard let asked = health.asked, !health.isGone, health.interval != interval?.seconds else { return }
+    guard let asked = health.asked, !health.isGone, !isAdopted(by: health) else { return }
     health.interval = interval?.seconds
     // A time set by the server or the document keeps its recorded reason.
-    guard health.due != health.notBefore || health.rule == .interval || health.rule == .changes else { return }
+    let ownRules: Set<Rule?> = [.interval, .changes, .pushed]
+    guard health.due != health.notBefore || ownRules.contains(health.rule) else { return }
     (health.rule, health.reason) = ownReason(interval?.seconds ?? health.adaptiveInterval(at: asked))
+  }
+
+  /// False if the due time comes from a schedule with a different interval, or from one whose hub announced changes.
+  private func isAdopted(by health: FeedHealth) -> Bool {
+    health.interval == interval?.seconds && (isPushed || health.rule != .pushed)
   }
 
   private func ownReason(_ seconds: Double) -> (Rule, String) {

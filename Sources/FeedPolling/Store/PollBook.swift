@@ -33,6 +33,10 @@ package struct PollBook {
       let host = release.decide(try health(ofHost: release.host.name))
       try notes.set(host, at: .host(host.name), isKept: true)
       return .released
+    case .leaseLost(let feed):
+      let key = NoteKey.poll(of: feed.address)
+      if try notes.note(key, as: FeedHealth.self)?.asked == feed.asked { try notes.set(feed, at: key, isKept: true) }
+      return .released
     }
   }
 

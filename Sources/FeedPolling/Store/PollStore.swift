@@ -33,6 +33,8 @@ public indirect enum PollWork: Sendable {
   case visit(HostVisit)
   /// Frees a host whose request was a visit, or was cancelled before it completed.
   case release(HostRelease)
+  /// Saves the state of a feed whose hub no longer announces changes, unless the feed has been requested since.
+  case leaseLost(FeedHealth)
 }
 
 /// The result of a ``PollWork``.
@@ -52,7 +54,7 @@ extension PollWork {
     switch self {
     case .completion(let completion): completion.pausesHost
     case .release(let release): release.host.pausedUntil != nil
-    case .claim, .visit: false
+    case .claim, .visit, .leaseLost: false
     }
   }
 

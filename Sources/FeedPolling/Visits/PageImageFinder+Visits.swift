@@ -1,3 +1,4 @@
+import FeedHTTP
 import FeedStream
 import Foundation
 import ImageFeed
@@ -5,25 +6,18 @@ import ImageFeed
 /// One visit to a page: claims the host, sends the request, and records the result.
 extension PageImageFinder {
   func visit(_ index: Int) {
-    let visit = HostVisit(
-      host: pages[index].host, now: cache.now(), lease: options.timeout + .seconds(5), gap: options.gap)
-    pages[index].reserved = visit.reserved
-    let store = store
-    cache.worker.perform {
-      store.carryOut([.visit(visit)])[0]
-    } completion: { [weak self] (result: Result<Result<PollAnswer, FeedStoreError>, Never>) in
-      self?.claimed(index, result.get())
-    }
+    pages[index].claim = visits.claim(
+      pages[index].host, lease: options.timeout + .seconds(5), gap: options.gap
+    ) { [weak self] in self?.claimed(index, $0) }
   }
 
-  private func claimed(_ index: Int, _ result: Result<PollAnswer, FeedStoreError>) {
-    guard pages.indices.contains(index) else { return }
+  private func claimed(_ index: Int, _ result: Result<HostHealth?, FeedStoreError>) {
     switch result {
-    case .success(.visit(closed: let host?)):
+    case .success(let host?):
       let opens = host.opens.timeIntervalSince1970
       queue.ended(index, due: opens, hostOpens: opens)
       pump()
-    case .success: request(index)
+    case .success(nil): request(index)
     case .failure(let error):
       options.report(error)
       ended(index, hostOpens: -.infinity)
@@ -38,9 +32,11 @@ extension PageImageFinder {
     // The feed chose this URL, which may lead to a private network only if the feed came from one.
     request.origin = page.feed
     request.originIsPrivate = feeds[page.feed]?.isPrivate
+    var head: (status: Int, headers: HTTPHeaders)?
     var answer: PageImageResponse?
-    pages[index].visit = client.open(request).asPageImage(reader).sink { [weak self] _ in
-      self?.end(index, with: answer)
+    let response = client.open(request).handleEvents(receiveOutput: { head = ($0.status, $0.headers) })
+    pages[index].visit = response.asPageImage(reader).sink { [weak self] _ in
+      self?.end(index, head, with: answer)
     } receiveValue: {
       answer = $0
     }
@@ -48,23 +44,13 @@ extension PageImageFinder {
     if answer != nil { pages[index].visit = nil }
   }
 
-  private func end(_ index: Int, with answer: PageImageResponse?) {
+  private func end(_ index: Int, _ head: (status: Int, headers: HTTPHeaders)?, with answer: PageImageResponse?) {
     guard pages.indices.contains(index) else { return }
     let page = pages[index]
-    pages[index].visit = nil
-    var host = HostHealth(name: page.host)
-    host.next = cache.now() + options.gap.seconds
-    if case .later(let status, let headers)? = answer {
-      let facts = AnswerFacts(
-        .refused(status), retryAfter: AnswerFacts.retryAfter(headers, now: cache.now()))
-      if facts.pauses {
-        host.pausedUntil = cache.now() + facts.pause.seconds
-        host.reason = "the server requested a pause in its response for an item's page (status \(status))"
-      }
-    }
-    release(host, reserved: page.reserved)
+    (pages[index].visit, pages[index].claim) = (nil, nil)
+    let host = page.claim?.end(after: head, "for an item's page")
     note(answer, of: page)
-    ended(index, hostOpens: host.opens.timeIntervalSince1970)
+    ended(index, hostOpens: host?.opens.timeIntervalSince1970 ?? -.infinity)
   }
 
   private func ended(_ index: Int, hostOpens opens: Double) {
@@ -105,18 +91,6 @@ extension PageImageFinder {
       case .failure(let error): self?.options.report(error)
       }
     }
-  }
-
-  /// Frees a host whose request was cancelled before it completed.
-  func release(_ page: Page) {
-    var host = HostHealth(name: page.host)
-    host.next = cache.now() + options.gap.seconds
-    release(host, reserved: page.reserved)
-  }
-
-  private func release(_ host: HostHealth, reserved: Date) {
-    let (store, release) = (store, HostRelease(host, reserved: reserved))
-    perform { () throws(FeedStoreError) in _ = try store.carryOut([.release(release)])[0].get() }
   }
 
   private func perform(_ work: @escaping @Sendable () throws(FeedStoreError) -> Void) {

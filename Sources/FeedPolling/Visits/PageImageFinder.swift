@@ -32,9 +32,8 @@ package final class PageImageFinder {
   struct Page {
     let feed: URL
     let page: PageImageBook.Page
+    var claim: HostClaim?
     var visit: (any Cancellable)?
-    /// The end of the host's reservation.
-    var reserved = Date.distantPast
 
     var host: String { page.url.pollingHost }
   }
@@ -48,7 +47,7 @@ package final class PageImageFinder {
   }
 
   let book: PageImageBook
-  let store: any PollStore
+  let visits: HostVisits
   let client: any HTTPClient
   let cache: FeedCache
   let scheduler: any LoopScheduler
@@ -71,8 +70,9 @@ package final class PageImageFinder {
     _ book: PageImageBook, store: any PollStore, client: any HTTPClient, cache: FeedCache,
     on scheduler: any LoopScheduler, options: Options = Options()
   ) {
-    (self.book, self.store, self.client, self.cache) = (book, store, client, cache)
+    (self.book, self.client, self.cache) = (book, client, cache)
     (self.scheduler, self.options) = (scheduler, options)
+    visits = HostVisits(store: store, cache: cache, report: options.report)
     reader = SerialWorker(on: scheduler)
     clock = PollingClock(scheduler, wall: cache.now)
     queue = PollQueue(limit: options.maxRunning)
@@ -126,6 +126,9 @@ package final class PageImageFinder {
   var now: Double { cache.now().timeIntervalSince1970 }
 
   func pump() {
+    // The clock was set back: a page due in a second stays due in a second.
+    let jump = clock.jump()
+    if jump < -1 { queue.shift(by: jump) }
     while !isEnded {
       switch queue.next(at: now) {
       case .start(let index): visit(index)
@@ -153,9 +156,8 @@ package final class PageImageFinder {
     isEnded = true
     clock.cancel()
     for index in pages.indices {
-      guard let visit = pages[index].visit.take() else { continue }
-      visit.cancel()
-      release(pages[index])
+      pages[index].visit.take()?.cancel()
+      pages[index].claim.take()?.cancel()
     }
     emitter.take()?.send(completion: .finished)
   }

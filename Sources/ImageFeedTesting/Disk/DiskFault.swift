@@ -39,6 +39,7 @@ public enum DiskCall: Hashable, Sendable {
   case complete(URL, PollCompletion.Change?)
   case visit(String)
   case release(HostHealth)
+  case leaseLost(URL)
   case decisions(URL)
   case delete(URL, FeedDeletionCondition)
   case summaries
@@ -48,7 +49,7 @@ public enum DiskCall: Hashable, Sendable {
   var writes: Bool {
     switch self {
     case .retrieve, .summary, .health, .hostHealth, .decisions, .summaries: false
-    case .replace, .renew, .claim, .complete, .visit, .release, .delete, .deleteAll: true
+    case .replace, .renew, .claim, .complete, .visit, .release, .leaseLost, .delete, .deleteAll: true
     }
   }
 }

@@ -48,6 +48,7 @@ extension PollWork {
     case .completion(let completion): .complete(completion.address.absoluteURL, completion.change)
     case .visit(let visit): .visit(visit.host)
     case .release(let release): .release(release.host)
+    case .leaseLost(let feed): .leaseLost(feed.address.absoluteURL)
     }
   }
 }

@@ -22,8 +22,14 @@ private let topic = "https://feeds.example/feed.atom"
     var options = FeedHub.Options()
     var version = 1
     var isReachable = true
+    /// The error of the wall clock, and the time that a delivery takes, in seconds.
+    var clockError = 0.0
+    var delay = 0.08
+    /// True if deliveries are refused.
+    var isFull = false
     /// The deliveries to subscribers: the host, the body, and the time.
     private(set) var sent: [(host: String, body: String, at: Double)] = []
+    var bodies: [String] { sent.map(\.body) }
     private(set) var fields: [String: String] = [:]
     private(set) var verified: [String] = []
 
@@ -41,7 +47,7 @@ private let topic = "https://feeds.example/feed.atom"
       let clock = Clock(time)
       hub = FeedHub(
         at: URL(string: "https://feeds.example/hub")!, client: network, store: store, on: time, options: options,
-        now: { clock.now }, isTopic: { $0.absoluteString == topic },
+        now: { [unowned self] in clock.now + clockError }, isTopic: { $0.absoluteString == topic },
         content: { [unowned self] _ in
           Just(FeedHub.Content(type: "application/atom+xml", body: Chunk("version \(version)"), mark: "\(version)"))
             .eraseToAnyPublisher()
@@ -54,7 +60,7 @@ private let topic = "https://feeds.example/feed.atom"
       if request.request.method == .post {
         sent.append((manner, request.body.text, Double(time.now.nanoseconds) / 1e9))
         for field in request.request.headers { fields[field.name] = field.value }
-        return .answer(status: manner == "gone" ? 410 : 204, Data())
+        return .answer(status: manner == "gone" ? 410 : isFull ? 503 : 204, Data(), after: .seconds(delay))
       }
       let query = URLComponents(url: request.request.url, resolvingAgainstBaseURL: true)?.queryItems ?? []
       let values = Dictionary(query.map { ($0.name, $0.value ?? "") }) { first, _ in first }
@@ -165,6 +171,34 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.sent.map(\.body) == ["version 3", "version 5"])
   }
 
+  @Test func `a change during the last attempt of a delivery is sent, too`() {
+    let place = Place()
+    place.ask("good")
+    (place.isFull, place.delay) = (true, 8)
+    place.publish()
+    while place.sent.count < 7 { place.pass(1) }
+    place.version = 3
+    place.hub.changed()
+    place.pass(5)
+    place.isFull = false
+    place.pass(3600)
+    #expect(place.bodies.prefix(7).allSatisfy { $0 == "version 2" } && place.bodies.last == "version 3")
+    let count = place.sent.count
+    place.hub.changed()
+    place.pass(3600)
+    #expect(place.sent.count == count)
+  }
+
+  @Test func `a retry is sent in time, even if the clock is set back`() {
+    let place = Place()
+    place.ask("good")
+    place.isFull = true
+    place.publish()
+    (place.isFull, place.clockError) = (false, -86_400)
+    place.pass(60)
+    #expect(place.bodies == ["version 2", "version 2"])
+  }
+
   @Test func `a callback that responds with 410 is removed`() {
     let place = Place()
     place.ask("gone")
@@ -184,6 +218,22 @@ private let topic = "https://feeds.example/feed.atom"
     place.start()
     place.pass(5)
     #expect(place.hub.count == 1 && place.sent.map(\.body) == ["version 2", "version 3"])
+  }
+
+  @Test func `a delivery that was due at a restart is made, and then not repeated`() {
+    let place = Place()
+    place.ask("good")
+    place.isFull = true
+    place.publish()
+    place.hub.cancel()
+    place.isFull = false
+    place.start()
+    place.pass(60)
+    #expect(place.bodies == ["version 2", "version 2"])
+    place.hub.cancel()
+    place.start()
+    place.pass(60)
+    #expect(place.sent.count == 2, "the delivery was recorded")
   }
 
   @Test func `a malformed request is refused with a reason, and changes nothing`() {
@@ -216,6 +266,22 @@ private let topic = "https://feeds.example/feed.atom"
       waiting.append(place.hub.take { form[$0] }.status)
     }
     #expect(waiting.filter { $0 == 503 }.count == 50)
+  }
+
+  @Test func `subscriptions that wait for their verification count, and a host's name is compared without case`() {
+    let place = Place()
+    (place.options.mostSubscriptions, place.options.mostPerHost) = (3, 2)
+    place.start()
+    func take(_ callback: String) -> Int {
+      let form = ["hub.mode": "subscribe", "hub.topic": topic, "hub.callback": callback]
+      return place.hub.take { form[$0] }.status
+    }
+    #expect((0..<4).map { take("https://good.example/\($0)") } == [202, 202, 503, 503])
+    #expect(take("https://good.example/1") == 202, "the same subscription again")
+    #expect(take("https://GOOD.example/5") == 503 && take("https://good.example./5") == 503)
+    #expect(take("https://other.example/6") == 202 && take("https://liar.example/7") == 503)
+    place.pass(5)
+    #expect(place.hub.count == 3)
   }
 
   @Test func `changes during a delivery cause one more, with the latest content`() {

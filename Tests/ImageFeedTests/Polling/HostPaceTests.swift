@@ -108,4 +108,11 @@ import Testing
       #expect(HostPace(text)?.gap ?? 1 <= HostPace.longest && HostPace(text)?.gap ?? 1 > 0)
     }
   }
+
+  @Test(arguments: ["1e300", "-1"]) func `a damaged quota is shown as a number of requests`(number: String) throws {
+    let quota = "{\"remaining\":\(number),\"resetsAfter\":\(number),\"limit\":\(number),\"window\":\(number)}"
+    let pace = try #require(HostPace("{\"q\":\(quota),\"qa\":\(number),\"r\":1,\"n\":0,\"c\":false}"))
+    #expect(pace.words(for: "a.example").count == 1 && pace.rest <= HostPace.longest)
+    #expect(pace.quotaAt ?? noon < noon + 86_400)
+  }
 }

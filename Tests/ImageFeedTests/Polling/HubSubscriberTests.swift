@@ -4,6 +4,7 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 import ImageFeedTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -17,7 +18,7 @@ private let feedTopic = "https://example.com/self"
   /// A poller, a feed that names a hub, and that hub.
   private final class Place {
     enum Manner {
-      case works, silent, refuses, fails
+      case works, silent, refuses, fails, pauses
     }
 
     let time = VirtualTimeScheduler()
@@ -27,6 +28,9 @@ private let feedTopic = "https://example.com/self"
     var manner = Manner.works
     var lease = 864_000
     var version = 1
+    /// The URL of the hub.
+    var hub = "https://hub.example/?a=1,2"
+    let clock: Clock
     /// The times of the feed's requests, and of those for a subscription.
     private(set) var polls: [Double] = []
     private(set) var subscriptions: [Double] = []
@@ -35,30 +39,53 @@ private let feedTopic = "https://example.com/self"
     init() {
       network = VirtualNetwork(on: time)
       disk = VirtualDisk(on: time)
+      clock = Clock(time)
       time.offloadLatency = .milliseconds(1)
-      network.serve("example.com") { [unowned self] _, _ in
+      network.serve("example.com") { [unowned self] request, _ in
+        if request.request.method == .post { return subscribed() }
         polls.append(seconds)
         let body =
           "<rss version='2.0'><channel><item><guid>\(version)</guid>"
           + "<enclosure type='image/png' url='http://a/\(version).png'/></item></channel></rss>"
         return .answer(
           headers: [
-            ("Link", "<https://hub.example/?a=1,2>; rel=\"hub\""), ("Link", "<\(feedTopic)>; rel=self"),
+            ("Link", "<\(hub)>; rel=\"hub\""), ("Link", "<\(feedTopic)>; rel=self"),
             ("ETag", "\"\(version)\""),
           ], Data(body.utf8))
       }
-      network.serve("hub.example") { [unowned self] request, _ in
-        subscriptions.append(seconds)
-        switch manner {
-        case .fails: return .drop(.connect)
-        case .works: time.schedule(after: time.now.advanced(by: 2)) { [unowned self] in verify() }
-        case .refuses:
-          time.schedule(after: time.now.advanced(by: 2)) { [unowned self] in
-            _ = hubs.verify(path) { ["hub.mode": "denied", "hub.topic": feedTopic, "hub.reason": "full"][$0] }
-          }
-        case .silent: break
-        }
-        return .answer(status: 202, Data())
+      network.serve("hub.example") { [unowned self] _, _ in subscribed() }
+    }
+
+    /// The hub's response to a request for a subscription.
+    private func subscribed() -> VirtualReply {
+      subscriptions.append(seconds)
+      switch manner {
+      case .fails: return .drop(.connect)
+      case .pauses: return .answer(status: 429, headers: [("Retry-After", "7200")], Data())
+      case .works: time.schedule(after: time.now.advanced(by: 2)) { [unowned self] in verifyAll() }
+      case .refuses: time.schedule(after: time.now.advanced(by: 2)) { [unowned self] in deny() }
+      case .silent: break
+      }
+      return .answer(status: 202, Data())
+    }
+
+    func deny() {
+      _ = hubs.verify(path) { ["hub.mode": "denied", "hub.topic": feedTopic, "hub.reason": "full"][$0] }
+    }
+
+    /// Verifies the requested subscriptions of all feeds.
+    private func verifyAll() {
+      for lease in hubs.entries.values.map(\.lease) {
+        verify(topic: lease.link.topic.absoluteString, path: lease.path)
+      }
+    }
+
+    /// Adds feeds of the same hub, which aren't polled.
+    func addFeeds(_ count: Int) {
+      for number in 0..<count {
+        var health = FeedHealth(address: URL(string: "https://example.com/\(number)")!)
+        health.hub = HubLink(hub: URL(string: hub)!, topic: health.address)
+        hubs.polled(health)
       }
     }
 
@@ -67,11 +94,13 @@ private let feedTopic = "https://example.com/self"
     var health: FeedHealth? { try? disk.health(of: [feedAddress])[0] }
     var subscription: PushLease? { hubs.lease(of: feedAddress) }
 
-    @discardableResult func verify(mode: String = "subscribe", topic: String = feedTopic) -> HubReply {
+    @discardableResult func verify(
+      mode: String = "subscribe", topic: String = feedTopic, path: String? = nil
+    ) -> HubReply {
       let fields = [
         "hub.mode": mode, "hub.topic": topic, "hub.challenge": "a challenge", "hub.lease_seconds": "\(lease)",
       ]
-      return hubs.verify(path) { fields[$0] }
+      return hubs.verify(path ?? self.path) { fields[$0] }
     }
 
     func announce(_ text: String = "news", method: HubSignature.Method = .sha256, secret: String? = nil) -> Int {
@@ -81,7 +110,7 @@ private let feedTopic = "https://example.com/self"
     }
 
     func start() {
-      let clock = Clock(time)
+      let clock = clock
       hubs = HubSubscriber(
         at: URL(string: "https://me.example/websub")!, client: network, on: time, now: { clock.now })
       let cache = FeedCache(store: disk, on: time, now: { clock.now })
@@ -104,8 +133,10 @@ private let feedTopic = "https://example.com/self"
 
   private final class Clock: Sendable {
     private let time: VirtualTimeScheduler
+    private let error = Mutex(0.0)
     init(_ time: VirtualTimeScheduler) { self.time = time }
-    var now: Date { noon + Double(time.now.nanoseconds) / 1e9 }
+    var now: Date { noon + error.withLock { $0 } + Double(time.now.nanoseconds) / 1e9 }
+    func set(ahead seconds: Double) { error.withLock { $0 = seconds } }
   }
 
   private func started(_ change: (Place) -> Void = { _ in }) -> Place {
@@ -192,6 +223,25 @@ private let feedTopic = "https://example.com/self"
     #expect(place.polls.count == before)
   }
 
+  @Test func `a repeated announcement causes no poll, however its signature is spelled`() throws {
+    let place = started()
+    place.pass(2 * 86_400)
+    let secret = try #require(place.subscription?.secret)
+    let news = try #require(
+      (0..<10_000).lazy.map { "news \($0)" }
+        .first { HubSignature.code(.sha256, of: Chunk($0), secret: secret).contains(0) })
+    #expect(place.announce(news) == 202)
+    place.pass(120)
+    let before = place.polls.count
+    let code = HubSignature.code(.sha256, of: Chunk(news), secret: secret)
+    for zero in ["00", "-0", "+0"] {
+      let digits = code.map { $0 == 0 ? zero : String(format: "%02X", $0) }.joined()
+      #expect(place.hubs.announce(place.path, Chunk(news), signature: "SHA256=\(digits)").status == 202)
+    }
+    place.pass(3600)
+    #expect(place.polls.count == before)
+  }
+
   @Test func `only requested subscriptions are verified`() {
     let place = started { $0.manner = .silent }
     #expect(place.subscription != nil && place.subscription?.until == nil)
@@ -251,5 +301,95 @@ private let feedTopic = "https://example.com/self"
     #expect(place.announce() == 202)
     place.pass(1)
     #expect(place.polls.count == before + 1)
+  }
+
+  @Test func `a hub on a feed's own host gets its request after the usual gap`() throws {
+    let place = started { $0.hub = "https://example.com/hub" }
+    let (poll, subscription) = (try #require(place.polls.first), try #require(place.subscriptions.first))
+    #expect((1...1.5).contains(subscription - poll) && place.subscription?.until != nil)
+  }
+
+  @Test func `a hub that fails gets one request for all of its feeds, after the pause that it requests`() {
+    let place = started { $0.manner = .pauses }
+    place.addFeeds(20)
+    place.pass(7000)
+    #expect(place.subscriptions.count == 1)
+    #expect(place.hubs.entries.values.allSatisfy { $0.lease.trouble == "its hub responded with status 429" })
+    place.manner = .fails
+    place.pass(400)
+    #expect(place.subscriptions.count == 2)
+    place.pass(1300)
+    #expect(place.subscriptions.count == 3, "twenty minutes later")
+    place.manner = .works
+    place.pass(2500)
+    #expect(place.subscriptions.count == 3 + 21, "when the hub works again, all feeds are subscribed to")
+    #expect(place.hubs.entries.values.allSatisfy { $0.lease.until != nil && $0.lease.trouble.isEmpty })
+  }
+
+  @Test func `thousands of subscriptions that are overdue after a sleep cause one request`() {
+    let place = started { $0.manner = .silent }
+    place.addFeeds(2000)
+    place.pass(3000)
+    let before = place.subscriptions.count
+    #expect(before > 1900)
+    place.clock.set(ahead: 7200)
+    place.pass(300)
+    #expect(place.subscriptions.count <= before + 1)
+  }
+
+  @Test func `when a lease is refused later, the feed is polled as without a hub, and that is saved`() throws {
+    let place = started()
+    place.pass(4000)
+    #expect(place.health?.rule == .pushed && place.health?.push?.until != nil)
+    place.manner = .fails
+    place.deny()
+    place.pass(1)
+    let health = try #require(place.health)
+    #expect(health.push?.until == nil && health.push?.trouble == "its hub refused the subscription (full)")
+    #expect(health.rule == .interval && health.reason == "the interval is 1 hour")
+    #expect(try #require(health.due) < place.clock.now + 4000)
+    let before = place.polls.count
+    place.pass(86_400)
+    #expect((20...25).contains(place.polls.count - before))
+  }
+
+  @Test func `when a lease ends, the feed is polled as without a hub`() {
+    let place = started { $0.lease = 3900 }
+    place.pass(3300)
+    place.manner = .fails
+    place.pass(2000)
+    #expect(place.subscription?.until == nil && place.health?.rule == .interval)
+    let before = place.polls.count
+    place.pass(86_400)
+    #expect((20...25).contains(place.polls.count - before))
+  }
+
+  @Test func `a lease that was granted while the clock was a year ahead ends in time`() throws {
+    let place = Place()
+    place.clock.set(ahead: 365 * 86_400)
+    place.start()
+    place.pass(3 * 86_400)
+    place.stop()
+    place.clock.set(ahead: 0)
+    place.start()
+    place.pass(1)
+    #expect(try #require(place.subscription?.until) <= place.clock.now + 8 * 86_400)
+    var health = FeedHealth(address: URL(string: "https://example.com/other")!)
+    health.hub = HubLink(hub: URL(string: place.hub)!, topic: health.address)
+    health.push = PushLease(link: try #require(health.hub), path: "1", secret: "2")
+    health.push?.until = place.clock.now + 400 * 86_400
+    place.hubs.resume(health)
+    #expect(place.hubs.lease(of: health.address)?.until == place.clock.now + 90 * 86_400)
+  }
+
+  @Test func `a lease ends in time, even if the clock is set back meanwhile`() throws {
+    let place = started()
+    place.pass(3600)
+    let until = try #require(place.subscription?.until)
+    place.clock.set(ahead: -3 * 86_400)
+    place.pass(120)
+    #expect(abs(try #require(place.subscription?.until).timeIntervalSince(until) + 3 * 86_400) < 1)
+    place.pass(9 * 86_400)
+    #expect(place.subscriptions.count == 2)
   }
 }

@@ -1,7 +1,9 @@
+import FeedHTTP
 import FeedStream
 import FeedStreamTesting
 import Foundation
 import ImageFeedTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -16,16 +18,17 @@ import Testing
     let store = InMemoryFeedStore()
     var results: [PolledFeed] = []
     var errors: [FeedStoreError] = []
+    private let clock: Clock
     private var process: AnyCancellable?
 
     init() {
       network = VirtualNetwork(on: time)
+      clock = Clock(time)
       time.offloadLatency = .milliseconds(1)
     }
 
     func start(every interval: Duration = .seconds(3600)) {
-      let clock = Clock(time)
-      let cache = FeedCache(store: store, on: time, now: { clock.now })
+      let cache = FeedCache(store: store, on: time, now: { [clock] in clock.now })
       let book = PageImageBook(store)
       var polled = PolledAddress(address, every: interval)
       polled.options.pageImages = book
@@ -40,14 +43,17 @@ import Testing
 
     func stop() { process = nil }
 
+    func setClock(back seconds: Double) { clock.error.withLock { $0 -= seconds } }
+
     var shown: [String] { results.last?.images.map(\.url.lastPathComponent) ?? [] }
     var visits: [VirtualExchange] { network.log.filter { $0.request.url.path != "/feed" } }
     var seconds: [Int] { visits.map { Int($0.sent.nanoseconds / 1_000_000_000) } }
 
     private final class Clock: Sendable {
       let time: VirtualTimeScheduler
+      let error = Mutex(0.0)
       init(_ time: VirtualTimeScheduler) { self.time = time }
-      var now: Date { noon + Double(time.now.nanoseconds) / 1e9 }
+      var now: Date { noon + error.withLock { $0 } + Double(time.now.nanoseconds) / 1e9 }
     }
   }
 
@@ -133,6 +139,55 @@ import Testing
     #expect(place.visits.map(\.request.url.path) == ["/p1", "/p2", "/p3", "/p1"])
     #expect(place.shown == ["found1.png", "found2.png", "found3.png"])
     place.stop()
+  }
+
+  @Test(arguments: [200, 429]) func `after a used-up quota (RateLimit), the next page waits for its reset`(status: Int)
+  {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      if request.request.url.path == "/feed" { return Self.feed([(1, false), (2, false)]) }
+      let headers: HTTPHeaders = [
+        ("RateLimit-Remaining", "0"), ("RateLimit-Reset", "1000"), ("Content-Type", "text/html"),
+      ]
+      return .answer(status: status, headers: headers, Data("<html></html>".utf8))
+    }
+    place.start(every: .seconds(24 * 3600))
+    place.time.advance(by: .seconds(2000))
+    #expect(place.visits.map(\.request.url.path) == ["/p1", "/p2"])
+    #expect(place.seconds == [1, 1001])
+    place.stop()
+  }
+
+  @Test func `pages are requested in time, even if the clock is set back`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      request.request.url.path == "/feed" ? Self.feed((1...20).map { ($0, false) }) : Self.page("/found.png")
+    }
+    place.start()
+    place.time.advance(by: .seconds(8))
+    place.setClock(back: 3 * 86_400)
+    place.time.advance(by: .seconds(120))
+    #expect(place.visits.count == 20)
+    place.stop()
+  }
+
+  @Test func `a finder that is cancelled while it claims a host sends no request, and frees the host`() throws {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      request.request.url.path == "/feed" ? Self.feed([(1, false)]) : Self.page("/found.png")
+    }
+    place.start()
+    func host() throws -> HostHealth? { try place.store.health(ofHost: "example.com") }
+    // The claim for the page has been carried out, but its result hasn't arrived.
+    while try place.results.isEmpty || host()?.opens ?? .distantPast < noon + 10 {
+      try #require(place.time.now.nanoseconds < 5_000_000_000)
+      place.time.advance(by: .microseconds(100))
+    }
+    #expect(place.visits.isEmpty)
+    place.stop()
+    place.time.advance(by: .seconds(60))
+    #expect(place.visits.isEmpty)
+    #expect(try #require(try host()).opens <= noon + 4)
   }
 
   @Test func `a page is read up to 128 KiB, then its request is cancelled`() {

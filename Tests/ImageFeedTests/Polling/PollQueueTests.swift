@@ -1,4 +1,5 @@
 import FeedStream
+import Foundation
 import TestSupport
 import Testing
 
@@ -28,6 +29,12 @@ import Testing
     #expect(queue.next(at: 12) == .start(2))
     queue.ended(2, due: nil, hostOpens: 13)
     #expect(queue.next(at: 13) == .wait(until: 100))
+  }
+
+  @Test func `a URL with its scheme's default port has the same host as one without a port`() throws {
+    func host(_ text: String) throws -> String { try #require(URL(string: text)).pollingHost }
+    #expect(try host("https://example.com:443/a") == "example.com" && host("HTTP://Example.com:80/a") == "example.com")
+    #expect(try host("https://example.com:80/a") == "example.com:80" && host("http://[::1]:8080/") == "::1:8080")
   }
 
   @Test func `ten thousand feeds of one host don't delay another host's`() {

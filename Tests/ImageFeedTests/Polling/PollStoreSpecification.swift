@@ -161,6 +161,18 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
   }
 
   @Test(arguments: PollStoreKind.allCases)
+  func `the loss of a hub's lease is saved, unless the feed has been requested since`(_ kind: PollStoreKind) throws {
+    let store = store(kind)
+    var lost = try #require(try complete(try lease(in: store), after: 1, in: store)).feed
+    lost.due = noon + 30
+    _ = store.carryOut([.leaseLost(lost)])
+    #expect(try store.health(of: [address])[0] == lost)
+    try complete(try lease(after: 70, in: store), after: 71, in: store)
+    _ = store.carryOut([.leaseLost(lost)])
+    #expect(try store.health(of: [address])[0]?.due == noon + 131)
+  }
+
+  @Test(arguments: PollStoreKind.allCases)
   func `the latest twenty decisions are kept, oldest first`(_ kind: PollStoreKind) throws {
     let store = store(kind)
     for number in 0..<25 {

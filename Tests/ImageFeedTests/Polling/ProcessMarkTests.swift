@@ -24,6 +24,12 @@ import Testing
     #expect(!ProcessMark.hasEnded(""))
   }
 
+  @Test func `a process of another container counts as running, even if both hosts have the same name`() throws {
+    let machine = try #require(ProcessMark.own.split(separator: " ").first)
+    try #require(machine.hasSuffix("]"))
+    #expect(!ProcessMark.hasEnded("\(machine.dropLast())0] 99999999 1"))
+  }
+
   @Test func `a killed process's host is available to the next process after the usual gap`() throws {
     let store = InMemoryFeedStore()
     let address = URL(string: "https://example.com/feed")!

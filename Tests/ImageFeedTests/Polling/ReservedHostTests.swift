@@ -168,7 +168,8 @@ import Testing
     let place = Place()
     place.network.serve("example.com") { request, _ in
       .answer(
-        headers: request.number == 0 ? [("RateLimit", "\"d\";r=1;t=600"), ("RateLimit-Policy", "\"d\";q=100;w=3600")] : [],
+        headers: request.number == 0
+          ? [("RateLimit", "\"d\";r=1;t=600"), ("RateLimit-Policy", "\"d\";q=100;w=3600")] : [],
         FeedPayload.bytes(of: makeFeed(1).images))
     }
     let process = place.poller((0..<12).map { "https://example.com/\($0)" }, every: .seconds(86_400)).sink { _ in }
@@ -193,7 +194,8 @@ import Testing
     place.poller(["https://new.example/a"]).sink { _ in }.cancelled(after: 100, on: place.time)
     place.network.clearLog()
     place.network.serve("two.example") { _, _ in .answer(FeedPayload.bytes(of: makeFeed(1).images)) }
-    let recorder = place.poller(["https://new.example/a", "https://two.example/b"]).record(on: place.time, demand: .none)
+    let recorder = place.poller(["https://new.example/a", "https://two.example/b"]).record(
+      on: place.time, demand: .none)
     recorder.request(.max(1))
     place.time.advance(by: .seconds(100))
     #expect(recorder.values.count == 1 && place.network.log.isEmpty)

@@ -242,4 +242,31 @@ import Testing
     #expect(fresh.due == noon + 14_400 && fresh.reason == "it is fresh")
     #expect(adopted(.seconds(7200)) { $0.isGone = true }.due == nil)
   }
+
+  @Test func `without a lease, the due time of a feed whose hub announced changes is adapted to the interval`() {
+    var random = SeededGenerator(seed: 1)
+    var health = FeedHealth(address: address)
+    (health.asked, health.due, health.notBefore) = (noon, noon + 80_000, noon)
+    (health.interval, health.rule, health.reason) = (3600, .pushed, "its hub announces changes")
+    var schedule = Schedule(every: .seconds(3600))
+    schedule.isPushed = true
+    let before = health
+    schedule.adopt(&health, using: &random)
+    #expect(health == before)
+    schedule.isPushed = false
+    schedule.adopt(&health, using: &random)
+    #expect((noon + 3600...noon + 3960).contains(health.due!))
+    #expect(health.rule == .interval && health.reason == "the interval is 1 hour")
+  }
+
+  @Test func `when a clock was ahead, the beginning of a move and the end of a lease are corrected, too`() throws {
+    var health = FeedHealth(address: address)
+    (health.asked, health.due) = (noon + 86_400, noon + 90_000)
+    health.move = FeedHealth.Move(to: address, since: noon + 80_000)
+    health.push = PushLease(link: HubLink(hub: address, topic: address), path: "1", secret: "2")
+    health.push?.until = noon + 100_000
+    health.correctClock(now: noon)
+    #expect(health.due == noon + 3600 && health.push?.until == noon + 13_600)
+    #expect(try #require(health.move).since == noon - 6400)
+  }
 }

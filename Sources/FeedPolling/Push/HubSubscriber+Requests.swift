@@ -1,0 +1,161 @@
+import FeedHTTP
+import FeedStream
+import Foundation
+import ImageFeed
+
+/// The requests to hubs: one at a time. A host of hubs that doesn't work gets one request for all of its feeds.
+extension HubSubscriber {
+  /// Adjusts the times if the clock was set back: what was due in an hour stays due in an hour.
+  func noticeClock() {
+    let jump = clock.jump()
+    guard jump < -1 else { return }
+    for host in failed.keys { failed[host]?.opens += jump }
+    agenda.removeAll()
+    for (address, var entry) in entries {
+      entry.next += jump
+      entry.lease.until? += jump
+      set(entry, of: address)
+    }
+  }
+
+  /// Sends the due request, or waits for the next one, and reports leases that have ended.
+  func goOn() {
+    guard !isBusy else { return }
+    noticeClock()
+    var lost: [URL] = []
+    let present = now()
+    while !isBusy, let wake = agenda.first, wake.time <= present {
+      agenda.removeFirst()
+      guard let address = addresses[wake.path], var entry = entries[address], entry.wakes <= present else { continue }
+      if let until = entry.lease.until, until <= present {
+        entry.lease.until = nil
+        lost.append(address)
+      }
+      let isDue = entry.next <= present && proceed(&entry, present)
+      set(entry, of: address)
+      if isDue { begin(wake.path, entry) }
+    }
+    if !isBusy, let wake = agenda.first {
+      clock.wake(at: wake.time.timeIntervalSince1970) { [weak self] in self?.goOn() }
+    }
+    for address in lost { losses.send(address) }
+  }
+
+  /// Decides about a due request, and sets the time of the next one.
+  ///
+  /// - Returns: true if the request must be sent now.
+  private func proceed(_ entry: inout Entry, _ present: Date) -> Bool {
+    if entry.isAsked {
+      fail(&entry, "its hub hasn't verified the subscription")
+      return false
+    }
+    let host = entry.lease.link.hub.pollingHost
+    if let state = failed[host], state.opens > present {
+      entry.next = state.opens
+      if entry.lease.trouble.isEmpty { entry.lease.trouble = state.trouble }
+      return false
+    }
+    entry.next = present + options.patience.seconds
+    return true
+  }
+
+  /// Records a failure of a feed's subscription, and of its hub.
+  ///
+  /// - Parameter least: the shortest pause, if the hub has requested one.
+  func fail(_ entry: inout Entry, _ reason: String, pausing least: Duration = .zero) {
+    func pause(_ failures: Int) -> Double {
+      min(options.pauses.lowerBound.seconds * pow(2, Double(min(failures, 20))), options.pauses.upperBound.seconds)
+    }
+    (entry.isAsked, entry.lease.trouble) = (false, reason)
+    entry.next = now() + pause(entry.failures)
+    entry.failures += 1
+    let host = entry.lease.link.hub.pollingHost
+    var state = failed[host] ?? FailedHost()
+    // Requests that were sent before the hub failed don't count again.
+    guard state.isTried || state.opens <= now() else { return }
+    state.opens = now() + max(pause(state.failures), min(least, Schedule.longest).seconds)
+    (state.isTried, state.trouble) = (false, reason)
+    state.failures += 1
+    failed[host] = state
+  }
+
+  /// Handles a verification: requests that have waited for the hub are due now.
+  func worked(_ host: String) {
+    guard let state = failed.removeValue(forKey: host) else { return }
+    for (address, var entry) in entries where entry.next == state.opens && !entry.isAsked {
+      entry.next = now()
+      set(entry, of: address)
+    }
+  }
+
+  /// Claims the hub's host, which may have feeds or pages that are requested, too.
+  private func begin(_ path: String, _ entry: Entry) {
+    isBusy = true
+    let hub = entry.lease.link.hub
+    guard let visits else { return send(path) }
+    let lease = Duration.seconds(HTTPRequest(hub).timeout.seconds + 5)
+    claim = visits.claim(hub.pollingHost, lease: lease, gap: options.gap) { [weak self] in self?.claimed(path, $0) }
+  }
+
+  private func claimed(_ path: String, _ result: Result<HostHealth?, FeedStoreError>) {
+    switch result {
+    case .success(nil): return send(path)
+    case .failure(let error):
+      // Without a store, only this process's own requests are a second apart.
+      visits?.report(error)
+      return send(path)
+    case .success(let host?):
+      if let address = addresses[path], var entry = entries[address] {
+        entry.next = host.opens
+        set(entry, of: address)
+      }
+      ended()
+    }
+  }
+
+  private func send(_ path: String) {
+    guard let address = addresses[path], var entry = entries[address] else { return ended() }
+    // The hub may verify before it responds.
+    (entry.isAsked, entry.next) = (true, now() + options.patience.seconds)
+    set(entry, of: address)
+    let host = entry.lease.link.hub.pollingHost
+    failed[host]?.isTried = true
+    failed[host]?.opens = entry.next
+    var wish = HTTPRequest(entry.lease.link.hub)
+    wish.method = .post
+    wish.body = .form([
+      "hub.mode": "subscribe", "hub.topic": entry.lease.link.topic.absoluteString,
+      "hub.callback": callback.appendingPathComponent(path).absoluteString,
+      "hub.lease_seconds": "\(Int(options.lease.seconds))", "hub.secret": entry.lease.secret,
+    ])
+    // A feed must not lead into a private network.
+    wish.origin = address
+    request = client.get(wish)
+      .map { Result<HTTPResponse, HTTPError>.success($0) }
+      .catch { Just(.failure($0)) }
+      .handleEvents(receiveOutput: { [weak self] in self?.responded(path, $0) })
+      .delay(for: options.gap, scheduler: scheduler)
+      .sink { [weak self] _ in self?.ended() }
+  }
+
+  private func responded(_ path: String, _ result: Result<HTTPResponse, HTTPError>) {
+    let response = try? result.get()
+    claim.take()?.end(after: response.map { ($0.status, $0.headers) }, "to a request for a subscription")
+    let trouble: String
+    switch result {
+    case .success(let response) where (200...299).contains(response.status): return
+    case .success(let response): trouble = "its hub responded with status \(response.status)"
+    case .failure(let error): trouble = "the request to its hub failed (\(error))"
+    }
+    guard let address = addresses[path], var entry = entries[address] else { return }
+    let pause = response.flatMap { AnswerFacts.retryAfter($0.headers, now: now()) }
+    fail(&entry, trouble, pausing: pause ?? .zero)
+    set(entry, of: address)
+  }
+
+  private func ended() {
+    (request, isBusy) = (nil, false)
+    claim.take()?.cancel()
+    goOn()
+  }
+}
