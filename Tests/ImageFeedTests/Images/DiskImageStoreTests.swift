@@ -200,6 +200,24 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      "timestamp = NULL", "bytes = 'abc'", "bytes = 9223372036854775807", "bytes = -9223372036854775808",
+      "lifetime = 9e999", "used = 1e300", "etag = x'FF'",
+    ])
+  func `images are retrieved and saved even if the index has a damaged value`(change: String) throws {
+    let (image, index) = (try makeSavedImage(), folder.file("images/index.sqlite"))
+    try makeStore().save(image, for: imageURL, now: noon)
+    try damage(index, table: "image", "UPDATE image SET \(change)")
+    let limit = ImageIndex.ownBytes + 300_000
+    #expect(try makeStore(limit: limit).usage().count == 1)
+    #expect(try makeStore(limit: limit).retrieve(for: imageURL, now: noon)?.value.data == image.value.data)
+    try damage(index, table: "image", "UPDATE image SET \(change)")
+    #expect(try makeStore(limit: limit).save(makeSavedImage(2, count: 100_000), for: url(2), now: noon))
+    try damage(index, table: "facts", "INSERT INTO facts VALUES ('\(url(2))', 'x', 1, 1, 1)")
+    #expect(try makeStore().facts(for: [url(2)]).isEmpty)
+  }
+
   @Test func `a folder with other files is refused, and so is another program's index`() throws {
     let data = folder.file("images/data")
     let theirs = ["holiday.jpg", "ab/letter.txt", "cd/\(String(repeating: "0", count: 38)).bak"]
