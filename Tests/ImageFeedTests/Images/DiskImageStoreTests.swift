@@ -82,6 +82,16 @@ import Testing
     #expect(try store.facts(for: [imageURL]) == [imageURL: facts])
   }
 
+  @Test func `a tiny PNG's missing end is noticed, and bytes after a GIF's end aren't its end`() throws {
+    let png = MadeImage.png(width: 1, height: 1)
+    #expect(try !ImageData(Data(png)).isCutOff)
+    for count in 16..<png.count - 8 { #expect(try ImageData(Data(png.prefix(count))).isCutOff, "\(count)") }
+    for added in ["", "\0\0", "\r\n"] {
+      #expect(try !ImageData(Data(MadeImage.gif() + added.utf8)).isCutOff)
+      #expect(try ImageData(Data(MadeImage.gif().dropLast() + added.utf8)).isCutOff)
+    }
+  }
+
   @Test func `animated images are recognized by their bytes`() throws {
     // A GIF screen of one pixel with two colors, and frames of one pixel.
     let head = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 1, 2, 3, 4, 5, 6]
@@ -92,7 +102,7 @@ import Testing
       (head + control + frame + [0x3B], false), (head + control + frame + control + frame + [0x3B], true),
       (head + control + frame, false), (head, false), (Array(head.prefix(8)), false),
       (webP + [0x02] + Array(repeating: 0, count: 9), true), (webP + [0x10] + Array(repeating: 0, count: 9), false),
-      (Array(makePNG()), false), (Array(makePNG(count: 8)) + [0, 0, 0, 8] + Array("acTL".utf8), true),
+      (webP, false), (Array(webP.dropLast(4)), false), (Array(makePNG()), false), (Array(makePNG(count: 8)) + [0, 0, 0, 8] + Array("acTL".utf8), true),
     ]
     for (index, row) in rows.enumerated() {
       #expect(try ImageData(Data(row.0)).isAnimated == row.1, "\(index)")
