@@ -102,7 +102,8 @@ import Testing
       (head + control + frame + [0x3B], false), (head + control + frame + control + frame + [0x3B], true),
       (head + control + frame, false), (head, false), (Array(head.prefix(8)), false),
       (webP + [0x02] + Array(repeating: 0, count: 9), true), (webP + [0x10] + Array(repeating: 0, count: 9), false),
-      (webP, false), (Array(webP.dropLast(4)), false), (Array(makePNG()), false), (Array(makePNG(count: 8)) + [0, 0, 0, 8] + Array("acTL".utf8), true),
+      (webP, false), (Array(webP.dropLast(4)), false),
+      (Array(makePNG()), false), (Array(makePNG(count: 8)) + [0, 0, 0, 8] + Array("acTL".utf8), true),
     ]
     for (index, row) in rows.enumerated() {
       #expect(try ImageData(Data(row.0)).isAnimated == row.1, "\(index)")

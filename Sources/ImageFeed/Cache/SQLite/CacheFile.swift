@@ -110,8 +110,8 @@ struct CacheFile: Sendable {
     for companion in Self.companions { unlink(resolved + companion) }
   }
 
-  /// The path with symbolic links resolved, even if the last one leads to a file that doesn't exist yet. SQLite puts the
-  /// companions next to it.
+  /// The path with symbolic links resolved, next to which SQLite puts the companions. The last link may lead to a file
+  /// that doesn't exist yet.
   var resolved: String { SystemFiles.shared.destination(of: path) }
 
   private var folder: String { (resolved as NSString).deletingLastPathComponent }
