@@ -7,9 +7,14 @@ extension HTTPDate {
   /// - Parameter now: the current time. It determines the century of a two-digit year, which is at most 50 years ahead
   ///   (RFC 9110, section 5.6.7).
   public static func parse(_ text: String, now: Date = Date()) -> Date? {
-    seconds(text, now: Int64(now.timeIntervalSince1970.rounded(.down))).map { Date(timeIntervalSince1970: Double($0)) }
+    seconds(text, now: seconds(now)).map { Date(timeIntervalSince1970: Double($0)) }
   }
 
   /// The date in HTTP's format: `Sun, 06 Nov 1994 08:49:37 GMT`.
-  public static func text(_ date: Date) -> String { text(Int64(date.timeIntervalSince1970.rounded(.down))) }
+  public static func text(_ date: Date) -> String { text(seconds(date)) }
+
+  /// The number of whole seconds since 1970, clamped, because a stored date may be damaged.
+  private static func seconds(_ date: Date) -> Int64 {
+    Int64(min(max(date.timeIntervalSince1970, -1e12), 1e12).rounded(.down))
+  }
 }

@@ -73,6 +73,11 @@ package struct CacheControl: Sendable {
     return Int(text).map { min(Double($0), most) } ?? most
   }
 
+  /// The seconds of `Age` (RFC 9111, section 5.1): its first member, if it is a number; otherwise 0.
+  package static func age(_ headers: HTTPHeaders) -> Double {
+    headers["Age"]?.listMembers.first.flatMap { seconds(String($0)) } ?? 0
+  }
+
   // MARK: Reading
 
   private static func directives(in line: String) -> [(name: String, argument: Argument)] {

@@ -54,6 +54,13 @@ import Testing
     #expect(item.found == ["enclosure https://example.org/b.jpg", "summary https://e.com/posts/1/a.jpg"])
   }
 
+  @Test func `a guid is a link only if it is an absolute URL`() throws {
+    let guids = ["1", "abc 123", "/posts/1", "https://e.com/1"]
+    let items = try read(rss(guids.map { "<item><guid>\($0)</guid></item>" }.joined())).items
+    #expect(items.map(\.link) == [nil, nil, nil, "https://e.com/1"])
+    #expect(items.map(\.guid) == guids)
+  }
+
   @Test func `a local file's relative URLs are resolved with its rel=self link`() throws {
     let document = try read(
       atom(

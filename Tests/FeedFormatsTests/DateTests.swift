@@ -33,7 +33,8 @@ import Testing
     ("1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z"),
     ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
     ("2003-02-29", nil), ("2003-13-01", nil), ("32 Jan 2004", nil), ("yesterday", nil), ("", nil), ("12:00", nil),
-    ("2003-12-31T25:00:00Z", nil), ("99999999999999999999", nil), ("- - - -", nil),
+    ("2003-12-31T25:00:00Z", nil), ("2003-12-31T24:00:00Z", "2004-01-01T00:00:00Z"), ("2003-12-31T24:30:00Z", nil),
+    ("Wed, 31 Dec 2003 10:14:55 EST5EDT", "2003-12-31T10:14:55Z"), ("99999999999999999999", nil), ("- - - -", nil),
   ]
 
   /// Dates found in feeds or in other readers' tests, or written by the standard functions of languages.

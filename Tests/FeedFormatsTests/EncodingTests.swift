@@ -70,6 +70,20 @@ import Testing
     try expect(encoded(feed("é 😀"), as: encoding), title: "é 😀", encoding: name)
   }
 
+  @Test(arguments: ["UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE"])
+  func `half of a surrogate pair doesn't damage the text after it`(encoding: String) throws {
+    // The half takes the place of a character that takes up one code unit.
+    let half: [UInt8] = encoding.hasSuffix("LE") ? [0x3D, 0xD8] : [0xD8, 0x3D]
+    let unit = encoded("~", as: encoding).count
+    let padding = [UInt8](repeating: 0, count: unit - 2)
+    var bytes = encoded("\u{FEFF}" + feed("a~é"), as: encoding)
+    let place = try #require(
+      stride(from: 0, to: bytes.count, by: unit).first { bytes[$0..<$0 + unit].contains(0x7E) })
+    bytes.replaceSubrange(place..<place + unit, with: encoding.hasSuffix("LE") ? half + padding : padding + half)
+    try expect(bytes, title: "a\u{FFFD}é", encoding: String(encoding.prefix(6)))
+    #expect(try !read(bytes: bytes).isCutOff)
+  }
+
   @Test func `the document's declared encoding has precedence over the response's`() throws {
     let bytes = encoded(feed("Łódź", encoding: "ISO-8859-2"), as: "ISO-8859-2")
     try expect(bytes, charset: "windows-1251", title: "Łódź", encoding: "ISO-8859-2")

@@ -39,4 +39,10 @@ import Testing
   func `a web page is recognized by its first element`(text: String, isPage: Bool) {
     #expect(FeedLink.isPage(Array(text.utf8)) == isPage)
   }
+
+  @Test func `a page has at most 1,000 feeds, each only once`() {
+    let page = (0..<20_000).map { "<link rel=feed href=/\($0 / 2)>" }.joined()
+    let links = FeedLink.links(inPage: Array(page.utf8), address: "https://e.com/")
+    #expect(links.map(\.address) == (0..<1000).map { "https://e.com/\($0)" })
+  }
 }

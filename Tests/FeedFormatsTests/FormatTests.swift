@@ -292,6 +292,18 @@ import Testing
     #expect(throws: FeedFormatError.self) { try read(#"{"items": [\#(item), {"id": "73A7"#) }
   }
 
+  @Test func `numbers of any size in a JSON Feed are accepted, and ids keep all their digits`() throws {
+    let items = """
+      {"id": 123456789012345678901234567890, "_x": [1e400, -9223372036854775809, 1.5, -7]},
+      {"id": 18446744073709551615}, {"id": "3"}
+      """
+    let document = try read(jsonFeed(items))
+    #expect(document.items.map(\.guid) == ["123456789012345678901234567890", "18446744073709551615", "3"])
+    #expect(document.format == .jsonFeed11 && document.repairs == [])
+    let cut = try read(String(jsonFeed(items).prefix { $0 != "3" } + "12345678901234567890123"))
+    #expect(cut.repairs == ["the document is cut off"])
+  }
+
   @Test func `a JSON Feed without a version is read`() throws {
     let text = #"{"title": "T", "feed_url": "https://e.com/", "items": [{"id": "x", "title": "One"}]}"#
     #expect(try read(text).repairs == ["the version of JSON Feed is missing"])

@@ -73,6 +73,39 @@ import Testing
     #expect(again.feeds[1].outline[attribute: "xmlns:a"] == "urn:other")
   }
 
+  @Test func `a declaration that restores an outer meaning is kept`() throws {
+    let text = """
+      <opml version='2.0' xmlns:x='urn:1'><body><outline text='F' xmlns:x='urn:2'>
+      <outline text='1' xmlUrl='https://a.example/' xmlns:x='urn:1' x:y='1'/>
+      <outline text='2' xmlUrl='https://b.example/' x:y='2'/></outline></body></opml>
+      """
+    let list = try list(text)
+    #expect(try self.list(list.document) == list)
+    #expect(list.feeds.map { $0.outline[attribute: "xmlns:x"] } == ["urn:1", "urn:2"])
+  }
+
+  @Test func `only valid prefixes are declared, and xml needs no declaration`() throws {
+    let text = """
+      <opml version='2.0' xmlns:1='a' xmlns:xmlns='b' xmlns:a:b='c' xmlns:good='d'><body>
+      <outline text='1' xmlUrl='https://a.example/' xml:lang='de' good:x='1' a:b:c='2' xmlns:xml='e' xmlns:c"='f'/>
+      </body></opml>
+      """
+    let list = try list(text)
+    #expect(list.namespaces == [.init("good", "d")])
+    #expect(list.outlines.map(\.attributes) == [[.init("xml:lang", "de"), .init("good:x", "1")]])
+    #expect(list.document.contains("xml:lang=\"de\""))
+  }
+
+  @Test func `many prefixes are read in linear time, and only the first 200 are kept`() throws {
+    let outlines = (0..<400).map { outline in
+      "<outline \((0..<200).map { "xmlns:p\(outline)-\($0)='u'" }.joined(separator: " "))/>"
+    }
+    let list = try list(opml(outlines.joined()))
+    #expect(list.namespaces.map(\.name) == (0..<200).map { "p0-\($0)" })
+    #expect(list.outlines.count == 400 && list.outlines.allSatisfy(\.attributes.isEmpty))
+    #expect(try self.list(list.document) == list)
+  }
+
   @Test func `duplicate URLs are read once, and only http and https URLs count`() throws {
     let list = try list(
       opml(

@@ -28,6 +28,15 @@ import Testing
     #expect(text == expected)
   }
 
+  /// Reading each tag inside a value again would take minutes for these.
+  @Test(arguments: ["x=\"<a \"", "x='<img '", "<a x=\"<b y='"])
+  func `tags nested in values are read in linear time`(part: String) throws {
+    let html = "<a " + String(repeating: part, count: 100_000)
+    #expect(!plainText(ofHTML: html).contains("<a"))
+    let item = rss("<item><description><![CDATA[\(html)]]></description></item>")
+    #expect(try FeedParser.document(of: Array(item.utf8)).items.count == 1)
+  }
+
   @Test func `no combination of markup fragments leaves a tag in plain text`() {
     let pieces = [
       "<", ">", "&lt;", "&gt;", "&amp;", "amp;", "lt;", "b", "/", "!", "--", "script", " ", "\"", "&#60;", "\u{1B}",

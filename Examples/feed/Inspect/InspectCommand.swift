@@ -58,6 +58,11 @@ struct InspectCommand: ParsableCommand {
       let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
       return client.get(HTTPRequest(address, timeout: timeout.duration))
         .asDocument()
+        .map { document in
+          var document = document
+          document.feed = address
+          return document
+        }
         .mapError(InspectionError.remote)
         .eraseToAnyPublisher()
     }

@@ -16,7 +16,7 @@ enum Inspection {
     }
     do throws(InvalidData) {
       let feed = try SyndicationFormat().document(in: document, within: FeedLimits())
-      self = .feed(feed, ids: feed.imageIDs(in: document.url).map { "\($0)" })
+      self = .feed(feed, ids: feed.imageIDs(in: document.feed ?? document.url).map { "\($0)" })
     } catch {
       throw .document(error, file: document.url.isFileURL ? document.url.path : nil)
     }

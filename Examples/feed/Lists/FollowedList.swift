@@ -40,7 +40,7 @@ struct FollowedList {
   /// True for a path of folders that contains ``folder``, ignoring case.
   private func isChosen(_ folders: [String]) -> Bool {
     guard !folder.isEmpty else { return true }
-    let (folders, wanted) = (folders.map { $0.lowercased() }, folder.map { $0.lowercased() })
+    let (folders, wanted) = (folders.map { $0.lowercased() }, folder.map { plainLine($0).lowercased() })
     guard folders.count >= wanted.count else { return false }
     return (0...folders.count - wanted.count).contains { Array(folders[$0..<$0 + wanted.count]) == wanted }
   }

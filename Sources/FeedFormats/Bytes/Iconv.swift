@@ -12,19 +12,22 @@
 ///   would give wrong characters, but `TextDecoder` is not copied.
 final class Iconv: @unchecked Sendable {
   private let converter: iconv_t
+  /// The number of bytes in a code unit.
+  private let unit: Int
   private var carried: [UInt8] = []
 
   /// Creates a converter; returns `nil` if glibc does not support the encoding.
   init?(_ encoding: String) {
     guard let converter = iconv_open("UTF-8", encoding), converter != iconv_t(bitPattern: -1) else { return nil }
     self.converter = converter
+    unit = encoding.hasPrefix("UTF-16") ? 2 : encoding.hasPrefix("UTF-32") ? 4 : 1
   }
 
   deinit { iconv_close(converter) }
 
-  /// Converts `bytes` to UTF-8 and appends them. Each invalid byte becomes U+FFFD.
+  /// Converts `bytes` to UTF-8 and appends them. Each invalid code unit becomes U+FFFD.
   ///
-  /// - Returns: false if there was an invalid byte.
+  /// - Returns: false if there was an invalid code unit.
   func append(_ bytes: Bytes, isLast: Bool, to text: inout [UInt8]) -> Bool {
     var isClean = true
     var input = carried
@@ -43,8 +46,10 @@ final class Iconv: @unchecked Sendable {
         if status != E2BIG {
           isClean = false
           text.append("\u{FFFD}")
-          next = next.map { $0 + 1 }
-          left -= 1
+          // Skip the whole code unit; otherwise, all units after it would be read from the wrong byte on.
+          let skipped = min(unit, left)
+          next = next.map { $0 + skipped }
+          left -= skipped
         }
       }
     }

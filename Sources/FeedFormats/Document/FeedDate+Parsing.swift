@@ -157,6 +157,8 @@ private struct DateReader {
     }
     // Ignore a weekday, which follows from the date; words like `at` and `of`; and an unknown zone.
     return word.allSatisfy { $0.isLetter || $0 >= 0x80 || [0x2E, 0x2F, 0x5F, 0x27].contains($0) }
+      // Such as `EST5EDT`.
+      || word.last!.isLetter && word.allSatisfy { $0.isLetter || $0.isDigit }
   }
 
   /// `19:48`, `19:48:21.5`, `19h48`, with or without a zone at its end; `19.48` if the date is known.

@@ -57,7 +57,10 @@ struct DateParts {
   var date: FeedDate? {
     guard let year, (1...9999).contains(year), let month, (1...12).contains(month) else { return nil }
     let day = day ?? 1
-    guard (1...Self.days(in: month, of: year)).contains(day), hour <= 24, minute < 60, second <= 60 else { return nil }
+    guard (1...Self.days(in: month, of: year)).contains(day), hour <= 24, minute < 60, second <= 60,
+      // 24:00:00 is the end of the day.
+      hour < 24 || minute == 0 && second == 0
+    else { return nil }
     let days = Self.daysSince1970(year, month, day)
     return FeedDate(secondsSince1970: Int64(days * 86_400 + hour * 3600 + minute * 60 + second - (offset ?? zone ?? 0)))
   }

@@ -1,5 +1,5 @@
 /// Repairs the usual mistakes in a JSON document: control characters and halves of surrogate pairs in strings, commas
-/// without a following value, and a missing end.
+/// without a following value, and a missing end. Numbers that simdjson can't hold become strings of the same digits.
 struct JSONRepair {
   private(set) var text: [UInt8]
   private(set) var repairs: Repairs
@@ -10,6 +10,8 @@ struct JSONRepair {
   private var comma: Int?
   /// The end of the last complete object in one of the document's arrays.
   private var lastItemEnd: Int?
+  /// The numbers that become strings.
+  private var vast: [Range<Int>] = []
 
   init(_ text: [UInt8], repairs: Repairs) {
     self.text = text
@@ -21,15 +23,53 @@ struct JSONRepair {
     while index < text.count {
       if isInString {
         index += repairString(at: index)
+      } else if let end = endOfNumber(at: index) {
+        if isVast(text[index..<end]) { vast.append(index..<end) }
+        comma = nil
+        index = end
       } else {
         readBetweenStrings(at: index)
         index += 1
       }
     }
-    guard !open.isEmpty, let end = lastItemEnd else { return }
-    repairs.insert(.cutOff)
-    text.removeSubrange(end...)
-    text += [UInt8(ascii: "]"), UInt8(ascii: "}")]
+    if !open.isEmpty, let end = lastItemEnd {
+      repairs.insert(.cutOff)
+      text.removeSubrange(end...)
+      text += [UInt8(ascii: "]"), UInt8(ascii: "}")]
+      vast.removeAll { $0.upperBound > end }
+    }
+    quoteNumbers()
+  }
+
+  /// The end of the number at `start`; `nil` if there is none.
+  private func endOfNumber(at start: Int) -> Int? {
+    guard text[start].isDigit || text[start] == UInt8(ascii: "-") else { return nil }
+    return text[start...].firstIndex { !$0.isDigit && !"+-.eE".utf8.contains($0) } ?? text.count
+  }
+
+  private func isVast(_ number: ArraySlice<UInt8>) -> Bool {
+    // Shorter integers fit into 64 bits.
+    guard number.count > 18 || number.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) else { return false }
+    let digits = String(decoding: number, as: UTF8.self)
+    if number.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: "-") }) {
+      return Int64(digits) == nil && UInt64(digits) == nil
+    }
+    return Double(digits)?.isInfinite ?? false
+  }
+
+  private mutating func quoteNumbers() {
+    guard !vast.isEmpty else { return }
+    var quoted: [UInt8] = []
+    quoted.reserveCapacity(text.count + 2 * vast.count)
+    var place = 0
+    for number in vast {
+      quoted += text[place..<number.lowerBound]
+      quoted.append(UInt8(ascii: "\""))
+      quoted += text[number]
+      quoted.append(UInt8(ascii: "\""))
+      place = number.upperBound
+    }
+    text = quoted + text[place...]
   }
 
   /// - Returns: the number of bytes that are read.

@@ -101,7 +101,8 @@ struct JSONValue {
   var stringOrNumber: String? {
     switch kind {
     case .string: return string
-    case .int, .uint: return integer.map(String.init)
+    case .int: return integer.map(String.init)
+    case .uint: return "\(tape.tape[index + 1])"
     case .double: return "\(Double(bitPattern: tape.tape[index + 1]))"
     default: return nil
     }

@@ -13,7 +13,7 @@ public struct FeedLink: Hashable, Sendable {
   }
 
   /// The feeds that the first megabyte of a page links to with `<link rel="alternate">` or `rel="feed"`, in page order,
-  /// each only once.
+  /// each only once; at most 1,000.
   ///
   /// - Parameter address: the page's final URL, which relative URLs are resolved against unless there is a `<base>`.
   public static func links(inPage html: [UInt8], address: String?) -> [FeedLink] {
@@ -64,6 +64,8 @@ private struct PageLinks {
   private var elements: PageElements
   private var base: String?
   private var links: [FeedLink] = []
+  private var known: Set<String> = []
+  private static let most = 1000
 
   init(_ html: Bytes, address: String?) {
     elements = PageElements(html, named: ["link", "base"])
@@ -71,7 +73,7 @@ private struct PageLinks {
   }
 
   mutating func all() -> [FeedLink] {
-    while let name = elements.next() {
+    while links.count < Self.most, let name = elements.next() {
       if name == "base" { base = elements.address("href", base: base) ?? base } else { take() }
     }
     return links
@@ -81,8 +83,9 @@ private struct PageLinks {
     let tag = elements.tag
     let relations = tag.value("rel")?.lowercased().split(whereSeparator: \.isWhitespace) ?? []
     let type = tag.value("type")?.lowercased().split(separator: ";").first.map { $0.filter { !$0.isWhitespace } } ?? ""
-    guard let address = elements.address("href", base: base), !links.contains(where: { $0.address == address }),
-      relations.contains("feed") || relations.contains("alternate") && Self.isFeed(type, address)
+    guard let address = elements.address("href", base: base),
+      relations.contains("feed") || relations.contains("alternate") && Self.isFeed(type, address),
+      known.insert(address).inserted
     else { return }
     let title = tag.value("title").map(plainLine)
     links.append(FeedLink(address: address, title: title?.isEmpty == true ? nil : title, type: type))

@@ -39,9 +39,7 @@ struct HTMLImages {
       if begins("picture", at: index) || html.startsIgnoringCase(with: "/picture", at: index) { offered = nil }
       let isImage = begins("img", at: index)
       guard isImage || begins("source", at: index) else { continue }
-      var repairs: Repairs = []
-      let (end, problem) = tag.read(at: start, limits: (256, 1024), repairs: &repairs)
-      guard problem == nil else { continue }
+      guard let end = tag.readInHTML(at: start, attributes: 256) else { continue }
       index = end
       if isImage {
         if var image = image {

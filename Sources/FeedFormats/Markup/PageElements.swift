@@ -24,9 +24,7 @@ struct PageElements {
       if let end = endOfOpaque(at: start) {
         index = end
       } else if let name = names.first(where: { begins($0, at: index) }) {
-        var repairs: Repairs = []
-        let (end, problem) = tag.read(at: start, limits: (256, 1024), repairs: &repairs)
-        guard problem == nil else { continue }
+        guard let end = tag.readInHTML(at: start, attributes: 256) else { continue }
         index = end
         return "\(name)"
       }

@@ -66,9 +66,7 @@ private struct Round {
       appendBreak(after: html.part(start + 2, end - 1), to: &result)
       return end
     case let byte where byte.isLetter:
-      var repairs: Repairs = []
-      let (end, problem) = tag.read(at: start, limits: (1024, 1024), repairs: &repairs)
-      guard problem == nil else { return nil }
+      guard let end = tag.readInHTML(at: start, attributes: 1024) else { return nil }
       appendBreak(after: tag.nameBytes, to: &result)
       return tag.isClosed ? end : skipContent(from: end)
     default: return nil

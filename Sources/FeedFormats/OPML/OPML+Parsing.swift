@@ -37,8 +37,12 @@ struct OPMLReader: XMLSink {
 
   private let limits: FeedLimits
   private var list = OPML()
+  /// The URI of each prefix that the list declares.
+  private var declared: [String: String] = [:]
   /// The open outlines, innermost last.
   private var open: [OPML.Outline] = []
+  /// The number of open outlines that declare a prefix differently from the list.
+  private var redeclaring = 0
   private var count = 0
   private var titleText: [UInt8]?
   /// True once the outermost element, or an outline, has been found.
@@ -66,7 +70,7 @@ struct OPMLReader: XMLSink {
   mutating func close(_ name: Bytes) {
     switch name.nameHash {
     case Name.title: endTitle()
-    case Name.outline: if let outline = open.popLast() { append([outline]) }
+    case Name.outline: if let outline = closeLast() { append([outline]) }
     case Name.body: closeAll()
     case Name.opml: isRootOpen = false
     default: break
@@ -103,8 +107,10 @@ extension OPMLReader {
       let name = tag.name(of: attribute)
       guard name.starts(with: "xmlns:"), name.count > 6 else { continue }
       let prefix = name.part(6, name.count).string
-      guard !list.namespaces.contains(where: { $0.name == prefix }) else { continue }
-      list.namespaces.append(OPML.Attribute(prefix, Self.text(tag.rawValue(of: attribute))))
+      guard list.namespaces.count < OPML.mostNamespaces, prefix.isPrefix, declared[prefix] == nil else { continue }
+      let address = Self.text(tag.rawValue(of: attribute))
+      declared[prefix] = address
+      list.namespaces.append(OPML.Attribute(prefix, address))
     }
   }
 
@@ -117,8 +123,10 @@ extension OPMLReader {
     takeNamespaces(of: tag)
     var outline = Self.outline(tag)
     outline.attributes.removeAll { attribute in
-      attribute.name.hasPrefix("xmlns:")
-        && list.namespaces.contains { $0.name == attribute.name.dropFirst(6) && $0.value == attribute.value }
+      guard let prefix = attribute.declaredPrefix else { return false }
+      guard let address = declared[prefix] else { return true }
+      // Inside an outline with declarations of its own, a repeated declaration may restore the list's meaning.
+      return redeclaring == 0 && address == attribute.value
     }
     guard !tag.isClosed else { return append([outline]) }
     if open.count >= limits.depth {
@@ -126,11 +134,19 @@ extension OPMLReader {
       guard let last = open.last, last.address != nil else { throw .tooDeep(limit: limits.depth) }
       closeLastWithoutTag()
     }
+    if outline.declaresPrefixes { redeclaring += 1 }
     open.append(outline)
+  }
+
+  private mutating func closeLast() -> OPML.Outline? {
+    guard let outline = open.popLast() else { return nil }
+    if outline.declaresPrefixes { redeclaring -= 1 }
+    return outline
   }
 
   private static func outline(_ tag: borrowing XMLTag) -> OPML.Outline {
     var outline = OPML.Outline()
+    var known: Set<String> = []
     for attribute in tag.attributes {
       let (name, value) = (tag.name(of: attribute), text(tag.rawValue(of: attribute)))
       // If an attribute is repeated, the first one counts.
@@ -142,7 +158,7 @@ extension OPMLReader {
         if outline.address == nil, !value.isEmpty { outline.address = value }
       } else if name.equalsIgnoringCase("htmlurl") {
         if outline.page == nil { outline.page = value }
-      } else if case let name = name.string, name.isAttributeName, outline[attribute: name] == nil {
+      } else if case let name = name.string, name.isAttributeName, known.insert(name.lowercased()).inserted {
         outline.attributes.append(OPML.Attribute(name, value))
       }
     }
@@ -176,7 +192,7 @@ extension OPMLReader {
 
   /// Outlines inside an unclosed feed are moved next to it; those inside an unclosed folder stay in the folder.
   private mutating func closeLastWithoutTag() {
-    guard var outline = open.popLast() else { return }
+    guard var outline = closeLast() else { return }
     guard outline.address != nil else { return append([outline]) }
     let following = outline.outlines
     outline.outlines = []
@@ -185,10 +201,27 @@ extension OPMLReader {
 }
 
 extension String {
-  /// True for a valid attribute name.
+  /// True for a valid attribute name, with or without a prefix. `xmlns` alone isn't an attribute of the outline.
   fileprivate var isAttributeName: Bool {
-    guard let first = utf8.first, first.beginsName else { return false }
-    return (!hasPrefix("xmlns") || hasPrefix("xmlns:") && utf8.count > 6)
-      && utf8.allSatisfy { $0.beginsName || $0.isDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
+    let parts = split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count <= 2, parts.allSatisfy(\.isNameWithoutColon) else { return false }
+    return parts[0] != "xmlns" || parts.count == 2 && String(parts[1]).isPrefix
   }
+
+  /// True for a prefix that a document may declare.
+  fileprivate var isPrefix: Bool { self[...].isNameWithoutColon && !lowercased().hasPrefix("xml") }
+}
+
+extension Substring {
+  fileprivate var isNameWithoutColon: Bool {
+    guard let first = utf8.first, first.beginsName else { return false }
+    return utf8.allSatisfy {
+      $0 != UInt8(ascii: ":")
+        && ($0.beginsName || $0.isDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "."))
+    }
+  }
+}
+
+extension OPML.Outline {
+  fileprivate var declaresPrefixes: Bool { attributes.contains { $0.declaredPrefix != nil } }
 }

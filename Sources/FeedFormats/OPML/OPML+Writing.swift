@@ -16,7 +16,7 @@ extension OPML {
 
   private static func write(_ outline: Outline, depth: Int, _ declared: Set<String>, to text: inout String) {
     // An outline may declare a prefix differently from the list.
-    let own = outline.attributes.filter { $0.name.hasPrefix("xmlns:") }.map { String($0.name.dropFirst(6)) }
+    let own = outline.attributes.compactMap(\.declaredPrefix)
     let declared = own.isEmpty ? declared : declared.union(own)
     let margin = String(repeating: "  ", count: depth)
     text += "\(margin)<outline"
@@ -42,7 +42,9 @@ extension OPML {
 
   private static func isDeclared(_ name: String, _ declared: Set<String>) -> Bool {
     let parts = name.split(separator: ":", omittingEmptySubsequences: false)
-    return parts.count == 1 || parts.count == 2 && (parts[0] == "xmlns" || declared.contains(String(parts[0])))
+    // These two need no declaration.
+    return parts.count == 1
+      || parts.count == 2 && (parts[0] == "xmlns" || parts[0] == "xml" || declared.contains(String(parts[0])))
   }
 
   private static func write(_ name: String, _ value: String, to text: inout String) {

@@ -46,6 +46,9 @@ public struct OPML: Hashable, Sendable {
     }
   }
 
+  /// The maximum number of prefixes that are read, which leaves room among a tag's attributes.
+  package static let mostNamespaces = 200
+
   /// The list's name.
   public var title: String?
   /// The vocabularies that the outlines use besides OPML's: `xmlns:` prefixes and their URIs.
@@ -59,6 +62,14 @@ public struct OPML: Hashable, Sendable {
     self.namespaces = namespaces
     self.outlines = outlines
   }
+}
+
+extension OPML.Attribute {
+  /// The prefix that this attribute declares; `nil` for all other attributes.
+  package var declaredPrefix: String? { name.hasPrefix("xmlns:") ? String(name.dropFirst(6)) : nil }
+
+  /// The prefix of the name; `nil` if it has none.
+  package var prefix: String? { name.firstIndex(of: ":").map { String(name[..<$0]) } }
 }
 
 extension OPML.Outline {
@@ -102,6 +113,7 @@ extension OPML.Outline {
 extension OPML {
   /// A feed in a list, and the names of the folders that contain it.
   public struct Feed: Hashable, Sendable {
+    /// The feed's outline, which also declares the prefixes that only outlines around it declare.
     public var outline: Outline
     /// An absolute http or https URL.
     public var address: String
@@ -111,9 +123,9 @@ extension OPML {
   /// The feeds with an http or https URL, in the list's order, each URL once.
   public var feeds: [Feed] {
     var (feeds, known): ([Feed], Set<String>) = ([], [])
-    visit(outlines, in: []) { outline, folders in
+    visit(outlines, in: []) { outline, folders, declared in
       guard let address = outline.webAddress, known.insert(address).inserted else { return }
-      feeds.append(Feed(outline: outline, address: address, folders: folders))
+      feeds.append(Feed(outline: outline.declaring(declared), address: address, folders: folders))
     }
     return feeds
   }
@@ -121,7 +133,7 @@ extension OPML {
   /// The number of feeds whose URL isn't http or https.
   public var unusableFeeds: Int {
     var count = 0
-    visit(outlines, in: []) { outline, _ in
+    visit(outlines, in: []) { outline, _, _ in
       if outline.address != nil, outline.webAddress == nil { count += 1 }
     }
     return count
@@ -129,12 +141,34 @@ extension OPML {
 
   /// Visits outlines recursively. The recursion is as deep as the nesting of outlines, which ``FeedLimits/depth``
   /// limits.
-  private func visit(_ outlines: [Outline], in folders: [String], _ body: (Outline, [String]) -> Void) {
+  ///
+  /// - Parameters:
+  ///   - declared: the URIs of the prefixes that outlines around these declare.
+  ///   - body: receives each outline, the names of its folders, and those URIs.
+  private func visit(
+    _ outlines: [Outline], in folders: [String], _ declared: [String: String] = [:],
+    _ body: (Outline, [String], [String: String]) -> Void
+  ) {
     for outline in outlines {
-      body(outline, folders)
+      body(outline, folders, declared)
       guard !outline.outlines.isEmpty else { continue }
       let name = outline.address == nil ? outline.name : nil
-      visit(outline.outlines, in: folders + (name.map { [$0] } ?? []), body)
+      var inner = declared
+      for one in outline.attributes { if let prefix = one.declaredPrefix { inner[prefix] = one.value } }
+      visit(outline.outlines, in: folders + (name.map { [$0] } ?? []), inner, body)
     }
+  }
+}
+
+extension OPML.Outline {
+  /// The outline with the declarations of the prefixes that it uses and doesn't declare itself.
+  fileprivate func declaring(_ declared: [String: String]) -> OPML.Outline {
+    guard !declared.isEmpty else { return self }
+    var outline = self
+    var known = Set(attributes.compactMap(\.declaredPrefix))
+    for prefix in attributes.compactMap(\.prefix) where known.insert(prefix).inserted {
+      if let address = declared[prefix] { outline.attributes.append(OPML.Attribute("xmlns:\(prefix)", address)) }
+    }
+    return outline
   }
 }

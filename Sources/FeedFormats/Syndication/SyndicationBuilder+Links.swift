@@ -134,7 +134,8 @@ extension SyndicationBuilder {
     item.guid = draft.guid ?? draft.about
     item.link = draft.link
     if item.link == nil || !draft.linkIsAlternate, draft.guidIsAddress || draft.guid == nil, let guid = item.guid {
-      item.link = guid.withBytes { absoluteAddress($0, base: base) } ?? item.link
+      // A relative guid isn't a link, because most are opaque; `rdf:about` is a URL.
+      item.link = guid.withBytes { absoluteAddress($0, base: draft.guid == nil ? base : nil) } ?? item.link
     }
     item.published = draft.published ?? draft.issued
     if item.location?.point == nil, let latitude = draft.latitude, let longitude = draft.longitude,

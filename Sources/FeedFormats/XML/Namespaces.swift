@@ -15,6 +15,8 @@ enum Namespace: UInt8 {
 
   /// The namespace of a declared URI; real URIs differ in case, scheme and final slashes.
   init(address: Bytes) {
+    // Every part of a URI is compared with each of these; real URIs are short.
+    let address = address.part(0, min(address.count, 256))
     for (part, namespace) in Self.addresses where Self.contains(address, part) {
       self = namespace
       return

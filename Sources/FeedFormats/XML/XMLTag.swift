@@ -8,6 +8,8 @@ struct XMLTag {
   var attributes: [XMLAttribute] = []
   /// False in HTML, where a value may contain tags.
   private let isXML: Bool
+  /// The number of bytes that were read in vain by ``readInHTML(at:attributes:)``.
+  private var wasted = 0
 
   init(bytes: Bytes, isXML: Bool = true) {
     self.bytes = bytes
@@ -100,6 +102,21 @@ extension XMLTag {
         }
       }
     }
+  }
+
+  /// Reads the tag that begins at `start` in a page or in a text, where a `<` that begins no tag is text.
+  ///
+  /// Tags may be nested in values, and each is tried. After many failures, everything else is text; otherwise, values
+  /// that seem to be tags could be read again and again.
+  ///
+  /// - Returns: the end of the tag; `nil` if there is none.
+  mutating func readInHTML(at start: Int, attributes: Int) -> Int? {
+    guard wasted <= 8 * bytes.count else { return nil }
+    var repairs: Repairs = []
+    let (end, problem) = read(at: start, limits: (attributes, 1024), repairs: &repairs)
+    guard let problem else { return end }
+    if case .unfinished = problem { wasted += bytes.count - start } else { wasted += end - start }
+    return nil
   }
 
   private mutating func readAttribute(

@@ -74,7 +74,7 @@ final class CacheExchange: PullSource {
     if let stored, !request.isForOriginAlone {
       let freshness = CacheFreshness(stored.head)
       let age = Duration.seconds(min(freshness.age(at: now), 1e9))
-      let lifetime = Duration.seconds(freshness.lifetime)
+      let lifetime = Duration.seconds(min(freshness.lifetime, 1e10))
       switch request.use(of: stored.head, at: now) {
       case .validate: break
       case .fresh:

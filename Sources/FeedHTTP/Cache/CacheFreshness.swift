@@ -61,13 +61,7 @@ struct CacheFreshness {
     // `Date` has whole seconds, so a fraction of a second doesn't count as age.
     let apparent = max(0, head.received.timeIntervalSince(date).rounded(.down))
     let delay = max(0, head.received.timeIntervalSince(head.requested))
-    return max(apparent, announcedAge + delay) + max(0, resident)
-  }
-
-  /// The first member of `Age`, if it is a number of seconds (section 5.1).
-  private var announcedAge: TimeInterval {
-    guard let first = head.headers["Age"]?.listMembers.first else { return 0 }
-    return CacheControl.seconds(String(first)) ?? 0
+    return max(apparent, CacheControl.age(head.headers) + delay) + max(0, resident)
   }
 
   // MARK: Permitted uses

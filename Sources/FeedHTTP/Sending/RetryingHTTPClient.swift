@@ -83,7 +83,7 @@ public final class RetryingHTTPClient: HTTPClient {
 
   /// The pause that `Retry-After` requests, up to a minute; zero if the field isn't a number of seconds.
   private static func pause(_ headers: HTTPHeaders) -> Duration {
-    .seconds(min(headers["Retry-After"].flatMap { Int($0) }.map { max(0, $0) } ?? 0, 60))
+    .seconds(min(headers["Retry-After"].flatMap { CacheControl.seconds($0) } ?? 0, 60))
   }
 }
 

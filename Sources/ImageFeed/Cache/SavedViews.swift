@@ -52,7 +52,8 @@ private final class SavedView: Sendable {
   func change() throws(FeedStoreError) -> FeedChange? {
     let old = seen.withLock { $0 }
     let summary = try store.summary(for: address)
-    if let old, let summary {
+    // An image found on an item's page is added without a new document.
+    if let old, let summary, summary.imageCount == old.images.count {
       // The feed is unchanged if it wasn't saved again, or if the server sent the same bytes again.
       if summary.timestamp == old.timestamp, summary.validators == old.validators { return nil }
       if let digest = summary.validators.digest, digest == old.validators.digest { return nil }

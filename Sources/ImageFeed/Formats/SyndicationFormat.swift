@@ -119,7 +119,7 @@ extension FeedDocument {
   /// The id of each item, from its guid, or else its link, or else the URL of its image. Items that repeat an id are
   /// numbered, except in Essential Feed JSON, which keeps them.
   ///
-  /// - Parameter feed: the document's final URL.
+  /// - Parameter feed: the URL under which the feed is saved, which stays the same whatever it redirects to.
   public func imageIDs(in feed: URL) -> [FeedImage.ID] {
     var counts: [UUID: UInt32] = [:]
     return items.map { item in

@@ -10,7 +10,7 @@ public struct WebDocument: Hashable, Sendable {
   public var url: URL
   /// The validators by which the server can tell whether the document has changed.
   public var validators: FeedValidators
-  /// The feed's URL, which identifies the images, if this is a later page of the feed. `nil` if that URL is ``url``.
+  /// The URL under which the feed is saved, which identifies its images; `nil` if that URL is ``url``.
   public var feed: URL?
   /// See ``ArrivingDocument/isFromPrivateNetwork``.
   package var isFromPrivateNetwork: Bool?

@@ -6,7 +6,8 @@ extension ImageData {
     switch kind {
     case .gif: hasSeveralFrames
     // The flags of the extended header (the WebP container's specification, "Extended File Format").
-    case .webp: bytes.dropFirst(12).starts(with: Array("VP8X".utf8)) && bytes[bytes.startIndex + 20] & 2 != 0
+    case .webp:
+      bytes.count > 20 && bytes.dropFirst(12).starts(with: Array("VP8X".utf8)) && bytes[bytes.startIndex + 20] & 2 != 0
     // The `acTL` chunk comes before the first data chunk.
     case .png: bytes.prefix(512).firstRange(of: Data("acTL".utf8)) != nil
     default: false

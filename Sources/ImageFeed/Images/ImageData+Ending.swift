@@ -4,13 +4,14 @@ extension ImageData {
   /// True if the format shows that the end is missing. Formats whose end can't be found without decoding count as
   /// complete, and so do images with other damage.
   var isCutOff: Bool {
-    // Fewer bytes than this can't be an image.
-    guard bytes.count >= 64 else { return false }
+    // Fewer bytes than this can't be an image. A PNG shows its end if it has its first chunk.
+    guard bytes.count >= (kind == .png ? 16 : 64) else { return false }
     return bytes.withUnsafeBytes { bytes in
       switch kind {
       case .png: Self.isCutOffPNG(bytes)
       case .jpeg: Self.isCutOffJPEG(bytes)
-      case .gif: bytes.last { $0 != 0 } != 0x3B
+      // Some servers add zeros or a line break.
+      case .gif: bytes.last { ![0x00, 0x0A, 0x0D].contains($0) } != 0x3B
       case .webp: Int(bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self).littleEndian) + 8 > bytes.count
       case .avif, .heif, .jpegXL, .bmp, .tiff, .icon: false
       }

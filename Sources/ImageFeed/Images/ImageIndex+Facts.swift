@@ -20,9 +20,10 @@ extension ImageIndex {
       var found: [URL: ImageFacts] = [:]
       for url in urls {
         guard let row = try Row.fetchOne(statement, arguments: [url.absoluteString]) else { continue }
+        let (width, height, color): (Int, Int, Int) = (try row.value(0), try row.value(1), try row.value(2))
         found[url] = ImageFacts(
-          size: DecodedImage.Size(width: row[0], height: row[1]), color: UInt32(truncatingIfNeeded: row[2] as Int),
-          isAnimated: row[3])
+          size: DecodedImage.Size(width: width, height: height), color: UInt32(truncatingIfNeeded: color),
+          isAnimated: try row.value(3))
       }
       return found
     } ?? [:]

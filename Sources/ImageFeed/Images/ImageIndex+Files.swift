@@ -9,7 +9,7 @@ extension ImageIndex {
     of folder: String, limit: Int, kept: DiskImageStore.KeptImages, into db: Database
   ) throws {
     let root = "\(folder)/data"
-    var total = try Int(Double.fetchOne(db, sql: "SELECT total(bytes) FROM image") ?? 0)
+    var total = try totalBytes(db)
     var known: Set<String> = []
     for url in try String.fetchAll(db, sql: "SELECT url FROM image") {
       if let url = URL(string: url) { known.insert(ImageFile.name(for: url)) }

@@ -55,8 +55,10 @@ struct ImageIndex {
   }
 
   func usage() throws -> ImageStoreUsage {
-    let row = try read(creating: false) { try Row.fetchOne($0, sql: "SELECT count(*), total(bytes) FROM image") } ?? nil
-    return ImageStoreUsage(count: row?[0] ?? 0, bytes: Int(row?[1] as Double? ?? 0), limit: limit)
+    try read(creating: false) { db in
+      let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM image") ?? 0
+      return ImageStoreUsage(count: count, bytes: try Self.totalBytes(db), limit: limit)
+    } ?? ImageStoreUsage(count: 0, bytes: 0, limit: limit)
   }
 
   /// The number and total bytes of the stored images among `urls`.
@@ -92,7 +94,7 @@ struct ImageIndex {
       let limit = limit - (try Self.ownBytes(db))
       let room = Int(Double(limit) * Self.share)
       let old = try Self.entry(url, db)?.bytes ?? 0
-      let total = try Int(Double.fetchOne(db, sql: "SELECT total(bytes) FROM image") ?? 0)
+      let total = try Self.totalBytes(db)
       if bytes > room || total + bytes > limit {
         let kept = try kept()
         if !kept.contains(url) {
@@ -112,9 +114,10 @@ struct ImageIndex {
     let rows = try Row.fetchCursor(db, sql: "SELECT url, bytes FROM image ORDER BY used, url")
     var bytes = bytes
     while bytes > 0, let row = try rows.next() {
-      guard !names.contains(row[0]) else { continue }
-      try Self.delete(row[0], in: folder, db)
-      bytes -= row[1]
+      let url: String = try row.value(0)
+      guard !names.contains(url) else { continue }
+      try Self.delete(url, in: folder, db)
+      bytes -= Self.bounded(try row.value(1))
     }
   }
 
@@ -155,12 +158,24 @@ struct ImageIndex {
   private static func entry(_ url: URL, _ db: Database) throws -> Entry? {
     let sql = "SELECT bytes, timestamp, lifetime, etag, last_modified, used FROM image WHERE url = ?"
     return try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [url.absoluteString]).map { row in
-      Entry(
-        bytes: row[0], timestamp: Date(timeIntervalSinceReferenceDate: row[1]), lifetime: .seconds(row[2] as Double),
-        validators: FeedValidators(etag: row[3], lastModified: row[4]),
-        used: Date(timeIntervalSinceReferenceDate: row[5]))
+      let (etag, lastModified): (String?, String?) = (try row.value(3), try row.value(4))
+      return Entry(
+        bytes: bounded(try row.value(0)), timestamp: Date(timeIntervalSinceReferenceDate: try row.value(1)),
+        lifetime: .seconds(min(max(try row.value(2), -1e12), 1e12)),
+        validators: FeedValidators(etag: etag, lastModified: lastModified),
+        used: Date(timeIntervalSinceReferenceDate: try row.value(5)))
     }
   }
+
+  /// The total bytes of the images.
+  static func totalBytes(_ db: Database) throws -> Int {
+    Int(min(max(try Double.fetchOne(db, sql: "SELECT total(bytes) FROM image") ?? 0, 0), Double(mostBytes)))
+  }
+
+  /// The number of bytes that a row states, clamped, because a stored number may be damaged and numbers are added.
+  private static func bounded(_ bytes: Int) -> Int { min(max(bytes, 0), mostBytes) }
+
+  private static let mostBytes = 1 << 50
 
   static func insert(
     _ url: URL, _ bytes: Int, _ image: Saved<FetchedImage>, now: Date, _ db: Database

@@ -9,7 +9,7 @@ public struct ArrivingDocument {
   public var url: URL
   /// The validators by which the server can tell whether the document has changed.
   public var validators: FeedValidators
-  /// The feed's URL, if this is a later page of the feed: see ``WebDocument/feed``.
+  /// See ``WebDocument/feed``.
   public var feed: URL?
   /// True if the document comes from a private network, false if it does not; `nil` if that is unknown.
   package var isFromPrivateNetwork: Bool?

@@ -98,10 +98,9 @@ public struct FeedLoader {
   ///
   /// - Parameters:
   ///   - isPrivate: true if the page that links to the URL came from a private network; `nil` if that is unknown.
-  ///   - change: changes the document before it is read.
   func images(
-    at address: URL, namedBy isPrivate: Bool? = nil, _ change: @escaping (inout ArrivingDocument) -> Void
+    at address: URL, namedBy isPrivate: Bool?
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
-    requests.images(at: address, namedBy: isPrivate, change)
+    requests.images(at: address, namedBy: isPrivate)
   }
 }

@@ -31,8 +31,8 @@ extension FeedLoader {
     onPage address: URL, of trail: PageTrail, _ worker: SerialWorker
   ) -> AnyPublisher<Feed, FeedError> {
     let isFirst = trail.isEmpty
-    let pages = images(at: address, namedBy: trail.isPrivate) { trail.identify(&$0) }
-      .followingPages(reportingTo: options.onFeedFound) { feed in images(at: feed) { trail.identify(&$0) } }
+    let pages = images(at: address, namedBy: trail.isPrivate)
+      .followingPages(reportingTo: options.onFeedFound) { feed in images(at: feed, namedBy: nil) }
       .flatMap { fetched in
         worker.publisher { () throws(RemoteFeedError) in trail.add(fetched, from: address) }
       }
@@ -72,17 +72,10 @@ private final class PageTrail: @unchecked Sendable {
   private var validators = FeedValidators()
   private var ids: Set<FeedImage.ID> = []
   private var addresses: Set<URL> = []
-  /// The final URL of the first page.
-  private var feed: URL?
 
   init(from address: URL) { next = address }
 
   var isEmpty: Bool { addresses.isEmpty }
-
-  /// Identifies the images of each page in the same way as those of the first page.
-  func identify(_ document: inout ArrivingDocument) {
-    if isEmpty { feed = document.url } else { document.feed = feed }
-  }
 
   /// - Returns: the images of all pages; `nil` for a page without a new image.
   func add(_ page: Fetched<FeedImages>, from address: URL) -> Fetched<FeedImages>? {

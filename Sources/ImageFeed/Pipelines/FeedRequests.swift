@@ -46,6 +46,7 @@ package struct FeedRequests {
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
     (response?.publisher.eraseToAnyPublisher() ?? open(request(at: url, since: known)))
       .asDocument()
+      .map(identified)
       .mapFeed(options.formats, within: options.limits, unless: known.digest, on: scheduler) {
         [address, onRead, book = options.pageImages] images in
         let images = book?.completing(images, of: address) ?? images.withoutImageless
@@ -58,20 +59,22 @@ package struct FeedRequests {
   ///
   /// - Parameters:
   ///   - isPrivate: true if the page that links to the URL came from a private network; `nil` if that is unknown.
-  ///   - change: changes the document before it is read.
   func images(
-    at address: URL, namedBy isPrivate: Bool?, _ change: @escaping (inout ArrivingDocument) -> Void
+    at url: URL, namedBy isPrivate: Bool?
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
-    var request = request(at: address)
+    var request = request(at: url)
     if request.origin != nil { request.originIsPrivate = isPrivate }
     return open(request)
       .asDocument()
-      .map { document in
-        var document = document
-        change(&document)
-        return document
-      }
+      .map(identified)
       .mapFeed(options.formats, within: options.limits, on: scheduler)
+  }
+
+  /// The document, whose images get the same ids in each load, even if the feed redirects to a different URL each time.
+  private func identified(_ document: ArrivingDocument) -> ArrivingDocument {
+    var document = document
+    document.feed = address
+    return document
   }
 
   /// The request with validators; `nil` if they belong to a different URL.

@@ -22,14 +22,14 @@ extension ResponseFreshness {
   public init?(_ headers: HTTPHeaders, now: Date) {
     let control = CacheControl(headers.values(of: "Cache-Control"))
     guard !control.wantsValidation else { return nil }
-    let age = headers["Age"].flatMap { Int($0) }.map { max(0, $0) } ?? 0
+    let age = Int(CacheControl.age(headers))
     if let maxAge = control.allSeconds("max-age").map({ Int($0 ?? 0) }).min() {
       self.init(lifetime: .seconds(max(0, maxAge - age)), field: "max-age=\(maxAge)\(age > 0 ? ", Age \(age)" : "")")
     } else if let text = headers["Expires"] {
       let reference = headers["Date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
       let lifetime = HTTPDate.parse(text, now: now)?.timeIntervalSince(reference) ?? 0
       self.init(
-        lifetime: .seconds(max(0, Int(min(lifetime, 1e9)) - age)), field: "Expires: \(text.prefix(40))")
+        lifetime: .seconds(Int(max(0, min(lifetime, 1e9) - Double(age)))), field: "Expires: \(text.prefix(40))")
     } else {
       return nil
     }

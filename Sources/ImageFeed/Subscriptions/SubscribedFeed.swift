@@ -49,11 +49,10 @@ extension OPML {
       guard let address = URL(string: feed.address) else { return nil }
       return SubscribedFeed(
         address: address, title: feed.outline.name.flatMap { $0 == address.host ? nil : $0 }, folders: feed.folders,
-        interval: feed.outline[attribute: name("interval")].flatMap { try? Duration(parsing: $0) },
-        credentials: feed.outline[attribute: name("credentials")],
-        headers: (feed.outline[attribute: name("header")] ?? "").split(separator: "\n").map(String.init),
-        user: feed.outline[attribute: name("user")],
-        usesNetrc: feed.outline[attribute: name("netrc")]?.lowercased() == "yes")
+        interval: own("interval", of: feed.outline).flatMap { try? Duration(parsing: $0) },
+        credentials: own("credentials", of: feed.outline),
+        headers: (own("header", of: feed.outline) ?? "").split(separator: "\n").map(String.init),
+        user: own("user", of: feed.outline), usesNetrc: own("netrc", of: feed.outline)?.lowercased() == "yes")
     }
   }
 
@@ -97,7 +96,7 @@ extension OPML {
       text: subscription.title ?? subscription.address.host ?? subscription.address.absoluteString,
       address: subscription.address.absoluteString, attributes: [Attribute("type", "rss")])
     for one in attributes { outline[attribute: one.name] = one.value }
-    Self.insert(outline, in: subscription.folders[...], of: &outlines)
+    Self.insert(outline, in: Self.names(subscription.folders)[...], of: &outlines)
   }
 
   /// Adds the feeds of another list that this one lacks, in the same folders.
@@ -106,11 +105,9 @@ extension OPML {
   public mutating func add(_ list: OPML) -> Int {
     var known = Set(feeds.map(\.address))
     var added = 0
-    for namespace in list.namespaces where !namespaces.contains(where: { $0.name == namespace.name }) {
-      namespaces.append(namespace)
-    }
+    let declared = list.declared
     for feed in list.feeds where known.insert(feed.address).inserted {
-      var outline = feed.outline
+      var outline = adopted(feed.outline, declared)
       (outline.address, outline.outlines) = (feed.address, [])
       Self.insert(outline, in: feed.folders[...], of: &outlines)
       added += 1
@@ -123,10 +120,11 @@ extension OPML {
   ///
   /// - Returns: false if there is no such feed, or it is already in that folder.
   @discardableResult public mutating func move(_ address: URL, to folders: [String]) -> Bool {
+    let folders = Self.names(folders)
     guard let feed = feeds.first(where: { $0.address == address.absoluteString }), feed.folders != folders else {
       return false
     }
-    var outline = feed.outline
+    var outline = adopted(feed.outline, declared)
     (outline.address, outline.outlines) = (feed.address, [])
     _ = Self.remove(feed.address, from: &outlines)
     Self.insert(outline, in: folders[...], of: &outlines)
@@ -155,11 +153,53 @@ extension OPML {
     "\(namespaces.first { $0.value == Self.vocabulary }?.name ?? "feed"):\(attribute)"
   }
 
-  private mutating func declareVocabulary() {
-    guard !namespaces.contains(where: { $0.value == Self.vocabulary }) else { return }
-    namespaces.removeAll { $0.name == "feed" }
-    namespaces.append(Attribute("feed", Self.vocabulary))
+  /// The value of an attribute of our own vocabulary; `nil` if its prefix means another vocabulary.
+  private func own(_ attribute: String, of outline: Outline) -> String? {
+    let name = name(attribute)
+    guard let value = outline[attribute: name] else { return nil }
+    let prefix = name.dropLast(attribute.count + 1)
+    let meaning =
+      outline.attributes.first { $0.declaredPrefix.map { $0 == prefix } ?? false }?.value
+      ?? namespaces.first { $0.name == prefix }?.value
+    return meaning ?? Self.vocabulary == Self.vocabulary ? value : nil
   }
+
+  private mutating func declareVocabulary() { _ = prefix(for: Self.vocabulary, preferring: "feed") }
+
+  /// The list's prefix for a vocabulary, which is declared if it has none yet; `nil` if there is no room for another.
+  private mutating func prefix(for vocabulary: String, preferring prefix: String) -> String? {
+    if let known = namespaces.first(where: { $0.value == vocabulary }) { return known.name }
+    let isOwn = vocabulary == Self.vocabulary
+    guard isOwn || namespaces.count < Self.mostNamespaces else { return nil }
+    var (name, number) = (prefix, 2)
+    while namespaces.contains(where: { $0.name == name }) { (name, number) = ("\(prefix)\(number)", number + 1) }
+    // Our own comes first, so that it is read again however many others there are.
+    namespaces.insert(Attribute(name, vocabulary), at: isOwn ? 0 : namespaces.count)
+    return name
+  }
+
+  /// The URI of each prefix that the list declares.
+  private var declared: [String: String] { Dictionary(namespaces.map { ($0.name, $0.value) }) { first, _ in first } }
+
+  /// An outline from another list or another folder, whose attributes get this list's prefixes for the same
+  /// vocabularies, so that they keep their meaning.
+  ///
+  /// - Parameter declared: the declarations of the list that the outline comes from.
+  private mutating func adopted(_ outline: Outline, _ declared: [String: String]) -> Outline {
+    var meanings = declared
+    for one in outline.attributes { if let prefix = one.declaredPrefix { meanings[prefix] = one.value } }
+    var outline = outline
+    outline.attributes = outline.attributes.compactMap { attribute in
+      if attribute.declaredPrefix != nil { return nil }
+      guard let prefix = attribute.prefix, let vocabulary = meanings[prefix] else { return attribute }
+      guard let own = self.prefix(for: vocabulary, preferring: prefix) else { return nil }
+      return Attribute("\(own)\(attribute.name.dropFirst(prefix.count))", attribute.value)
+    }
+    return outline
+  }
+
+  /// The names of folders as lists show them, on one line.
+  private static func names(_ folders: [String]) -> [String] { folders.map(plainLine).filter { !$0.isEmpty } }
 
   /// - Returns: true if there was such a feed.
   private static func change(_ outlines: inout [Outline], _ address: String, _ body: (inout Outline) -> Void) -> Bool {

@@ -76,6 +76,18 @@ import Testing
     world.stop()
   }
 
+  @Test func `an image that is added to the same document is a change`() throws {
+    let world = World()
+    world.follow(world.disk)
+    try world.save(Self.two)
+    let saved = try #require(try world.disk.retrieve(for: address))
+    let filled = CachedFeed(Self.three, timestamp: saved.timestamp, validators: saved.validators)
+    _ = try world.disk.replace(for: address, with: filled, now: noon)
+    world.time.run()
+    #expect(world.changes.count == 2 && world.changes.last?.added == [2])
+    world.stop()
+  }
+
   @Test func `of many feeds, only the changed ones are read`() throws {
     let world = World()
     let addresses = (0..<100).map { URL(string: "https://example.com/\($0)")! }

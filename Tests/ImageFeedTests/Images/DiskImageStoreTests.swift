@@ -82,6 +82,16 @@ import Testing
     #expect(try store.facts(for: [imageURL]) == [imageURL: facts])
   }
 
+  @Test func `a tiny PNG's missing end is noticed, and bytes after a GIF's end aren't its end`() throws {
+    let png = MadeImage.png(width: 1, height: 1)
+    #expect(try !ImageData(Data(png)).isCutOff)
+    for count in 16..<png.count - 8 { #expect(try ImageData(Data(png.prefix(count))).isCutOff, "\(count)") }
+    for added in ["", "\0\0", "\r\n"] {
+      #expect(try !ImageData(Data(MadeImage.gif() + added.utf8)).isCutOff)
+      #expect(try ImageData(Data(MadeImage.gif().dropLast() + added.utf8)).isCutOff)
+    }
+  }
+
   @Test func `animated images are recognized by their bytes`() throws {
     // A GIF screen of one pixel with two colors, and frames of one pixel.
     let head = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 1, 2, 3, 4, 5, 6]
@@ -92,6 +102,7 @@ import Testing
       (head + control + frame + [0x3B], false), (head + control + frame + control + frame + [0x3B], true),
       (head + control + frame, false), (head, false), (Array(head.prefix(8)), false),
       (webP + [0x02] + Array(repeating: 0, count: 9), true), (webP + [0x10] + Array(repeating: 0, count: 9), false),
+      (webP, false), (Array(webP.dropLast(4)), false),
       (Array(makePNG()), false), (Array(makePNG(count: 8)) + [0, 0, 0, 8] + Array("acTL".utf8), true),
     ]
     for (index, row) in rows.enumerated() {
@@ -198,6 +209,24 @@ import Testing
       #expect(try next.usage().count == 2)
       try next.deleteAll()
     }
+  }
+
+  @Test(
+    arguments: [
+      "timestamp = NULL", "bytes = 'abc'", "bytes = 9223372036854775807", "bytes = -9223372036854775808",
+      "lifetime = 9e999", "used = 1e300", "etag = x'FF'",
+    ])
+  func `images are retrieved and saved even if the index has a damaged value`(change: String) throws {
+    let (image, index) = (try makeSavedImage(), folder.file("images/index.sqlite"))
+    try makeStore().save(image, for: imageURL, now: noon)
+    try damage(index, table: "image", "UPDATE image SET \(change)")
+    let limit = ImageIndex.ownBytes + 300_000
+    #expect(try makeStore(limit: limit).usage().count == 1)
+    #expect(try makeStore(limit: limit).retrieve(for: imageURL, now: noon)?.value.data == image.value.data)
+    try damage(index, table: "image", "UPDATE image SET \(change)")
+    #expect(try makeStore(limit: limit).save(makeSavedImage(2, count: 100_000), for: url(2), now: noon))
+    try damage(index, table: "facts", "INSERT INTO facts VALUES ('\(url(2))', 'x', 1, 1, 1)")
+    #expect(try makeStore().facts(for: [url(2)]).isEmpty)
   }
 
   @Test func `a folder with other files is refused, and so is another program's index`() throws {

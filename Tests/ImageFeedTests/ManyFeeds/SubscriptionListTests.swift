@@ -36,6 +36,53 @@ import Testing
     #expect(list.subscriptions == [SubscribedFeed(address: a, title: "A", folders: ["y"])])
   }
 
+  @Test func `names of folders count as one line of text`() {
+    var list = OPML()
+    let names = ["Tech  News", " Tech\nNews", "Tech News\u{1}"]
+    for (index, name) in names.enumerated() {
+      list.add(SubscribedFeed(address: URL(string: "https://\(index).example/")!, folders: [name]))
+    }
+    #expect(list.outlines.map(\.name) == ["Tech News"] && list.outlines[0].outlines.count == 3)
+    let moved = list.move(URL(string: "https://0.example/")!, to: ["Tech News "])
+    #expect(!moved)
+    list.add(SubscribedFeed(address: a, folders: ["\u{1}"]))
+    #expect(list.subscriptions.last == SubscribedFeed(address: a))
+  }
+
+  @Test func `attributes keep their vocabularies when feeds move or are added to another list`() throws {
+    let text = """
+      <opml version='2.0' xmlns:feed='urn:other'><body><outline text='F' xmlns:x='urn:1'>
+      <outline text='G' xmlns:x='urn:2'><outline text='A' xmlUrl='\(a)' x:y='1' feed:user='not mine'/></outline>
+      </outline></body></opml>
+      """
+    var other = try OPML(parsing: Array(text.utf8))
+    var list = OPML()
+    list.add(SubscribedFeed(address: b, user: "me:secret"))
+    list.add(other)
+    #expect(list.subscriptions.map(\.user) == ["me:secret", nil])
+    other.move(a, to: ["H"])
+    for list in [list, other] {
+      let read = try OPML(parsing: Array(list.document.utf8))
+      let feed = try #require(read.feeds.first { $0.address == a.absoluteString })
+      let meanings = feed.outline.attributes.compactMap { attribute -> String? in
+        let prefix = attribute.name.prefix { $0 != ":" }
+        return read.namespaces.first { $0.name == prefix }.map { "\($0.value) \(attribute.value)" }
+      }
+      #expect(meanings == ["urn:2 1", "urn:other not mine"])
+    }
+  }
+
+  @Test func `a list stays where a symbolic link leads, even if no file is there yet`() throws {
+    let link = folder.file("link.opml")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "there/list.opml")
+    let file = SubscriptionFile(path: link)
+    try file.update { _ = $0.add(SubscribedFeed(address: a)) }
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "there/list.opml")
+    #expect(try SubscriptionFile(path: folder.file("there/list.opml")).read()?.feeds.count == 1)
+    try file.update { _ = $0.add(SubscribedFeed(address: b)) }
+    #expect(try file.read()?.feeds.count == 2)
+  }
+
   @Test func `login data is saved in the list, and left out with withoutSecrets`() throws {
     var list = OPML()
     let feed = SubscribedFeed(

@@ -140,4 +140,33 @@ struct PipelineTests {
     world.run()
     #expect(delivered == before)
   }
+
+  @Test func `items keep their ids when a feed redirects to a different URL each time`() throws {
+    let feed = "<rss><channel><item><guid>1</guid><enclosure url='1.png' type='image/png'/></item></channel></rss>"
+    let images = ["https://a.example/?token=1", "https://b.example/?token=2"].compactMap { target in
+      let world = VirtualWorld()
+      world.serve(Answer(body: feed))
+      let client = RedirectedClient(client: world.client, target: URL(string: target)!)
+      let loader = FeedLoader(address, client: client, cache: world.cache, on: world.scheduler)
+      return world.outcome(of: loader.load()).values.first?.images.first
+    }
+    #expect(images.map(\.url.absoluteString) == ["https://a.example/1.png", "https://b.example/1.png"])
+    #expect(images.map(\.id) == Array(repeating: FeedImage.ID(name: "1", in: address), count: 2))
+  }
+}
+
+/// A client whose responses come from the target of a redirect.
+private struct RedirectedClient: HTTPClient {
+  let client: any HTTPClient
+  let target: URL
+
+  func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+    client.get(request)
+      .map { response in
+        var response = response
+        response.url = target
+        return response
+      }
+      .eraseToAnyPublisher()
+  }
 }

@@ -107,6 +107,10 @@ import Testing
     for text in ["", "{", "{}", "{\"g\":-5,\"r\":1,\"n\":0,\"c\":false}", "{\"g\":1e300,\"r\":1,\"n\":0,\"c\":false}"] {
       #expect(HostPace(text)?.gap ?? 1 <= HostPace.longest && HostPace(text)?.gap ?? 1 > 0)
     }
+    health.pace?.quota = RequestQuota(remaining: 1e300, resetsAfter: .infinity, limit: .nan, window: -1)
+    let damaged = try #require(health.stored.withUnsafeBytes { HostHealth(stored: $0) }?.pace)
+    #expect(damaged.quota == RequestQuota(remaining: 1e15, resetsAfter: 0, limit: 0, window: 0))
+    #expect(damaged.words(for: "a.example").count == 2)
   }
 
   @Test(arguments: ["1e300", "-1"]) func `a damaged quota is shown as a number of requests`(number: String) throws {

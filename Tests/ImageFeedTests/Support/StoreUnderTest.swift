@@ -159,3 +159,20 @@ final class RedisUnderTest: StoreUnderTest {
     try server.cli("EVAL", "for _, k in ipairs(redis.call('KEYS', 'fs{0}:f:*')) do \(step) end", "0")
   }
 }
+
+/// Gives a value of a strict table the wrong type, as a flipped bit in its file may. No other connection may be open.
+///
+/// - Parameter change: SQL that changes the value.
+func damage(_ path: String, table: String, _ change: String) throws {
+  let schema = """
+    PRAGMA writable_schema = ON;
+    UPDATE sqlite_master SET sql = replace(replace(replace(sql, 'STRICT, ', ''), 'STRICT', ''), 'NOT NULL', '')
+    WHERE name = '\(table)'
+    """
+  for statements in [schema, change] {
+    // A new connection reads the changed schema.
+    let database = try DatabaseQueue(path: path)
+    try database.writeWithoutTransaction { try $0.execute(sql: statements) }
+    try database.close()
+  }
+}

@@ -63,17 +63,17 @@ struct HTTPCacheTables {
         ORDER BY received, id
         """)
     return try Row.fetchAll(statement, arguments: [key]).compactMap { row in
-      guard let url = URL(string: row["url"]),
-        let selectors = try? JSONDecoder().decode([String: String?].self, from: Data((row["selectors"] as String).utf8))
+      let (address, names, header): (String, String, Data) = (try row.value(3), try row.value(6), try row.value(8))
+      guard let url = URL(string: address),
+        let selectors = try? JSONDecoder().decode([String: String?].self, from: Data(names.utf8))
       else { return nil }
-      let header: Data = row["header"]
       return StoredRow(
-        id: row["id"], used: row["used"],
+        id: try row.value(0), used: try row.value(1),
         head: HTTPStoredResponse.Head(
-          status: row["status"], headers: HTTPHeaders(lines: Chunk(header)), url: url,
-          requested: Date(timeIntervalSinceReferenceDate: row["requested"]),
-          received: Date(timeIntervalSinceReferenceDate: row["received"]), selectors: selectors,
-          isDecoded: row["decoded"] as Int != 0))
+          status: try row.value(2), headers: HTTPHeaders(lines: Chunk(header)), url: url,
+          requested: Date(timeIntervalSinceReferenceDate: try row.value(4)),
+          received: Date(timeIntervalSinceReferenceDate: try row.value(5)), selectors: selectors,
+          isDecoded: try row.value(7)))
     }
   }
 
@@ -133,8 +133,8 @@ struct HTTPCacheTables {
     let oldest = try Row.fetchCursor(db, sql: "SELECT id, bytes FROM response ORDER BY used, id")
     var doomed: [Int64] = []
     while excess > 0, let row = try oldest.next() {
-      doomed.append(row["id"])
-      excess -= row["bytes"] as Int
+      doomed.append(try row.value(0))
+      excess -= max(0, try row.value(1))
     }
     for id in doomed { try db.cachedStatement(sql: "DELETE FROM response WHERE id = ?").execute(arguments: [id]) }
   }

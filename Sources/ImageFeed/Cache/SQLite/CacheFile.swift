@@ -1,3 +1,4 @@
+import FeedStream
 import Foundation
 
 /// Identifies, renames and removes the file of a cache and the two files that SQLite keeps next to it.
@@ -109,12 +110,9 @@ struct CacheFile: Sendable {
     for companion in Self.companions { unlink(resolved + companion) }
   }
 
-  /// The path with symbolic links resolved, next to which SQLite puts the companions.
-  var resolved: String {
-    guard let real = realpath(path, nil) else { return path }
-    defer { free(real) }
-    return String(cString: real)
-  }
+  /// The path with symbolic links resolved, next to which SQLite puts the companions. The last link may lead to a file
+  /// that doesn't exist yet.
+  var resolved: String { SystemFiles.shared.destination(of: path) }
 
   private var folder: String { (resolved as NSString).deletingLastPathComponent }
 

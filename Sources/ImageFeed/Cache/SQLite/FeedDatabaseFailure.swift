@@ -59,6 +59,8 @@ package struct FeedDatabaseFailure: Error {
     switch error {
     case let failure as FeedDatabaseFailure: self = failure
     case let error as DatabaseError: self.init(error, systemError: 0)
+    // A value has the wrong type.
+    case let error as RowDecodingError: self.init(.damaged("\(error)"))
     case let error as POSIXError:
       let code = error.code.rawValue
       self.init(Self.cause(systemError: code) ?? .inputOutput("\(error.code)"), systemError: code)

@@ -56,7 +56,8 @@ extension FeedTables {
           coalesce(sum((history.kept + coalesce(feed.images, 0)) * (revision <> indexed)), 0), total(revision <> indexed)
         FROM history LEFT JOIN feed USING (address)
         """)
-    let (total, rest, feeds): (Int, Int, Double) = (row?[0] ?? 0, row?[1] ?? 0, row?[2] ?? 0)
+    guard let row else { return IndexProgress(indexed: 0, total: 0) }
+    let (total, rest, feeds): (Int, Int, Double) = (try row.value(0), try row.value(1), try row.value(2))
     // A feed that has become empty still needs to be indexed.
     return IndexProgress(indexed: total - rest, total: rest == 0 && feeds > 0 ? total + 1 : total)
   }

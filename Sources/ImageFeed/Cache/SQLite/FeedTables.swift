@@ -259,7 +259,7 @@ extension Row {
   func value<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value {
     let stored: DatabaseValue = self[column]
     guard let value = Value.fromDatabaseValue(stored) else {
-      throw FeedDatabaseFailure(.damaged("a feed has no valid URL, time or number of images"))
+      throw FeedDatabaseFailure(.damaged("the value in column \(column) of a row has the wrong type"))
     }
     return value
   }

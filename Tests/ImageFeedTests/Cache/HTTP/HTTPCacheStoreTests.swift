@@ -272,6 +272,25 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      "url = NULL", "selectors = NULL", "decoded = 'x'", "header = NULL", "received = 'x'", "used = 'x'",
+      "bytes = 'x', used = 0",
+    ])
+  func `a file with a damaged value is renamed`(change: String) throws {
+    try withVirtualTime { time in
+      let bench = Bench(time, .file, capacity: 1000)
+      bench.change("k", to: .save(response("zero")))
+      (bench.store as? SQLiteHTTPCache)?.close()
+      try damage(bench.folder.file("http.db"), table: "response", "UPDATE response SET \(change)")
+      _ = bench.responses("k")
+      // Makes room, which reads the sizes.
+      for key in ["a", "b"] { bench.change(key, to: .save(response("one"))) }
+      #expect(bench.bodies("b") == ["one"])
+      #expect(try bench.folder.contents.contains { $0.hasPrefix("http.db.corrupt-") })
+    }
+  }
+
   @Test func `a file of saved feeds is refused and left unchanged`() throws {
     try withVirtualTime { time in
       let bench = Bench(time, .file)
