@@ -103,7 +103,7 @@ class HTTPExchange {
         request.expectsContinue = false
         send()
       } else {
-        fail(.send, "status 417 requires sending the request again, but it can't be repeated")
+        fail(.body, "status 417 requires sending the body again, but the request can't be repeated")
       }
       return true
     }
