@@ -155,7 +155,7 @@ extension HTTPBody {
       for path in files {
         do {
           guard let status = try system.status(of: path) else { return .failure(Problem.noFile(path)) }
-          guard status.isRegular, try status.size > 0 || Self.isEmpty(path, in: system) else { return .success(nil) }
+          guard status.isRegular, try Self.ends(path, at: status.size, in: system) else { return .success(nil) }
           sum += Int(status.size)
         } catch {
           return .failure(error)
@@ -167,10 +167,12 @@ extension HTTPBody {
     }
   }
 
-  /// False for a file that has bytes although the system reports none, such as those in `/proc`.
-  private static func isEmpty(_ path: String, in system: any FileSystem) throws -> Bool {
+  /// False for a file with fewer or more bytes than the system reports, such as those in `/sys` and `/proc`.
+  private static func ends(_ path: String, at size: Int64, in system: any FileSystem) throws -> Bool {
     let file = try system.open(path, .reading)
-    return try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { try file.read(into: $0, at: nil) == 0 }
+    return try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) {
+      try file.read(into: $0, at: max(size - 1, 0)) == min(size, 1)
+    }
   }
 
   /// True if part of the body is a publisher, whose length is certain only when it has completed.

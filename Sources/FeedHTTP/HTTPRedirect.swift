@@ -65,6 +65,7 @@ extension HTTPRedirect {
     // A host has rules of its own.
     var start = 0
     if let slashes = location.firstRange(of: "//"),
+      location.hasPrefix("//") || location[..<slashes.lowerBound].last == ":",
       !location[..<slashes.lowerBound].contains(where: { "/?#".contains($0) })
     {
       let host = location.utf8.distance(from: location.startIndex, to: slashes.upperBound)

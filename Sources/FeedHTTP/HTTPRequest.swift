@@ -32,8 +32,9 @@ public struct HTTPRequest: Sendable, Hashable {
   /// The body; `nil`, the default, for a request without a body.
   public var body: HTTPBody?
   /// True to send the body only after the server has agreed, or a second has passed (`Expect: 100-continue`). If the
-  /// server doesn't support that (status 417), the request is sent again without it, unless the response is streamed.
-  /// `nil`, the default, to wait only with bodies of more than 1 MiB and those of unknown length.
+  /// server doesn't support that (status 417), the request is sent again without it; if its body has been read by then
+  /// and it cannot be repeated (``canBeRepeated``), it fails. `nil`, the default, to wait only with bodies of more than
+  /// 1 MiB and those of unknown length.
   public var expectsContinue: Bool?
   /// True when sending the request twice has the same effect as sending it once, whatever its method; false if it does
   /// not. `nil`, the default, to derive this from the method (``HTTPMethod/isIdempotent``). A request that cannot be

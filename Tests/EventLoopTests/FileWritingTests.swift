@@ -80,6 +80,31 @@ import Testing
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder("link")) == "file")
   }
 
+  @Test func `an atomic write to a link whose target isn't UTF-8 fails`() {
+    let target: [CChar] = [0x7A, -0x17, 0]
+    #expect(symlink(target, folder("link")) == 0)
+    #expect((write(["text"], .atomically, to: "link").error?.cause as? SystemError)?.name == "EILSEQ")
+    #expect(folder.names == ["link"])
+  }
+
+  @Test func `an atomic write to a named pipe writes to the pipe`() {
+    #expect(mkfifo(folder("pipe"), 0o600) == 0)
+    let reader = open(folder("pipe"), O_RDWR | O_NONBLOCK)
+    defer { close(reader) }
+    #expect(write(["text"], .atomically, to: "pipe").isFinished)
+    var bytes = [UInt8](repeating: 0, count: 10)
+    #expect(read(reader, &bytes, 10) == 4 && bytes.starts(with: "text".utf8))
+    #expect(folder.names == ["pipe"])
+  }
+
+  @Test(.enabled(if: geteuid() == 0)) func `an atomic write by an administrator keeps the file's owner`() throws {
+    folder.write("before", to: "file")
+    #expect(chown(folder("file"), 1_000, 1_001) == 0)
+    #expect(write(["after"], .atomically, to: "file").isFinished)
+    let attributes = try FileManager.default.attributesOfItem(atPath: folder("file"))
+    #expect(attributes[.ownerAccountID] as? Int == 1_000 && attributes[.groupOwnerAccountID] as? Int == 1_001)
+  }
+
   @Test func `a failure or a cancellation during an atomic write leaves the file unchanged`() {
     struct Lost: Error {}
     folder.write("before", to: "file")

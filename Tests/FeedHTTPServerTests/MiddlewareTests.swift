@@ -68,6 +68,23 @@ import Testing
     bench.end()
   }
 
+  @Test func `a preflight is for the route that serves the request after it`() {
+    var routes = HTTPRoutes()
+    routes.group("/a", [.cors(origins: ["https://a.example"])]) { $0.put("/:id") { _ in .text("first") } }
+    routes.group("/a", [.cors(origins: ["https://b.example"])]) { $0.put("/x") { _ in .text("second") } }
+    routes.post("/b") { _ in .text("other") }
+    routes.group("/b", [.cors(origins: ["https://a.example"])]) { $0.get("") { _ in .text("got") } }
+    let bench = Bench().serve(routes)
+    let origin = "Origin: https://a.example\r\n"
+    for (method, path) in [("PUT", "/a/x"), ("HEAD", "/b")] {
+      let preflight = ask(bench, "OPTIONS \(path)", origin + "Access-Control-Request-Method: \(method)\r\n")
+      for response in [preflight, ask(bench, "\(method) \(path)", origin)] {
+        #expect(response.contains("Access-Control-Allow-Origin: https://a.example\r\n"), "\(response)")
+      }
+    }
+    bench.end()
+  }
+
   @Test func `outer middleware sees the refusals of inner middleware, and a group's state is shared by its routes`() {
     var seen: [String] = []
     func note(_ name: String) -> HTTPMiddleware {

@@ -45,6 +45,35 @@ import Testing
     #expect(time.pending.isEmpty)
   }
 
+  /// Retains its subscription until it is released itself, as Combine's documentation shows.
+  private final class Keeper: Subscriber {
+    typealias Input = Int
+    typealias Failure = MarbleFailure
+    private(set) var subscription: (any Subscription)?
+
+    func receive(subscription: any Subscription) {
+      self.subscription = subscription
+      subscription.request(.unlimited)
+    }
+    func receive(_ input: Int) -> Subscribers.Demand { .none }
+    func receive(completion: Subscribers.Completion<MarbleFailure>) {}
+  }
+
+  @Test(arguments: ["-1-2|", "-1-2"], [true, false])
+  func `a script doesn't retain its subscriber after its events or a cancellation`(script: String, cancels: Bool) {
+    weak var subscriber: Keeper?
+    do {
+      let source: ScriptedPublisher<Int, MarbleFailure> = time.cold(script)
+      let keeper = Keeper()
+      subscriber = keeper
+      source.subscribe(keeper)
+      time.advance(by: 0.002)
+      if cancels { keeper.subscription?.cancel() }
+      time.advance(by: 1)
+    }
+    #expect(subscriber == nil)
+  }
+
   @Test func `a script with decreasing times fails`() {
     let failures = failures {
       _ = ScriptedPublisher<Int, Never>(.cold, [(2, .value(1)), (1, .value(2))], on: time)

@@ -129,6 +129,16 @@ import Testing
     #expect(failures.map(\.message) == ["The test did not expect an event: 0s 1."])
   }
 
+  @Test func `cancelledAtEnd() outside withVirtualTime retains nothing`() {
+    weak var recorder: Recorder<Int, Never>?
+    do {
+      let kept = Empty<Int, Never>().record(on: VirtualTimeScheduler()).cancelledAtEnd()
+      recorder = kept
+      #expect(kept.completion == .finished)
+    }
+    #expect(recorder == nil)
+  }
+
   @Test func `a retained subscriber fails on its line`() {
     var kept: Recorder<Int, Never>?
     let failures = failures {

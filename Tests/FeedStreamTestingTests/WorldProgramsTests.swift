@@ -44,6 +44,48 @@ import Testing
     }
   }
 
+  @Test func `a program whose text isn't read gets signals, and can be killed`() throws {
+    try withVirtualTime { time in
+      time.programs["p"] = { program in
+        program.onSignal = { _ in }
+        program.print(String(repeating: "x", count: 100_000))
+        program.exit()
+      }
+      var program = Subprocess("p")
+      program.standardOutput = .pipe
+      let child = try program.start(on: time)
+      var status: ExitStatus?
+      let ending = child.exit.sink { status = $0 }
+      time.run()
+      child.send(15)
+      time.run()
+      #expect(status == nil && time.programs.running.first?.signals == [15])
+      child.send(9)
+      time.run()
+      #expect(status == .signaled(9) && time.programs.running.isEmpty)
+      ending.cancel()
+    }
+  }
+
+  @Test func `the text that a program was writing when a signal ended it still arrives`() {
+    withVirtualTime { time in
+      time.programs["p"] = { program in
+        program.print("last words")
+        program.print(" and more")
+        program.exit(.signaled(6))
+      }
+      var (output, error) = ("", "")
+      let all = Subprocess("p").output(on: time).sink {
+        if case .failure(let failure) = $0 { error = "\(failure)" }
+      } receiveValue: {
+        output += $0.text
+      }
+      time.run()
+      #expect(output == "last words" && error == "p was killed by signal 6")
+      all.cancel()
+    }
+  }
+
   @Test func `a missing program and a failing one are errors`() {
     withVirtualTime { time in
       time.programs["false"] = { program in

@@ -184,6 +184,47 @@ import Testing
     }
   }
 
+  @Test func `messages that wait for a subscriber arrive even if the connection is lost`() throws {
+    try withVirtualTime { time in
+      let talk = try Talk(time, isServer: true) { _ in Empty(completeImmediately: false).eraseToAnyPublisher() }
+      let socket = try #require(talk.socket)
+      talk.send(talk.frame(0x81, "a") + talk.frame(0x81, "b") + talk.close(1000))
+      talk.connection?.close()
+      time.advance(by: .seconds(100))
+      #expect(socket.state == .closed)
+      let slow = Slow()
+      socket.messages.subscribe(slow)
+      slow.subscription?.request(.max(1))
+      #expect(slow.messages == ["a"] && slow.completion == nil)
+      slow.subscription?.request(.unlimited)
+      #expect(slow.messages == ["a", "b"] && slow.completion == .finished)
+      talk.end()
+    }
+  }
+
+  @Test func `close ends in a limited time if the peer doesn't read`() throws {
+    try withVirtualTime { time in
+      let slow = Slow()
+      let talk = try Talk(time, isServer: true) { socket in
+        socket.messages.subscribe(slow)
+        slow.subscription?.request(.unlimited)
+        return Empty(completeImmediately: false).eraseToAnyPublisher()
+      }
+      let socket = try #require(talk.socket)
+      talk.stopReading()
+      let writing = Just(WebSocketMessage.binary(Chunk([UInt8](repeating: 7, count: 200_000)))).write(to: socket)
+        .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+      time.advance(by: .seconds(60))
+      socket.close()
+      time.advance(by: .seconds(29))
+      #expect(socket.state == .closing)
+      time.advance(by: .seconds(2))
+      #expect(socket.state == .closed && slow.completion == .finished)
+      withExtendedLifetime(writing) {}
+      talk.end()
+    }
+  }
+
   @Test func `a message that is being written is not cut off by close`() throws {
     try withVirtualTime { time in
       let talk = try Talk(time, isServer: true) { _ in Empty(completeImmediately: false).eraseToAnyPublisher() }

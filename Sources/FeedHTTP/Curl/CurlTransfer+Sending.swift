@@ -3,10 +3,6 @@ import Foundation
 
 /// Methods and bodies.
 extension CurlTransfer {
-  /// The body length, in bytes, above which the client waits for the server's consent before sending
-  /// (`Expect: 100-continue`).
-  private static let mostUnannounced = 1 << 20
-
   /// Sets the callbacks with which libcurl reads a body. They run only while this object exists, because it owns the
   /// handle.
   func setUpSending(_ this: UnsafeMutableRawPointer) {
@@ -59,11 +55,14 @@ extension CurlTransfer {
   }
 
   /// The `Expect` line, without which libcurl would wait for the server's consent before every body.
-  func expectation(of request: HTTPRequest, _ upload: BodyUpload?) -> String? {
-    guard sendsLength(request, upload), !request.has("Expect") else { return nil }
-    let isLong = upload.map { $0.length.map { $0 > Self.mostUnannounced } ?? true } ?? false
-    return upload != nil && request.expectsContinue ?? isLong ? "Expect: 100-continue" : "Expect:"
+  func expectation(of exchange: HTTPExchange) -> String? {
+    guard sendsLength(exchange.request, exchange.upload), !exchange.request.has("Expect") else { return nil }
+    return exchange.awaitsConsent ? "Expect: 100-continue" : "Expect:"
   }
+
+  /// True if the server has refused only to give its consent. The transfer ends there, because libcurl would send the
+  /// request again with the same `Expect` line; ``HTTPExchange`` sends it again without one.
+  var isConsentRefused: Bool { reader.isRefusal && exchange?.awaitsConsent == true }
 
   private func sendsLength(_ request: HTTPRequest, _ upload: BodyUpload?) -> Bool {
     upload != nil || request.method == .post || request.method == .put || request.method == .patch

@@ -127,7 +127,7 @@ final class CurlTransfer {
   }
 
   private func take(header line: UnsafeRawBufferPointer) -> Bool {
-    guard reader.header(line) else { return false }
+    guard reader.header(line), !isConsentRefused else { return false }
     if reader.endsWithConnection, connection == nil { expectEnd() }
     return true
   }
@@ -266,7 +266,7 @@ extension CurlTransfer {
     // 0 would mean libcurl's own default of five minutes.
     let connect = max(1, min(request.connectTimeout.nanoseconds / 1_000_000, Int64(Int32.max)))
     ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(connect))
-    set(fields(of: request, exchange.upload), expectation(of: request, exchange.upload))
+    set(fields(of: request, exchange.upload), expectation(of: exchange))
     setMethod(request, exchange.upload)
   }
 
@@ -301,8 +301,8 @@ extension CurlTransfer {
   /// The result of `exchange`'s request, which ended with `code`.
   func result(of exchange: HTTPExchange, _ code: CURLcode) -> Result<HTTPResponse, HTTPError> {
     if code == CURLE_OK { reader.end(isCut: connection != nil && !isConnectionEnded) }
-    // The body of a redirect isn't used, so an error in it doesn't matter.
-    guard code == CURLE_OK || reader.isRedirect, reader.failure == nil else {
+    // The body of a response that is followed isn't used, so an error in it doesn't matter.
+    guard code == CURLE_OK || reader.isRedirect || isConsentRefused, reader.failure == nil else {
       return .failure(error(of: exchange, code))
     }
     var response = HTTPResponse(

@@ -57,6 +57,15 @@ class HTTPExchange {
 
   // MARK: One request
 
+  /// The body length, in bytes, above which the client waits for the server's consent before sending.
+  private static let mostUnannounced = 1 << 20
+
+  /// True if the body is sent only after the server's consent (`Expect: 100-continue`).
+  final var awaitsConsent: Bool {
+    guard let upload, !request.has("Expect") else { return false }
+    return request.expectsContinue ?? upload.length.map { $0 > Self.mostUnannounced } ?? true
+  }
+
   final func begin() {
     if let problem = request.problem(at: address) { return fail(.invalidRequest, problem) }
     client.deadlines.add(self, after: request.timeout)
@@ -88,10 +97,14 @@ class HTTPExchange {
   ///
   /// - Returns: true when the response is still to come, or has been delivered as a failure.
   final func follow(_ response: HTTPResponse, atMost limit: Int) -> Bool {
-    if response.status == 417, let body = request.body, request.expectsContinue != false, body.canBeSent {
+    if response.status == 417, awaitsConsent {
       // The server doesn't support waiting for its consent (RFC 9110, section 10.1.1).
-      request.expectsContinue = false
-      send()
+      if upload?.isBegun == false || request.canBeRepeated {
+        request.expectsContinue = false
+        send()
+      } else {
+        fail(.body, "status 417 requires sending the body again, but the request can't be repeated")
+      }
       return true
     }
     guard request.followsRedirects, (300..<400).contains(response.status) else { return false }

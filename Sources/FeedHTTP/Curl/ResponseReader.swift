@@ -89,6 +89,9 @@ struct ResponseReader: ~Copyable {
     followsRedirects && hasLocation && isHeaderWhole && [301, 302, 303, 307, 308].contains(status)
   }
 
+  /// True if the server refuses what the request expects of it (RFC 9110, section 15.5.18).
+  var isRefusal: Bool { isHeaderWhole && status == 417 }
+
   /// True if a body has begun to arrive.
   var hasBody: Bool { received > 0 }
 
@@ -132,9 +135,9 @@ extension ResponseReader {
     guard headerBytes <= maxHeaderBytes, headerLines <= maxHeaderLines else {
       return fail(.headersTooLarge, "more than \(maxHeaderLines) lines or \(maxHeaderBytes.byteSize)")
     }
-    // Trailers are ignored (RFC 9110, section 6.5.1), even those of an empty body. After a header, only that of another
-    // response may follow.
-    guard received == 0, !isHeaderWhole || line.begins(with: "http/") else { return true }
+    // Trailers are ignored (RFC 9110, section 6.5.1), even those of an empty body, and even if they look like the
+    // status line of another response, which may follow only a response that isn't the last.
+    guard received == 0, !isHeaderWhole || !isLast && line.begins(with: "http/") else { return true }
     // The first character rules out most lines.
     switch line.first {
     case UInt8(ascii: "H"), UInt8(ascii: "h"):
@@ -176,6 +179,9 @@ extension ResponseReader {
     lines.append(contentsOf: line)
     return true
   }
+
+  /// True if no other response may follow this one: it isn't informational, and libcurl doesn't respond to it itself.
+  private var isLast: Bool { status >= 200 && ![401, 407, 417].contains(status) }
 
   /// The number after the first space.
   private static func status(in line: UnsafeRawBufferPointer) -> Int {

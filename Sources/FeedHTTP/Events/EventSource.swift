@@ -6,8 +6,8 @@ import PlainText
 public struct EventSourceOptions: Sendable {
   /// The pause before a reconnection, until the server sets a different pause. 3 seconds by default.
   public var pause: Duration = .seconds(3)
-  /// The longest pause: while no event arrives, pauses double up to this limit, from 100 milliseconds if the server
-  /// requests less. A pause that the server requests may be longer. 60 seconds by default.
+  /// The longest pause: while no event arrives, pauses double up to this limit. A pause that the server requests may be
+  /// longer; if it requests less than 100 milliseconds, the pause is 100 milliseconds. 60 seconds by default.
   public var longestPause: Duration = .seconds(60)
   /// The longest pause that a server may request. One hour by default.
   public var longestServerPause: Duration = .seconds(3600)

@@ -120,7 +120,8 @@ final class EventSourceReader: PullSource {
       subscription?.hold($0)
       failures = 0
     }
-    if let retry = parser.retry { pause = min(.milliseconds(retry), options.longestServerPause) }
+    // Even a server that requests no pause must not get one request after another.
+    if let retry = parser.retry { pause = min(max(.milliseconds(retry), Self.leastPause), options.longestServerPause) }
     guard !parser.isTooLong else { return end(.failure(.tooLong(limit: options.maxEventBytes))) }
     subscription?.serve()
   }
@@ -141,7 +142,7 @@ final class EventSourceReader: PullSource {
 
   // MARK: Reconnecting
 
-  /// The pause from which pauses grow, if the server requests a shorter one.
+  /// The shortest pause that a server may request, and the one from which shorter pauses grow.
   private static let leastPause = Duration.milliseconds(100)
 
   private func lost(_ error: EventSourceError?) {
@@ -149,7 +150,6 @@ final class EventSourceReader: PullSource {
     if let attempts = options.attempts, failures + 1 >= attempts {
       return end(.failure(error ?? .noEvents(attempts: attempts)))
     }
-    // After connections without an event, even a server that requests no pause must not get one request after another.
     let policy = RetryPolicy.exponential(
       from: failures == 0 ? pause : max(pause, Self.leastPause), cap: max(pause, options.longestPause),
       jitter: failures == 0 ? 0 : options.jitter)

@@ -74,20 +74,22 @@ extension HTTPRoutes {
     // Most requests are for a path without placeholders.
     for route in routes {
       guard let literal = route.literal else { break }
-      let isMethod = route.method == request.method || request.method == .head && route.method == .get
-      if isMethod, request.hasPath(literal) { return try route.serve(request) }
+      if route.serves(request.method), request.hasPath(literal) { return try route.serve(request) }
     }
     let isStar = request.targetForm == .asterisk
     let parts = isStar ? [] : Self.parts(request.path)
     var methods: [HTTPMethod] = []
+    // A browser's preflight is for the route that will serve the method that it names.
     let wanted = request.method == .options ? request.headers["Access-Control-Request-Method"] : nil
+    var preflight: (route: Route, parameters: [String: String])?
     var first: (route: Route, parameters: [String: String])?
     for route in routes {
       guard let parameters = isStar ? [:] : Self.match(route.parts, route.isFolder, parts) else { continue }
-      // A browser's preflight is for the route with the method that it names.
-      if !isStar, first == nil || wanted != nil && route.method.rawValue == wanted { first = (route, parameters) }
-      let isHead = request.method == .head && route.method == .get
-      if !isStar, route.method == request.method || isHead {
+      if !isStar, first == nil { first = (route, parameters) }
+      if !isStar, preflight == nil, let wanted, route.serves(HTTPMethod(rawValue: wanted)) {
+        preflight = (route, parameters)
+      }
+      if !isStar, route.serves(request.method) {
         var request = request
         request.parameters = parameters
         return try route.serve(request)
@@ -108,7 +110,7 @@ extension HTTPRoutes {
       allowed.headers["Allow"] = names
       return .now(allowed)
     }
-    guard let (route, parameters) = first else { return try allow(request) }
+    guard let (route, parameters) = preflight ?? first else { return try allow(request) }
     guard route.steps.count > 1 else { return try allow(request) }
     var request = request
     request.parameters = parameters

@@ -43,6 +43,9 @@ public struct HTTPRoutes {
       literal = isFolder || parts.contains { $0.hasPrefix(":") } ? nil : Array(path.utf8)
     }
 
+    /// True if the route is for requests with `method`: one for GET is also for HEAD.
+    func serves(_ method: HTTPMethod) -> Bool { self.method == method || method == .head && self.method == .get }
+
     func serve(_ request: ServerRequest) throws -> HTTPReply {
       request.exchange.route = path
       guard !steps.isEmpty else { return try handler(request) }

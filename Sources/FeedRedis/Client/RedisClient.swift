@@ -119,7 +119,7 @@ public final class RedisClient {
   /// - Parameter reply: called once, with the reply, or with the refusal or failure. If nothing can be sent, it is
   ///   called before this method returns.
   package func perform(_ command: RedisCommand, _ reply: @escaping (Result<RedisValue, RedisError>) -> Void) {
-    guard command.hasOneReply else { return reply(.failure(.unsupported(command.name))) }
+    guard command.hasOneReply else { return reply(.failure(.unsupported(command.refusedName))) }
     guard let onReply else { return start(command, reply) }
     let began = scheduler.now
     start(command) { [scheduler, address] result in

@@ -33,10 +33,16 @@ public struct RedisCommand: Hashable, Sendable {
   }
 
   /// The first word, such as `GET`.
-  public var name: String {
+  public var name: String { word(0) }
+
+  /// The name of a command that changes how replies follow commands, with its second word if that does.
+  var refusedName: String { ["client", "script"].contains(name.lowercased()) ? "\(name) \(word(1))" : name }
+
+  private func word(_ index: Int) -> String {
     // "*<count>\r\n$<length>\r\n<name>\r\n…"; a name has no line ending.
-    let parts = encoded.split(separator: 0x0A, maxSplits: 3, omittingEmptySubsequences: false)
-    return parts.count > 2 ? String(decoding: parts[2].dropLast(), as: UTF8.self) : ""
+    let place = 2 * index + 2
+    let parts = encoded.split(separator: 0x0A, maxSplits: place + 1, omittingEmptySubsequences: false)
+    return parts.count > place ? String(decoding: parts[place].dropLast(), as: UTF8.self) : ""
   }
 
   private static func changesReplies(_ name: String, _ arguments: [RedisArgument]) -> Bool {
@@ -46,10 +52,12 @@ public struct RedisCommand: Hashable, Sendable {
     case UInt8(ascii: "R"), UInt8(ascii: "r"): return name.utf8.count == 7 && name.lowercased() == "monitor"
     case UInt8(ascii: "C"), UInt8(ascii: "c"): return ["sync", "psync"].contains(name.lowercased())
     case UInt8(ascii: "T"), UInt8(ascii: "t"):
-      guard name.utf8.count == 6, name.lowercased() == "client" else { return false }
+      guard name.utf8.count == 6, let changing = ["client": "reply", "script": "debug"][name.lowercased()] else {
+        return false
+      }
       switch arguments.first?.kind {
-      case .text(let word)?: return word.lowercased() == "reply"
-      case .bytes(let word)?: return word.count == 5 && word.text.lowercased() == "reply"
+      case .text(let word)?: return word.lowercased() == changing
+      case .bytes(let word)?: return word.count == 5 && word.text.lowercased() == changing
       default: return false
       }
     case UInt8(ascii: "F"), UInt8(ascii: "f"): return name.utf8.count == 8 && name.lowercased() == "replconf"

@@ -8,7 +8,7 @@ extension Recorder {
   /// has no effect.
   public func cancelledAtEnd() -> Self {
     isCancelledAtEnd = true
-    auditEntry?.keep()
+    if time.audit.isAwaited { auditEntry?.keep() }
     return self
   }
 

@@ -25,6 +25,8 @@ final class Audit {
     func bequeath(_ leftover: String?) { legacy = leftover }
   }
 
+  /// True while `withVirtualTime` runs, which lets go of the subjects at its end.
+  private(set) var isAwaited = false
   private var entries: [Entry] = []
   private var sources: [(leftover: () -> String?, site: CallSite)] = []
   /// True when an expectation has failed: leftover work is then a consequence.
@@ -42,6 +44,15 @@ final class Audit {
   ///
   /// - Parameter leftover: returns a sentence that names the leftovers, or `nil` if there are none.
   func add(_ site: CallSite, leftover: @escaping () -> String?) { sources.append((leftover, site)) }
+
+  /// Runs a test, whose subjects may be retained until it ends.
+  func begin() { isAwaited = true }
+
+  /// Called when the test has ended or has thrown an error.
+  func end() {
+    isAwaited = false
+    for entry in entries { entry.letGo() }
+  }
 
   /// Records that a failed expectation has been reported.
   func noteFailure() { hasFailed = true }

@@ -46,12 +46,12 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
   private let time: VirtualTimeScheduler
   private var demand = Subscribers.Demand.none
   /// The events that wait for demand, including the completion after them.
-  private var waiting: ArraySlice<Step> = []
+  private var waiting = FIFO<Step>()
   private var isDelivering = false
   private var isOver = false
   private var timers: [TimerQueue.Work] = []
   /// The events of the timers, in order.
-  private var later: ArraySlice<Step> = []
+  private var later = FIFO<Step>()
   var onOver: (() -> Void)?
 
   /// An event, as a closure that delivers it. The closure of a value returns the subscriber's demand.
@@ -81,7 +81,7 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
   }
 
   /// Loads all events, which wait until they are requested.
-  func load(_ steps: [Step]) { waiting = steps[...] }
+  func load(_ steps: [Step]) { for step in steps { waiting.append(step) } }
 
   /// Delivers `step` as soon as it has been requested.
   func offer(_ step: Step) {
@@ -105,9 +105,8 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
     guard !isDelivering else { return }
     isDelivering = true
     defer { isDelivering = false }
-    while !isOver, let step = waiting.first {
-      if case .value = step, demand == .none { return }
-      waiting.removeFirst()
+    while !isOver, let step = waiting.popFirst() {
+      if case .value = step, demand == .none { return waiting.prepend(step) }
       deliver(step)
     }
   }
@@ -131,7 +130,9 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
   private func finish() {
     guard !isOver else { return }
     isOver = true
-    waiting = []
+    // The events retain the subscriber.
+    waiting.removeAll()
+    later.removeAll()
     for timer in timers { time.agenda.cancel(timer) }
     timers = []
     onOver?()

@@ -17,6 +17,8 @@ import FeedStream
   line: UInt = #line, column: UInt = #column, _ body: (VirtualTimeScheduler) throws -> R
 ) rethrows -> R {
   let time = VirtualTimeScheduler(order: order)
+  time.audit.begin()
+  defer { time.audit.end() }
   let result = try body(time)
   time.close(CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   return result
@@ -29,6 +31,8 @@ import FeedStream
   _ body: (VirtualTimeScheduler) async throws -> R
 ) async rethrows -> R {
   let time = VirtualTimeScheduler(order: order)
+  time.audit.begin()
+  defer { time.audit.end() }
   let result = try await body(time)
   time.close(CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   return result

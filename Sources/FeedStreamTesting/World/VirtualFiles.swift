@@ -170,7 +170,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     case .reading:
       guard let node else { throw SystemError("open", path, code: 2) }  // ENOENT
       return VirtualFile(node, path, self)
-    case .creating(let permissions), .creatingExactly(let permissions):
+    case .creating(let permissions), .creatingExactly(let permissions, _):
       guard node == nil else { throw SystemError("open", path, code: 17) }  // EEXIST
       let node = make(path)
       node.permissions = permissions

@@ -87,7 +87,8 @@ public final class VirtualProgram {
   /// The program's standard error.
   public var errors: Connection { streams[2] }
 
-  /// Writes text to the standard output, after the text of earlier calls.
+  /// Writes text to the standard output, after the text of earlier calls. While it is being written, another publisher
+  /// that writes to ``output`` fails with `EBUSY`.
   public func print(_ text: String) {
     guard !hasEnded else { return }
     printed.append(Chunk(text))
@@ -131,9 +132,10 @@ public final class VirtualProgram {
   }
 
   private func leave(_ status: ExitStatus) {
-    printing = nil
+    printed = []
     // Wait for the next turn, when the bytes that are being written are in the pipes.
     time.schedule { [self] in
+      printing = nil
       work = []
       for stream in streams { stream.close() }
       sinks = []
@@ -146,12 +148,13 @@ public final class VirtualProgram {
   }
 
   private func receive(_ signal: Int32) {
-    // A program that only waits for its text to be read can still be killed.
-    if hasEnded, whenPrinted.take() != nil { return leave(.signaled(signal)) }
-    guard !hasEnded else { return }
+    // A program that only waits for its text to be read still gets signals.
+    guard !hasEnded || whenPrinted != nil else { return }
     signals.append(signal)
-    if signal == 9 || onSignal == nil { return exit(.signaled(signal)) }
-    onSignal?(signal)
+    if signal != 9, let onSignal { return onSignal(signal) }
+    guard hasEnded else { return exit(.signaled(signal)) }
+    whenPrinted = nil
+    leave(.signaled(signal))
   }
 }
 

@@ -19,8 +19,9 @@ extension WebSocket {
   /// **Demand:** without demand, no message is read, and the peer has to wait when the system's buffers are full. The
   /// socket still replies to pings that come before the next message; later pings wait. **Failure:**
   /// ``WebSocketError``; a second subscriber at the same time gets ``WebSocketError/alreadyRead``. **Cancellation:**
-  /// stops reading messages; the socket stays open, and another subscriber may continue. **Policy:** holds the bytes of
-  /// one read, and the message that is arriving.
+  /// stops reading messages; the socket stays open, and another subscriber may continue. If the connection is lost
+  /// before that, the other subscriber gets the messages of the last read. **Policy:** holds the bytes of one read, and
+  /// the message that is arriving.
   public var messages: Messages { Messages(socket: self) }
 
   /// See ``WebSocket/messages``.
@@ -34,7 +35,8 @@ extension WebSocket {
     public var _deliversAtHome: Bool { true }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == WebSocketMessage, S.Failure == WebSocketError {
-      if let completion = socket.completion {
+      // Messages that waited when the connection was lost come first.
+      if let completion = socket.completion, !socket.isHeld {
         switch completion {
         case .finished: return Empty<WebSocketMessage, WebSocketError>().receive(subscriber: subscriber)
         case .failure(let error):
@@ -58,7 +60,7 @@ extension WebSocket {
     // The subscriber may release this socket.
     withExtendedLifetime(self) {
       isPumping = true
-      while step() {}
+      if state == .closed { deliverHeld() } else { while step() {} }
       isPumping = false
       flush()
       updateReading()
@@ -89,6 +91,31 @@ extension WebSocket {
     } catch {
       fail(error)
       return false
+    }
+  }
+
+  /// Delivers the messages that waited when the connection was lost, and then the completion.
+  private func deliverHeld() {
+    while isHeld, let subscription, var completion {
+      do throws(ProtocolFailure) {
+        switch try reader.next(wantsMessage: subscription.demand > .none) {
+        case .held: return
+        case .message(let message):
+          subscription.deliver(message)
+          continue
+        case .ping, .pong: continue
+        case .close(let close):
+          received = close
+          completion = close.completion
+        case nil: break
+        }
+      } catch {
+        completion = .failure(.protocolBroken(error.code, reason: "\(error)"))
+      }
+      isHeld = false
+      self.completion = completion
+      self.subscription = nil
+      subscription.end(completion)
     }
   }
 

@@ -29,9 +29,11 @@ extension WebSocket {
     watch()
   }
 
-  /// The time limit for the running write.
+  /// The time limit for the running write. While closing, it doesn't depend on the number of bytes, so that a peer that
+  /// doesn't read can't keep the socket open for minutes.
   private var writeLimit: StreamInstant.Stride {
-    limits.writeGrace + .seconds(Double(batchBytes) / Double(limits.bytesPerSecond))
+    state == .closing
+      ? limits.writeGrace : limits.writeGrace + .seconds(Double(batchBytes) / Double(limits.bytesPerSecond))
   }
 
   private func look() {
@@ -41,7 +43,7 @@ extension WebSocket {
       began.map { $0.advanced(by: limit) <= now } ?? false
     }
     if hasPassed(writeBegan, writeLimit) {
-      return drop(.failure(.notReading(after: limits.writeGrace)))
+      return drop(state == .open ? .failure(.notReading(after: limits.writeGrace)) : .finished)
     }
     if hasPassed(closeBegan, limits.closeDeadline) { return drop(.finished) }
     if state == .open {

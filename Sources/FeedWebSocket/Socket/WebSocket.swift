@@ -129,7 +129,8 @@ public final class WebSocket {
   }
 
   /// Sends a close frame after the waiting messages, and closes the connection when the peer replies or the limits'
-  /// `closeDeadline` has passed.
+  /// `closeDeadline` has passed. The messages are dropped if the peer doesn't read: if one write, of some 64 KiB, takes
+  /// longer than the limits' `writeGrace`.
   ///
   /// Messages that arrive after that are discarded. Closing again does nothing.
   ///
@@ -144,6 +145,8 @@ public final class WebSocket {
     while short.utf8.count > 123 { short.removeLast() }
     queue.append(.close(WebSocketClose(code, short)))
     isHeld = false
+    // The time for the running write begins again, because it was longer until now.
+    if isWriting { writeBegan = scheduler.now }
     endWriters(.failure(.closed))
     watch()
     fill()
@@ -163,8 +166,7 @@ public final class WebSocket {
   /// Called when the peer has closed the socket.
   func closed(by close: WebSocketClose) {
     received = close
-    let completion: Subscribers.Completion<WebSocketError> =
-      state == .closing || close.isNormal ? .finished : .failure(.closedByPeer(close))
+    let completion = state == .closing ? .finished : close.completion
     end(completion, answering: state == .closing ? nil : WebSocketClose(close.code))
   }
 
@@ -219,6 +221,7 @@ public final class WebSocket {
     self.kept = nil
     self.marks = []
     if let upgraded { upgraded.close() } else { connection.close() }
+    if subscription != nil { isHeld = false }
     endMessages(completion)
     endWriters(completion == .finished ? .failure(.closed) : completion)
     for mark in marks { mark.action(false) }
@@ -253,4 +256,9 @@ public final class WebSocket {
 struct Agreement {
   var subprotocol: String?
   var deflate: DeflateTerms?
+}
+
+extension WebSocketClose {
+  /// The completion of the messages of a socket that the peer closes with this frame.
+  var completion: Subscribers.Completion<WebSocketError> { isNormal ? .finished : .failure(.closedByPeer(self)) }
 }

@@ -14,8 +14,8 @@ public struct WebSocketLimits: Hashable, Sendable {
   /// The maximum time from a ping to the next bytes from the peer. After that, the connection is closed. Time doesn't
   /// count while the peer's messages wait for demand, or while a write waits for the peer.
   public var pongDeadline: StreamInstant.Stride = .seconds(20)
-  /// The time that a write may take, in addition to the time that its bytes take at ``bytesPerSecond``. After that, the
-  /// connection is closed.
+  /// The time that a write may take, in addition to the time that its bytes take at ``bytesPerSecond``; after
+  /// ``WebSocket/close(_:reason:)``, without that addition. After that, the connection is closed.
   public var writeGrace: StreamInstant.Stride = .seconds(30)
   /// The minimum rate at which the peer must read, in bytes per second.
   public var bytesPerSecond = 240

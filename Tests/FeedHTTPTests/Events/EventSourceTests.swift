@@ -187,11 +187,20 @@ import Testing
     events.cancel()
   }
 
+  @Test func `a server that requests no pause gets a short one after each event`() {
+    let origin = Origin(on: time) { _, _ in Self.stream("retry:0\ndata:1\n\n") }
+    let events = origin.events(at: url, options { $0.longestPause = .milliseconds(10) }).record(on: time)
+    time.advance(by: 0.35)
+    #expect(origin.seconds == [0, 0.1, 0.2, 0.3])
+    #expect(events.values.count == 4)
+    events.cancel()
+  }
+
   @Test func `a server that requests no pause gets growing pauses while it sends no event`() {
     let origin = Origin(on: time) { number, _ in Self.stream(number == 0 ? "retry:0\ndata:1\n\n" : "") }
     let events = origin.events(at: url, options()).record(on: time)
     time.advance(by: 1.6)
-    #expect(origin.seconds == [0, 0, 0.2, 0.6, 1.4])
+    #expect(origin.seconds == [0, 0.1, 0.3, 0.7, 1.5])
     time.advance(by: 7200)
     #expect((120...140).contains(origin.requests.count))
     events.cancel()

@@ -7,8 +7,8 @@ package protocol FileSystem: AnyObject, Sendable {
   /// - Returns: `nil` if nothing exists at `path`.
   func status(of path: String) throws(SystemError) -> FileStatus?
 
-  /// The path after resolving links, or `path` itself when nothing exists there.
-  func destination(of path: String) -> String
+  /// The path after resolving links, or `path` itself when nothing exists there. Fails if it isn't UTF-8.
+  func destination(of path: String) throws(SystemError) -> String
 
   /// Renames a file, replacing an existing one. The change is on the disk when this returns.
   func rename(_ path: String, to other: String) throws(SystemError)
@@ -59,8 +59,14 @@ package enum FileOpening: Sendable {
   case appending(permissions: UInt16)
   /// Fails if the file exists.
   case creating(permissions: UInt16)
-  /// As `creating`, with exactly these permissions, whatever the process's mask is.
-  case creatingExactly(permissions: UInt16)
+  /// As `creating`, with exactly these permissions, whatever the process's mask is, and for this owner if possible.
+  case creatingExactly(permissions: UInt16, owner: FileOwner?)
+}
+
+/// The user and the group that own a file.
+package struct FileOwner: Hashable, Sendable {
+  package var user: UInt32
+  package var group: UInt32
 }
 
 /// The status of a file, from the file system.
@@ -73,13 +79,19 @@ package struct FileStatus: Hashable, Sendable {
   package var permissions: UInt16
   /// False for a pipe, a folder, or a device, whose size says nothing about its bytes.
   package var isRegular: Bool
+  /// `nil` in a file system without owners.
+  package var owner: FileOwner?
 
-  package init(identity: FileIdentity, size: Int64, modified: Int64, permissions: UInt16, isRegular: Bool = true) {
+  package init(
+    identity: FileIdentity, size: Int64, modified: Int64, permissions: UInt16, isRegular: Bool = true,
+    owner: FileOwner? = nil
+  ) {
     self.identity = identity
     self.size = size
     self.modified = modified
     self.permissions = permissions
     self.isRegular = isRegular
+    self.owner = owner
   }
 }
 

@@ -8,7 +8,8 @@ public enum FileWriting: Hashable, Sendable {
   case creating
   /// Replaces the content atomically: readers find either the old content or all of the new content, even after a
   /// power failure. The bytes are written to a temporary file in the same folder; that file is renamed once they are on
-  /// the disk. The new file keeps the permissions of the replaced file; links are followed.
+  /// the disk. The new file keeps the permissions of the replaced file, and its owner if the process may choose it;
+  /// links are followed. A pipe or a device is written directly.
   case atomically
 }
 
@@ -152,10 +153,13 @@ private final class FileWriter: @unchecked Sendable {
   }
 
   private func openReplacement() throws(SystemError) -> any OpenFile {
-    let destination = files.destination(of: path)
+    let known = try files.status(of: path)
+    // A pipe or a device has no content to replace: its readers expect the bytes there.
+    guard known?.isRegular ?? true else { return try files.open(path, .replacing(permissions: permissions)) }
+    let destination = try files.destination(of: path)
     let opening: FileOpening =
-      if let known = try files.status(of: destination)?.permissions {
-        .creatingExactly(permissions: known)
+      if let known {
+        .creatingExactly(permissions: known.permissions, owner: known.owner)
       } else {
         .creating(permissions: permissions)
       }

@@ -20,12 +20,19 @@ package final class SystemFiles: FileSystem {
       case .reading: (O_RDONLY, 0)
       case .replacing(let permissions): (O_WRONLY | O_CREAT | O_TRUNC, permissions)
       case .appending(let permissions): (O_WRONLY | O_CREAT | O_APPEND, permissions)
-      case .creating(let permissions), .creatingExactly(let permissions): (O_WRONLY | O_CREAT | O_EXCL, permissions)
+      case .creating(let permissions), .creatingExactly(let permissions, _):
+        (O_WRONLY | O_CREAT | O_EXCL, permissions)
       }
     let descriptor = System.open(path, flags, permissions: permissions)
     guard descriptor >= 0 else { throw SystemError("open", path, code: errno) }
-    // A file system without permissions refuses this, and keeps none anyway.
-    if case .creatingExactly = opening { _ = fchmod(descriptor, mode_t(permissions)) }
+    // A file system without permissions or owners refuses this, and keeps none anyway.
+    if case .creatingExactly(_, let owner) = opening {
+      // Only a privileged process may choose the user. The owner comes first, because changing it resets permissions.
+      if let owner, fchown(descriptor, owner.user, owner.group) != 0 {
+        _ = fchown(descriptor, uid_t.max, owner.group)
+      }
+      _ = fchmod(descriptor, mode_t(permissions))
+    }
     return SystemFile(descriptor, name: path)
   }
 
@@ -37,19 +44,24 @@ package final class SystemFiles: FileSystem {
     return nil
   }
 
-  package func destination(of path: String) -> String {
-    guard !path.utf8.contains(0) else { return path }
-    var path = path
+  package func destination(of link: String) throws(SystemError) -> String {
+    guard !link.utf8.contains(0) else { return link }
+    // Repairing a path that isn't UTF-8 would name another file.
+    func valid(_ path: UnsafePointer<CChar>) throws(SystemError) -> String {
+      guard let text = String(validatingCString: path) else { throw SystemError("follow", link, code: EILSEQ) }
+      return text
+    }
+    var path = link
     // A link may lead to a file that doesn't exist yet. The system follows at most 40 links.
     for _ in 0..<40 {
       if let real = realpath(path, nil) {
         defer { free(real) }
-        return String(cString: real)
+        return try valid(real)
       }
       var room = [CChar](repeating: 0, count: Int(PATH_MAX))
       let count = readlink(path, &room, room.count - 1)
       guard count > 0 else { return path }
-      let target = String(cString: room)
+      let target = try valid(room)
       let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
       path = target.hasPrefix("/") ? target : folder + target
     }
@@ -84,7 +96,8 @@ extension FileStatus {
       identity: FileIdentity(
         device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(truncatingIfNeeded: status.st_ino)),
       size: Int64(status.st_size), modified: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec),
-      permissions: UInt16(truncatingIfNeeded: status.st_mode & 0o7777), isRegular: status.st_mode & S_IFMT == S_IFREG)
+      permissions: UInt16(truncatingIfNeeded: status.st_mode & 0o7777), isRegular: status.st_mode & S_IFMT == S_IFREG,
+      owner: FileOwner(user: status.st_uid, group: status.st_gid))
   }
 }
 
