@@ -182,12 +182,6 @@ extension HostPace {
     (refusedAt, asked, since, quotaAt) = (date(refusedAt), date(asked), date(since), date(quotaAt))
     refusals = min(max(refusals, 0), 1 << 40)
     accepted = min(max(accepted, 0), 1 << 40)
-    func quantity(_ number: Double?) -> Double? { number.map { $0.isFinite ? min(max($0, 0), 1e15) : 0 } }
-    quota = quota.map {
-      RequestQuota(
-        remaining: quantity($0.remaining) ?? 0, resetsAfter: quantity($0.resetsAfter), limit: quantity($0.limit),
-        window: quantity($0.window))
-    }
   }
 }
 

@@ -112,7 +112,7 @@ struct CacheFile: Sendable {
 
   /// The path with symbolic links resolved, next to which SQLite puts the companions. The last link may lead to a file
   /// that doesn't exist yet.
-  var resolved: String { SystemFiles.shared.destination(of: path) }
+  var resolved: String { (try? SystemFiles.shared.destination(of: path)) ?? path }
 
   private var folder: String { (resolved as NSString).deletingLastPathComponent }
 
