@@ -145,8 +145,14 @@ import Testing
   // MARK: Configuration
 
   @Test func `an invalid host name is refused before any bytes are sent`() throws {
-    for host in ["", ".", "a b", "a\0b", "bücher.example", String(repeating: "a", count: 254)] {
+    for host in ["", ".", "a b", "a\0b", "bücher.example", "fe80::1%lo", String(repeating: "a", count: 254)] {
       #expect(try meet(papers.client(), papers.server(), host: host).client == .badHost(host))
+    }
+  }
+
+  @Test func `a host name isn't a pattern`() throws {
+    for host in [".wild.example", ".a.wild.example", "a..wild.example", "*.wild.example"] {
+      #expect(try meet(papers.client(), papers.server("wild"), host: host).client == .badHost(host))
     }
   }
 
