@@ -142,6 +142,19 @@ import Testing
     }
   }
 
+  @Test func `a refused client reads the reason even after a failed write`() throws {
+    try withPair { pair in
+      try pair.connect(client(showing: nil), server(.required(papers.roots)))
+      let client = try #require(pair.client)
+      let writing = Outcome((["x"] as [Chunk]).publisher.write(to: client))
+      pair.time.run()
+      #expect((writing.error?.cause as? SystemError)?.name == "EPIPE")
+      let reading = Outcome(client.bytes)
+      pair.time.run()
+      #expect(reading.error?.name == "EPROTO" && client.tlsFailure == .refused(reason: "certificate required"))
+    }
+  }
+
   // MARK: Configuration
 
   @Test func `an invalid host name is refused before any bytes are sent`() throws {
