@@ -4,14 +4,17 @@
   public import HTTPTypes
 
   extension FeedHTTP.HTTPRequest {
-    /// A request for FeedHTTP's clients; `nil` if it has no http or https URL.
+    /// A request for FeedHTTP's clients; `nil` if it has no http or https URL, or its path doesn't begin with a slash.
     ///
     ///     client.get(FeedHTTP.HTTPRequest(request, body: .text("Milk"))!)
     ///
     /// The fields that delimit the body are left out, because the client sets them.
     public init?(_ request: HTTPTypes.HTTPRequest, body: HTTPBody? = nil) {
+      let path = request.path ?? "/"
+      // Other paths, such as `@example.org/`, would become part of the URL's host.
+      guard path.isEmpty || path.hasPrefix("/") || path.hasPrefix("?") else { return nil }
       guard let scheme = request.scheme?.lowercased(), ["http", "https"].contains(scheme), let host = request.authority,
-        !host.isEmpty, let url = URL(string: "\(scheme)://\(host)\(request.path ?? "/")")
+        !host.isEmpty, let url = URL(string: "\(scheme)://\(host)\(path)")
       else { return nil }
       self.init(url)
       method = HTTPMethod(request.method)
@@ -27,9 +30,11 @@
     /// The method, the URL and the header fields of a request; `nil` if its method isn't a token, or its URL has no
     /// host.
     public init?(_ request: FeedHTTP.HTTPRequest) {
-      guard let method = Method(request.method), let host = request.url.host(), let scheme = request.url.scheme else {
+      guard let method = Method(request.method), let name = request.url.host(), let scheme = request.url.scheme else {
         return nil
       }
+      // An IPv6 address is in brackets, which Foundation removes.
+      let host = name.contains(":") ? "[\(name)]" : name
       let authority = request.url.port.map { "\(host):\($0)" } ?? host
       let path = request.url.path(percentEncoded: true)
       let query = request.url.query(percentEncoded: true).map { "?\($0)" } ?? ""

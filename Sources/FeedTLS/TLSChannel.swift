@@ -117,7 +117,10 @@ final class TLSChannel: ByteChannel {
       switch engine.read() {
       case .done(let chunk): deliver(.chunk(chunk))
       case .ended: end(.end)
-      case .failed(let error): end(failure: failure ?? error)
+      case .failed(let error):
+        // The peer's alert is the reason why a write to the underlying connection has failed.
+        if case .system? = failure { failure = nil }
+        end(failure: failure ?? error)
       case .wantsInput:
         switch ending {
         case nil:

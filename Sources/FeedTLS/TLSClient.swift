@@ -41,6 +41,7 @@ public final class TLSClient: @unchecked Sendable {
     let parameters = SSL_get0_param(engine.ssl)
     if X509_VERIFY_PARAM_set1_ip_asc(parameters, name) == 1 { return engine }
     ERR_clear_error()
+    guard Self.isName(name) else { throw .badHost(host) }
     // Names must be in the certificate's alternative names (RFC 9525), with `*` only for a whole label.
     X509_VERIFY_PARAM_set_hostflags(
       parameters, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
@@ -49,6 +50,14 @@ public final class TLSClient: @unchecked Sendable {
       throw .badHost(host)
     }
     return engine
+  }
+
+  /// True if ASCII text can be a host name: labels of letters, digits, `-` and `_`, with dots between them. For a name
+  /// that begins with a dot, OpenSSL would accept the certificate of any subdomain.
+  private static func isName(_ text: String) -> Bool {
+    text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+      !label.isEmpty && label.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
+    }
   }
 }
 

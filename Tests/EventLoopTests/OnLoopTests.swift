@@ -38,6 +38,28 @@ import Testing
     #expect(log.value == ["made", "released"])
   }
 
+  @Test func `actions run in the order of the calls, whichever threads make them`() async throws {
+    let (thread, other) = (try EventLoopThread(), try EventLoopThread())
+    let loop = thread.loop
+    let handles = await withCheckedContinuation { continuation in
+      loop.execute {
+        // In a turn of the loop.
+        loop.schedule {
+          let elsewhere = other.loop.result(of: { OnLoop(loop) { _ in [Int]() } })!
+          let handles = [OnLoop(loop) { _ in [Int]() }, elsewhere]
+          for handle in handles {
+            handle.run { $0.append(1) }
+            other.loop.result(of: { handle.run { $0.append(2) } })
+            handle.run { $0.append(3) }
+          }
+          continuation.resume(returning: handles)
+        }
+      }
+    }
+    for handle in handles { #expect(await handle.get { $0 } == [1, 2, 3]) }
+    for thread in [thread, other] { thread.shutdown() }
+  }
+
   @Test func `releasing the handle releases the state and its subscriptions`() async throws {
     let log = Confined<[String]>([])
     do {

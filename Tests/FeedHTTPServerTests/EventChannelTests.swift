@@ -5,7 +5,7 @@ import Testing
 
 @testable import FeedHTTPServer
 
-/// The logs of one channel, in virtual time.
+/// The logs of one channel, in virtual time and on real loops.
 @Suite(.settled) struct EventChannelTests {
   private typealias Log = EventLog
 
@@ -72,6 +72,25 @@ import Testing
     let late = bench.send(Self.get(0))
     #expect(late.isClosed || late.hasEndedWriting)
     bench.end()
+  }
+
+  @Test func `all event logs have the order of the ids, whichever loops send the events`() async throws {
+    let channel = Log.Channel(epoch: "e")
+    let threads = try (0..<2).map { _ in try EventLoopThread() }
+    let logs = threads.map { thread in thread.run { loop in Log(of: channel, on: loop) } }
+    let other = threads[1].loop
+    // The second loop sends while the first one is in a turn in which it sends, too.
+    _ = await logs[0].get { log in
+      for number in [1, 3] {
+        log.send("\(number)")
+        other.result(of: { channel.send("\(number + 1)") })
+      }
+    }
+    for log in logs {
+      let events = await log.get { log in (1...4).map { log.ring[$0].text } }
+      #expect(events == (1...4).map { "id: e-\($0)\ndata: \($0)\n\n" })
+    }
+    for thread in threads { thread.shutdown() }
   }
 
   @Test func `a released log receives no more events`() {

@@ -142,11 +142,30 @@ import Testing
     }
   }
 
+  @Test func `a refused client reads the reason even after a failed write`() throws {
+    try withPair { pair in
+      try pair.connect(client(showing: nil), server(.required(papers.roots)))
+      let client = try #require(pair.client)
+      let writing = Outcome((["x"] as [Chunk]).publisher.write(to: client))
+      pair.time.run()
+      #expect((writing.error?.cause as? SystemError)?.name == "EPIPE")
+      let reading = Outcome(client.bytes)
+      pair.time.run()
+      #expect(reading.error?.name == "EPROTO" && client.tlsFailure == .refused(reason: "certificate required"))
+    }
+  }
+
   // MARK: Configuration
 
   @Test func `an invalid host name is refused before any bytes are sent`() throws {
-    for host in ["", ".", "a b", "a\0b", "bücher.example", String(repeating: "a", count: 254)] {
+    for host in ["", ".", "a b", "a\0b", "bücher.example", "fe80::1%lo", String(repeating: "a", count: 254)] {
       #expect(try meet(papers.client(), papers.server(), host: host).client == .badHost(host))
+    }
+  }
+
+  @Test func `a host name isn't a pattern`() throws {
+    for host in [".wild.example", ".a.wild.example", "a..wild.example", "*.wild.example"] {
+      #expect(try meet(papers.client(), papers.server("wild"), host: host).client == .badHost(host))
     }
   }
 

@@ -73,7 +73,7 @@ public final class EventLog {
     }
     let member = Member()
     let (ring, isFinished) = channel.join(ObjectIdentifier(member)) { update in
-      home.bring { member.log?.take(update) }
+      home.bringInOrder { member.log?.take(update) }
     }
     self.init(ring, channel, heartbeat, retry, scheduler)
     self.member = member

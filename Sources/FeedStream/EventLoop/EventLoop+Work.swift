@@ -24,9 +24,18 @@ extension EventLoop {
   public func execute(
     _ action: @escaping @Sendable () -> Void, file: StaticString = #fileID, line: UInt = #line
   ) {
-    if !post(action), Warnings.areOn {
-      Warnings.sentToClosedLoop("EventLoop.execute: work", at: "\(SourcePlace(file, line))")
-    }
+    if !post(action) { warnOfClosedLoop(file, line) }
+  }
+
+  /// Does the same as `execute(_:file:line:)`, but actions run in the order of the calls, even if different threads
+  /// make the calls.
+  func executeInOrder(_ action: @escaping @Sendable () -> Void, file: StaticString, line: UInt) {
+    if !entrance.post(action) { warnOfClosedLoop(file, line) }
+  }
+
+  private func warnOfClosedLoop(_ file: StaticString, _ line: UInt) {
+    guard Warnings.areOn else { return }
+    Warnings.sentToClosedLoop("EventLoop.execute: work", at: "\(SourcePlace(file, line))")
   }
 
   package var instant: Int64? { now.nanoseconds }

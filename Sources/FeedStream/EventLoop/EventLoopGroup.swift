@@ -71,10 +71,10 @@ public final class EventLoopGroup: Sendable {
 
   /// Stops all loops, closes them and waits for their threads to end. Idempotent.
   ///
-  /// - Precondition: the calling code doesn't run on a loop of the group.
+  /// - Precondition: the calling code doesn't run on the thread of one of the group's loops.
   public func shutdown() {
     precondition(
-      !loops.contains(where: \.isCurrent),
+      !loops.contains(where: \.isHere),
       "EventLoopGroup.shutdown: called on a loop that it waits for; call it on another thread")
     for loop in loops { loop.stop() }
     for thread in threads { thread.shutdown() }

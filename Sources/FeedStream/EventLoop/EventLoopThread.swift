@@ -36,18 +36,19 @@ public final class EventLoopThread: Sendable {
 
   deinit {
     loop.stop()
-    // The last reference may be released on the loop itself, whose thread cannot join itself.
-    if loop.isCurrent { thread.detach() } else { thread.join() }
+    // The last reference may be released on the thread itself, which cannot join itself: by the loop's code, or while
+    // the loop closes and releases what is left on it.
+    if loop.isHere { thread.detach() } else { thread.join() }
   }
 
   /// Stops the loop, closes it and waits for its thread to end. Idempotent.
   ///
   /// Scheduled work is dropped without running, except jobs of tasks and actors (see ``EventLoop/close()``).
   ///
-  /// - Precondition: the calling code doesn't run on the loop itself.
+  /// - Precondition: the calling code doesn't run on the loop's thread.
   public func shutdown() {
     precondition(
-      !loop.isCurrent, "EventLoopThread.shutdown: called on the loop that it waits for; call loop.stop() instead")
+      !loop.isHere, "EventLoopThread.shutdown: called on the loop that it waits for; call loop.stop() instead")
     loop.stop()
     thread.join()
   }

@@ -42,7 +42,8 @@ public final class OnLoop<State>: Sendable, Cancellable {
     self.loop = loop
     self.thread = thread
     slot = Slot()
-    loop.bring { [slot] in slot.fill(make, loop) }
+    // In order, here and below: calls on the loop's own thread must not overtake those of other threads.
+    loop.bringInOrder { [slot] in slot.fill(make, loop) }
   }
 
   deinit { cancel() }
@@ -59,12 +60,12 @@ public final class OnLoop<State>: Sendable, Cancellable {
   public func run(
     _ action: @escaping @Sendable (inout State) -> Void, file: StaticString = #fileID, line: UInt = #line
   ) {
-    loop.execute({ [slot] in slot.use(action) }, file: file, line: line)
+    loop.executeInOrder({ [slot] in slot.use(action) }, file: file, line: line)
   }
 
   /// Runs work like ``run(_:file:line:)``, without a warning.
   package func bring(_ action: @escaping @Sendable (inout State) -> Void) {
-    loop.bring { [slot] in slot.use(action) }
+    loop.bringInOrder { [slot] in slot.use(action) }
   }
 
   /// Runs `read` with the state on the loop, and returns its result. Safe to use from any thread; don't wait for the
@@ -74,14 +75,15 @@ public final class OnLoop<State>: Sendable, Cancellable {
   public func get<T: Sendable>(_ read: @escaping @Sendable (inout State) -> T) async -> T? {
     await withUnsafeContinuation { continuation in
       let answer = Answer(continuation)
-      loop.bring { [slot] in slot.use { state in answer.give(read(&state)) } }
+      loop.bringInOrder { [slot] in slot.use { state in answer.give(read(&state)) } }
     }
   }
 
   /// Releases the state: immediately, if this is the loop's thread and the loop isn't running; otherwise on the loop's
   /// next turn. Idempotent, and safe to use from any thread.
   public func cancel() {
-    if loop.isHere, !loop.isCurrent { slot.empty(loop) } else { loop.bring { [slot, loop] in slot.empty(loop) } }
+    guard !loop.isHere || loop.isCurrent else { return slot.empty(loop) }
+    loop.bringInOrder { [slot, loop] in slot.empty(loop) }
   }
 
   /// Holds the state.

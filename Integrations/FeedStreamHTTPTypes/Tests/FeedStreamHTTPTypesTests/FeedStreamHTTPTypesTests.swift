@@ -48,6 +48,27 @@ private typealias Response = HTTPTypes.HTTPResponse
     }
   }
 
+  @Test func `a path that would change the URL's host is not converted`() {
+    func convert(_ path: String) -> ClientRequest? {
+      ClientRequest(Request(method: .get, scheme: "http", authority: "example.org", path: path))
+    }
+    for path in ["@other.example/", ".other.example/x", "feed.json", "*", "http://other.example/x", ":80/"] {
+      #expect(convert(path) == nil, "\(path)")
+    }
+    for path in ["", "?a=b", "/a", "//other.example/"] {
+      #expect(convert(path)?.url.host() == "example.org", "\(path)")
+    }
+  }
+
+  @Test func `a URL with an IPv6 address is converted and back`() throws {
+    for (text, authority) in [("http://[::1]:8080/a", "[::1]:8080"), ("http://[2001:db8::1]/a", "[2001:db8::1]")] {
+      let url = try #require(URL(string: text))
+      let request = try #require(Request(ClientRequest(url)))
+      #expect(request.authority == authority)
+      #expect(ClientRequest(request)?.url == url)
+    }
+  }
+
   @Test func `a method that is not a token is not converted`() {
     #expect(Request.Method(HTTPMethod(rawValue: "A B")) == nil)
     #expect(Request.Method(HTTPMethod.patch) == .patch && HTTPMethod(.delete) == .delete)
