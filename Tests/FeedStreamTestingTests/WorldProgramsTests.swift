@@ -54,7 +54,7 @@ import Testing
       var program = Subprocess("p")
       program.standardOutput = .pipe
       let child = try program.start(on: time)
-      var status: ExitStatus?
+      var status: FeedStream.ExitStatus?
       let ending = child.exit.sink { status = $0 }
       time.run()
       child.send(15)
