@@ -56,8 +56,7 @@ let timingRows = rows {
   RuleRow(
     "Operators/Timing/ReceiveOn", "receive(on:options:)", timed: [], expects: { .values($0.values) }
   ) {
-    // With options, the stream stays where it lives.
-    $0.receive(on: $1, options: nil)
+    $0.receive(on: $1)
   }
   RuleRow("Operators/Timing/Sample", "sample(on:)", timed: .dependsOnDemand, expects: { .sampled($0) }) {
     $0.sample(on: Interval(every: stretch, scheduler: $1))

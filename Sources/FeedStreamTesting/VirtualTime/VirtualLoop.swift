@@ -96,12 +96,4 @@ extension Publisher where Output: Sendable {
   public func receive(on loop: VirtualLoop) -> Publishers.ReceiveOn<Self, VirtualLoop> {
     Publishers.ReceiveOn(crossing: self, to: loop)
   }
-
-  /// Delivers values and the completion in virtual time, as ``FeedStream/Publisher/receive(on:)`` does on an event
-  /// loop: a stream on a ``VirtualLoop`` crosses to its scheduler.
-  ///
-  /// **Demand, failure, cancellation, policy:** as in that operator.
-  public func receive(on time: VirtualTimeScheduler) -> Publishers.ReceiveOn<Self, VirtualTimeScheduler> {
-    Publishers.ReceiveOn(crossing: self, to: time)
-  }
 }

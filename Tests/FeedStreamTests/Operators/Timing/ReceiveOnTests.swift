@@ -42,20 +42,6 @@ import Testing
     }
   }
 
-  @Test func `a stream returns from a virtual loop to virtual time, and is requested there on later turns`() {
-    withVirtualTime { time in
-      let recorder = (1...3).publisher.receive(on: VirtualLoop(on: time)).receive(on: time)
-        .record(on: time, demand: .max(1))
-      for last in 1...3 {
-        time.run()
-        #expect(recorder.values == Array(1...last))
-        time.schedule { recorder.request(.max(1)) }
-      }
-      time.run()
-      #expect(recorder.completion == .finished)
-    }
-  }
-
   @Test func `a hundred thousand values pulled one by one keep the stack flat`() {
     let recorder = (1...100_000).publisher.receive(on: ImmediateScheduler.shared)
       .record(demand: .oneByOne)
