@@ -60,6 +60,19 @@ import Testing
     for thread in [thread, other] { thread.shutdown() }
   }
 
+  @Test func `a handle that is released in the loop's last turn releases its state`() throws {
+    for _ in 0..<20 {
+      let log = Confined<[String]>([])
+      do {
+        let counter = try EventLoopThread().run { loop in Counter(on: loop, log) }
+        // The action is the last to hold the handle, which alone keeps the thread alive.
+        counter.run { [counter] _ in withExtendedLifetime(counter) {} }
+      }
+      while log.value.count < 2 { usleep(100) }
+      #expect(log.value == ["made", "released"])
+    }
+  }
+
   @Test func `releasing the handle releases the state and its subscriptions`() async throws {
     let log = Confined<[String]>([])
     do {

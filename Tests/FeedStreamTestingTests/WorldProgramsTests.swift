@@ -67,6 +67,26 @@ import Testing
     }
   }
 
+  @Test func `a program that waits for its text to be read may exit in its signal handler`() throws {
+    try withVirtualTime { time in
+      time.programs["p"] = { program in
+        program.onSignal = { [unowned program] _ in program.exit(.exited(3)) }
+        program.print(String(repeating: "x", count: 100_000))
+        program.exit()
+      }
+      var program = Subprocess("p")
+      program.standardOutput = .pipe
+      let child = try program.start(on: time)
+      var status: FeedStream.ExitStatus?
+      let ending = child.exit.sink { status = $0 }
+      time.run()
+      child.send(15)
+      time.run()
+      #expect(status == .exited(3) && time.programs.running.isEmpty)
+      ending.cancel()
+    }
+  }
+
   @Test func `the text that a program was writing when a signal ended it still arrives`() {
     withVirtualTime { time in
       time.programs["p"] = { program in

@@ -218,7 +218,7 @@ import Testing
       socket.close()
       time.advance(by: .seconds(29))
       #expect(socket.state == .closing)
-      time.advance(by: .seconds(2))
+      time.advance(by: .seconds(5))
       #expect(socket.state == .closed && slow.completion == .finished)
       withExtendedLifetime(writing) {}
       talk.end()

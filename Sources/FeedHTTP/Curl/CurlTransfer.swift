@@ -127,7 +127,11 @@ final class CurlTransfer {
   }
 
   private func take(header line: UnsafeRawBufferPointer) -> Bool {
-    guard reader.header(line), !isConsentRefused else { return false }
+    guard reader.header(line) else { return false }
+    if isConsentRefused {
+      exchange?.hasConsent = reader.hasConsented
+      return false
+    }
     if reader.endsWithConnection, connection == nil { expectEnd() }
     return true
   }

@@ -66,6 +66,9 @@ class HTTPExchange {
     return request.expectsContinue ?? upload.length.map { $0 > Self.mostUnannounced } ?? true
   }
 
+  /// True if the server has given its consent, and refused it afterwards.
+  final var hasConsent = false
+
   final func begin() {
     if let problem = request.problem(at: address) { return fail(.invalidRequest, problem) }
     client.deadlines.add(self, after: request.timeout)
@@ -99,7 +102,9 @@ class HTTPExchange {
   final func follow(_ response: HTTPResponse, atMost limit: Int) -> Bool {
     if response.status == 417, awaitsConsent {
       // The server doesn't support waiting for its consent (RFC 9110, section 10.1.1).
-      if upload?.isBegun == false || request.canBeRepeated {
+      // Without consent, the server hasn't processed a body that was begun, so sending it again repeats nothing.
+      let isUnprocessed = !hasConsent && request.body?.canBeSent ?? true
+      if upload?.isBegun == false || isUnprocessed || request.canBeRepeated {
         request.expectsContinue = false
         send()
       } else {

@@ -18,6 +18,8 @@ struct ResponseReader: ~Copyable {
   private var status = 0
   /// True if a response had status 417: libcurl never again waits for consent in this transfer.
   private(set) var hasRefusedExpectation = false
+  /// True if the server has given its consent to a body (status 100).
+  private(set) var hasConsented = false
   private var hasLocation = false
   /// True if the header specifies how the body is delimited.
   private var isFramed = false
@@ -152,6 +154,7 @@ extension ResponseReader {
       endsWithConnection = false
       status = Self.status(in: line)
       if status == 417 { hasRefusedExpectation = true }
+      if status == 100 { hasConsented = true }
       return true
     case UInt8(ascii: "C"), UInt8(ascii: "c"):
       if decodesContent, line.begins(with: "content-encoding:") { note(coding: line.dropFirst(17)) }

@@ -6,8 +6,8 @@ import ImageFeed
 /// The client of one poll, which sends requests only to hosts that the poll has reserved.
 ///
 /// A poll reserves the host of its feed. If a redirect, or a page that links to a feed, leads to a different host, the
-/// client first reserves that host. While others have that host or the host rests, the client waits, but no longer than
-/// the request's time limit.
+/// client first reserves that host. While others have that host or the host rests, the client waits, for at most a
+/// minute, which the request's time limit doesn't include.
 final class GuardedClient: HTTPClient {
   /// A host besides the poll's own, and the last response that it sent; `nil` if none arrived.
   struct Visited {
@@ -30,6 +30,8 @@ final class GuardedClient: HTTPClient {
 
   /// The maximum number of redirects to follow per request.
   private static let mostRedirects = 10
+  /// The maximum time to wait for a busy host: a minute.
+  private static let patience = StreamInstant.Stride.seconds(60)
   /// The maximum pause before the next attempt to reserve a busy host.
   static let pause = Duration.milliseconds(500)
 
@@ -89,13 +91,26 @@ final class GuardedClient: HTTPClient {
     _ request: HTTPRequest, _ redirects: [HTTPRedirect], _ end: StreamInstant,
     _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>, _ head: @escaping Head<Response>
   ) -> AnyPublisher<Response, HTTPError> {
-    enter(request.url, until: end)
+    guard let host = otherHost(request.url) else { return receive(request, redirects, end, send, head) }
+    let began = scheduler.now
+    return enter(host, until: began.advanced(by: Self.patience), for: began.distance(to: end))
       .flatMap { [self] in
-        var one = request
-        one.followsRedirects = false
-        one.timeout = max(.milliseconds(1), scheduler.now.distance(to: end))
-        return send(one)
+        // The wait doesn't count.
+        let end = end.advanced(by: began.distance(to: scheduler.now))
+        return receive(request, redirects, end, send, head)
       }
+      .eraseToAnyPublisher()
+  }
+
+  /// Sends one request, whose host is reserved, and follows its response.
+  private func receive<Response>(
+    _ request: HTTPRequest, _ redirects: [HTTPRedirect], _ end: StreamInstant,
+    _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>, _ head: @escaping Head<Response>
+  ) -> AnyPublisher<Response, HTTPError> {
+    var one = request
+    one.followsRedirects = false
+    one.timeout = max(.milliseconds(1), scheduler.now.distance(to: end))
+    return send(one)
       .flatMap { [self] answer -> AnyPublisher<Response, HTTPError> in
         var answer = answer
         let (status, headers, isPrivate) = head(&answer, redirects)
@@ -131,12 +146,10 @@ final class GuardedClient: HTTPClient {
     visited[host] = Visited(host: host, response: (status, headers))
   }
 
-  /// Delivers a value when a request may be sent to the host of a URL.
-  private func enter(_ url: URL, until end: StreamInstant) -> AnyPublisher<Void, HTTPError> {
-    guard let host = otherHost(url) else {
-      return Just(()).setFailureType(to: HTTPError.self).eraseToAnyPublisher()
-    }
-    let left = scheduler.now.distance(to: end)
+  /// Delivers a value when a request may be sent to another host.
+  private func enter(
+    _ host: String, until end: StreamInstant, for left: StreamInstant.Stride
+  ) -> AnyPublisher<Void, HTTPError> {
     // A little longer than the request, because its result is saved afterwards.
     let duration = Duration.nanoseconds(left.nanoseconds) + .seconds(5)
     return visit(host, duration)
@@ -156,7 +169,7 @@ final class GuardedClient: HTTPClient {
             return fail("another request to it is running")
           }
           return Just(()).delay(for: wait, scheduler: AnyLoopScheduler(scheduler)).setFailureType(to: HTTPError.self)
-            .flatMap { [self] in enter(url, until: end) }
+            .flatMap { [self] in enter(host, until: end, for: left) }
             .eraseToAnyPublisher()
         }
       }

@@ -38,7 +38,7 @@ struct PollReport: Sendable {
   /// True if the host's pause is longer than usual.
   var pausesHost: Bool { HostPause(ownFacts(outcome.facts), gap: gap, now: now) != nil }
 
-  /// What the lease's host itself has responded: a redirect or a page, if the last response came from elsewhere.
+  /// The facts of the lease's host's own response: a redirect or a page, if the last response came from elsewhere.
   private func ownFacts(_ facts: AnswerFacts) -> AnswerFacts { isFromElsewhere ? AnswerFacts(.unchanged) : facts }
 
   /// - Parameter replacement: the result of saving the feed; `nil` if nothing was saved.

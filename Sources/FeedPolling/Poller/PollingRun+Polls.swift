@@ -22,7 +22,7 @@ extension PollingRun {
     switch verdict {
     case .success(.granted(let lease)): begin(lease, index)
     // It is due, or a hub has announced a change.
-    case .success(.hostIsClosed(let host)): ended(index, now, hostOpens: host.opens)
+    case .success(.hostIsClosed(let host)): ended(index, now, hostOpens: host.reopens(at: now))
     case .success(.notDue(let health)): notDue(index, health)
     case .failure(let error):
       // Without a store, the poll uses only this process's memory.
@@ -56,10 +56,11 @@ extension PollingRun {
     var lease = lease
     if let hubs = poller.hubs { lease.feed.push = hubs.lease(of: polled.address) }
     let visits = VisitedHosts(
-      HostVisits(store: poller.store, cache: cache, report: poller.options.report), gap: poller.gap(for: polled))
+      HostVisits(store: poller.store, cache: cache, report: poller.options.report), gap: poller.gap(for: polled),
+      timeout: polled.options.timeout)
     let client = GuardedClient(
       polled.client ?? poller.client, on: poller.scheduler, host: lease.host, home: lease.feed.requestAddress
-    ) { visits.visit($0, for: $1) }
+    ) { host, _ in visits.visit(host) }
     members[index].visits = (visits, client)
     var terms = FeedPoll.Terms(
       polled, client: client, on: poller.scheduler, gap: poller.gap(for: polled),

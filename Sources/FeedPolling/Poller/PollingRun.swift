@@ -97,13 +97,11 @@ final class PollingRun: Subscription {
     (lists, announcements, losses) = (nil, nil, nil)
     clock.cancel()
     for job in jobs { job.cancel() }
-    for index in members.indices {
-      guard let poll = members[index].poll.take() else { continue }
-      poll.cancel()
-      giveBack(index)
-    }
+    let polled = members.indices.filter { members[$0].poll != nil }
+    for index in polled { members[index].poll.take()?.cancel() }
     // Saves a pause that a server has just requested.
     desk.flush()
+    for index in polled { giveBack(index) }
   }
 
   // MARK: Beginning
@@ -144,7 +142,7 @@ final class PollingRun: Subscription {
       let due = health.due
       let host = health.requestAddress.pollingHost
       if poller.hubs != nil { places[feed.address] = members.count }
-      members.append(Member(polled: feed, host: host, health: health))
+      members.append(Member(polled: feed, host: host, health: health, hasMoved: health.move != nil))
       if health.failures > 0 { failing += 1 }
       queue.add(host: host, due: due.map { $0.timeIntervalSince1970 })
       // Feeds that are due are requested. In the meantime, saved copies of the others are shown.

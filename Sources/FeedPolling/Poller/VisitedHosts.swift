@@ -5,6 +5,7 @@ import ImageFeed
 final class VisitedHosts {
   private let visits: HostVisits
   private let gap: Duration
+  private let lease: Duration
   private var claims: [String: HostClaim] = [:]
 
   /// The number of requests that a poll may send, one after another: its page and its feed, each perhaps again without
@@ -13,15 +14,18 @@ final class VisitedHosts {
   /// The maximum duration of a reservation: longer ones count as errors of a clock.
   private static let longest = Duration.seconds(3000)
 
-  init(_ visits: HostVisits, gap: Duration) { (self.visits, self.gap) = (visits, gap) }
+  /// - Parameter timeout: the time limit of one request.
+  init(_ visits: HostVisits, gap: Duration, timeout: Duration) {
+    (self.visits, self.gap, lease) = (visits, gap, Self.duration(timeout))
+  }
 
   /// The time for which a host is reserved for a poll. If this process ends, others don't wait for the rest of it.
   static func duration(_ timeout: Duration) -> Duration { min(timeout * mostRequests + .seconds(5), longest) }
 
-  func visit(_ host: String, for duration: Duration) -> AnyPublisher<WorkVisit, Never> {
+  func visit(_ host: String) -> AnyPublisher<WorkVisit, Never> {
     guard claims[host] == nil else { return Just(.granted).eraseToAnyPublisher() }
     return Future { [self] promise in
-      claims[host] = visits.claim(host, lease: Self.duration(duration), gap: gap) { [self] in
+      claims[host] = visits.claim(host, lease: lease, gap: gap) { [self] in
         promise(.success(take($0, for: host)))
       }
     }
@@ -35,7 +39,7 @@ final class VisitedHosts {
       claims[host] = nil
       let now = visits.cache.now()
       if let end = closed.pausedUntil, end > now { return .paused(until: end, reason: closed.reason) }
-      return .busy(for: .seconds(max(0, closed.opens.timeIntervalSince(now))))
+      return .busy(for: .seconds(max(0, closed.reopens(at: now).timeIntervalSince(now))))
     case .failure(let error):
       // Without a store, nothing is known about other requests.
       visits.report(error)

@@ -45,9 +45,11 @@ extension FeedHub {
       } else {
         var subscription = verification.subscription
         subscription.until = now() + verification.lease.seconds
-        subscription.mark = subscriptions[key]?.mark
+        // Without content so far, the first content is a change.
+        let mark = subscriptions[key]?.mark
+        subscription.mark = mark ?? ""
         subscriptions[key] = subscription
-        if subscription.mark == nil { begin(key) }
+        if mark == nil { begin(key) }
       }
       save()
     }
@@ -56,7 +58,7 @@ extension FeedHub {
   /// Records the content that later changes are compared with.
   private func begin(_ key: HubSubscription.Key) {
     read(key.topic) { [weak self] content in
-      guard let self, let subscription = subscriptions[key], subscription.mark == nil else { return }
+      guard let self, subscriptions[key]?.mark == "" else { return }
       subscriptions[key]?.mark = content.mark
       save()
     }
@@ -87,7 +89,7 @@ extension FeedHub {
         } else if let delivery = deliveries[key], delivery.due == nil {
           if delivery.mark != content.mark { deliveries[key]?.isOutdated = true }
           deliveries[key]?.mark = content.mark
-        } else if subscription.mark == content.mark {
+        } else if subscription.mark == content.mark || abandoned[key] == content.mark {
           deliveries[key] = nil
         } else if deliveries[key]?.mark != content.mark {
           deliveries[key] = Delivery(mark: content.mark, due: scheduler.now)
@@ -139,6 +141,7 @@ extension FeedHub {
       var generator = SystemRandomNumberGenerator()
       guard delivery.attempt < options.retries.limit ?? .max else {
         // The change that came during the last attempt has attempts of its own.
+        if !delivery.isOutdated { abandoned[key] = delivery.mark }
         deliveries[key] = delivery.isOutdated ? Delivery(mark: delivery.mark, due: scheduler.now) : nil
         return
       }

@@ -83,6 +83,8 @@ public final class FeedHub {
   private let saver: SerialWorker
   var subscriptions: [HubSubscription.Key: HubSubscription] = [:]
   var deliveries: [HubSubscription.Key: Delivery] = [:]
+  /// The marks of the contents that couldn't be delivered: only later ones are.
+  var abandoned: [HubSubscription.Key: String] = [:]
   var verifications: [Verification] = []
   /// The subscriptions that are being verified.
   var verifying: [HubSubscription.Key] = []
@@ -261,6 +263,7 @@ public final class FeedHub {
   func remove(_ key: HubSubscription.Key) {
     subscriptions[key] = nil
     deliveries[key] = nil
+    abandoned[key] = nil
   }
 
   // MARK: Store

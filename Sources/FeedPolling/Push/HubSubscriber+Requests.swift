@@ -61,14 +61,17 @@ extension HubSubscriber {
 
   /// Records a failure of a feed's subscription, and of its hub.
   ///
-  /// - Parameter least: the shortest pause, if the hub has requested one.
-  func fail(_ entry: inout Entry, _ reason: String, pausing least: Duration = .zero) {
+  /// - Parameters:
+  ///   - least: the shortest pause, if the hub has requested one.
+  ///   - isOfHub: false if the hub works, but refuses this feed.
+  func fail(_ entry: inout Entry, _ reason: String, pausing least: Duration = .zero, isOfHub: Bool = true) {
     func pause(_ failures: Int) -> Double {
       min(options.pauses.lowerBound.seconds * pow(2, Double(min(failures, 20))), options.pauses.upperBound.seconds)
     }
     (entry.isAsked, entry.lease.trouble) = (false, reason)
     entry.next = now() + pause(entry.failures)
     entry.failures += 1
+    guard isOfHub else { return }
     let host = entry.lease.link.hub.pollingHost
     var state = failed[host] ?? FailedHost()
     // Requests that were sent before the hub failed don't count again.
@@ -77,6 +80,8 @@ extension HubSubscriber {
     (state.isTried, state.trouble) = (false, reason)
     state.failures += 1
     failed[host] = state
+    // Another feed tries the hub next, because the hub may refuse only this one.
+    entry.next = max(entry.next, state.opens + 1)
   }
 
   /// Handles a verification: requests that have waited for the hub are due now.
@@ -106,7 +111,7 @@ extension HubSubscriber {
       return send(path)
     case .success(let host?):
       if let address = addresses[path], var entry = entries[address] {
-        entry.next = host.opens
+        entry.next = host.reopens(at: now())
         set(entry, of: address)
       }
       ended()
@@ -149,7 +154,8 @@ extension HubSubscriber {
     }
     guard let address = addresses[path], var entry = entries[address] else { return }
     let pause = response.flatMap { AnswerFacts.retryAfter($0.headers, now: now()) }
-    fail(&entry, trouble, pausing: pause ?? .zero)
+    let isOfHub = response.map { $0.status == 429 || $0.status >= 500 } ?? true
+    fail(&entry, trouble, pausing: pause ?? .zero, isOfHub: isOfHub)
     set(entry, of: address)
   }
 

@@ -183,7 +183,9 @@ public final class HubSubscriber {
       // A refusal without a request, or a repeated one, changes nothing.
       guard entry.isAsked || entry.lease.until != nil else { return HubReply(200) }
       let wasPushed = entry.lease.isValid(at: now())
-      fail(&entry, "its hub refused the subscription\(query("hub.reason").map { " (\($0.prefix(100)))" } ?? "")")
+      fail(
+        &entry, "its hub refused the subscription\(query("hub.reason").map { " (\($0.prefix(100)))" } ?? "")",
+        isOfHub: false)
       entry.lease.until = nil
       set(entry, of: address)
       goOn()

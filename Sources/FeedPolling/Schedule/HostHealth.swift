@@ -23,14 +23,17 @@ public struct HostHealth: Hashable, Sendable, Codable {
   /// The earliest time of the next request, taking a pause into account.
   var opens: Date { max(pausedUntil ?? .distantPast, next ?? .distantPast) }
 
-  /// Limits a pause to a day, because only a wrong clock can cause a pause that ends later. For the same reason, ends a
-  /// rest after a request that is a minute longer than `gap` and the known pace.
-  mutating func correctClock(now: Date, gap: Duration) {
+  /// The time at which a closed host is worth another claim: when it opens, or soon if a request holds it, because that
+  /// request may end before its reservation.
+  func reopens(at now: Date) -> Date {
+    holder == nil || pausedUntil ?? .distantPast > now ? opens : min(opens, now + 1)
+  }
+
+  /// Limits a pause to a day, because only a wrong clock can cause a pause that ends later.
+  mutating func correctClock(now: Date) {
     let latest = now + Schedule.longest.seconds
     if let end = pausedUntil, end > latest { pausedUntil = latest }
     if let next, next > now + 3600 { self.next = now }
-    let rest = max(gap.seconds, pace?.rest ?? 0)
-    if holder == nil, let next, next > now + rest + 60 { self.next = now }
   }
 
   /// Removes the reservation of a process that was killed.

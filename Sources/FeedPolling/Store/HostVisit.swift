@@ -20,7 +20,7 @@ public struct HostVisit: Hashable, Sendable {
   /// A store's decision, based on the saved state of the host, and the state to save if the visit is granted.
   func decide(_ saved: HostHealth?) -> (isGranted: Bool, host: HostHealth) {
     var host = saved ?? HostHealth(name: self.host)
-    host.correctClock(now: now, gap: gap)
+    host.correctClock(now: now)
     host.forgetEndedHolder()
     guard host.opens <= now else { return (false, host) }
     host.begin(now: now, lease: lease, gap: gap)

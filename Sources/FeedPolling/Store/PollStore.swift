@@ -227,7 +227,7 @@ extension PollClaim {
     _ savedFeed: FeedHealth?, _ savedHost: HostHealth?, _ validators: FeedValidators
   ) -> (verdict: PollVerdict, feed: FeedHealth, host: HostHealth) {
     var host = savedHost ?? HostHealth(name: self.host)
-    host.correctClock(now: now, gap: gap)
+    host.correctClock(now: now)
     var feed = savedFeed ?? self.feed
     // The response to the ended process's request will never arrive.
     if host.forgetEndedHolder() { feed.begun = nil }

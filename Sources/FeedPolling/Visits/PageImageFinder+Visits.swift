@@ -14,7 +14,7 @@ extension PageImageFinder {
   private func claimed(_ index: Int, _ result: Result<HostHealth?, FeedStoreError>) {
     switch result {
     case .success(let host?):
-      let opens = host.opens.timeIntervalSince1970
+      let opens = host.reopens(at: cache.now()).timeIntervalSince1970
       queue.ended(index, due: opens, hostOpens: opens)
       pump()
     case .success(nil): request(index)

@@ -94,7 +94,8 @@ public final class OnLoop<State>: Sendable, Cancellable {
 
     func fill(_ make: (EventLoop) -> State, _ loop: EventLoop) {
       guard !isOver else { return }
-      loop.whenClosed(ObjectIdentifier(self)) { [unowned self, unowned loop] in empty(loop) }
+      // The closer retains this slot: when the loop closes, it may be the only one left to do so.
+      loop.whenClosed(ObjectIdentifier(self)) { [unowned loop] in self.empty(loop) }
       state = make(loop)
       // The subscriptions in the state are kept, and released with it.
       SubscriptionWatch.somethingHappens()

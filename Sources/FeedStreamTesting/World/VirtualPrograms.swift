@@ -98,6 +98,7 @@ public final class VirtualProgram {
   /// Text that waits until the text before it is written.
   private var printed: [Chunk] = []
   private var printing: AnyCancellable?
+  private var isHandlingSignal = false
   /// Called when all text is written.
   private var whenPrinted: (() -> Void)?
 
@@ -122,6 +123,8 @@ public final class VirtualProgram {
   /// Ends the program: its streams complete when the bytes written to them have arrived. A program that exits by itself
   /// first waits until its ``print(_:)``ed text is read.
   public func exit(_ status: ExitStatus = .exited(0)) {
+    // A program that gets a signal while its text waits to be read may decide not to wait.
+    if isHandlingSignal, whenPrinted.take() != nil { return leave(status) }
     guard !hasEnded else { return }
     hasEnded = true
     if case .exited = status, printing != nil {
@@ -151,7 +154,11 @@ public final class VirtualProgram {
     // A program that only waits for its text to be read still gets signals.
     guard !hasEnded || whenPrinted != nil else { return }
     signals.append(signal)
-    if signal != 9, let onSignal { return onSignal(signal) }
+    if signal != 9, let onSignal {
+      isHandlingSignal = true
+      defer { isHandlingSignal = false }
+      return onSignal(signal)
+    }
     guard hasEnded else { return exit(.signaled(signal)) }
     whenPrinted = nil
     leave(.signaled(signal))

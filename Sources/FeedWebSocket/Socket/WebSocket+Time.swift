@@ -29,11 +29,14 @@ extension WebSocket {
     watch()
   }
 
-  /// The time limit for the running write. While closing, it doesn't depend on the number of bytes, so that a peer that
-  /// doesn't read can't keep the socket open for minutes.
+  /// The minimum rate at which the peer must read while closing, so that a peer that doesn't read can't keep the socket
+  /// open for minutes.
+  private static let closingBytesPerSecond = 64 * 1024
+
+  /// The time limit for the running write.
   private var writeLimit: StreamInstant.Stride {
-    state == .closing
-      ? limits.writeGrace : limits.writeGrace + .seconds(Double(batchBytes) / Double(limits.bytesPerSecond))
+    let rate = state == .closing ? max(Self.closingBytesPerSecond, limits.bytesPerSecond) : limits.bytesPerSecond
+    return limits.writeGrace + .seconds(Double(batchBytes) / Double(rate))
   }
 
   private func look() {

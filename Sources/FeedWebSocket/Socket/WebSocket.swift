@@ -129,8 +129,8 @@ public final class WebSocket {
   }
 
   /// Sends a close frame after the waiting messages, and closes the connection when the peer replies or the limits'
-  /// `closeDeadline` has passed. The messages are dropped if the peer doesn't read: if one write, of some 64 KiB, takes
-  /// longer than the limits' `writeGrace`.
+  /// `closeDeadline` has passed. The messages are dropped if the peer doesn't read: if one write takes longer than the
+  /// limits' `writeGrace` and a second per 64 KiB.
   ///
   /// Messages that arrive after that are discarded. Closing again does nothing.
   ///

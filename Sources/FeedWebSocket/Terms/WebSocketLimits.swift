@@ -15,7 +15,7 @@ public struct WebSocketLimits: Hashable, Sendable {
   /// count while the peer's messages wait for demand, or while a write waits for the peer.
   public var pongDeadline: StreamInstant.Stride = .seconds(20)
   /// The time that a write may take, in addition to the time that its bytes take at ``bytesPerSecond``; after
-  /// ``WebSocket/close(_:reason:)``, without that addition. After that, the connection is closed.
+  /// ``WebSocket/close(_:reason:)``, in addition to a second per 64 KiB. After that, the connection is closed.
   public var writeGrace: StreamInstant.Stride = .seconds(30)
   /// The minimum rate at which the peer must read, in bytes per second.
   public var bytesPerSecond = 240

@@ -28,10 +28,14 @@ package final class SystemFiles: FileSystem {
     // A file system without permissions or owners refuses this, and keeps none anyway.
     if case .creatingExactly(_, let owner) = opening {
       // Only a privileged process may choose the user. The owner comes first, because changing it resets permissions.
+      var kept = permissions
       if let owner, fchown(descriptor, owner.user, owner.group) != 0 {
-        _ = fchown(descriptor, uid_t.max, owner.group)
+        // Another user's program must not become one of this process's user.
+        kept &= 0o1777
+        // The permissions of a group aren't for another group, whose members get those of everyone.
+        if fchown(descriptor, uid_t.max, owner.group) != 0 { kept = kept & 0o1707 | (kept & 0o7) << 3 }
       }
-      _ = fchmod(descriptor, mode_t(permissions))
+      _ = fchmod(descriptor, mode_t(kept))
     }
     return SystemFile(descriptor, name: path)
   }
@@ -52,6 +56,8 @@ package final class SystemFiles: FileSystem {
       return text
     }
     var path = link
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return path }
     // A link may lead to a file that doesn't exist yet. The system follows at most 40 links.
     for _ in 0..<40 {
       if let real = realpath(path, nil) {
