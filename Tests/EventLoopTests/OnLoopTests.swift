@@ -68,7 +68,7 @@ import Testing
         // The action is the last to hold the handle, which alone keeps the thread alive.
         counter.run { [counter] _ in withExtendedLifetime(counter) {} }
       }
-      while log.value.count < 2 { usleep(100) }
+      for _ in 0..<100_000 where log.value.count < 2 { usleep(100) }
       #expect(log.value == ["made", "released"])
     }
   }

@@ -72,6 +72,7 @@ struct ResponseReader: ~Copyable {
     headerLines = 0
     isHeaderWhole = false
     status = 0
+    hasConsented = false
     hasLocation = false
     isFramed = false
     length = nil

@@ -7,7 +7,7 @@ import ImageFeed
 ///
 /// A poll reserves the host of its feed. If a redirect, or a page that links to a feed, leads to a different host, the
 /// client first reserves that host. While others have that host or the host rests, the client waits, for at most a
-/// minute, which the request's time limit doesn't include.
+/// minute per poll, which the request's time limit doesn't include.
 final class GuardedClient: HTTPClient {
   /// A host besides the poll's own, and the last response that it sent; `nil` if none arrived.
   struct Visited {
@@ -30,8 +30,10 @@ final class GuardedClient: HTTPClient {
 
   /// The maximum number of redirects to follow per request.
   private static let mostRedirects = 10
-  /// The maximum time to wait for a busy host: a minute.
-  private static let patience = StreamInstant.Stride.seconds(60)
+  /// The time that is left to wait for busy hosts.
+  private var patience = StreamInstant.Stride(GuardedClient.longestWait)
+  /// The maximum time that a poll waits for busy hosts: a minute.
+  static let longestWait = Duration.seconds(60)
   /// The maximum pause before the next attempt to reserve a busy host.
   static let pause = Duration.milliseconds(500)
 
@@ -93,10 +95,12 @@ final class GuardedClient: HTTPClient {
   ) -> AnyPublisher<Response, HTTPError> {
     guard let host = otherHost(request.url) else { return receive(request, redirects, end, send, head) }
     let began = scheduler.now
-    return enter(host, until: began.advanced(by: Self.patience), for: began.distance(to: end))
+    return enter(host, until: began.advanced(by: patience), for: began.distance(to: end))
       .flatMap { [self] in
         // The wait doesn't count.
-        let end = end.advanced(by: began.distance(to: scheduler.now))
+        let waited = began.distance(to: scheduler.now)
+        patience = max(.zero, patience - waited)
+        let end = end.advanced(by: waited)
         return receive(request, redirects, end, send, head)
       }
       .eraseToAnyPublisher()

@@ -20,7 +20,9 @@ final class VisitedHosts {
   }
 
   /// The time for which a host is reserved for a poll. If this process ends, others don't wait for the rest of it.
-  static func duration(_ timeout: Duration) -> Duration { min(timeout * mostRequests + .seconds(5), longest) }
+  static func duration(_ timeout: Duration) -> Duration {
+    min(timeout * mostRequests + GuardedClient.longestWait + .seconds(5), longest)
+  }
 
   func visit(_ host: String) -> AnyPublisher<WorkVisit, Never> {
     guard claims[host] == nil else { return Just(.granted).eraseToAnyPublisher() }

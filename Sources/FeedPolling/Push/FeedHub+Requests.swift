@@ -47,6 +47,7 @@ extension FeedHub {
         subscription.until = now() + verification.lease.seconds
         // Without content so far, the first content is a change.
         let mark = subscriptions[key]?.mark
+        abandoned[key] = nil
         subscription.mark = mark ?? ""
         subscriptions[key] = subscription
         if mark == nil { begin(key) }
@@ -58,7 +59,7 @@ extension FeedHub {
   /// Records the content that later changes are compared with.
   private func begin(_ key: HubSubscription.Key) {
     read(key.topic) { [weak self] content in
-      guard let self, subscriptions[key]?.mark == "" else { return }
+      guard let self, subscriptions[key]?.mark == "", deliveries[key] == nil else { return }
       subscriptions[key]?.mark = content.mark
       save()
     }
@@ -132,6 +133,7 @@ extension FeedHub {
     case 200...299:
       // Saved only now, so that a delivery that a restart interrupts is repeated.
       subscriptions[key]?.mark = mark
+      abandoned[key] = nil
       save()
       deliveries[key] = delivery.isOutdated ? Delivery(mark: delivery.mark, due: scheduler.now) : nil
     case 410:
@@ -141,7 +143,7 @@ extension FeedHub {
       var generator = SystemRandomNumberGenerator()
       guard delivery.attempt < options.retries.limit ?? .max else {
         // The change that came during the last attempt has attempts of its own.
-        if !delivery.isOutdated { abandoned[key] = delivery.mark }
+        if !delivery.isOutdated, let mark { abandoned[key] = mark }
         deliveries[key] = delivery.isOutdated ? Delivery(mark: delivery.mark, due: scheduler.now) : nil
         return
       }

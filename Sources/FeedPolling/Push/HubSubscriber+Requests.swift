@@ -3,13 +3,15 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The requests to hubs: one at a time. A host of hubs that doesn't work gets one request for all of its feeds.
+/// The requests to hubs: one at a time. A host of hubs that doesn't work gets one request for all of its feeds; one that
+/// refuses a feed works.
 extension HubSubscriber {
   /// Adjusts the times if the clock was set back: what was due in an hour stays due in an hour.
   func noticeClock() {
     let jump = clock.jump()
     guard jump < -1 else { return }
     for host in failed.keys { failed[host]?.opens += jump }
+    closed = [:]
     agenda.removeAll()
     for (address, var entry) in entries {
       entry.next += jump
@@ -50,6 +52,13 @@ extension HubSubscriber {
       return false
     }
     let host = entry.lease.link.hub.pollingHost
+    if let opens = closed[host] {
+      guard opens <= present else {
+        entry.next = opens
+        return false
+      }
+      closed[host] = nil
+    }
     if let state = failed[host], state.opens > present {
       entry.next = state.opens
       if entry.lease.trouble.isEmpty { entry.lease.trouble = state.trouble }
@@ -71,7 +80,10 @@ extension HubSubscriber {
     (entry.isAsked, entry.lease.trouble) = (false, reason)
     entry.next = now() + pause(entry.failures)
     entry.failures += 1
-    guard isOfHub else { return }
+    guard isOfHub else {
+      entry.next = max(entry.next, now() + min(least, Schedule.longest).seconds)
+      return
+    }
     let host = entry.lease.link.hub.pollingHost
     var state = failed[host] ?? FailedHost()
     // Requests that were sent before the hub failed don't count again.
@@ -84,7 +96,7 @@ extension HubSubscriber {
     entry.next = max(entry.next, state.opens + 1)
   }
 
-  /// Handles a verification: requests that have waited for the hub are due now.
+  /// Handles a sign that a hub works: requests that have waited for it are due now.
   func worked(_ host: String) {
     guard let state = failed.removeValue(forKey: host) else { return }
     for (address, var entry) in entries where entry.next == state.opens && !entry.isAsked {
@@ -110,8 +122,10 @@ extension HubSubscriber {
       visits?.report(error)
       return send(path)
     case .success(let host?):
+      let opens = host.reopens(at: now())
+      closed[host.name] = opens
       if let address = addresses[path], var entry = entries[address] {
-        entry.next = host.reopens(at: now())
+        entry.next = opens
         set(entry, of: address)
       }
       ended()
@@ -157,6 +171,7 @@ extension HubSubscriber {
     let isOfHub = response.map { $0.status == 429 || $0.status >= 500 } ?? true
     fail(&entry, trouble, pausing: pause ?? .zero, isOfHub: isOfHub)
     set(entry, of: address)
+    if !isOfHub { worked(entry.lease.link.hub.pollingHost) }
   }
 
   private func ended() {

@@ -44,7 +44,7 @@ public final class HubSubscriber {
     var wakes: Date { min(next, lease.until ?? .distantFuture) }
   }
 
-  /// A host of hubs that has failed, refused a subscription or not verified one.
+  /// A host of hubs that has failed or hasn't verified a subscription.
   struct FailedHost {
     var failures = 0
     /// The time before which it gets no request for any feed.
@@ -80,6 +80,8 @@ public final class HubSubscriber {
   var addresses: [String: URL] = [:]
   /// The hosts of hubs that don't work, by `URL.pollingHost`.
   var failed: [String: FailedHost] = [:]
+  /// The times at which hosts that were reserved or paused are claimed again.
+  var closed: [String: Date] = [:]
   /// The entries in the order of their times; an entry whose time has changed is found again at its new time.
   var agenda = Heap<Wake>()
   private var wakes = 0
@@ -188,6 +190,7 @@ public final class HubSubscriber {
         isOfHub: false)
       entry.lease.until = nil
       set(entry, of: address)
+      worked(entry.lease.link.hub.pollingHost)
       goOn()
       if wasPushed { losses.send(address) }
       return HubReply(200)

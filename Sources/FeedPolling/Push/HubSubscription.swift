@@ -15,8 +15,8 @@ struct HubSubscription: Hashable, Codable, Sendable {
   var secret: String?
   /// The end of the lease.
   var until: Date
-  /// The mark of the content that was delivered last, or that the feed had when the subscription began; `nil` if it
-  /// isn't known yet.
+  /// The mark of the content that was delivered last, or that the feed had when the subscription began; empty if it had
+  /// none, and `nil` in the notes of older versions.
   var mark: String?
 
   var key: Key { Key(topic: topic, callback: callback) }

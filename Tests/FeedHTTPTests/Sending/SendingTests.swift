@@ -123,6 +123,30 @@ import Testing
     #expect(seen.withLock { $0 } == ["/a", "/b"])
   }
 
+  @Test func `a server that refuses its consent after the body was begun gets the request once more`() throws {
+    let seen = Mutex<[String]>([])
+    let origin = RawOrigin { connection in
+      while true {
+        let request = try connection.readRequest()
+        seen.withLock { $0.append(request["Expect"] ?? "-") }
+        // The first request is accepted, which must not count for the second one.
+        if request.path == "/a" { try connection.send("HTTP/1.1 100 Continue\r\n\r\n") }
+        // The bodies end as a header does. Without consent, this one comes after a second.
+        try connection.readRequest()
+        let isRefused = request.path == "/b" && request["Expect"] != nil
+        try connection.send(RawOrigin.answer(isRefused ? "417 Expectation Failed" : "200 OK"))
+      }
+    }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    for path in ["/a", "/b"] {
+      var request = HTTPRequest(.post, origin.url(path), body: .text("\r\n\r\n"))
+      request.expectsContinue = true
+      #expect(bench.run(request).response?.status == 200)
+    }
+    #expect(seen.withLock { $0 } == ["100-continue", "100-continue", "-"])
+  }
+
   @Test func `an empty file is sent with its length, and one whose length is unknown in chunks`() throws {
     let bench = try UploadBench()
     let folder = FileManager.default.temporaryDirectory.appending(path: "body-\(UUID())")

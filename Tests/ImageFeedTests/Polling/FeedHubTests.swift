@@ -189,6 +189,21 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.sent.count == count)
   }
 
+  @Test func `content that could not be delivered isn't sent again because of other news, but later content is`() {
+    let place = Place()
+    place.ask("good")
+    place.isFull = true
+    place.publish()
+    place.pass(7200)
+    let count = place.sent.count
+    place.hub.changed()
+    place.pass(7200)
+    #expect(place.sent.count == count)
+    place.isFull = false
+    place.publish()
+    #expect(place.bodies.last == "version 3")
+  }
+
   @Test func `a retry is sent in time, even if the clock is set back`() {
     let place = Place()
     place.ask("good")

@@ -19,6 +19,8 @@ private let feedTopic = "https://example.com/self"
   private final class Place {
     enum Manner {
       case works, silent, refuses, fails, pauses
+      /// Responds with status 403 to requests for the first feed, which is polled.
+      case forbidsOne
     }
 
     let time = VirtualTimeScheduler()
@@ -42,7 +44,7 @@ private let feedTopic = "https://example.com/self"
       clock = Clock(time)
       time.offloadLatency = .milliseconds(1)
       network.serve("example.com") { [unowned self] request, _ in
-        if request.request.method == .post { return subscribed() }
+        if request.request.method == .post { return subscribed(request.request) }
         polls.append(seconds)
         let body =
           "<rss version='2.0'><channel><item><guid>\(version)</guid>"
@@ -53,16 +55,17 @@ private let feedTopic = "https://example.com/self"
             ("ETag", "\"\(version)\""),
           ], Data(body.utf8))
       }
-      network.serve("hub.example") { [unowned self] _, _ in subscribed() }
+      network.serve("hub.example") { [unowned self] request, _ in subscribed(request.request) }
     }
 
     /// The hub's response to a request for a subscription.
-    private func subscribed() -> VirtualReply {
+    private func subscribed(_ request: HTTPRequest) -> VirtualReply {
       subscriptions.append(seconds)
+      if manner == .forbidsOne, request.origin == feedAddress { return .answer(status: 403, Data()) }
       switch manner {
       case .fails: return .drop(.connect)
       case .pauses: return .answer(status: 429, headers: [("Retry-After", "7200")], Data())
-      case .works: time.schedule(after: time.now.advanced(by: 2)) { [unowned self] in verifyAll() }
+      case .works, .forbidsOne: time.schedule(after: time.now.advanced(by: 2)) { [unowned self] in verifyAll() }
       case .refuses: time.schedule(after: time.now.advanced(by: 2)) { [unowned self] in deny() }
       case .silent: break
       }
@@ -324,6 +327,25 @@ private let feedTopic = "https://example.com/self"
     place.pass(2500)
     #expect(place.subscriptions.count == 3 + 21, "when the hub works again, all feeds are subscribed to")
     #expect(place.hubs.entries.values.allSatisfy { $0.lease.until != nil && $0.lease.trouble.isEmpty })
+  }
+
+  @Test func `a hub that refuses one feed gets the requests of its other feeds`() {
+    let place = started { $0.manner = .forbidsOne }
+    place.addFeeds(20)
+    place.pass(100)
+    #expect(place.hubs.entries.values.filter { $0.lease.until != nil }.count == 20)
+    #expect(place.subscription?.trouble == "its hub responded with status 403")
+    place.pass(86_400)
+    #expect(place.subscriptions.count < 21 + 10, "the refused feed is tried more and more rarely")
+  }
+
+  @Test func `a hub that works again for other feeds needs no more trials`() {
+    let place = started { $0.manner = .fails }
+    place.addFeeds(20)
+    place.pass(60)
+    place.manner = .forbidsOne
+    place.pass(1300)
+    #expect(place.hubs.entries.values.filter { $0.lease.until != nil }.count == 20)
   }
 
   @Test func `thousands of subscriptions that are overdue after a sleep cause one request`() {

@@ -7,7 +7,7 @@ package protocol FileSystem: AnyObject, Sendable {
   /// - Returns: `nil` if nothing exists at `path`.
   func status(of path: String) throws(SystemError) -> FileStatus?
 
-  /// The path after resolving links, or `path` itself when nothing exists there. Fails if it isn't UTF-8.
+  /// The file that a link leads to, or `path` itself if it isn't a link. Fails if the result isn't UTF-8.
   func destination(of path: String) throws(SystemError) -> String
 
   /// Renames a file, replacing an existing one. The change is on the disk when this returns.

@@ -32,8 +32,11 @@ package final class SystemFiles: FileSystem {
       if let owner, fchown(descriptor, owner.user, owner.group) != 0 {
         // Another user's program must not become one of this process's user.
         kept &= 0o1777
-        // The permissions of a group aren't for another group, whose members get those of everyone.
-        if fchown(descriptor, uid_t.max, owner.group) != 0 { kept = kept & 0o1707 | (kept & 0o7) << 3 }
+        // The permissions of a group aren't for another group. Both groups' members get what everyone has in both.
+        if fchown(descriptor, uid_t.max, owner.group) != 0 {
+          let common = kept & kept >> 3 & 0o7
+          kept = kept & 0o1700 | common << 3 | common
+        }
       }
       _ = fchmod(descriptor, mode_t(kept))
     }
