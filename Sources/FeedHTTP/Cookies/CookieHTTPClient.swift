@@ -75,15 +75,3 @@ public struct CookieHTTPClient: HTTPClient {
     .eraseToAnyPublisher()
   }
 }
-
-/// The parts of a response that are needed to follow a redirect, whether the body is complete or streamed.
-private protocol RedirectingResponse {
-  var status: Int { get }
-  var headers: HTTPHeaders { get }
-  var url: URL { get }
-  var redirects: [HTTPRedirect] { get set }
-  var isPrivate: Bool? { get }
-}
-
-extension HTTPResponse: RedirectingResponse {}
-extension StreamingResponse: RedirectingResponse {}

@@ -49,21 +49,11 @@ final class GuardedClient: HTTPClient {
   }
 
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    follow(request) { [client] in
-      client.get($0)
-    } head: { response, redirects in
-      response.redirects = redirects + response.redirects
-      return (response.status, response.headers, response.isPrivate)
-    }
+    follow(request) { [client] in client.get($0) }
   }
 
   func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
-    follow(request) { [client] in
-      client.open($0)
-    } head: { response, redirects in
-      response.redirects = redirects + response.redirects
-      return (response.status, response.headers, response.isPrivate)
-    }
+    follow(request) { [client] in client.open($0) }
   }
 
   /// The visited hosts, whose reservations the caller ends.
@@ -74,26 +64,21 @@ final class GuardedClient: HTTPClient {
 
   // MARK: Redirects
 
-  private typealias Head<Response> = (inout Response, [HTTPRedirect]) -> (
-    status: Int, headers: HTTPHeaders, isPrivate: Bool?
-  )
-
-  private func follow<Response>(
-    _ request: HTTPRequest, _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>,
-    head: @escaping Head<Response>
+  private func follow<Response: RedirectingResponse>(
+    _ request: HTTPRequest, _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>
   ) -> AnyPublisher<Response, HTTPError> {
     Deferred { [self] in
       let end = scheduler.now.advanced(by: request.timeout)
-      return step(request, [], end, send, head)
+      return step(request, [], end, send)
     }
     .eraseToAnyPublisher()
   }
 
-  private func step<Response>(
+  private func step<Response: RedirectingResponse>(
     _ request: HTTPRequest, _ redirects: [HTTPRedirect], _ end: StreamInstant,
-    _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>, _ head: @escaping Head<Response>
+    _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>
   ) -> AnyPublisher<Response, HTTPError> {
-    guard let host = otherHost(request.url) else { return receive(request, redirects, end, send, head) }
+    guard let host = otherHost(request.url) else { return receive(request, redirects, end, send) }
     let began = scheduler.now
     return enter(host, until: began.advanced(by: patience), for: began.distance(to: end))
       .flatMap { [self] in
@@ -101,34 +86,35 @@ final class GuardedClient: HTTPClient {
         let waited = began.distance(to: scheduler.now)
         patience = max(.zero, patience - waited)
         let end = end.advanced(by: waited)
-        return receive(request, redirects, end, send, head)
+        return receive(request, redirects, end, send)
       }
       .eraseToAnyPublisher()
   }
 
   /// Sends one request, whose host is reserved, and follows its response.
-  private func receive<Response>(
+  private func receive<Response: RedirectingResponse>(
     _ request: HTTPRequest, _ redirects: [HTTPRedirect], _ end: StreamInstant,
-    _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>, _ head: @escaping Head<Response>
+    _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>
   ) -> AnyPublisher<Response, HTTPError> {
     var one = request
     one.followsRedirects = false
     one.timeout = max(.milliseconds(1), scheduler.now.distance(to: end))
     return send(one)
-      .flatMap { [self] answer -> AnyPublisher<Response, HTTPError> in
-        var answer = answer
-        let (status, headers, isPrivate) = head(&answer, redirects)
-        note(status, headers, from: request.url)
+      .flatMap { [self] response -> AnyPublisher<Response, HTTPError> in
+        var response = response
+        response.redirects = redirects + response.redirects
+        note(response, from: request.url)
         func fail(_ kind: HTTPError.Kind, _ cause: String = "") -> AnyPublisher<Response, HTTPError> {
           Fail(error: HTTPError(kind, host: request.url.pollingHost, cause: cause)).eraseToAnyPublisher()
         }
         do throws(HTTPRedirect.Refusal) {
-          guard request.followsRedirects, let redirect = try HTTPRedirect(status, headers["Location"], of: request)
-          else { return Just(answer).setFailureType(to: HTTPError.self).eraseToAnyPublisher() }
+          guard request.followsRedirects,
+            let redirect = try HTTPRedirect(response.status, response.headers["Location"], of: request)
+          else { return Just(response).setFailureType(to: HTTPError.self).eraseToAnyPublisher() }
           guard redirects.count < Self.mostRedirects else {
             return fail(.tooManyRedirects(limit: Self.mostRedirects))
           }
-          return step(request.following(redirect, isPrivate: isPrivate), redirects + [redirect], end, send, head)
+          return step(request.following(redirect, isPrivate: response.isPrivate), redirects + [redirect], end, send)
         } catch {
           return fail(error.kind, error.cause)
         }
@@ -145,9 +131,9 @@ final class GuardedClient: HTTPClient {
     return host == self.host ? nil : host
   }
 
-  private func note(_ status: Int, _ headers: HTTPHeaders, from url: URL) {
+  private func note(_ response: some RedirectingResponse, from url: URL) {
     guard !visited.isEmpty, let host = otherHost(url) else { return }
-    visited[host] = Visited(host: host, response: (status, headers))
+    visited[host] = Visited(host: host, response: (response.status, response.headers))
   }
 
   /// Delivers a value when a request may be sent to another host.

@@ -28,11 +28,6 @@ extension PollingRun {
     health.push = hubs.lease(of: feed.address)
     schedule(of: feed, health).adopt(&health, using: &random)
     members[index].health = health
-    let (store, work) = (poller.store, PollWork.leaseLost(health))
-    poller.cache.worker.perform {
-      store.carryOut([work])
-    } completion: { [poller] (result: Result<[Result<PollAnswer, FeedStoreError>], Never>) in
-      for answer in result.get() { _ = poller.unwrap(answer) }
-    }
+    carryOut(.leaseLost(health))
   }
 }

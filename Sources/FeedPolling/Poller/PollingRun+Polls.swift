@@ -173,9 +173,14 @@ extension PollingRun {
     host.next = now + poller.gap(for: members[index].polled).seconds
     // The response will never arrive, so a process that runs after this one has ended need not wait for it.
     (host.holder, host.opensIfLost) = (ProcessMark.own, host.next)
-    let (store, release) = (poller.store, PollWork.release(HostRelease(host, reserved: members[index].reserved)))
+    carryOut(.release(HostRelease(host, reserved: members[index].reserved)))
+  }
+
+  /// Carries out an operation whose result is needed only if it is a failure.
+  func carryOut(_ work: PollWork) {
+    let store = poller.store
     poller.cache.worker.perform {
-      store.carryOut([release])
+      store.carryOut([work])
     } completion: { [poller] (result: Result<[Result<PollAnswer, FeedStoreError>], Never>) in
       for answer in result.get() { _ = poller.unwrap(answer) }
     }

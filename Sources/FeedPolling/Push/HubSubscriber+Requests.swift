@@ -74,8 +74,10 @@ extension HubSubscriber {
   ///   - least: the shortest pause, if the hub has requested one.
   ///   - isOfHub: false if the hub works, but refuses this feed.
   func fail(_ entry: inout Entry, _ reason: String, pausing least: Duration = .zero, isOfHub: Bool = true) {
+    let policy = RetryPolicy.exponential(from: options.pauses.lowerBound, cap: options.pauses.upperBound, jitter: 0)
     func pause(_ failures: Int) -> Double {
-      min(options.pauses.lowerBound.seconds * pow(2, Double(min(failures, 20))), options.pauses.upperBound.seconds)
+      var unused = SystemRandomNumberGenerator()
+      return policy.pause(before: failures, using: &unused).seconds
     }
     (entry.isAsked, entry.lease.trouble) = (false, reason)
     entry.next = now() + pause(entry.failures)
