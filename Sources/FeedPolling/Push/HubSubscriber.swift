@@ -24,7 +24,7 @@ public final class HubSubscriber {
     /// The time that a hub has to verify a subscription. One hour by default.
     public var patience = Duration.seconds(3600)
     /// The pause after a failure, which is doubled after each further failure, and the maximum pause. It applies to all
-    /// feeds of a hub's host. Ten minutes and one day by default.
+    /// feeds of a hub's host, or to one feed if the hub refuses that feed. Ten minutes and one day by default.
     public var pauses: ClosedRange<Duration> = .seconds(600)...(.seconds(86_400))
 
     public init() {}
