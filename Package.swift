@@ -145,7 +145,7 @@ let package = Package(
     .target(
       name: "ImageFeed",
       dependencies: [
-        "FeedFormats", "FeedHTTP", "FeedStream", "PlainText",
+        "COpenSSL", "FeedFormats", "FeedHTTP", "FeedStream", "PlainText",
         .product(name: "GRDB", package: "GRDB.swift", condition: everything),
         .product(name: "GRDBSQLite", package: "GRDB.swift", condition: everything),
       ]),

@@ -6,6 +6,11 @@ extension FeedItem {
   /// are left out if there are other images. Each image has the first alternative text of its candidates.
   public var distinctImages: [FeedImageCandidate] {
     guard let chosen = image else { return [] }
+    if images.allSatisfy({ $0.address == chosen.address }) {
+      var only = chosen
+      only.alt = only.alt ?? images.lazy.compactMap(\.alt).first
+      return [only]
+    }
     var (found, places): ([FeedImageCandidate], [String: Int]) = ([], [:])
     for (candidate, isChosen) in [(chosen, true)] + images.map({ ($0, false) }) {
       let keys = candidate.keys
@@ -47,7 +52,7 @@ extension FeedImageCandidate {
   private static var widestIcon: Int { 48 }
 }
 
-/// A URL without the parts that request a size.
+/// A URL without the parts that request a size. It is read as UTF-8 bytes: a large feed has thousands of URLs.
 struct ImageName {
   let text: String
 
@@ -58,46 +63,55 @@ struct ImageName {
   ]
   /// The names of query parameters that contain a signature.
   private static let signatures: Set<Substring> = ["s", "sig", "signature"]
+  private static let endings = ["-scaled", "@2x", "@3x"].map { Array($0.utf8) }
 
   init(_ address: String) {
-    var rest = address[...]
-    if let end = rest.firstIndex(of: "#") { rest = rest[..<end] }
-    if let end = rest.firstRange(of: "://") { rest = rest[end.upperBound...] }
-    let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    let query = parts.count > 1 ? Self.query(parts[1]) : ""
-    text = Self.path(parts[0]) + query
+    let whole = address.utf8.prefix { $0 != UInt8(ascii: "#") }
+    let mark = whole.firstIndex(of: UInt8(ascii: "?")) ?? whole.endIndex
+    text = Self.path(Self.withoutScheme(whole[..<mark])) + Self.query(whole[mark...].dropFirst())
   }
 
-  private static func query(_ query: Substring) -> String {
-    func name(_ item: Substring) -> Substring { item.prefix { $0 != "=" } }
-    func isSize(_ item: Substring) -> Bool {
+  private static func withoutScheme(_ path: Bytes) -> Bytes {
+    guard let colon = path.firstIndex(of: UInt8(ascii: ":")) else { return path }
+    let rest = path[colon...].dropFirst()
+    return rest.starts(with: "//".utf8) ? rest.dropFirst(2) : path
+  }
+
+  private static func query(_ query: Bytes) -> String {
+    guard !query.isEmpty else { return "" }
+    func name(_ item: Bytes) -> Substring { Substring(item.prefix { $0 != UInt8(ascii: "=") }) }
+    func isSize(_ item: Bytes) -> Bool {
       // A number in `q` is a quality; any other value is a search query.
-      if item.hasPrefix("q="), item.dropFirst(2).allSatisfy(\.isNumber) { return true }
+      if item.starts(with: "q=".utf8), item.dropFirst(2).allSatisfy(\.isDigit) { return true }
       return sizes.contains(name(item))
     }
-    let items = query.split(separator: "&")
+    let items = query.split(separator: UInt8(ascii: "&"))
     let others = items.filter { !isSize($0) }
     let kept = others.count < items.count ? others.filter { !signatures.contains(name($0)) } : others
-    return kept.isEmpty ? "" : "?" + kept.joined(separator: "&")
+    return kept.isEmpty ? "" : "?" + kept.lazy.map { String(Substring($0)) }.joined(separator: "&")
   }
 
   /// The path without sizes: `photo-1024x768.jpg`, `photo-scaled.jpg` and `photo@2x.jpg` become `photo.jpg`. The proxy
   /// host `i0.wp.com/`, which precedes another host, is removed.
-  private static func path(_ path: Substring) -> String {
+  private static func path(_ path: Bytes) -> String {
     var path = path
-    let host = path.prefix { $0 != "/" }
-    if host.count == 9, host.hasSuffix(".wp.com"), host.hasPrefix("i") { path = path.dropFirst(host.count + 1) }
-    guard let dot = path.lastIndex(of: "."), path[dot...].utf8.count <= 6, !path[dot...].contains("/") else {
-      return String(path)
+    let host = path.prefix { $0 != UInt8(ascii: "/") }
+    if host.count == 9, host.first == UInt8(ascii: "i"), host.suffix(7).elementsEqual(".wp.com".utf8) {
+      path = path.dropFirst(host.count + 1)
     }
+    guard let dot = path.lastIndex(of: UInt8(ascii: ".")), path[dot...].count <= 6,
+      !path[dot...].contains(UInt8(ascii: "/"))
+    else { return String(Substring(path)) }
     var name = path[..<dot]
-    for ending in ["-scaled", "@2x", "@3x"] where name.hasSuffix(ending) { name = name.dropLast(ending.count) }
-    if let dash = name.lastIndex(of: "-") {
-      let size = name[name.index(after: dash)...].split(separator: "x", omittingEmptySubsequences: false)
-      let isSize =
-        size.count == 2 && size.allSatisfy { (2...4).contains($0.utf8.count) && $0.utf8.allSatisfy(\.isDigit) }
-      if isSize { name = name[..<dash] }
+    for ending in endings where name.suffix(ending.count).elementsEqual(ending) { name = name.dropLast(ending.count) }
+    if let dash = name.lastIndex(of: UInt8(ascii: "-")) {
+      let size = name[dash...].dropFirst().split(separator: UInt8(ascii: "x"), omittingEmptySubsequences: false)
+      if size.count == 2, size.allSatisfy({ (2...4).contains($0.count) && $0.allSatisfy(\.isDigit) }) {
+        name = name[..<dash]
+      }
     }
-    return String(name) + path[dot...]
+    return String(Substring(name)) + Substring(path[dot...])
   }
+
+  private typealias Bytes = Substring.UTF8View
 }

@@ -32,8 +32,8 @@ public struct WebDocument: Hashable, Sendable {
 
   /// True for a JSON object whose first key is `rss`.
   var beginsAsRSS: Bool {
-    let visible = body.prefix(1024).filter { $0 > 0x20 && $0 < 0x7F }
-    return visible.starts(with: Data("{\"rss\":".utf8))
+    let visible = body.prefix(1024).lazy.filter { $0 > 0x20 && $0 < 0x7F }
+    return visible.starts(with: "{\"rss\":".utf8)
   }
 
   /// The charset that ``type`` names.
