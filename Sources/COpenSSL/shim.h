@@ -6,10 +6,23 @@
 #include <openssl/err.h>
 #include <openssl/hmac.h>
 #include <openssl/pem.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <string.h>
+
+// `SHA1` looks its algorithm up among the providers each time, which takes longer than hashing a short text, and a
+// millisecond at the first time. These functions, which OpenSSL 3 would like to be rid of, do not.
+static inline void copenssl_sha1(const unsigned char *message, size_t count, unsigned char *digest) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  SHA_CTX state;
+  SHA1_Init(&state);
+  SHA1_Update(&state, message, count);
+  SHA1_Final(digest, &state);
+#pragma GCC diagnostic pop
+}
 
 // OpenSSL macros as functions, since Swift doesn't import macros with parameters.
 

@@ -3,11 +3,27 @@ package import Foundation
 extension Date {
   /// The day, the time of day and the name of the user's time zone, in the form that every text uses.
   package var dayAndTime: String {
+    let (parts, zone) = local
+    let day = [parts.tm_mon + 1, parts.tm_mday].map { "-" + digits($0, 2) }.joined()
+    return "\(digits(parts.tm_year + 1900, 4))\(day) \(digits(parts.tm_hour, 2)):\(digits(parts.tm_min, 2)) \(zone)"
+  }
+
+  /// The time of day in the user's time zone, to the second.
+  package var timeOfDay: String {
+    let (parts, _) = local
+    return [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits($0, 2) }.joined(separator: ":")
+  }
+
+  private var local: (tm, zone: String) {
     var seconds = time_t(timeIntervalSince1970)
     var parts = tm()
     localtime_r(&seconds, &parts)
-    return String(
-      format: "%04d-%02d-%02d %02d:%02d", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
-      parts.tm_min) + " " + (parts.tm_zone.map { String(cString: $0) } ?? "")
+    return (parts, parts.tm_zone.map { String(cString: $0) } ?? "")
   }
+}
+
+/// A number with zeros before it. `String(format:)` takes far longer, and a list has a time in each line.
+private func digits(_ number: Int32, _ width: Int) -> String {
+  let text = String(number)
+  return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
 }

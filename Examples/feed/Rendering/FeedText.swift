@@ -104,12 +104,4 @@ extension FeedImage {
 extension Date {
   /// ISO 8601 in UTC, to the second: for programs.
   var stamp: String { formatted(.iso8601) }
-
-  /// The time of day in the user's time zone.
-  var timeOfDay: String {
-    var seconds = time_t(timeIntervalSince1970)
-    var parts = tm()
-    localtime_r(&seconds, &parts)
-    return String(format: "%02d:%02d:%02d", parts.tm_hour, parts.tm_min, parts.tm_sec)
-  }
 }

@@ -28,8 +28,7 @@ struct Door: Sendable {
     isLoopback = self.host.map(Self.isLoopback) ?? false
     let needsToken = !isLoopback || token != nil
     self.token = needsToken ? token ?? Self.random() : nil
-    let code = SHA1.code(of: Array("feed serve \(self.token ?? "")".utf8), key: secret)
-      .map { String(format: "%02x", $0) }.joined()
+    let code = SHA1.code(of: Array("feed serve \(self.token ?? "")".utf8), key: secret).hexDigits
     // The name depends on the token, because browsers send a host's cookies to all of its ports, where other servers
     // may run.
     cookie = "feed-token-\(code.prefix(8))"

@@ -84,6 +84,6 @@ extension Gallery {
 
   /// The token against cross-site request forgery (CSRF) in this page's forms.
   var formKey: String {
-    SHA1.code(of: Array("form".utf8), key: secret).prefix(10).map { String(format: "%02x", $0) }.joined()
+    SHA1.code(of: Array("form".utf8), key: secret).prefix(10).hexDigits
   }
 }

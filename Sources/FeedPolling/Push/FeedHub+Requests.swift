@@ -120,7 +120,7 @@ extension FeedHub {
         ]
         if let secret = subscription.secret {
           let code = HubSignature.code(.sha256, of: content.body, secret: secret)
-          request.headers.append(.init(name: "X-Hub-Signature", value: "sha256=\(HubSignature.hex(code))"))
+          request.headers.append(.init(name: "X-Hub-Signature", value: "sha256=\(code.hexDigits)"))
         }
         return client.get(request).map(\.status).replaceError(with: 0).map { ($0, content.mark) }.eraseToAnyPublisher()
       }

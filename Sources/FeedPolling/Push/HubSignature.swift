@@ -45,11 +45,6 @@ enum HubSignature {
     return done == nil ? [] : Array(code.prefix(Int(count)))
   }
 
-  /// The digits of a code, in lower case.
-  static func hex(_ code: [UInt8]) -> String {
-    code.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-  }
-
   private static func bytes(_ hex: Substring) -> [UInt8]? {
     let digits = Array(hex.utf8)
     // A sign isn't a digit: a code that could be spelled in two ways would let a repeated announcement count again.

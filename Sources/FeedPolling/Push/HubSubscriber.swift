@@ -165,7 +165,7 @@ public final class HubSubscriber {
   }
 
   static func random(_ bytes: Int) -> String {
-    HubSignature.hex((0..<bytes).map { _ in UInt8.random(in: 0 ... .max) })
+    (0..<bytes).map { _ in UInt8.random(in: 0 ... .max) }.hexDigits
   }
 
   // MARK: For the server

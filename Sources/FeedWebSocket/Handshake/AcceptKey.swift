@@ -6,7 +6,7 @@ enum AcceptKey {
   static func answer(to key: String) -> String {
     let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
     var digest = [UInt8](repeating: 0, count: 20)
-    SHA1(text, text.count, &digest)
+    copenssl_sha1(text, text.count, &digest)
     return base64(digest)
   }
 

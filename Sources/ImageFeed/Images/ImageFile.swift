@@ -12,7 +12,7 @@ struct ImageFile {
 
   /// The name of the file for an image, in a folder whose name has two characters.
   static func name(for url: URL) -> String {
-    let digest = SHA1.digest(of: Array(url.absoluteString.utf8)).map { String(format: "%02x", $0) }.joined()
+    let digest = SHA1.digest(of: Array(url.absoluteString.utf8)).hexDigits
     return "\(digest.prefix(2))/\(digest.dropFirst(2))"
   }
 

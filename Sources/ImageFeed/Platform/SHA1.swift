@@ -6,7 +6,7 @@ package enum SHA1 {
 
   package static func digest(of message: [UInt8]) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: length) { digest, count in
-      COpenSSL.SHA1(message, message.count, digest.baseAddress)
+      copenssl_sha1(message, message.count, digest.baseAddress)
       count = length
     }
   }

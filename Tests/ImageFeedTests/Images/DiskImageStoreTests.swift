@@ -113,7 +113,7 @@ import Testing
 
   @Test func `HMAC-SHA-1 matches the test vectors of RFC 2202`() {
     func code(_ text: String, _ key: [UInt8]) -> String {
-      SHA1.code(of: Array(text.utf8), key: key).map { String(format: "%02x", $0) }.joined()
+      SHA1.code(of: Array(text.utf8), key: key).hexDigits
     }
     #expect(code("Hi There", Array(repeating: 0x0B, count: 20)) == "b617318655057264e28bc0b6fb378c8ef146be00")
     #expect(code("what do ya want for nothing?", Array("Jefe".utf8)) == "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79")

@@ -108,7 +108,7 @@ private let feedTopic = "https://example.com/self"
 
     func announce(_ text: String = "news", method: HubSignature.Method = .sha256, secret: String? = nil) -> Int {
       let (body, secret) = (Chunk(text), secret ?? subscription?.secret ?? "")
-      let code = HubSignature.code(method, of: body, secret: secret).map { String(format: "%02x", $0) }.joined()
+      let code = HubSignature.code(method, of: body, secret: secret).hexDigits
       return hubs.announce(path, body, signature: "\(method.rawValue)=\(code)").status
     }
 
