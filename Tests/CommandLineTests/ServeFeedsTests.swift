@@ -95,6 +95,9 @@ import Testing
     #expect(gallery.entries.map(\.description) == ["of 2"] && gallery.entries.map(\.source) == [0])
     #expect(gallery.image(key)?.namers.map(\.address) == [names[0].address])
     #expect(gallery.sources.map(\.isLoading) == [false, true, true])
+    #expect(GalleryPage.text(gallery, from: 0).contains(" data-loading=\"1\">"), "an open page waits for them")
+    for index in 1...2 { gallery.put(nil, of: index, at: now, .nowhere(reason: "gone")) }
+    #expect(!GalleryPage.text(gallery, from: 0).contains("data-loading"))
   }
 
   @Test func `former and current items keep their feeds when the list of feeds changes`() throws {

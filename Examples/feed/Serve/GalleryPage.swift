@@ -136,13 +136,15 @@ enum GalleryPage {
     let own = hasStars ? link("/?new=1", "New") + " " + link("/?starred=1", "Starred") + " " : ""
     let images = gallery.sources.reduce(0) { $0 + $1.entries.count }
     let feeds = gallery.sources.count
+    // If other processes load the feeds, all saved feeds arrive at once.
+    let isLoading = gallery.every != nil && gallery.sources.contains(where: \.isLoading)
     return """
       \(PageHead.beginning(title, colors: "light dark"))
       <link rel="alternate" type="application/feed+json" title="JSON Feed" href="\(json)">
       <link rel="alternate" type="application/atom+xml" title="Atom" href="\(atom)">
       <script src="/script.js" defer></script>
       </head>
-      <body data-version="\(gallery.version)" data-run="\(gallery.run)">
+      <body data-version="\(gallery.version)" data-run="\(gallery.run)"\(isLoading ? " data-loading=\"1\"" : "")>
       <a class="skip" href="#main">Skip to content</a>
       <header><a class="brand" href="/"><img src="/icon.svg" alt="" width="28" height="28">feed</a>
       <nav aria-label="Pages">\(link("/", "Images")) \(own)\(link("/health", "Health"))</nav>

@@ -84,8 +84,12 @@ extension PageAssets {
         else {
           version = Number(fresh.body.dataset.version);
           for (const part of ["#bar", "#count"]) take(part, fresh);
-          if (list) merge(fresh); else fill(fresh);
-          body.dataset.run = fresh.body.dataset.run;
+          const { run, loading } = fresh.body.dataset;
+          // A server that has just started lacks the items of some feeds. An event follows when they have arrived.
+          if (!list || !loading || run === body.dataset.run) {
+            if (list) merge(fresh); else fill(fresh);
+            body.dataset.run = run;
+          }
         }
       } catch { /* The stream says when the server is back. */ }
       isBusy = false;
@@ -116,8 +120,6 @@ extension PageAssets {
 
     function merge(fresh) {
       const items = [...fresh.querySelectorAll("#gallery > li")];
-      // A server that has just started has no items yet.
-      if (!items.length && list.childElementCount && fresh.getElementById("empty")?.textContent === "Loading…") return;
       // A text that differs only in its age stays, and so does the focus in it.
       grow();
       grow(fresh);
