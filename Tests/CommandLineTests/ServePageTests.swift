@@ -87,6 +87,10 @@ import Testing
     #expect(gallery.place(ofFeed: "harbour-walks-2") == 1 && gallery.place(ofFeed: "none") == nil)
     let page = GalleryPage.text(gallery, from: 0, hasPast: true)
     #expect(page.contains("href=\"/feed/harbour-walks-2\""))
+    let numbered = try self.gallery([image(1)], ["Sea 2", "Sea", "Sea", "2", "404"])
+    #expect(numbered.feedNames == ["sea-2", "sea", "sea-3", "2", "404"])
+    for (place, name) in numbered.feedNames.enumerated() { #expect(numbered.place(ofFeed: name) == place) }
+    #expect(numbered.place(ofFeed: "1") == 1 && numbered.place(ofFeed: "5") == nil)
   }
 
   @Test func `the slideshow shows all images and starts over`() throws {
@@ -105,6 +109,22 @@ import Testing
     wish.card = "gone"
     #expect(SlideshowPage.text(gallery, gallery.entries, wish).contains("alt=\"Image 1\""))
     #expect(SlideshowPage.text(gallery, [], wish).contains("There are no images."))
+  }
+
+  @Test func `an item that its feed lists twice has two cards, and the slideshow continues after both`() throws {
+    let twice = try image(1)
+    let gallery = try gallery([twice, image(2), twice, image(3)])
+    let cards = gallery.entries.map(\.card)
+    #expect(Set(cards).count == 4)
+    var (wish, seen) = (SlideshowPage.Wish(query: GalleryQuery(), every: .seconds(5), hasClock: false), [Substring]())
+    for _ in 0..<4 {
+      let page = SlideshowPage.text(gallery, gallery.entries, wish)
+      seen.append(try #require(page.firstMatch(of: /alt="([^"]+)"/)?.1))
+      wish.card = String(try #require(page.firstMatch(of: /&amp;at=([^"]+)"/)?.1))
+    }
+    #expect(seen == ["Image 1", "Image 2", "Image 1", "Image 3"])
+    gallery.put(FeedImages([twice, twice, try image(4)]), of: 0, at: Date(), .server)
+    #expect(Set(gallery.entries.map(\.card)).isSuperset(of: [cards[0], cards[2]]), "they keep their names")
   }
 
   @Test func `a frame fills its screen if at most a tenth is cropped, and else shows the whole image`() throws {

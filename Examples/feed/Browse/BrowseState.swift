@@ -122,6 +122,8 @@ extension BrowseState {
     case .ended(let address):
       change(address) { ($0.isLoading, $0.hasMore) = (false, false) }
     case .kept(let address, let page): take(page, of: address)
+    case .unkept(let address): change(address) { ($0.isLoading, $0.hasKept) = (false, false) }
+    case .starred(let isStarred, let id, let address): setStar(isStarred, id, of: address)
     case .marks(let address, let new, let stars):
       change(address) { ($0.new, $0.stars) = ($0.new.union(new), stars) }
       arrange()

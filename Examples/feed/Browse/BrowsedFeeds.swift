@@ -8,6 +8,8 @@ final class BrowsedHistory {
   var post: (BrowseEvent) -> Void = { _ in }
   private let history: FeedHistory
   private var running: [String: AnyCancellable] = [:]
+  /// The changes of stars, which are saved even when the browser ends.
+  private var starring: [String: AnyCancellable] = [:]
 
   init(_ history: FeedHistory) { self.history = history }
 
@@ -17,7 +19,7 @@ final class BrowsedHistory {
   }
 
   func read(_ address: URL, after place: SeenPage.Place?) {
-    run("read \(address)", history.page(of: address, after: place)) { .kept(address, $0) }
+    run("read \(address)", history.page(of: address, after: place), orElse: .unkept(address)) { .kept(address, $0) }
   }
 
   /// Finds the items that match a filter. Only the results of the latest query are reported.
@@ -29,12 +31,17 @@ final class BrowsedHistory {
     run("find", page.eraseToAnyPublisher()) { .found(filter, $0) }
   }
 
+  /// Stars an item, or removes its star. If that fails, reports the item's former state.
   func star(_ isStarred: Bool, _ id: FeedImage.ID, of address: URL) {
-    running["star \(id)"] = history.setStar(isStarred, id, of: address)
+    starring["\(address) \(id)"] = history.setStar(isStarred, id, of: address)
       .sink { [weak self] completion in
-        if case .failure(let error) = completion { self?.post(.message("\(error)")) }
+        guard case .failure(let error) = completion else { return }
+        self?.post(.starred(!isStarred, id, of: address))
+        self?.post(.message("\(error)"))
       } receiveValue: { [weak self] isThere in
-        if !isThere { self?.post(.message("The item isn't saved, so it can't be starred.")) }
+        guard !isThere else { return }
+        self?.post(.starred(false, id, of: address))
+        self?.post(.message("The item isn't saved, so it can't be starred."))
       }
   }
 
@@ -46,13 +53,17 @@ final class BrowsedHistory {
     }
   }
 
+  /// Cancels everything except changes of stars.
   func cancel() { running = [:] }
 
   private func run<Value>(
-    _ name: String, _ work: AnyPublisher<Value, FeedStoreError>, _ event: @escaping (Value) -> BrowseEvent
+    _ name: String, _ work: AnyPublisher<Value, FeedStoreError>, orElse failed: BrowseEvent? = nil,
+    _ event: @escaping (Value) -> BrowseEvent
   ) {
     running[name] = work.sink { [weak self] completion in
-      if case .failure(let error) = completion { self?.post(.message("\(error)")) }
+      guard case .failure(let error) = completion else { return }
+      if let failed { self?.post(failed) }
+      self?.post(.message("\(error)"))
     } receiveValue: { [weak self] in
       self?.post(event($0))
     }

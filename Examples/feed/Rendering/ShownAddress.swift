@@ -2,6 +2,21 @@ import Foundation
 import ImageFeed
 import PlainText
 
+extension String {
+  /// The text as one word of a shell command to copy, safe for a terminal. It is quoted unless no shell interprets any
+  /// of its characters.
+  var shellWord: String {
+    let isPlain = utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+      case UInt8(ascii: "a")...UInt8(ascii: "z"): true
+      default: "%+,-./:@_".utf8.contains(byte)
+      }
+    }
+    return isPlain && !isEmpty ? self : "'" + printable.replacing("'", with: "'\\''") + "'"
+  }
+}
+
 extension URL {
   /// The URL for display: safe for a terminal, and without a password.
   var shown: String { withoutPassword.printable }

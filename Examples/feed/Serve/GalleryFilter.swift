@@ -25,10 +25,10 @@ enum GalleryFilter {
     let places = query.folder.map { folder in gallery.sources.indices.filter { gallery.sources[$0].isIn(folder) } }
     let names = gallery.feedNames
     let links = (places ?? Array(gallery.sources.indices)).map { place in
-      let mark = place == query.feed ? " aria-current=\"true\"" : ""
+      let mark = names[place] == query.feed ? " aria-current=\"true\"" : ""
       return "<li><a href=\"/feed/\(names[place])\"\(mark)><bdi>\(gallery.sources[place].name.markup)</bdi></a></li>"
     }
-    let shown = query.feed.flatMap { gallery.sources.indices.contains($0) ? gallery.sources[$0].name.markup : nil }
+    let shown = query.feed.flatMap(names.firstIndex).map { gallery.sources[$0].name.markup }
     return "<details><summary><bdi>\(shown ?? "One feed")</bdi></summary><ul>\(links.joined())</ul></details>"
   }
 

@@ -13,13 +13,13 @@ struct GalleryQuery: Equatable {
   /// The folder of the feeds: its name, preceded by the names of the folders that contain it
   /// (``Gallery/Source/folder``).
   var folder: String?
-  /// The position of a feed on the page.
-  var feed: Int?
+  /// The name of a feed (``Gallery/feedNames``). Its position would change with the list of feeds.
+  var feed: String?
   var place: SeenPage.Place?
 
   init() {}
 
-  /// - Parameter gallery: maps the names of feeds to their positions.
+  /// - Parameter gallery: maps the numbers of feeds to their names.
   init(_ request: WholeRequest, of gallery: Gallery) {
     words = String((request.query("q") ?? "").prefix(200))
     isStarred = request.query("starred") != nil
@@ -28,7 +28,7 @@ struct GalleryQuery: Equatable {
     folder = request.query("folder").flatMap { $0.isEmpty ? nil : String($0.prefix(500)) }
     // An unknown feed has no items.
     feed = (request.parameters["name"] ?? request.query("feed")).flatMap { $0.isEmpty ? nil : $0 }
-      .map { gallery.place(ofFeed: $0) ?? -1 }
+      .map { name in gallery.place(ofFeed: name).map { gallery.feedNames[$0] } ?? String(name.prefix(500)) }
     place = request.query("place").flatMap(SeenPage.Place.init)
   }
 
@@ -45,7 +45,7 @@ struct GalleryQuery: Equatable {
     if isNew { items.append(URLQueryItem(name: "new", value: "1")) }
     if isPast { items.append(URLQueryItem(name: "past", value: "1")) }
     if let folder { items.append(URLQueryItem(name: "folder", value: folder)) }
-    if let feed { items.append(URLQueryItem(name: "feed", value: "\(feed)")) }
+    if let feed { items.append(URLQueryItem(name: "feed", value: feed)) }
     return items
   }
 
@@ -100,8 +100,7 @@ extension Gallery {
 
   /// The positions of the feeds that a query selects.
   func places(of query: GalleryQuery) -> [Int] {
-    sources.indices.filter { index in
-      (query.feed == nil || query.feed == index) && query.folder.map(sources[index].isIn) ?? true
-    }
+    let places = query.feed.map { name in place(ofFeed: name).map { [$0] } ?? [] } ?? Array(sources.indices)
+    return places.filter { index in query.folder.map(sources[index].isIn) ?? true }
   }
 }

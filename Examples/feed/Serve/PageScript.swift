@@ -1,5 +1,5 @@
 extension PageAssets {
-  static let script = page + live + keys + viewer + zoom
+  static let script = page + search + live + keys + viewer + zoom
 
   /// The part of the script that shows images and inserts new ones.
   private static let page = #"""
@@ -72,30 +72,44 @@ extension PageAssets {
     }
     clocks(document);
 
+    const here = () => location.pathname + location.search;
     // Inserts new items; existing ones stay in their place.
     async function refresh() {
       if (isBusy) { isNeededAgain = true; return; }
       isBusy = true;
       try {
-        const fresh = await page(location.pathname + location.search);
-        version = Number(fresh.body.dataset.version);
-        for (const id of ["bar", "count"]) take(id, fresh);
-        if (!list) take("main", fresh);
-        else if (fresh.body.dataset.run !== body.dataset.run) replace(fresh);
-        else merge(fresh);
-        body.dataset.run = fresh.body.dataset.run;
+        const address = here(), fresh = await page(address);
+        // A search may have changed the page's URL in the meantime.
+        if (address !== here()) isNeededAgain = true;
+        else {
+          version = Number(fresh.body.dataset.version);
+          for (const part of ["#bar", "#count"]) take(part, fresh);
+          const { run, loading } = fresh.body.dataset;
+          // A server that has just started lacks the items of some feeds. An event follows when they have arrived.
+          if (!list || !loading || run === body.dataset.run) {
+            if (list) merge(fresh); else fill(fresh);
+            body.dataset.run = run;
+          }
+        }
       } catch { /* The stream says when the server is back. */ }
       isBusy = false;
       if (isNeededAgain) { isNeededAgain = false; refresh(); }
     }
-    function take(id, fresh) {
-      const here = document.getElementById(id), there = fresh.getElementById(id);
+    function take(part, fresh) {
+      const here = document.querySelector(part), there = fresh.querySelector(part);
+      if (!here || !there) return;
       // Skip unchanged content, which a screen reader would read again.
       if (here.innerHTML !== there.innerHTML) here.replaceChildren(...there.childNodes);
       here.hidden = there.hidden;
     }
 
-    // After a restart of the server, its images have other URLs.
+    // Replaces only the changed cells of the table, which keeps its focus, its scroll position and the selected text.
+    function fill(fresh) {
+      const [cells, others] = [document, fresh].map((page) => [...page.querySelectorAll("tbody > tr > *")]);
+      if (cells.length !== others.length) return take("tbody", fresh);
+      cells.forEach((cell, place) => { if (cell.outerHTML !== others[place].outerHTML) cell.replaceWith(others[place]); });
+    }
+
     function replace(fresh) {
       list.replaceChildren(...fresh.querySelectorAll("#gallery > li"));
       for (const id of ["more", "empty"]) document.getElementById(id)?.remove();
@@ -106,6 +120,9 @@ extension PageAssets {
 
     function merge(fresh) {
       const items = [...fresh.querySelectorAll("#gallery > li")];
+      // A text that differs only in its age stays, and so does the focus in it.
+      grow();
+      grow(fresh);
       for (const item of items) {
         const here = document.getElementById(item.id), text = here?.querySelector(".text"), now = item.querySelector(".text");
         if (!here || text.innerHTML === now.innerHTML) continue;
@@ -114,12 +131,13 @@ extension PageAssets {
         here.querySelector("img").alt = item.querySelector("img").alt;
       }
       const added = items.filter((item) => !document.getElementById(item.id)).length;
+      const last = items.findLast((item) => document.getElementById(item.id));
       // A new item at the beginning moves all others, so it waits while the user is active or has scrolled down.
-      isHeld = added > 0 && list.childElementCount > 0 && !isWanted && (isElsewhere() || isStirred());
+      isHeld = (added > 0 || !last) && list.childElementCount > 0 && !isWanted && (isElsewhere() || isStirred());
       isWanted = false;
       if (added) announce(`${added}${added === items.length ? " or more" : ""} new image${added === 1 ? "" : "s"}`);
+      else if (isHeld) announce("The list has changed");
       if (isHeld) return waitForRest();
-      const last = items.findLast((item) => document.getElementById(item.id));
       // Without a common item, there would be a gap.
       if (list.childElementCount && !last) return replace(fresh);
       const there = new Set(items.map((item) => item.id));
@@ -176,6 +194,9 @@ extension PageAssets {
       isLoading = true;
       try {
         const fresh = await page(link.href);
+        isLoading = false;
+        // A search may have replaced the list in the meantime.
+        if (!link.isConnected) return observe();
         const hadFocus = document.activeElement === link;
         link.remove();
         const items = [...fresh.querySelectorAll("#gallery > li")].filter((item) => !document.getElementById(item.id));
@@ -189,7 +210,14 @@ extension PageAssets {
       const link = fresh.getElementById("more");
       if (!link) return;
       document.querySelector(".pages").append(document.importNode(link, true));
-      watcher.observe(document.getElementById("more"));
+      observe();
+    }
+    // Observing the link again reports its position again.
+    function observe() {
+      const link = document.getElementById("more");
+      if (!link) return;
+      watcher.unobserve(link);
+      watcher.observe(link);
     }
 
     // The server keeps stars. Pages of other sites can't send this header.
@@ -200,36 +228,6 @@ extension PageAssets {
       if (answer?.ok) star.setAttribute("aria-pressed", String(isOn));
       else said.textContent = "The star could not be changed.";
     }
-
-    function empty(text) {
-      const here = document.getElementById("empty") ?? document.createElement("p");
-      here.id = "empty";
-      here.textContent = text;
-      if (!here.isConnected) list.before(here);
-    }
-
-    // Searches while the user types; only the latest words count.
-    const words = document.getElementById("words");
-    let typed = 0, asked = 0;
-    words?.addEventListener("input", () => {
-      clearTimeout(typed);
-      typed = setTimeout(async () => {
-        const number = ++asked, text = words.value.trim();
-        const question = new URLSearchParams(new FormData(words.form));
-        for (const name of ["q", "place", "past"]) question.delete(name);
-        if (text) question.set("q", text);
-        const address = question.size ? "/?" + question : "/";
-        // The first search after many new images indexes them, which takes a while.
-        const waiting = setTimeout(() => empty("Searching… Items added since the last search are indexed first."), 700);
-        try {
-          const fresh = await page(address);
-          if (number !== asked) return;
-          history.replaceState(null, "", address);
-          replace(fresh);
-        } catch { /* Enter searches again. */ }
-        clearTimeout(waiting);
-      }, 150);
-    });
 
     """#
 }
