@@ -91,6 +91,19 @@ import Testing
     #expect(await run.status() == 64)
   }
 
+  @Test func `a load that fails waits for the terminal's replies, so that the shell doesn't get them`() async throws {
+    try await withFolder { folder in
+      let (screen, start) = (try BrowseCommandTests.Screen(), ContinuousClock.now)
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let run = try screen.run("load --offline http://127.0.0.1:1/ --cache \(cache)")
+      try await screen.shows("\u{1B}[c")
+      #expect(await run.status() == 1)
+      // This terminal never replies.
+      #expect(.now - start >= TerminalDesk.deadline)
+      #expect(screen.isCooked)
+    }
+  }
+
   // MARK: - Blocks of text and images
 
   private func plain(_ bytes: [UInt8]) -> [String] {
