@@ -104,6 +104,20 @@ import Testing
     }
   }
 
+  @Test func `--save-images doesn't count an image that is cut off as saved, and warns`() async throws {
+    try await withFolder { folder in
+      let origin = try ImageOrigin()
+      let url = try await origin.start(["first", "second"])
+      await origin.serve(Chunk(MadeImage.gif(frames: 9).dropLast()), at: "/1")
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let ending = try await FeedBinary.run(["load", url, "--cache", cache, "--save-images"])
+      #expect(ending.errors.contains("Saved 1 of 2 images"))
+      #expect(ending.errors.contains("/1: The server sent an incomplete image."))
+      await origin.stop()
+      origin.thread.shutdown()
+    }
+  }
+
   // MARK: - Blocks of text and images
 
   private func plain(_ bytes: [UInt8]) -> [String] {

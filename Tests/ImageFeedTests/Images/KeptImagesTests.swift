@@ -111,6 +111,17 @@ import Testing
     #expect(try feeds.starredImages() == [])
   }
 
+  @Test func `an image that is too large for the store is delivered, and reported as not saved`() throws {
+    let store = makeStore(room: 1_000) { [] }
+    let world = ImageWorld(store: store)
+    world.network.serve("images.example") { _, _ in .answer(makePNG(count: 2_048)) }
+    #expect(try world.outcome(of: imageURL)?.get().data.bytes.count == 2_048)
+    #expect(
+      world.reported.map { "\($0)" } == [
+        "Cannot save to the image cache: an image of 2 KiB is too large for its limit."
+      ])
+  }
+
   @Test func `an image held only in memory is saved when it must be kept`() throws {
     let wanted = Mutex<Set<URL>>([])
     let store = DiskImageStore(folder: folder.file("images"), limit: ImageIndex.ownBytes + 50) {
