@@ -86,6 +86,7 @@ static image_status decode(avifDecoder *decoder, image_bytes bytes, image_box bo
   if (code == AVIF_RESULT_OK) code = avifDecoderParse(decoder);
   if (code != AVIF_RESULT_OK) return failed(result, decoder, code);
   const int turned = orientation(decoder->image);
+  image_keep_profile(result, decoder->image->icc.data, decoder->image->icc.size);
   image_status status = image_begin(result, decoder->image->width, decoder->image->height, turned, box);
   if (status != IMAGE_OK) return status;
   const uint32_t width = decoder->image->width, height = decoder->image->height;

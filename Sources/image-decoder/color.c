@@ -1,5 +1,18 @@
-// Finds the color that a page may show until the image is loaded.
+// Keeps the color profile of an image, and finds the color that a page may show until the image is loaded.
 #include "image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void image_keep_profile(decoded_image *result, const uint8_t *profile, size_t length) {
+  // The header has 128 bytes: at 16, the color space; at 36, the signature of every profile (ICC.1, section 7.2).
+  if (profile == NULL || length < 128 || length > IMAGE_LONGEST_PROFILE || result->profile != NULL) return;
+  if (memcmp(profile + 16, "RGB ", 4) != 0 || memcmp(profile + 36, "acsp", 4) != 0) return;
+  result->profile = malloc(length);
+  if (result->profile == NULL) return;
+  memcpy(result->profile, profile, length);
+  result->profile_length = length;
+}
 
 /// The number of levels per channel: few enough that similar shades of a sky or a wall count as the same color.
 enum { shades = 8, bins = shades * shades * shades };

@@ -36,6 +36,7 @@ static uint8_t *encode_jpeg(const decoded_image *source, size_t *length) {
     jpeg_set_defaults(&info);
     jpeg_set_quality(&info, quality, TRUE);
     jpeg_start_compress(&info, TRUE);
+    if (source->profile != NULL) jpeg_write_icc_profile(&info, source->profile, (unsigned)source->profile_length);
     while (info.next_scanline < info.image_height) {
       JSAMPROW row = source->rgba + (size_t)info.next_scanline * source->width * 4;
       jpeg_write_scanlines(&info, &row, 1);
@@ -56,6 +57,12 @@ static uint8_t *encode_png(const decoded_image *source, size_t *length) {
   };
   int code = spng_set_option(context, SPNG_ENCODE_TO_BUFFER, 1);
   if (code == 0) code = spng_set_ihdr(context, &header);
+  if (code == 0 && source->profile != NULL) {
+    struct spng_iccp profile = {
+      .profile_name = "ICC profile", .profile_len = source->profile_length, .profile = (char *)source->profile,
+    };
+    code = spng_set_iccp(context, &profile);
+  }
   if (code == 0) {
     const size_t size = (size_t)source->width * source->height * 4;
     code = spng_encode_image(context, source->rgba, size, SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);

@@ -13,6 +13,8 @@
 /// Freed memory of up to this size, 16 MiB, is kept for the next image. For a larger image, all of it is released
 /// first.
 #define IMAGE_KEPT_BYTES (16 << 20)
+/// The maximum number of bytes of a color profile that is kept: 16 KiB. Profiles of cameras and screens are smaller.
+#define IMAGE_LONGEST_PROFILE (16u << 10)
 /// The maximum number of scans of a progressive JPEG: each visits all pixels, and a few bytes can declare thousands.
 #define IMAGE_MOST_SCANS 100
 
@@ -55,6 +57,9 @@ typedef struct {
   uint32_t source_width, source_height;
   uint8_t *rgba;
   bool opaque;
+  /// The color profile (ICC.1) of the pixels; null if there is none.
+  uint8_t *profile;
+  size_t profile_length;
   /// The reason as a sentence, if the status isn't enough.
   char reason[160];
 } decoded_image;
@@ -103,6 +108,9 @@ int image_orientation(const uint8_t *exif, size_t length);
 image_status image_fails(decoded_image *result, image_status status, const char *reason);
 
 // MARK: Color (color.c)
+
+/// Copies a color profile into the image, unless it isn't one for RGB or is too large.
+void image_keep_profile(decoded_image *result, const uint8_t *profile, size_t length);
 
 /// The most frequent color of an image, as 0xRRGGBB; gray if the whole image is transparent.
 uint32_t image_color(const decoded_image *source);

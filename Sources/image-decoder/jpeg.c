@@ -51,6 +51,17 @@ static int orientation(j_decompress_ptr info) {
   return 1;
 }
 
+/// Keeps the color profile if it is in one marker, as a profile of up to 64 KiB usually is (ICC.1, annex B).
+static void keep_profile(j_decompress_ptr info, decoded_image *result) {
+  static const char magic[] = "ICC_PROFILE\0\1\1";
+  const size_t length = sizeof magic - 1;
+  for (jpeg_saved_marker_ptr marker = info->marker_list; marker != NULL; marker = marker->next) {
+    if (marker->marker != JPEG_APP0 + 2 || marker->data_length < length) continue;
+    if (memcmp(marker->data, magic, length) != 0 || marker->original_length != marker->data_length) continue;
+    return image_keep_profile(result, marker->data + length, marker->data_length - length);
+  }
+}
+
 /// Converts CMYK to RGBA. Adobe's programs write inverted CMYK, and most CMYK files come from those programs.
 static void light(const uint8_t *inks, uint8_t *rgba, uint32_t width, bool inverted) {
   for (uint32_t x = 0; x < width; x++, inks += 4, rgba += 4) {
@@ -72,7 +83,9 @@ static image_status decode(
 ) {
   // Save markers of the maximum length, because EXIF data is one marker.
   jpeg_save_markers(info, JPEG_APP0 + 1, 0xFFFF);
+  jpeg_save_markers(info, JPEG_APP0 + 2, IMAGE_LONGEST_PROFILE + 14);
   jpeg_read_header(info, TRUE);
+  keep_profile(info, result);
   const int turned = orientation(info);
   image_status status = image_begin(result, info->image_width, info->image_height, turned, box);
   if (status != IMAGE_OK) return status;

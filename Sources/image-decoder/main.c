@@ -90,6 +90,7 @@ static bool serve(void) {
     else goes_on = answer(status, &result, form, result.reason, strlen(result.reason));
     if (body != result.rgba) free(body);
     free(result.rgba);
+    free(result.profile);
   }
   free(bytes);
   return goes_on;

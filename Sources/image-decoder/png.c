@@ -48,6 +48,7 @@ static int decode_passes(spng_ctx *context, image_scaler *scaler, uint8_t *all, 
 static image_status decode(spng_ctx *context, image_bytes bytes, image_box box, decoded_image *result) {
   struct spng_ihdr header;
   struct spng_exif exif;
+  struct spng_iccp profile;
   int code;
   // Read the declared size first, to report it if the image is refused as too large.
   if (bytes.length >= 24) {
@@ -63,6 +64,9 @@ static image_status decode(spng_ctx *context, image_bytes bytes, image_box box, 
   code = spng_get_exif(context, &exif);
   if (code != 0 && code != SPNG_ECHUNKAVAIL) return failed(result, code);
   const int turned = code == 0 ? image_orientation((const uint8_t *)exif.data, exif.length) : 1;
+  if (spng_get_iccp(context, &profile) == 0) {
+    image_keep_profile(result, (const uint8_t *)profile.profile, profile.profile_len);
+  }
   image_status status = image_begin(result, header.width, header.height, turned, box);
   if (status != IMAGE_OK) return status;
   if ((code = spng_decode_image(context, NULL, 0, SPNG_FMT_RGBA8, SPNG_DECODE_TRNS | SPNG_DECODE_PROGRESSIVE)) != 0) {

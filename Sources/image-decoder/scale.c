@@ -28,8 +28,8 @@ struct image_scaler {
   int orientation;
   uint32_t source_width, source_height, width, height;
   uint32_t row, target;
-  /// The height of the target row that is already filled, in source rows.
-  float filled;
+  /// True if the sums are those of a part of the target row.
+  bool has_sums;
   /// True if all source pixels are opaque, so that they needn't be weighted.
   bool opaque;
   /// For each source column, the sum of the rows that belong to the target row; null if the image isn't scaled.
@@ -133,10 +133,10 @@ static void add_weighed(quad *restrict sums, const uint8_t *restrict row, size_t
 }
 
 static void add(image_scaler *scaler, const uint8_t *row, float part) {
-  const bool begins = scaler->filled == 0;
+  const bool begins = !scaler->has_sums;
   if (scaler->opaque) add_opaque((float *)scaler->sums, row, (size_t)scaler->source_width * 4, part, begins);
   else add_weighed(scaler->sums, row, scaler->source_width, part, begins);
-  scaler->filled += part;
+  scaler->has_sums = true;
 }
 
 static uint8_t level(float value) { return value >= 255 ? 255 : value <= 0 ? 0 : (uint8_t)(value + 0.5f); }
@@ -164,7 +164,7 @@ static void finish_row(image_scaler *scaler) {
     target[3] = level(total[3] * part);
   }
   scaler->target++;
-  scaler->filled = 0;
+  scaler->has_sums = false;
 }
 
 uint8_t *image_scaler_place(image_scaler *scaler) {
@@ -181,20 +181,14 @@ void image_scaler_row(image_scaler *scaler, const uint8_t *row) {
     if (place != row) memcpy(place, row, (size_t)scaler->width * 4);
     return;
   }
-  const float ratio = (float)scaler->source_height / scaler->height;
-  float rest = 1;
-  while (scaler->target < scaler->height) {
-    const float room = ratio - scaler->filled;
-    if (rest < room && scaler->row != scaler->source_height) {
-      add(scaler, row, rest);
-      return;
-    }
-    const float part = rest < room ? rest : room;
-    add(scaler, row, part);
-    rest -= part;
-    finish_row(scaler);
-    // The remainder is only a rounding error.
-    if (rest < 1e-3f && scaler->row != scaler->source_height) return;
+  // Integers, so that rounding errors don't add up: a source row has the height `height`, and a target row has the
+  // height `source_height`.
+  const uint64_t end = (uint64_t)scaler->row * scaler->height;
+  for (uint64_t start = end - scaler->height; start < end;) {
+    const uint64_t edge = (uint64_t)(scaler->target + 1) * scaler->source_height, next = edge < end ? edge : end;
+    add(scaler, row, (float)(next - start) / scaler->height);
+    if (next == edge) finish_row(scaler);
+    start = next;
   }
 }
 

@@ -65,6 +65,14 @@ static image_status decode_frame(const WebPIterator *frame, uint32_t width, uint
   return status;
 }
 
+/// Keeps the color profile.
+static void keep_profile(WebPDemuxer *demuxer, decoded_image *result) {
+  WebPChunkIterator chunk;
+  if (!WebPDemuxGetChunk(demuxer, "ICCP", 1, &chunk)) return;
+  image_keep_profile(result, chunk.chunk.bytes, chunk.chunk.size);
+  WebPDemuxReleaseChunkIterator(&chunk);
+}
+
 static image_status decode_first(image_bytes bytes, image_box box, decoded_image *result) {
   const WebPData data = {bytes.bytes, bytes.length};
   WebPDemuxState state;
@@ -72,6 +80,7 @@ static image_status decode_first(image_bytes bytes, image_box box, decoded_image
   if (demuxer == NULL) {
     return state == WEBP_DEMUX_PARSE_ERROR ? failed(result, VP8_STATUS_BITSTREAM_ERROR) : IMAGE_CUT_OFF;
   }
+  keep_profile(demuxer, result);
   const uint32_t width = WebPDemuxGetI(demuxer, WEBP_FF_CANVAS_WIDTH), height = WebPDemuxGetI(demuxer, WEBP_FF_CANVAS_HEIGHT);
   image_status status = image_begin(result, width, height, 1, box);
   WebPIterator frame;
@@ -87,17 +96,20 @@ static image_status decode_first(image_bytes bytes, image_box box, decoded_image
   return status;
 }
 
-static int orientation(image_bytes bytes) {
+/// Returns the orientation, and keeps the color profile.
+static int read_metadata(image_bytes bytes, decoded_image *result) {
   const WebPData data = {bytes.bytes, bytes.length};
   WebPDemuxer *demuxer = WebPDemux(&data);
   WebPChunkIterator chunk;
-  int result = 1;
-  if (demuxer != NULL && WebPDemuxGetChunk(demuxer, "EXIF", 1, &chunk)) {
-    result = image_orientation(chunk.chunk.bytes, chunk.chunk.size);
+  int turned = 1;
+  if (demuxer == NULL) return turned;
+  if (WebPDemuxGetChunk(demuxer, "EXIF", 1, &chunk)) {
+    turned = image_orientation(chunk.chunk.bytes, chunk.chunk.size);
     WebPDemuxReleaseChunkIterator(&chunk);
   }
+  keep_profile(demuxer, result);
   WebPDemuxDelete(demuxer);
-  return result;
+  return turned;
 }
 
 image_status image_decode_webp(image_bytes bytes, image_box box, decoded_image *result) {
@@ -105,7 +117,7 @@ image_status image_decode_webp(image_bytes bytes, image_box box, decoded_image *
   const VP8StatusCode code = WebPGetFeatures(bytes.bytes, bytes.length, &features);
   if (code != VP8_STATUS_OK) return failed(result, code);
   if (features.has_animation) return decode_first(bytes, box, result);
-  const int turned = orientation(bytes);
+  const int turned = read_metadata(bytes, result);
   image_status status = image_begin(result, (uint32_t)features.width, (uint32_t)features.height, turned, box);
   if (status != IMAGE_OK) return status;
   uint32_t width, height;

@@ -60,6 +60,13 @@ import Testing
         bytes.replaceSubrange(8..<12, with: Array("mif1".utf8))
         return bytes
       }, expected: shown(64, 48)),
+    Row(
+      name: "an AVIF that a brand of sequences begins",
+      make: {
+        var bytes = MadeImage.avif
+        bytes.replaceSubrange(8..<12, with: Array("msf1".utf8))
+        return bytes
+      }, expected: shown(64, 48)),
     Row(name: "AVIF's magic alone", make: { Array(MadeImage.avif.prefix(12)) }, expected: cutOff),
     Row(name: "half an AVIF", make: { Array(MadeImage.avif.prefix(160)) }, expected: cutOff),
     Row(name: "an AVIF without its last byte", make: { Array(MadeImage.avif.dropLast()) }, expected: cutOff),

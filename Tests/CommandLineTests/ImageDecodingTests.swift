@@ -72,6 +72,63 @@ import Testing
     #expect(results == [.failure(error), .failure(error)])
   }
 
+  @Test func `a process that replies without reading its image is killed at the deadline`() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "decoder-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    // The head of a reply: the image is damaged.
+    try ExecutableFile.write(script: #"printf 'IMG1\006\000\000\000'; head -c 28 /dev/zero; exec sleep 1000"#, to: path)
+    // An image that fills the pipe, so that it can't be written.
+    let large = Chunk(joining: [Chunk(SmallImages.gif), Chunk(repeatElement(0, count: 1 << 20))])
+    let results = decode([large, large], by: decoder(path, children: 1, deadline: .milliseconds(500)))
+    #expect(results == [.failure(.corrupt("")), .failure(.corrupt(""))])
+  }
+
+  /// Decodes one image, and then ends the process.
+  private func decode(
+    _ bytes: [UInt8], fitting size: DecodedImage.Size, as form: DecodedImage.Form = .pixels
+  ) -> DecodedImage? {
+    let decoder = decoder(children: 1)
+    var image: DecodedImage?
+    let decoding = decoder.decode(Chunk(bytes), fitting: size, as: form).sink { _ in
+      decoder.close()
+    } receiveValue: {
+      image = $0
+    }
+    loop.run()
+    withExtendedLifetime(decoding) {}
+    return image
+  }
+
+  @Test(arguments: [(3_200, 2_133, 1_600), (1_600, 2_133, 800), (90, 1_501, 60)])
+  func `every source row counts in a smaller image, down to the last row`(width: Int, height: Int, target: Int) throws {
+    // Opaque black, so that a row without its full share is transparent.
+    let image = try #require(
+      decode(MadeImage.zeros(width: width, height: height), fitting: .init(width: target, height: 0)))
+    #expect(image.size.height >= height * target / width)
+    let bytes = Array(image.bytes)
+    #expect(stride(from: 3, to: bytes.count, by: 4).allSatisfy { bytes[$0] == 255 })
+    loop.close()
+  }
+
+  @Test func `a smaller image keeps a color profile for RGB, unless it is large`() throws {
+    func profile(_ space: String, _ count: Int = 500) -> [UInt8] {
+      var bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7) }
+      bytes.replaceSubrange(16..<20, with: Array(space.utf8))
+      bytes.replaceSubrange(36..<40, with: Array("acsp".utf8))
+      return bytes
+    }
+    func kept(_ profile: [UInt8], in bytes: [UInt8]) throws -> Bool {
+      let image = try #require(decode(bytes, fitting: .init(width: 4, height: 0), as: .web))
+      return Data(image.bytes).firstRange(of: Data(profile)) != nil
+    }
+    let rows = [(profile("RGB "), true), (profile("CMYK"), false), (profile("RGB ", 20_000), false)]
+    for (index, row) in rows.enumerated() {
+      #expect(try kept(row.0, in: MadeImage.jpeg(profile: row.0)) == row.1, "JPEG \(index)")
+      #expect(try kept(row.0, in: MadeImage.png(width: 9, height: 9, profile: row.0)) == row.1, "PNG \(index)")
+    }
+    loop.close()
+  }
+
   @Test func `a missing decoder program is an error`() {
     let results = decode([Chunk(SmallImages.gif)], by: decoder("/nowhere/image-decoder"))
     #expect(

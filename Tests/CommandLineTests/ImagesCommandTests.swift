@@ -91,6 +91,33 @@ import Testing
     #expect(await run.status() == 64)
   }
 
+  @Test func `a load that fails waits for the terminal's replies, so that the shell doesn't get them`() async throws {
+    try await withFolder { folder in
+      let (screen, start) = (try BrowseCommandTests.Screen(), ContinuousClock.now)
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let run = try screen.run("load --offline http://127.0.0.1:1/ --cache \(cache)")
+      try await screen.shows("\u{1B}[c")
+      #expect(await run.status() == 1)
+      // This terminal never replies.
+      #expect(.now - start >= TerminalDesk.deadline)
+      #expect(screen.isCooked)
+    }
+  }
+
+  @Test func `--save-images doesn't count an image that is cut off as saved, and warns`() async throws {
+    try await withFolder { folder in
+      let origin = try ImageOrigin()
+      let url = try await origin.start(["first", "second"])
+      await origin.serve(Chunk(MadeImage.gif(frames: 9).dropLast()), at: "/1")
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let ending = try await FeedBinary.run(["load", url, "--cache", cache, "--save-images"])
+      #expect(ending.errors.contains("Saved 1 of 2 images"))
+      #expect(ending.errors.contains("/1: The server sent an incomplete image."))
+      await origin.stop()
+      origin.thread.shutdown()
+    }
+  }
+
   // MARK: - Blocks of text and images
 
   private func plain(_ bytes: [UInt8]) -> [String] {

@@ -55,6 +55,11 @@ package enum MadeImage {
     return big(data.count) + body + big(Int(crc(body)))
   }
 
+  /// A PNG with a color profile.
+  package static func png(width: Int, height: Int, profile: [UInt8]) -> [UInt8] {
+    png(width: width, height: height, extra: chunk("iCCP", Array("Made".utf8) + [0, 0] + stored(profile)))
+  }
+
   /// A chunk of text that is `count` zeros when it is decompressed.
   package static func textBomb(_ count: Int) -> [UInt8] {
     chunk("zTXt", Array("Comment".utf8) + [0, 0] + compressedZeros(count))
@@ -177,6 +182,12 @@ package enum MadeImage {
       comments += [0xFF, 0xE2, 0xFF, 0xFF] + [UInt8](repeating: 0x41, count: 65_533)
     }
     return Array(jpeg.prefix(2)) + comments + Array(jpeg.dropFirst(2))
+  }
+
+  /// The JPEG with a color profile.
+  package static func jpeg(profile: [UInt8]) -> [UInt8] {
+    let body = Array("ICC_PROFILE\0\u{1}\u{1}".utf8) + profile
+    return Array(jpeg.prefix(2)) + [0xFF, 0xE2] + big(body.count + 2, 2) + body + Array(jpeg.dropFirst(2))
   }
 
   // MARK: GIF, WebP

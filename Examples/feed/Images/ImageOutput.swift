@@ -25,7 +25,8 @@ final class ImageOutput {
   private let abilities: AnyPublisher<TerminalAbilities, Never>
   private let worker: SerialWorker
 
-  /// Queries the terminal immediately; it replies while the feed is loaded.
+  /// Queries the terminal immediately; it replies while the feed is loaded. The session waits for the replies, even if
+  /// the load fails, so that they don't reach the shell.
   ///
   /// - Returns: `nil` if no images are wanted, or none can be shown.
   init?(
@@ -47,7 +48,7 @@ final class ImageOutput {
     worker = SerialWorker(on: session.loop)
     let answered = TerminalDesk.abilities(on: session, environment).share(replay: 1)
     abilities = answered.eraseToAnyPublisher()
-    session.keep(answered.sink { _ in })
+    session.waitFor(answered)
     session.keep(AnyCancellable { [thumbnails] in thumbnails.close() })
   }
 
@@ -86,9 +87,15 @@ final class ImageOutput {
 
 extension ImageLoader {
   /// The images of a session, kept next to its feeds.
-  convenience init(for common: CommonOptions, client: any HTTPClient, on session: Session) {
+  ///
+  /// - Parameter unsaved: called when an image couldn't be saved, after the warning.
+  convenience init(
+    for common: CommonOptions, client: any HTTPClient, on session: Session, unsaved: @escaping () -> Void = {}
+  ) {
     self.init(client: client, cache: ImageCache(store: common.imageStore, on: session.loop)) {
-      [console = session.console] in console.warn("\($0)")
+      [console = session.console] in
+      console.warn("\($0)")
+      unsaved()
     }
   }
 }

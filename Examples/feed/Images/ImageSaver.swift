@@ -14,17 +14,19 @@ final class ImageSaver {
     let isPrivate: Bool?
   }
 
-  private let loader: ImageLoader
+  private var loader: ImageLoader!
   private let session: Session
   private let limits: ImageBudget
   /// The number of bytes of each saved image; 0 for one that failed.
   private var sizes: [URL: Int] = [:]
+  /// The number of loaded images that couldn't be saved.
+  private var unsaved = 0
   private var running: AnyCancellable?
 
   init(for common: CommonOptions, _ budget: ImageBudgetOption, client: any HTTPClient, on session: Session) {
     self.session = session
     limits = budget.budget(within: common)
-    loader = ImageLoader(for: common, client: client, on: session)
+    loader = ImageLoader(for: common, client: client, on: session) { [unowned self] in unsaved += 1 }
   }
 
   /// Loads and saves the image of each item, within the budget, starting with the first images of each feed. Reports
@@ -40,6 +42,7 @@ final class ImageSaver {
     .filter { known.insert($0.url).inserted }
     let console = session.console
     var (saved, failed, left) = (0, 0, 0)
+    unsaved = 0
     running = wishes.publisher
       .flatMap(maxPublishers: .max(Self.width)) { [self] wish -> AnyPublisher<Result<Int, ImageError>?, Never> in
         guard budget.allows(wish.feed) else {
@@ -50,7 +53,7 @@ final class ImageSaver {
           budget.spend(size, on: wish.feed)
           return Empty().eraseToAnyPublisher()
         }
-        return loader.data(for: wish.url, of: wish.feed, isPrivate: wish.isPrivate).last()
+        return loader.data(for: wish.url, of: wish.feed, isPrivate: wish.isPrivate).whole().last()
           .map { Result<Int, ImageError>.success($0.data.bytes.count) }
           .catch { Just(.failure($0)) }
           .handleEvents(receiveOutput: { [self] result in
@@ -62,9 +65,9 @@ final class ImageSaver {
           .map { Optional($0) }
           .eraseToAnyPublisher()
       }
-      .sink { [limits] _ in
+      .sink { [self] _ in
         console.setStatus("")
-        if isTold { console.note("Saved \(saved) of \(FeedText.count(saved + failed + left))") }
+        if isTold { console.note("Saved \(saved - unsaved) of \(FeedText.count(saved + failed + left))") }
         if isTold, left > 0 {
           let size = ByteCount(limits.perFeed).text
           console.hint("to save more, raise --images-per-feed (\(size)) or --image-cache-size")

@@ -30,6 +30,9 @@ final class Session {
   /// True after a stop, when no important work is left.
   private var isOver = false
   private var running: [any Cancellable] = []
+  /// The work that the session waits for, and the action that waits for it.
+  private var awaited: AnyCancellable?
+  private var afterAwaited: (() -> Void)?
   private var watches: [any Cancellable] = []
 
   /// - Parameter format: the format of messages on standard error.
@@ -137,6 +140,17 @@ final class Session {
   /// Keeps `helper` until the stream completes or is stopped.
   func keep(_ helper: any Cancellable) { running.append(helper) }
 
+  /// Runs short work that must complete before the session ends, even if the stream has failed or is stopped.
+  func waitFor<P: Publisher>(_ work: P) where P.Failure == Never {
+    awaited = AnyCancellable {}
+    let subscription = work.sink { [unowned self] _ in
+      awaited = nil
+      afterAwaited.take()?()
+    } receiveValue: { _ in
+    }
+    if awaited != nil { awaited = subscription }
+  }
+
   /// Ends the stream as if it had completed by itself.
   func end() {
     output.stop()
@@ -185,6 +199,7 @@ extension Session {
     // After a second signal, don't wait for the disk. `exit` would wait for libuv's threads, too.
     if status > 128 {
       command?.kill()
+      awaited?.cancel()
       _exit(128 + number)
     }
     log.debug("interrupted; finishing saves", metadata: ["signal": "\(number)"])
@@ -210,9 +225,12 @@ extension Session {
       isOver = true
       loop.stop()
     }
+    let awaiting = { [self] in
+      if awaited == nil { end() } else { afterAwaited = end }
+    }
     let over = { [self] in
       // Don't wait for decoding to finish: a feed of 32 MiB takes seconds.
-      if let cache { cache.whenIdle(end) } else { end() }
+      if let cache { cache.whenIdle(awaiting) } else { awaiting() }
     }
     if let command { command.stop(then: { over() }) } else { over() }
   }

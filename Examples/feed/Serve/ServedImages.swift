@@ -53,7 +53,7 @@ final class ServedImages {
     data(for: url, of: feeds[...], width: width)
       .handleEvents(
         receiveOutput: { [unowned self] image in
-          if image.source == .remote { fromServers += 1 } else { fromCache += 1 }
+          if image.source == .remote || image.source == .part { fromServers += 1 } else { fromCache += 1 }
         },
         receiveCompletion: { [unowned self] completion in if case .failure = completion { failures += 1 } }
       )

@@ -115,7 +115,8 @@ final class ImageDecoderProcess {
     guard let request, let result = answer.result(for: request) else { return lose(.crashed(nil)) }
     let job = job.take()
     self.request = nil
-    alarm.take()?.cancel()
+    // A process that replies without reading its image is still killed at the deadline.
+    if writing == nil { alarm.take()?.cancel() }
     answered += 1
     if isFree { rest(job, result) } else { job?.end(result) }
   }

@@ -29,7 +29,7 @@ extension ImageDecodingResponse {
     let (width, height) = (size.width, size.height)
     guard width * height <= Self.mostPixels,
       request.width == 0 || width <= request.width, request.height == 0 || height <= request.height,
-      let kind = ImageData.Kind(Data(request.bytes.prefix(16)))
+      let kind = ImageData.Kind(Data(request.bytes.prefix(ImageData.Kind.longestStart)))
     else { return nil }
     let content: DecodedImage.Content
     switch (request.form, form) {

@@ -6,7 +6,7 @@ extension Publisher where Output == HTTPResponse, Failure == HTTPError {
   /// none.
   ///
   /// **Demand:** passes through. **Failure:** ``RemoteImageError``: the reason why no response arrived,
-  /// ``RemoteImageError/unchanged(_:)`` for status 304, or ``RemoteImageError/invalidData(_:)`` for a response that
+  /// ``RemoteImageError/unchanged(_:lifetime:)`` for status 304, or ``RemoteImageError/invalidData(_:)`` for a response that
   /// isn't an image.
   /// **Cancellation:** passes through.
   ///
@@ -24,15 +24,16 @@ extension Publisher where Output == HTTPResponse, Failure == HTTPError {
 extension HTTPResponse {
   fileprivate func image(lifetime: Duration, now: Date) -> Result<Fetched<FetchedImage>, RemoteImageError> {
     let validators = FeedValidators(headers)
+    let stated = headers.imageLifetime(now: now)
     switch status {
     case 200: break
-    case 304: return .failure(.unchanged(validators))
+    case 304: return .failure(.unchanged(validators, lifetime: stated))
     default: return .failure(.invalidData(.status(status)))
     }
     do throws(InvalidImage) {
       let data = try ImageData(body)
       guard !data.isCutOff else { throw .cutOff(data) }
-      let image = FetchedImage(data, lifetime: headers.imageLifetime(now: now) ?? lifetime)
+      let image = FetchedImage(data, lifetime: stated ?? lifetime)
       return .success(Fetched(image, validators: validators))
     } catch {
       return .failure(.invalidData(error))

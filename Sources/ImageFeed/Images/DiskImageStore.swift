@@ -45,10 +45,9 @@ public final class DiskImageStore: ImageStore {
   public func retrieve(for url: URL, now: Date) throws(FeedStoreError) -> Saved<FetchedImage>? {
     try perform(.retrieval) { index in
       guard let row = try index.row(for: url, creating: false) else { return nil }
-      guard let bytes = FileManager.default.contents(atPath: path(of: url)), let file = ImageFile(bytes),
-        file.url == url
-      else {
-        try index.forget(url)
+      guard let file = file(of: url) else {
+        // Another process may be saving the image.
+        try index.forget(url) { file(of: url) == nil }
         return nil
       }
       try index.touch(url, row, now: now)
@@ -62,22 +61,21 @@ public final class DiskImageStore: ImageStore {
   public func save(_ image: Saved<FetchedImage>, for url: URL, now: Date) throws(FeedStoreError) -> Bool {
     let bytes = ImageFile(url: url, image: image).bytes
     return try perform(.insertion) { index in
-      if let row = try index.row(for: url, creating: true), let saved = ImageFile(contents(of: url)),
-        saved.image.value.data == image.value.data
-      {
+      if let row = try index.row(for: url, creating: true), file(of: url)?.image.value.data == image.value.data {
         try index.renew(url, row, with: image, now: now)
         return true
       }
       guard try index.reserve(bytes.count, for: url, image, now: now) else { return false }
       do {
-        try replaceFile(of: url, with: bytes)
+        try replaceFile(of: url, with: bytes) { place in
+          try index.settle(url, bytes: bytes.count, image, now: now, placing: place)
+        }
       } catch {
         // Count the bytes of the file that is at the path now, if any. If this fails, too, the next retrieval corrects
         // the index.
-        try? index.settle(url, bytes: FileManager.default.size(atPath: path(of: url)))
+        try? index.settle(url, bytes: FileManager.default.size(atPath: path(of: url)), image, now: now)
         throw error
       }
-      try index.settle(url, bytes: bytes.count)
       return true
     }
   }
@@ -132,10 +130,16 @@ public final class DiskImageStore: ImageStore {
 
   private func path(of url: URL) -> String { "\(folder)/data/\(ImageFile.name(for: url))" }
 
-  private func contents(of url: URL) -> Data { FileManager.default.contents(atPath: path(of: url)) ?? Data() }
+  /// The image's file; `nil` if it is missing, cut off or damaged.
+  private func file(of url: URL) -> ImageFile? {
+    let file = FileManager.default.contents(atPath: path(of: url)).flatMap { ImageFile($0) }
+    return file?.url == url ? file : nil
+  }
 
   /// Writes the file under a different name first, so that readers see either the old file or the new one.
-  private func replaceFile(of url: URL, with bytes: Data) throws {
+  ///
+  /// - Parameter settle: calls back to put the file in its place.
+  private func replaceFile(of url: URL, with bytes: Data, settle: (() throws -> Void) throws -> Void) throws {
     let path = path(of: url)
     let temporary = "\(path).\(UUID().uuidString).new"
     let parent = URL(filePath: path).deletingLastPathComponent().path
@@ -148,7 +152,9 @@ public final class DiskImageStore: ImageStore {
       let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
       try file.write(contentsOf: bytes)
       try file.close()
-      guard rename(temporary, path) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+      try settle {
+        guard rename(temporary, path) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+      }
     } catch {
       unlink(temporary)
       throw error
@@ -172,12 +178,5 @@ extension FileManager {
   /// The length of a file; 0 if there is none.
   func size(atPath path: String) -> Int {
     ((try? attributesOfItem(atPath: path))?[.size] as? NSNumber)?.intValue ?? 0
-  }
-}
-
-extension ImageFile {
-  fileprivate init?(_ bytes: Data?) {
-    guard let bytes, !bytes.isEmpty else { return nil }
-    self.init(bytes)
   }
 }

@@ -63,13 +63,20 @@ public struct LocalImage {
 extension LocalImage: LocalCopy {
   public var now: @Sendable () -> Date { cache.now }
 
-  /// Saves immediately, in memory and in the store; finishes without a value when the save is complete.
+  /// Saves immediately, in memory and in the store; finishes without a value when the save is complete. Fails if the
+  /// image is too large for the store.
   public func saving(_ image: Saved<FetchedImage>) -> AnyPublisher<FetchedImage, FeedStoreError> {
     cache.memory.insert(image, for: url)
     let (store, url, now) = (cache.store, url, cache.now)
     return Future<Bool, FeedStoreError> { promise in
       cache.worker.perform(
-        { () throws(FeedStoreError) -> Bool in try store.save(image, for: url, now: now()) }, completion: promise)
+        { () throws(FeedStoreError) -> Bool in
+          guard try store.save(image, for: url, now: now()) else {
+            let size = image.value.data.bytes.count.byteSize
+            throw .insertion(.other("an image of \(size) is too large for its limit"), place: "the image cache")
+          }
+          return true
+        }, completion: promise)
     }
     .compactMap { _ in nil }
     .eraseToAnyPublisher()

@@ -8,27 +8,43 @@ extension ImageData {
     guard bytes.count >= (kind == .png ? 16 : 64) else { return false }
     return bytes.withUnsafeBytes { bytes in
       switch kind {
-      case .png: Self.isCutOffPNG(bytes)
+      // Without a valid beginning, the rest isn't chunks.
+      case .png: bytes[12..<16].elementsEqual("IHDR".utf8) && Self.findChunk(in: bytes) { $0 == "IEND" } == .cutOff
       case .jpeg: Self.isCutOffJPEG(bytes)
-      // Some servers add zeros or a line break.
-      case .gif: bytes.last { ![0x00, 0x0A, 0x0D].contains($0) } != 0x3B
+      case .gif: Self.isCutOffGIF(bytes)
       case .webp: Int(bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self).littleEndian) + 8 > bytes.count
       case .avif, .heif, .jpegXL, .bmp, .tiff, .icon: false
       }
     }
   }
 
-  /// Chunks up to `IEND` (ISO/IEC 15948, section 5.3).
-  private static func isCutOffPNG(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard bytes[12..<16].elementsEqual("IHDR".utf8) else { return false }
+  /// Some servers add zeros or a line break, even to a GIF that is cut off.
+  private static func isCutOffGIF(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    let count = bytes.lastIndex { ![0x00, 0x0A, 0x0D].contains($0) }.map { $0 + 1 } ?? 0
+    return followGIF(UnsafeRawBufferPointer(rebasing: bytes[..<count])).last == nil
+  }
+
+  /// The result of following the chunks of a PNG.
+  enum ChunkSearch: Equatable {
+    case found(String)
+    /// The bytes end first.
+    case cutOff
+    case damaged
+  }
+
+  /// Follows the chunks of a PNG to the first with one of the names (ISO/IEC 15948, section 5.3).
+  static func findChunk(
+    in bytes: UnsafeRawBufferPointer, where isWanted: (String) -> Bool
+  ) -> ChunkSearch {
     var place = 8
     while place + 12 <= bytes.count {
       let length = Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
-      if bytes[place + 4..<place + 8].elementsEqual("IEND".utf8) { return false }
-      guard length <= Int(Int32.max) else { return false }
+      let name = String(decoding: bytes[place + 4..<place + 8], as: UTF8.self)
+      if isWanted(name) { return .found(name) }
+      guard length <= Int(Int32.max) else { return .damaged }
       place += 12 + length
     }
-    return true
+    return .cutOff
   }
 
   /// Segments up to the first scan, and then the end marker (ISO/IEC 10918-1, annex B). A segment may hold a

@@ -61,7 +61,6 @@ extension ImageData.Kind {
     (4, Array("ftypavi".utf8), .avif),
     (4, Array("ftyphei".utf8), .heif),
     (4, Array("ftyphev".utf8), .heif),
-    (4, Array("ftypmif1".utf8), .heif),
     (0, [0xFF, 0x0A], .jpegXL),
     (0, [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20], .jpegXL),
     (0, Array("BM".utf8), .bmp),
@@ -70,11 +69,35 @@ extension ImageData.Kind {
     (0, [0, 0, 1, 0], .icon),
   ]
 
+  /// The number of bytes that are enough to recognize every format.
+  static let longestStart = 128
+
   /// The format according to the first bytes, or `nil`.
   init?(_ bytes: Data) {
     let match = Self.signatures.first { bytes.dropFirst($0.offset).starts(with: $0.bytes) }
-    guard let match, match.kind != .webp || bytes.starts(with: Array("RIFF".utf8)) else { return nil }
-    self = match.kind
+    if let match {
+      guard match.kind != .webp || bytes.starts(with: Array("RIFF".utf8)) else { return nil }
+      self = match.kind
+    } else {
+      let brands = Self.brands(of: bytes)
+      if brands.contains(where: { ["avif", "avis"].contains($0) }) {
+        self = .avif
+      } else if let first = brands.first, ["mif1", "msf1"].contains(first) {
+        self = .heif
+      } else {
+        return nil
+      }
+    }
+  }
+
+  /// The brands of an ISO media file (ISO/IEC 14496-12, section 4.3): the major one, which need not name the format,
+  /// and the compatible ones.
+  private static func brands(of bytes: Data) -> [String] {
+    let start = Array(bytes.prefix(longestStart))
+    guard start.count >= 12, start[4..<8].elementsEqual("ftyp".utf8), start[0] == 0, start[1] == 0 else { return [] }
+    let end = min(Int(start[2]) << 8 | Int(start[3]), start.count)
+    let places = [8] + stride(from: 16, to: max(end - 3, 16), by: 4)
+    return places.map { String(decoding: start[$0..<$0 + 4], as: UTF8.self) }
   }
 }
 

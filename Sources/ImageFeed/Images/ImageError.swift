@@ -6,13 +6,14 @@ public enum RemoteImageError: Error, Hashable, Sendable {
   case connectivity(HTTPError)
   /// A response arrived, but it isn't an image.
   case invalidData(InvalidImage)
-  /// The server said that the saved image is still the latest (status 304).
-  case unchanged(FeedValidators)
+  /// The server said that the saved image is still the latest (status 304). The lifetime is the new one, if the server
+  /// states one.
+  case unchanged(FeedValidators, lifetime: Duration?)
 }
 
 extension RemoteImageError: FetchFailure {
   public var unchangedValidators: FeedValidators? {
-    if case .unchanged(let validators) = self { validators } else { nil }
+    if case .unchanged(let validators, _) = self { validators } else { nil }
   }
 }
 

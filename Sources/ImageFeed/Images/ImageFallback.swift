@@ -35,4 +35,14 @@ extension Publisher where Output == LoadedImage, Failure == ImageError {
         .mapError { _ in error }
     }
   }
+
+  /// Fails if the end of the image is missing (``LoadedImage/Source/part``): such an image isn't saved.
+  ///
+  /// **Demand, cancellation:** pass through. **Failure:** upstream's, or ``InvalidImage/cutOff(_:)``.
+  package func whole() -> some Publisher<LoadedImage, ImageError> {
+    flatMap(maxPublishers: .max(1)) { image -> Result<LoadedImage, ImageError>.Publisher in
+      guard image.source == .part else { return .init(.success(image)) }
+      return .init(.failure(ImageError(remote: .invalidData(.cutOff(image.data)))))
+    }
+  }
 }

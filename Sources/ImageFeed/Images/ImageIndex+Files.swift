@@ -4,12 +4,14 @@ import GRDB
 /// Rebuilds a lost index from the files.
 extension ImageIndex {
   /// Adds files without a row, newest first, until there is no more room, and removes unusable files. Kept images
-  /// are always added; if it can't be determined which images are kept, all are added.
+  /// are always added, and their bytes don't count; if it can't be determined which images are kept, all are added.
   static func adoptFiles(
-    of folder: String, limit: Int, kept: DiskImageStore.KeptImages, into db: Database
+    of folder: String, limit: Int, kept readKept: DiskImageStore.KeptImages, into db: Database
   ) throws {
     let root = "\(folder)/data"
     var total = try totalBytes(db)
+    // Read once, when there is no more room.
+    var kept: (isRead: Bool, urls: Set<URL>?) = (false, nil)
     var known: Set<String> = []
     for url in try String.fetchAll(db, sql: "SELECT url FROM image") {
       if let url = URL(string: url) { known.insert(ImageFile.name(for: url)) }
@@ -34,13 +36,19 @@ extension ImageIndex {
         unlink(path)
         continue
       }
-      let hasRoom = try total + bytes <= limit - ownBytes(db)
-      if !hasRoom, let kept = try? kept(), !kept.contains(saved.url) {
+      let room = limit - (try ownBytes(db))
+      if total + bytes > room, !kept.isRead {
+        kept = (true, try? readKept())
+        total -= try Self.bytes(of: kept.urls ?? [], db)
+      }
+      let isKept = kept.urls?.contains(saved.url) ?? false
+      let hasRoom = total + bytes <= room
+      if !hasRoom, !isKept, kept.urls != nil {
         unlink(path)
         continue
       }
       try insert(saved.url, bytes, saved.image, now: identity.changed, db)
-      if hasRoom { total += bytes }
+      if hasRoom, !isKept { total += bytes }
     }
   }
 }

@@ -3,8 +3,8 @@ import GRDB
 
 /// The index of a folder of images: the images, their sizes, and their last uses.
 ///
-/// Every change is one transaction. A row is written before its file and deleted with it. So a process that ends in
-/// between leaves a row without a file, but never an uncounted file.
+/// Every change is one transaction. A row is written before its file, again together with the file, and deleted with
+/// it. So a process that ends in between leaves a row without a file, but never an uncounted file.
 struct ImageIndex {
   /// One image.
   struct Entry {
@@ -99,7 +99,7 @@ struct ImageIndex {
         let kept = try kept()
         if !kept.contains(url) {
           guard bytes <= room else { return false }
-          let counted = total - (try kept.reduce(0) { try $0 + (Self.entry($1, db)?.bytes ?? 0) })
+          let counted = total - (try Self.bytes(of: kept, db))
           if counted + bytes > limit { try makeRoom(of: counted + bytes - room, but: kept.union([url]), db) }
         }
       }
@@ -121,18 +121,23 @@ struct ImageIndex {
     }
   }
 
-  /// Records that the file is written, so that only its own bytes count.
-  func settle(_ url: URL, bytes: Int) throws {
+  /// Puts an image's file in its place, and counts only that file.
+  ///
+  /// Both are one change to other processes. The row is written again, because one of them may have looked for the file
+  /// and deleted the row.
+  func settle(
+    _ url: URL, bytes: Int, _ image: Saved<FetchedImage>, now: Date, placing place: () throws -> Void = {}
+  ) throws {
     try write { db in
-      try db.cachedStatement(sql: "UPDATE image SET bytes = ? WHERE url = ?").execute(arguments: [
-        bytes, url.absoluteString,
-      ])
+      try place()
+      try Self.insert(url, bytes, image, now: now, db)
     }
   }
 
-  func forget(_ url: URL) throws {
+  /// Deletes an image, unless another process has just saved it again.
+  func forget(_ url: URL, if isUseless: () -> Bool = { true }) throws {
     let folder = folder
-    try write { db in try Self.delete(url.absoluteString, in: folder, db) }
+    try write { db in if isUseless() { try Self.delete(url.absoluteString, in: folder, db) } }
   }
 
   func forgetAll(but kept: Set<URL> = []) throws {
@@ -165,6 +170,11 @@ struct ImageIndex {
         validators: FeedValidators(etag: etag, lastModified: lastModified),
         used: Date(timeIntervalSinceReferenceDate: try row.value(5)))
     }
+  }
+
+  /// The total bytes of these images.
+  static func bytes(of urls: Set<URL>, _ db: Database) throws -> Int {
+    try urls.reduce(0) { try $0 + (entry($1, db)?.bytes ?? 0) }
   }
 
   /// The total bytes of the images.

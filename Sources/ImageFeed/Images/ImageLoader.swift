@@ -51,11 +51,12 @@ public final class ImageLoader {
   /// The image at a URL: the saved one, or else the server's, which is then saved.
   ///
   /// A request for an image that is already being loaded shares that load. An image whose lifetime has passed is
-  /// requested again with its validators, and is still shown if its server can't be reached or sends no image. An image
-  /// that is cut off is shown, but not saved. If a server responded without an image, that image isn't requested again
-  /// for a while (``Options/errorLifetime``). **Demand:** the image is held until requested. **Failure:**
-  /// ``ImageError`` if there is nothing to show; nothing is saved in that case. **Cancellation:** closes the request if
-  /// no other subscriber waits for it; a save that was requested is completed.
+  /// requested again with its validators, and is still shown if its server can't be reached or sends no image. If an
+  /// image is cut off and none is saved, the part is delivered (``LoadedImage/Source/part``), but not saved;
+  /// ``ImageDecoder`` refuses it. If a server responded without an image, that image isn't requested again for a while
+  /// (``Options/errorLifetime``). **Demand:** the image is held until requested. **Failure:** ``ImageError`` if there
+  /// is nothing to show; nothing is saved in that case. **Cancellation:** closes the request if no other subscriber
+  /// waits for it; a save that was requested is completed.
   ///
   /// - Parameters:
   ///   - url: the image's URL.
@@ -80,8 +81,9 @@ public final class ImageLoader {
   /// Loads the image at a URL as ``data(for:of:isPrivate:)`` does, and saves it even if it was only in memory.
   ///
   /// Use this for an image that must be kept, after it has become one of the images that the store keeps: see
-  /// ``DiskImageStore/init(folder:limit:busyTimeout:keeping:)``. **Demand, failure, cancellation:** as in
-  /// ``data(for:of:isPrivate:)``. A failed save is reported.
+  /// ``DiskImageStore/init(folder:limit:busyTimeout:keeping:)``. **Demand, cancellation:** as in
+  /// ``data(for:of:isPrivate:)``. **Failure:** as there, and ``InvalidImage/cutOff(_:)`` for an image that is cut off.
+  /// A failed save is reported.
   public func keep(_ url: URL, of feed: URL? = nil, isPrivate: Bool? = nil) -> AnyPublisher<LoadedImage, ImageError> {
     let (local, report) = (cache.image(at: url), report)
     let saving = Deferred { local.retrieve().flatMap(maxPublishers: .max(1)) { local.saving($0) } }
@@ -91,7 +93,7 @@ public final class ImageLoader {
         return Empty()
       }
       .setFailureType(to: ImageError.self)
-    return data(for: url, of: feed, isPrivate: isPrivate).append(saving).eraseToAnyPublisher()
+    return data(for: url, of: feed, isPrivate: isPrivate).whole().append(saving).eraseToAnyPublisher()
   }
 
   private func load(_ url: URL, of feed: URL?, _ isPrivate: Bool?) -> AnyPublisher<LoadedImage, ImageError> {
@@ -100,28 +102,29 @@ public final class ImageLoader {
       .fallback(to: remote(url, of: feed, isPrivate, saved: saved).caching(to: saved, reportingTo: report))
       .fallback(to: saved.load(ageless: true))
       .catch { error -> Result<LoadedImage, ImageError>.Publisher in
-        // Show the part that arrived, but don't save it.
-        if case .invalidData(.cutOff(let part)) = error.remote { return .init(LoadedImage(part, source: .remote)) }
+        if case .invalidData(.cutOff(let part)) = error.remote { return .init(LoadedImage(part, source: .part)) }
         return .init(.failure(error))
       }
       .eraseToAnyPublisher()
   }
 
-  /// The server's image, requested with the validators of the saved one, if any.
+  /// The server's image, requested with the validators of the saved one, if any. If the server states a new lifetime
+  /// for the saved image, that image with the new lifetime.
   private func remote(
     _ url: URL, of feed: URL?, _ isPrivate: Bool?, saved: LocalImage
   ) -> some Publisher<Fetched<FetchedImage>, RemoteImageError> {
     saved.retrieve()
-      .map(\.validators)
-      .replaceError(with: FeedValidators())
-      .replaceEmpty(with: FeedValidators())
+      .map { Optional($0) }
+      .replaceError(with: nil)
+      .replaceEmpty(with: nil)
       .setFailureType(to: RemoteImageError.self)
-      .flatMap(maxPublishers: .max(1)) { [client, options, now = cache.now] validators in
+      .flatMap(maxPublishers: .max(1)) { [client, options, now = cache.now] saved in
         var request = HTTPRequest(
           feed == nil ? url : url.withoutUser, timeout: .init(options.timeout), maxBodyBytes: options.maxBytes,
-          headers: validators.conditions)
+          headers: saved?.validators.conditions ?? [])
         (request.origin, request.originIsPrivate) = (feed, isPrivate)
         return client.get(request).asImage(lifetime: options.lifetime, now: now)
+          .catch { Result.Publisher($0.renewal(of: saved)) }
       }
   }
 
@@ -141,5 +144,16 @@ public final class ImageLoader {
     if refusals.count >= 1000 { refusals = refusals.filter { $0.value.until > now } }
     if refusals.count >= 1000 { refusals.removeAll() }
     refusals[url] = (error, now.addingTimeInterval(options.errorLifetime / .seconds(1)))
+  }
+}
+
+extension RemoteImageError {
+  /// The saved image with its new lifetime, if the server confirmed the image and stated one (RFC 9111, section 4.3.4).
+  fileprivate func renewal(of saved: Saved<FetchedImage>?) -> Result<Fetched<FetchedImage>, RemoteImageError> {
+    guard case .unchanged(let news, let lifetime?) = self, let saved, !saved.validators.isEmpty else {
+      return .failure(self)
+    }
+    let image = FetchedImage(saved.value.data, lifetime: lifetime)
+    return .success(Fetched(image, validators: saved.validators.updated(by: news)))
   }
 }

@@ -6,6 +6,8 @@ public struct LoadedImage: Hashable, Sendable {
   public enum Source: Hashable, Sendable {
     /// The server, just now.
     case remote
+    /// The server, just now; the end of the image is missing, so it isn't saved.
+    case part
     /// The cache, which was read first.
     case cache(savedAt: Date)
     /// The cache, because a new request to the server failed.

@@ -6,8 +6,8 @@ import Testing
 @testable import feed
 
 @Suite(.settled, .timeLimit(.minutes(5))) struct BrowseCommandTests {
-  /// A terminal in which `feed browse` runs: its contents, and whether it waits for whole lines.
-  private final class Screen {
+  /// A terminal in which `feed` runs: its contents, and whether it waits for whole lines.
+  final class Screen {
     private var keyboard: Int32 = -1
     private var screen: Int32 = -1
     let path: String
@@ -25,6 +25,13 @@ import Testing
     deinit {
       close(keyboard)
       close(screen)
+    }
+
+    /// Runs the command in a new session with this terminal as its controlling terminal.
+    func run(_ arguments: String) throws -> RunningFeed {
+      try RunningFeed(
+        program: "/bin/sh", ["-c", "exec setsid --ctty \(FeedBinary.path) \(arguments) < \(path) > \(path)"],
+        environment: ["TERM": "xterm", "COLORTERM": "truecolor", "SWIFT_BACKTRACE": "enable=no"])
     }
 
     func type(_ text: String) { _ = write(keyboard, text, text.utf8.count) }
@@ -61,12 +68,7 @@ import Testing
       let url = try await origin.start(["first", "second"])
       let screen = try Screen()
       let cache = folder.appendingPathComponent("feeds.db").path
-      // Start a new session with this terminal as its controlling terminal.
-      let script =
-        "exec setsid --ctty \(FeedBinary.path) browse \(url) --cache \(cache) < \(screen.path) > \(screen.path)"
-      let run = try RunningFeed(
-        program: "/bin/sh", ["-c", script],
-        environment: ["TERM": "xterm", "COLORTERM": "truecolor", "SWIFT_BACKTRACE": "enable=no"])
+      let run = try screen.run("browse \(url) --cache \(cache)")
       try await screen.shows("\u{1B}[c")
       #expect(!screen.isCooked)
       screen.type("\u{1B}[?62;22c")

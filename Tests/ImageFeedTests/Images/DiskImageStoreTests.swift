@@ -93,18 +93,43 @@ import Testing
     }
   }
 
+  @Test func `a GIF's end is found by its blocks`() throws {
+    let gif = MadeImage.gif(frames: 40)
+    #expect(try !ImageData(Data(gif + "xyz".utf8)).isCutOff)
+    // Cut within a block, after a byte that is also the end's.
+    let cut = Array(gif.prefix(gif.count - 20)) + [0x3B]
+    #expect(try ImageData(Data(cut)).isCutOff)
+  }
+
+  @Test func `an AVIF is recognized by any of its brands`() throws {
+    for brand in ["avif", "mif1", "msf1", "miaf", "MA1A"] {
+      var bytes = MadeImage.avif
+      bytes.replaceSubrange(8..<12, with: brand.utf8)
+      #expect(try ImageData(Data(bytes)).kind == .avif, "\(brand)")
+    }
+    for brand in ["mif1", "msf1"] {
+      let bytes = [0, 0, 0, 0x18] + Array("ftyp\(brand)\0\0\0\0mif1heic".utf8)
+      #expect(try ImageData(Data(bytes)).kind == .heif)
+    }
+    let video = [0, 0, 0, 0x18] + Array("ftypisom\0\0\0\0isommp41".utf8)
+    #expect(throws: InvalidImage.notAnImage) { try ImageData(Data(video + Array("avif".utf8))) }
+  }
+
   @Test func `animated images are recognized by their bytes`() throws {
     // A GIF screen of one pixel with two colors, and frames of one pixel.
     let head = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 1, 2, 3, 4, 5, 6]
     let control: [UInt8] = [0x21, 0xF9, 4, 0, 10, 0, 0, 0]
     let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0]
     let webP = Array("RIFF".utf8) + [0, 0, 0, 0] + Array("WEBPVP8X".utf8) + [10, 0, 0, 0]
+    let (long, animation) = ([UInt8](repeating: 65, count: 600), MadeImage.chunk("acTL", [0, 0, 0, 2, 0, 0, 0, 0]))
     let rows: [([UInt8], Bool)] = [
       (head + control + frame + [0x3B], false), (head + control + frame + control + frame + [0x3B], true),
       (head + control + frame, false), (head, false), (Array(head.prefix(8)), false),
       (webP + [0x02] + Array(repeating: 0, count: 9), true), (webP + [0x10] + Array(repeating: 0, count: 9), false),
       (webP, false), (Array(webP.dropLast(4)), false),
-      (Array(makePNG()), false), (Array(makePNG(count: 8)) + [0, 0, 0, 8] + Array("acTL".utf8), true),
+      (Array(makePNG()), false),
+      (MadeImage.png(width: 1, height: 1, extra: MadeImage.chunk("tEXt", long) + animation), true),
+      (MadeImage.png(width: 1, height: 1, extra: MadeImage.chunk("tEXt", Array("acTL".utf8))), false),
     ]
     for (index, row) in rows.enumerated() {
       #expect(try ImageData(Data(row.0)).isAnimated == row.1, "\(index)")
@@ -305,6 +330,22 @@ import Testing
       for companion in ["", "-wal", "-shm"] { unlink(folder.file("images/index.sqlite\(companion)")) }
       #expect(try use(makeStore()))
     }
+  }
+
+  @Test func `an image that another process looks for while it is saved is counted and found`() throws {
+    let index = ImageIndex(folder: folder.file("images"), limit: 150_000_000, kept: { [] }, busyTimeout: .seconds(1))
+    let (image, other) = (try makeSavedImage(), makeStore())
+    let bytes = ImageFile(url: imageURL, image: image).bytes
+    #expect(try index.reserve(bytes.count, for: imageURL, image, now: noon))
+    #expect(try other.retrieve(for: imageURL, now: noon) == nil, "its file isn't there yet")
+    let path = URL(filePath: folder.file("images/data/\(ImageFile.name(for: imageURL))"))
+    try FileManager.default.createDirectory(at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try index.settle(imageURL, bytes: bytes.count, image, now: noon) { try bytes.write(to: path) }
+    #expect(try other.usage().bytes == bytesOnDisk)
+    #expect(try other.retrieve(for: imageURL, now: noon) == image)
+    // An image that was saved after another process found no file isn't deleted.
+    try index.forget(imageURL) { false }
+    #expect(try other.retrieve(for: imageURL, now: noon) == image)
   }
 
   @Test func `a truncated, replaced or missing file counts as not saved`() throws {

@@ -48,7 +48,7 @@ import Testing
     // A segment that contains a small image, a scan, and the end.
     Data([0xFF, 0xD8, 0xFF, 0xE1, 0, 8, 0xFF, 0xD8, 0xFF, 0xDA, 0xFF, 0xD9, 0xFF, 0xDA, 0, 2])
       + Data(repeating: 7, count: 100) + Data([0xFF, 0xD9]),
-    Data("GIF89a".utf8) + Data(repeating: 7, count: 100) + Data([0x3B]),
+    Data(MadeImage.gif(frames: 9)),
     Data("RIFF".utf8) + Data([104, 0, 0, 0]) + Data("WEBP".utf8) + Data(repeating: 7, count: 100),
   ]
 
@@ -65,10 +65,22 @@ import Testing
       #expect(try world.store.retrieve(for: imageURL, now: noon)?.value.data.bytes == body)
       let empty = ImageWorld()
       empty.network.serve("images.example") { _, _ in .answer(body.prefix(count)) }
-      let part = LoadedImage(try ImageData(body.prefix(count)), source: .remote)
+      let part = LoadedImage(try ImageData(body.prefix(count)), source: .part)
       #expect(empty.outcome(of: imageURL) == .success(part))
       #expect(try empty.store.retrieve(for: imageURL, now: noon) == nil)
     }
+  }
+
+  @Test func `keeping an image that is cut off fails, because nothing is kept`() throws {
+    let world = ImageWorld()
+    let part = try ImageData(Data(MadeImage.gif(frames: 9).dropLast()))
+    world.network.serve("images.example") { _, _ in .answer(part.bytes) }
+    var result: Result<LoadedImage, ImageError>?
+    let keeping = world.loader.keep(imageURL).asResult().sink { result = $0 }
+    world.time.run()
+    #expect(result == .failure(ImageError(remote: .invalidData(.cutOff(part)))))
+    #expect(try world.store.retrieve(for: imageURL, now: noon) == nil)
+    withExtendedLifetime(keeping) {}
   }
 
   @Test func `an image that its server doesn't have isn't requested again for a minute`() throws {
@@ -111,6 +123,26 @@ import Testing
     #expect(saved.validators.etag == "\"a\"")
     _ = world.outcome(of: imageURL)
     #expect(world.network.requests == 2)
+  }
+
+  @Test func `a server that confirms an image may state a new lifetime for it`() throws {
+    let world = ImageWorld()
+    world.network.serve("images.example") { _, _ in
+      .answer(headers: [("ETag", "\"a\""), ("Cache-Control", "max-age=10")], makePNG())
+    }
+    _ = world.outcome(of: imageURL)
+    world.clock.now = noon.addingTimeInterval(10)
+    world.network.serve("images.example") { _, _ in
+      .answer(status: 304, headers: [("ETag", "\"b\""), ("Cache-Control", "max-age=1000")], Data())
+    }
+    #expect(world.outcome(of: imageURL) == .success(try remote()))
+    world.clock.now += 999
+    _ = world.outcome(of: imageURL)
+    #expect(world.network.requests == 2)
+    world.clock.now += 1
+    _ = world.outcome(of: imageURL)
+    #expect(world.network.requests == 3)
+    #expect(world.network.log.last?.request.headers == [.init(name: "If-None-Match", value: "\"b\"")])
   }
 
   @Test func `an expired image is delivered when its server is unreachable`() throws {

@@ -58,6 +58,19 @@ import Testing
     #expect(try numbers(in: store) == [0, 1, 2, 3, 4])
   }
 
+  @Test func `rebuilding the index reads the stars once, and they take no room from other images`() throws {
+    let asked = Mutex(0)
+    try save(0...9, in: makeStore(room: 200_000) { [] })
+    for companion in ["", "-wal", "-shm"] { unlink(folder.file("images/index.sqlite\(companion)")) }
+    let wanted = Set((5...9).map(url))
+    let store = makeStore(room: 60_000) {
+      asked.withLock { $0 += 1 }
+      return wanted
+    }
+    #expect(try numbers(in: store) == Array(0...9))
+    #expect(asked.withLock { $0 } == 1)
+  }
+
   @Test func `while it is unknown which images to keep, no image is deleted`() throws {
     let store = makeStore { () throws(FeedStoreError) in throw .retrieval(.busy, place: "feeds") }
     try save(0...3, in: store)
@@ -96,6 +109,17 @@ import Testing
     #expect(try feeds.starredImages() == [makePost(1).url])
     try feeds.forgetHistory(of: nil)
     #expect(try feeds.starredImages() == [])
+  }
+
+  @Test func `an image that is too large for the store is delivered, and reported as not saved`() throws {
+    let store = makeStore(room: 1_000) { [] }
+    let world = ImageWorld(store: store)
+    world.network.serve("images.example") { _, _ in .answer(makePNG(count: 2_048)) }
+    #expect(try world.outcome(of: imageURL)?.get().data.bytes.count == 2_048)
+    #expect(
+      world.reported.map { "\($0)" } == [
+        "Cannot save to the image cache: an image of 2 KiB is too large for its limit."
+      ])
   }
 
   @Test func `an image held only in memory is saved when it must be kept`() throws {
