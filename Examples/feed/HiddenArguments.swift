@@ -17,11 +17,12 @@ enum HiddenArguments {
     var isValue = false
     var start = 0
     for end in bytes.indices where bytes[end] == 0 {
-      let text = String(decoding: bytes[start..<end], as: UTF8.self)
-      for range in secrets(in: text, isValue: isValue) {
+      // Search the bytes: text would have more of them wherever they aren't UTF-8.
+      let argument = Array(bytes[start..<end])
+      for range in secrets(in: argument, isValue: isValue) {
         for index in range { bytes[start + index] = UInt8(ascii: "x") }
       }
-      isValue = secret.contains(text)
+      isValue = secret.contains { argument.elementsEqual($0.utf8) }
       start = end + 1
     }
   }
@@ -29,13 +30,14 @@ enum HiddenArguments {
   /// The byte offsets of an argument's secrets.
   ///
   /// - Parameter isValue: true if the argument before this one is an option whose value is a secret.
-  static func secrets(in text: String, isValue: Bool) -> [Range<Int>] {
-    let bytes = Array(text.utf8)
+  static func secrets(in bytes: [UInt8], isValue: Bool) -> [Range<Int>] {
     if isValue { return [0..<bytes.count] }
-    if let option = secret.first(where: { text.hasPrefix($0 + "=") }) { return [option.utf8.count + 1..<bytes.count] }
+    if let option = secret.first(where: { bytes.starts(with: "\($0)=".utf8) }) {
+      return [option.utf8.count + 1..<bytes.count]
+    }
     // The password in a URL.
-    guard let scheme = text.range(of: "://")?.upperBound else { return [] }
-    let host = text.utf8.distance(from: text.startIndex, to: scheme)
+    guard let scheme = bytes.indices.first(where: { bytes[$0...].starts(with: "://".utf8) }) else { return [] }
+    let host = scheme + 3
     let end = bytes[host...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count
     guard let at = bytes[host..<end].lastIndex(of: UInt8(ascii: "@")),
       let colon = bytes[host..<at].firstIndex(of: UInt8(ascii: ":"))

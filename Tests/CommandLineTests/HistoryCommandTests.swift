@@ -1,4 +1,5 @@
 import Foundation
+import ImageFeed
 import TestSupport
 import Testing
 
@@ -60,6 +61,23 @@ import Testing
       let removed = try await run("star", "--remove", "https://blog.example/1", cache: cache)
       #expect(removed.output == "No longer starred: Post 1 \"é\"\n")
       #expect(try await run("star", cache: cache).output == "")
+    }
+  }
+
+  @Test func `star --remove removes the star of an item in any feed, and says if there is none`() async throws {
+    try await withOrigin(serving: SchemaTests.rich(1...2)) { _, url, cache in
+      for feed in [url + "?a", url + "?b"] { _ = try await run("load", feed, cache: cache) }
+      let (first, second) = try (#require(URL(string: url + "?a")), #require(URL(string: url + "?b")))
+      let store = SQLiteFeedStore(path: cache)
+      let item = try #require(try store.retrieve(for: second)?.images.first)
+      #expect(try store.setStar(true, item.id, of: second, now: Date()))
+      let removed = try await run("star", "--remove", "https://blog.example/1", cache: cache)
+      #expect(removed.output == "No longer starred: Post 1 \"é\"\n" && removed.status == 0)
+      #expect(try store.stars(of: first).isEmpty && store.stars(of: second).isEmpty)
+      let again = try await run("star", "--remove", "https://blog.example/1", cache: cache)
+      #expect(again.status == 1 && again.errors == "feed: https://blog.example/1 isn't starred\n")
+      #expect(try await run("search", "--limit", "\(Int.max)", cache: cache).status == 0)
+      store.close()
     }
   }
 

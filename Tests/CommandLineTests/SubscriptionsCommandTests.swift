@@ -39,6 +39,10 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
   ) async throws {
     let origin = RawOrigin.answering { request in
       if request.path == "/missing" { return RawOrigin.answer("404 Not Found") }
+      if request.path == "/old" { return RawOrigin.answer("301 Moved Permanently", ["Location: /feed"]) }
+      if request.path == "/long" {
+        return RawOrigin.answer("200 OK", [], blog(String(repeating: "x", count: 70_000), ["c1"]))
+      }
       if let page = pages[request.path] {
         return RawOrigin.answer("200 OK", ["Content-Type: text/html"], Data(page.utf8))
       }
@@ -86,6 +90,78 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
+  @Test func `credentials for a page aren't saved for a feed on another host`() async throws {
+    let other = RawOrigin.answering { request in
+      RawOrigin.answer("200 OK", [], blog(request["Authorization"] == nil ? "open" : "told too much", ["c1"]))
+    }
+    defer { other.stop() }
+    let link = other.url("/feed").absoluteString
+    try await withUser(pages: ["/": Self.page([(link, "Feed")]), "/own": Self.page([("/feed", "Feed")])]) { user in
+      let added = try await user.feed("subscriptions", "add", user.base + "/", "--user", "me:secret")
+      #expect(added.status == 0 && added.output == "Added open, 1 image: \(link)\n")
+      #expect(added.errors.contains("Warning: \(link) has another scheme, host or port than \(user.base)/"))
+      #expect(
+        added.errors.contains(
+          "hint: if they are for the feed, too, run \"feed subscriptions add \(link) --user name:password\"\n"))
+      #expect(try !String(contentsOfFile: user.list, encoding: .utf8).contains("me:secret"))
+      #expect(try await !user.feed("load", "--refresh", "--format", "json").output.contains("told too much"))
+      // They are saved for a feed on the page's own server.
+      let own = try await user.feed("subscriptions", "add", user.base + "/own", "--header", "X-Key: k")
+      #expect(own.status == 0 && !own.errors.contains("Warning"))
+      #expect(try String(contentsOfFile: user.list, encoding: .utf8).contains("X-Key: k"))
+    }
+  }
+
+  @Test func `add saves a feed that redirects with the ids that later loads find`() async throws {
+    try await withUser { user in
+      let old = user.base + "/old"
+      #expect(try await user.feed("subscriptions", "add", old).status == 0)
+      func ids(_ words: String...) async throws -> [Substring] {
+        let run = try await FeedBinary.run(
+          ["load", old, "--format", "json"] + words, environment: user.environment)
+        return run.output.matches(of: #/"id":"([^"]+)"/#).map(\.output.1)
+      }
+      let added = try await ids("--offline")
+      #expect(added.count == 2)
+      #expect(try await added == ids("--refresh", "--cache", user.folder.path + "/other.db"))
+    }
+  }
+
+  @Test func `a feed's title of any length is shortened, and a list with an own title that is too long isn't written`()
+    async throws
+  {
+    try await withUser { user in
+      #expect(try await user.feed("subscriptions", "add", user.base + "/long").status == 0)
+      let list = try await user.feed("subscriptions")
+      #expect(list.status == 0 && list.output == "1. \(user.base)/long  \(String(repeating: "x", count: 200))\n")
+      let long = String(repeating: "y", count: 70_000)
+      let refused = try await user.feed("subscriptions", "rename", "1", long)
+      #expect(refused.status == 1 && refused.output == "")
+      #expect(refused.errors.contains("was not changed, because the new list could not be read again. The new list"))
+      #expect(try await user.feed("subscriptions").output == list.output)
+    }
+  }
+
+  @Test func `a number that no feed can have refers to no feed`() throws {
+    let feed = SubscribedFeed(address: try #require(URL(string: "http://e.example/")))
+    for text in ["\(Int.min)", "\(Int.max)", "0", "2"] {
+      #expect(try FeedReference.find(text, in: []) == nil && FeedReference.find(text, in: [feed]) == nil)
+    }
+  }
+
+  @Test func `a list that is cut off isn't changed, and its export says so`() async throws {
+    try await withUser { user in
+      let cut = user.folder.appendingPathComponent("cut.opml").path
+      try Data("<opml><body><outline text='A' xmlUrl='http://e.example/'/><outline te".utf8)
+        .write(to: URL(fileURLWithPath: cut))
+      let refused = try await user.feed("subscriptions", "rename", "1", "B", "--opml", cut)
+      #expect(refused.status == 1 && refused.errors.contains("\(cut) is cut off, so it was not changed."))
+      let exported = try await user.feed("subscriptions", "export", "--opml", cut)
+      #expect(exported.output.contains("http://e.example/"))
+      #expect(exported.errors == "\(cut) is cut off; feeds may be missing\n")
+    }
+  }
+
   @Test func `add at a terminal prompts for one of several feeds`() throws {
     let urls = try ["http://e.example/1", "http://e.example/2", "http://e.example/3"].map {
       try #require(URL(string: $0))
@@ -93,7 +169,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     #expect(FeedFinder.chosen("2", of: urls) == [urls[1]])
     #expect(FeedFinder.chosen("1, 3", of: urls) == [urls[0], urls[2]])
     #expect(FeedFinder.chosen("all", of: urls) == urls)
-    for wrong in ["", "4", "0", "x", "1 x"] { #expect(FeedFinder.chosen(wrong, of: urls) == []) }
+    for wrong in ["", "4", "0", "x", "1 x", "\(Int.min)"] { #expect(FeedFinder.chosen(wrong, of: urls) == []) }
   }
 
   @Test func `add refuses a URL that isn't a feed, except with --force`() async throws {

@@ -59,13 +59,18 @@ struct StarCommand: ParsableCommand {
       let starred = items.publisher.setFailureType(to: FeedStoreError.self)
         .flatMap(maxPublishers: .max(1)) { name in
           desk.history.items(named: name).flatMap { found -> AnyPublisher<Line, FeedStoreError> in
-            guard let item = found.first else {
-              return Just(Line(text: "", problem: "\(name.printable) isn't an item in \(desk.path.printable)\n"))
+            // The same item may be in several feeds.
+            let chosen = isStarred ? Array(found.prefix(1)) : found.filter(\.isStarred)
+            guard let item = chosen.first else {
+              let problem = found.isEmpty ? "isn't an item in \(desk.path.printable)" : "isn't starred"
+              return Just(Line(text: "", problem: "\(name.printable) \(problem)\n"))
                 .setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
             }
             let word = isStarred ? "Starred" : "No longer starred:"
             let caption = (item.image.caption ?? item.image.addressText).printable(limit: 200)
-            return desk.history.setStar(isStarred, item.image.id, of: item.address)
+            return chosen.publisher.setFailureType(to: FeedStoreError.self)
+              .flatMap(maxPublishers: .max(1)) { desk.history.setStar(isStarred, $0.image.id, of: $0.address) }
+              .collect()
               .flatMap(maxPublishers: .max(1)) { _ -> AnyPublisher<Line, FeedStoreError> in
                 let line = Line(text: "\(word) \(caption)\n")
                 guard isStarred else { return Just(line).setFailureType(to: FeedStoreError.self).eraseToAnyPublisher() }

@@ -19,7 +19,7 @@ enum FeedReference {
           + named.map(\.address.shown).joined(separator: ", "))
     }
     if let feed = named.first { return feed }
-    guard let number = Int(text), feeds.indices.contains(number - 1) else { return nil }
+    guard let number = Int(text), 0 < number, number <= feeds.count else { return nil }
     return feeds[number - 1]
   }
 

@@ -17,7 +17,7 @@ struct FeedFinder {
 
   let client: ObservedClient
   let cache: FeedCache
-  let timeout: Duration
+  let options: FeedLoader.Options
   let session: Session
 
   /// The feed at a URL, or the feed that the page at that URL links to. If the page links to several, the user chooses,
@@ -51,13 +51,12 @@ struct FeedFinder {
   private func feed(
     at address: URL, namedBy origin: URL, _ client: HeadedHTTPClient
   ) -> AnyPublisher<Found, RemoteFeedError> {
-    var request = HTTPRequest(address, timeout: timeout, maxBodyBytes: 32 << 20)
+    // The same steps as in a load, so that a load finds the same items.
+    var requests = FeedRequests(of: address, client: client, on: session.loop, options: options)
     // A URL from a page must not by itself give access to a private network.
-    if address != origin { request.origin = origin }
+    if address != origin { requests.origin = origin }
     let console = session.console
-    return client.open(request)
-      .asDocument()
-      .mapFeed(on: session.loop)
+    return requests.images(at: address, since: FeedValidators())
       .caching(to: cache.feed(at: address)) { console.warn("\($0)") }
       .map {
         Found(address: address, title: $0.title, images: $0.count, itemsWithoutImages: $0.omittedItems)
@@ -89,7 +88,7 @@ struct FeedFinder {
   static func chosen(_ answer: String, of urls: [URL]) -> [URL] {
     let words = answer.split { $0 == " " || $0 == "," }
     if words.map({ $0.lowercased() }) == ["all"] { return urls }
-    let numbers = words.map { Int($0).flatMap { urls.indices.contains($0 - 1) ? $0 - 1 : nil } }
-    return numbers.contains(nil) ? [] : numbers.compactMap { $0 }.map { urls[$0] }
+    let numbers = words.map { Int($0).flatMap { 0 < $0 && $0 <= urls.count ? $0 : nil } }
+    return numbers.contains(nil) ? [] : numbers.compactMap { $0 }.map { urls[$0 - 1] }
   }
 }

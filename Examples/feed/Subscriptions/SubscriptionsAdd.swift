@@ -1,5 +1,6 @@
 import ArgumentParser
 import FeedFormats
+import FeedHTTP
 import FeedStream
 import Foundation
 import ImageFeed
@@ -41,6 +42,9 @@ struct SubscriptionsAdd: ParsableCommand {
     transform: DurationArgument.init(positive:))
   var timeout = DurationArgument(.seconds(30))
 
+  /// The maximum length of a title that a feed gives itself, in Unicode scalars.
+  private static let longestTitle = 200
+
   @OptionGroup var options: SubscriptionOptions
 
   @OptionGroup var request: RequestOptions
@@ -76,11 +80,19 @@ struct SubscriptionsAdd: ParsableCommand {
     let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
     session.cache = cache
     let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
-    let finder = FeedFinder(client: client, cache: cache, timeout: timeout.duration, session: session)
+    var choices = FeedLoader.Options()
+    choices.timeout = timeout.duration
+    choices.pageImages = PageImageBook(store)
+    let finder = FeedFinder(client: client, cache: cache, options: choices, session: session)
     let lines = addresses.publisher.concatMap { address -> AnyPublisher<Result<String, SubscriptionFileError>, Never> in
       if known.contains(address) { return keep(address, nil, in: file, on: session) }
       return finder.feeds(at: address, sending: request.headers(for: address))
-        .flatMap { found in keep(found.address, found, in: file, on: session).setFailureType(to: RemoteFeedError.self) }
+        .flatMap { found in
+          let isSent = found.address.hasSameOrigin(as: address) || !hasCredentials
+          if !isSent { reportOtherOrigin(found.address, address, session.console) }
+          return keep(found.address, found, sending: isSent, in: file, on: session)
+            .setFailureType(to: RemoteFeedError.self)
+        }
         .catch { error in refused(address, error, in: file, on: session) }
         .eraseToAnyPublisher()
     }
@@ -93,15 +105,33 @@ struct SubscriptionsAdd: ParsableCommand {
     try session.finish(closing: store)
   }
 
+  private var hasCredentials: Bool { !request.header.isEmpty || request.user != nil || request.netrc }
+
+  /// Says that the credentials for a page aren't saved for its feed, which has another origin.
+  private func reportOtherOrigin(_ feed: URL, _ page: URL, _ console: Console) {
+    let used = [
+      request.header.isEmpty ? nil : "--header 'Name: value'", request.user.map { _ in "--user name:password" },
+      request.netrc ? "--netrc" : nil,
+    ].compactMap { $0 }.joined(separator: " ")
+    console.warn(
+      "\(feed.shown) has another scheme, host or port than \(page.shown), so the header fields and credentials for the "
+        + "page are not saved for the feed.")
+    console.hint("if they are for the feed, too, run \"feed subscriptions add \(feed.shown) \(used)\"")
+  }
+
   /// Adds a feed to the list, or changes its settings, and reports the result.
+  ///
+  /// - Parameter isSent: false if the header fields and credentials belong to another origin.
   private func keep(
-    _ address: URL, _ found: FeedFinder.Found?, in file: SubscriptionFile, on session: Session
+    _ address: URL, _ found: FeedFinder.Found?, sending isSent: Bool = true, in file: SubscriptionFile,
+    on session: Session
   ) -> AnyPublisher<Result<String, SubscriptionFileError>, Never> {
     // Keep a title that the user has chosen.
     let change = SubscribedFeed(
-      address: address, title: title, folders: folder, interval: every?.duration, headers: request.header,
-      user: request.user, usesNetrc: request.netrc)
-    let wanted = change.titled(title ?? found?.title)
+      address: address, title: title, folders: folder, interval: every?.duration,
+      headers: isSent ? request.header : [], user: isSent ? request.user : nil, usesNetrc: isSent && request.netrc)
+    // A feed may claim a title of megabytes.
+    let wanted = change.titled(title ?? found?.title.map { String($0.unicodeScalars.prefix(Self.longestTitle)) })
     return SerialWorker(on: session.loop).publisher {
       Result { () throws(SubscriptionFileError) in
         try file.update { list -> String in

@@ -58,13 +58,12 @@ struct SubscriptionsMove: ParsableCommand {
     let result = try options.file().update { list in
       Result {
         let result = try FeedReference.find(feeds, in: list.subscriptions)
-        for feed in result.found { list.move(feed.address, to: folder) }
-        return result
+        return (moved: result.found.filter { list.move($0.address, to: folder) }, missing: result.missing)
       }
     }
-    let (found, missing) = try result.get()
+    let (moved, missing) = try result.get()
     let place = folder.isEmpty ? "out of all folders" : "to \(folder.joined(separator: " / ").printable)"
-    try StandardOutput.write(found.map { "Moved \($0.title?.printable ?? $0.address.shown) \(place)\n" }.joined())
+    try StandardOutput.write(moved.map { "Moved \($0.title?.printable ?? $0.address.shown) \(place)\n" }.joined())
     try FeedReference.report(missing: missing)
   }
 }
@@ -85,12 +84,11 @@ struct SubscriptionsRemove: ParsableCommand {
     let result = try options.file().update { list in
       Result {
         let result = try FeedReference.find(feeds, in: list.subscriptions)
-        for feed in result.found { list.remove(feed.address) }
-        return result
+        return (removed: result.found.filter { list.remove($0.address) }, missing: result.missing)
       }
     }
-    let (found, missing) = try result.get()
-    try StandardOutput.write(found.map { "Removed \($0.address.shown)\n" }.joined())
+    let (removed, missing) = try result.get()
+    try StandardOutput.write(removed.map { "Removed \($0.address.shown)\n" }.joined())
     try FeedReference.report(missing: missing)
   }
 }

@@ -35,15 +35,18 @@ struct SubscriptionsImport: ParsableCommand {
     var text = "Added \(added) of \(total) \(total == 1 ? "feed" : "feeds")"
     if added < total { text += "; the others were already in the list" }
     try StandardOutput.write(text + "\n")
-    if other.isCutOff {
-      let name = place == "-" ? "Standard input" : place.printable
-      StandardError.shared.write("\(name) is cut off; feeds may be missing\n")
-    }
+    if other.isCutOff { Self.reportCutOff(place == "-" ? "Standard input" : place) }
     if unusable > 0 {
       StandardError.shared.write(
         "\(unusable) \(unusable == 1 ? "entry has" : "entries have") no http or https URL and "
           + "\(unusable == 1 ? "was" : "were") skipped\n")
     }
+  }
+}
+
+extension SubscriptionsImport {
+  fileprivate static func reportCutOff(_ name: String) {
+    StandardError.shared.write("\(name.printable) is cut off; feeds may be missing\n")
   }
 }
 
@@ -70,8 +73,10 @@ struct SubscriptionsExport: ParsableCommand {
     guard options.fleet == nil else {
       throw ValidationError("A fleet's list can't be exported; \"feed subscriptions list --store <url>\" prints it.")
     }
-    let all = try options.file().read() ?? OPML(title: "Subscriptions")
+    let file = try options.file()
+    let all = try file.read() ?? OPML(title: "Subscriptions")
     let list = all.withoutSecrets
+    if all.isCutOff { SubscriptionsImport.reportCutOff(file.path) }
     if list != all {
       StandardError.shared.write(
         "The export leaves out the list's header fields and credentials, but not passwords in URLs\n")

@@ -19,7 +19,7 @@ extension FeedHealth: StoredNote {
     succeeded = fields.date(10)
     changed = fields.date(11)
     changeInterval = fields.number(12)
-    failures = fields.integer(13) ?? 0
+    failures = max(0, fields.integer(13) ?? 0)
     outcome = fields.text(14) ?? ""
     isGone = fields.flag(15) ?? false
     hints.minutesToLive = fields.integer(16)
@@ -29,7 +29,7 @@ extension FeedHealth: StoredNote {
     if let to = fields.url(20), let since = fields.date(21) {
       move = Move(to: to, since: since, isBelieved: fields.flag(22) ?? false)
     }
-    polls = fields.integer(23) ?? 0
+    polls = max(0, fields.integer(23) ?? 0)
     begun = fields.date(24)
     if let hub = fields.url(25), let topic = fields.url(26) { self.hub = HubLink(hub: hub, topic: topic) }
     push = PushLease(fields, hub)

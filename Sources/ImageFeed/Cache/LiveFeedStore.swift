@@ -36,7 +36,9 @@ extension LiveFeedStore {
 
   /// Delivers the changes of many feeds, with a single watch for all of them. After each change, all timestamps are
   /// compared, and only the feeds whose timestamps differ are read. A feed that can't be read is delivered as a
-  /// failure, and the others continue.
+  /// failure, and the others continue. If the store can't be read or watched, for example because its folder was
+  /// deleted, this is delivered once as a failure of each feed. The store is then read and watched again every second
+  /// until that succeeds.
   package func changes(
     of addresses: [URL], on scheduler: any LoopScheduler
   ) -> AnyPublisher<(address: URL, change: Result<FeedChange, FeedStoreError>), FeedStoreError> {
@@ -54,7 +56,8 @@ private struct FeedChanges<Output>: Publisher {
   let store: any LiveFeedStore
   let addresses: [URL]
   let scheduler: any LoopScheduler
-  /// Makes the value to deliver; if it throws an error, the publisher fails with that error.
+  /// Makes the value to deliver. If it throws an error, the publisher fails with that error; otherwise, it continues
+  /// even after failures.
   let value: (URL, Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> Output
 
   var _deliversAtHome: Bool { true }
@@ -74,6 +77,10 @@ private final class FeedChangesReader<Output>: PullSource {
   /// True if something was saved since the store was last read.
   private var isStale = false
   private var reading: (any Cancellable)?
+  /// The pause after a failure.
+  private var pause: (any Cancellable)?
+  /// The failure that was delivered last, if the store hasn't been read since.
+  private var reported: FeedStoreError?
 
   init(_ changes: FeedChanges<Output>) {
     self.changes = changes
@@ -82,10 +89,11 @@ private final class FeedChangesReader<Output>: PullSource {
   }
 
   func cancelled(_: PullSubscription<Output, FeedStoreError>) {
-    for work in [watch.take(), reading.take()] { work?.cancel() }
+    for work in [watch.take(), reading.take(), pause.take()] { work?.cancel() }
   }
 
   func wanted(by subscription: PullSubscription<Output, FeedStoreError>) -> Bool {
+    guard pause == nil else { return false }
     if watch == nil {
       watch = changes.store.watch(on: changes.scheduler) { [weak self, weak subscription] news in
         guard let self, let subscription else { return }
@@ -93,9 +101,7 @@ private final class FeedChangesReader<Output>: PullSource {
         case .success:
           isStale = true
           subscription.serve()
-        case .failure(let error):
-          cancelled(subscription)
-          subscription.end(.failure(error), dropsHeld: true)
+        case .failure(let error): failed(error, subscription, dropsHeld: true)
         }
       }
     }
@@ -107,14 +113,36 @@ private final class FeedChangesReader<Output>: PullSource {
       guard let self, let subscription else { return }
       reading = nil
       do throws(FeedStoreError) {
-        for found in try result.get() { subscription.hold(try changes.value(found.address, found.change)) }
+        let found = try result.get()
+        reported = nil
+        for one in found { subscription.hold(try changes.value(one.address, one.change)) }
         subscription.serve()
       } catch {
-        cancelled(subscription)
-        subscription.end(.failure(error))
+        failed(error, subscription)
       }
     }
     return false
+  }
+
+  /// Ends the stream, or delivers the failure, and watches the store again after a pause.
+  private func failed(
+    _ error: FeedStoreError, _ subscription: PullSubscription<Output, FeedStoreError>, dropsHeld: Bool = false
+  ) {
+    cancelled(subscription)
+    do throws(FeedStoreError) {
+      let failures = try changes.addresses.map { address throws(FeedStoreError) in
+        try changes.value(address, .failure(error))
+      }
+      if error != reported { for failure in failures { subscription.hold(failure) } }
+      reported = error
+      pause = changes.scheduler.once(after: Duration.seconds(1)) { [weak self, weak subscription] in
+        self?.pause = nil
+        subscription?.serve()
+      }
+      subscription.serve()
+    } catch {
+      subscription.end(.failure(error), dropsHeld: dropsHeld)
+    }
   }
 }
 

@@ -36,6 +36,13 @@ package struct PageImageBook: Sendable {
     return images.filled(items, with: note.found)
   }
 
+  /// Adds the images found on items' pages to those of a later page of a feed, whose items aren't recorded.
+  func filling(_ images: FeedImages, of address: URL) -> FeedImages {
+    guard !images.imageless.isEmpty else { return images.withoutImageless }
+    let note = (try? store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) }) ?? nil
+    return images.filled(images.imageless, with: note?.found ?? [:])
+  }
+
   /// The pages of a feed's items that have not been read yet, in the order of the feed's document.
   package func openPages(of address: URL) throws(FeedStoreError) -> [Page] {
     let note = try store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) } ?? nil

@@ -31,7 +31,10 @@ final class SavedViews: Sendable {
       switch change {
       case .success(nil): return nil
       case .success(let change?): return (address, .success(change))
-      case .failure(let error): return (address, .failure(error))
+      case .failure(let error):
+        // Read the feed again at the next change, even if that is another feed's.
+        noted.withLock { $0[address] = nil }
+        return (address, .failure(error))
       }
     }
   }

@@ -98,9 +98,10 @@ public struct FeedLoader {
   ///
   /// - Parameters:
   ///   - isPrivate: true if the page that links to the URL came from a private network; `nil` if that is unknown.
+  ///   - isFirst: false for a later page of the feed.
   func images(
-    at address: URL, namedBy isPrivate: Bool?
+    at address: URL, namedBy isPrivate: Bool?, isFirst: Bool
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
-    requests.images(at: address, namedBy: isPrivate)
+    requests.images(at: address, namedBy: isPrivate, isFirst: isFirst)
   }
 }

@@ -18,6 +18,8 @@ package struct FeedRequests {
   private let client: any HTTPClient
   private let scheduler: any LoopScheduler
   private let options: FeedLoader.Options
+  /// The URL of the page that led to the feed; `nil` if the user named the feed.
+  package var origin: URL?
   package weak var observer: (any FeedExchangeObserver)?
   /// Receives the images on the thread pool, right after they are read.
   package var onRead: (@Sendable (FeedImages) -> Void)?
@@ -59,15 +61,20 @@ package struct FeedRequests {
   ///
   /// - Parameters:
   ///   - isPrivate: true if the page that links to the URL came from a private network; `nil` if that is unknown.
+  ///   - isFirst: false for a later page of the feed, whose items' pages aren't searched for images.
   func images(
-    at url: URL, namedBy isPrivate: Bool?
+    at url: URL, namedBy isPrivate: Bool?, isFirst: Bool
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
     var request = request(at: url)
     if request.origin != nil { request.originIsPrivate = isPrivate }
     return open(request)
       .asDocument()
       .map(identified)
-      .mapFeed(options.formats, within: options.limits, on: scheduler)
+      .mapFeed(options.formats, within: options.limits, unless: nil, on: scheduler) {
+        [address, book = options.pageImages] images in
+        guard let book else { return images.withoutImageless }
+        return isFirst ? book.completing(images, of: address) : book.filling(images, of: address)
+      }
   }
 
   /// The document, whose images get the same ids in each load, even if the feed redirects to a different URL each time.
@@ -92,6 +99,8 @@ package struct FeedRequests {
     if url != address {
       request.origin = address
       if !url.hasSameOrigin(as: address) { request.url = url.withoutUser }
+    } else {
+      request.origin = origin
     }
     return request
   }

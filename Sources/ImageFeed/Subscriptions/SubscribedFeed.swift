@@ -10,7 +10,7 @@ public struct SubscribedFeed: Hashable, Sendable {
   public var title: String?
   /// The folders that contain the feed, outermost first.
   public var folders: [String]
-  /// The polling interval, if it isn't the default.
+  /// The polling interval, if it isn't the default. In a list, an interval of zero counts as missing.
   public var interval: Duration?
   /// The name of the credentials that its server requires; the secrets themselves are kept elsewhere.
   public var credentials: String?
@@ -42,14 +42,18 @@ public struct SubscribedFeed: Hashable, Sendable {
 /// value"` (several fields on separate lines), `feed:user="name:password"`, `feed:netrc="yes"`.
 extension OPML {
   static let vocabulary = "urn:feedstream:subscription"
+  /// The prefix that means ``vocabulary`` in a list that declares neither.
+  private static let usualPrefix = "feed"
 
-  /// The feeds of a list, each URL once.
+  /// The feeds of a list, each URL once. In these URLs, characters that URLs can't have are percent-encoded.
   public var subscriptions: [SubscribedFeed] {
-    feeds.compactMap { feed in
-      guard let address = URL(string: feed.address) else { return nil }
+    var known: Set<URL> = []
+    return feeds.compactMap { feed in
+      guard let address = URL(string: feed.address), known.insert(address).inserted else { return nil }
       return SubscribedFeed(
         address: address, title: feed.outline.name.flatMap { $0 == address.host ? nil : $0 }, folders: feed.folders,
-        interval: own("interval", of: feed.outline).flatMap { try? Duration(parsing: $0) },
+        interval: own("interval", of: feed.outline).flatMap { try? Duration(parsing: $0) }
+          .flatMap { $0 > .zero ? $0 : nil },
         credentials: own("credentials", of: feed.outline),
         headers: (own("header", of: feed.outline) ?? "").split(separator: "\n").map(String.init),
         user: own("user", of: feed.outline), usesNetrc: own("netrc", of: feed.outline)?.lowercased() == "yes")
@@ -66,7 +70,7 @@ extension OPML {
       for one in attributes { outline[attribute: one.name] = one.value }
     }
     if isKnown, !subscription.folders.isEmpty { move(subscription.address, to: subscription.folders) }
-    if !isKnown { insert(subscription, attributes) }
+    if !isKnown { insert(subscription, attributes, FolderPlaces(outlines)) }
     return !isKnown
   }
 
@@ -74,9 +78,10 @@ extension OPML {
   ///
   /// - Returns: the number of added subscriptions.
   @discardableResult public mutating func add(_ subscriptions: [SubscribedFeed]) -> Int {
-    var known = Set(feeds.map(\.address))
+    var known = Set(feeds.map { Self.spelled($0.address) })
     let new = subscriptions.filter { known.insert($0.address.absoluteString).inserted }
-    for one in new { insert(one, attributes(of: one)) }
+    let folders = FolderPlaces(outlines)
+    for one in new { insert(one, attributes(of: one), folders) }
     return new.count
   }
 
@@ -91,43 +96,45 @@ extension OPML {
     return given.map { (name: name($0), value: $1) }
   }
 
-  private mutating func insert(_ subscription: SubscribedFeed, _ attributes: [(name: String, value: String)]) {
+  private mutating func insert(
+    _ subscription: SubscribedFeed, _ attributes: [(name: String, value: String)], _ places: FolderPlaces
+  ) {
     var outline = Outline(
       text: subscription.title ?? subscription.address.host ?? subscription.address.absoluteString,
       address: subscription.address.absoluteString, attributes: [Attribute("type", "rss")])
     for one in attributes { outline[attribute: one.name] = one.value }
-    Self.insert(outline, in: Self.names(subscription.folders)[...], of: &outlines)
+    Self.insert(outline, in: Self.names(subscription.folders)[...], of: &outlines, places)
   }
 
   /// Adds the feeds of another list that this one lacks, in the same folders.
   ///
   /// - Returns: the number of added feeds.
   public mutating func add(_ list: OPML) -> Int {
-    var known = Set(feeds.map(\.address))
+    var known = Set(feeds.map { Self.spelled($0.address) })
     var added = 0
-    let declared = list.declared
-    for feed in list.feeds where known.insert(feed.address).inserted {
+    let (declared, places) = (list.declared, FolderPlaces(outlines))
+    for feed in list.feeds where known.insert(Self.spelled(feed.address)).inserted {
       var outline = adopted(feed.outline, declared)
       (outline.address, outline.outlines) = (feed.address, [])
-      Self.insert(outline, in: feed.folders[...], of: &outlines)
+      Self.insert(outline, in: feed.folders[...], of: &outlines, places)
       added += 1
     }
     return added
   }
 
   /// Moves the feed with the given URL into a folder, which is specified by its path from the outermost folder, and
-  /// removes folders that become empty.
+  /// removes folders that become empty. Feeds inside the feed's outline stay in place.
   ///
   /// - Returns: false if there is no such feed, or it is already in that folder.
   @discardableResult public mutating func move(_ address: URL, to folders: [String]) -> Bool {
     let folders = Self.names(folders)
-    guard let feed = feeds.first(where: { $0.address == address.absoluteString }), feed.folders != folders else {
-      return false
-    }
+    guard let feed = feeds.first(where: { Self.spelled($0.address) == address.absoluteString }),
+      feed.folders != folders
+    else { return false }
     var outline = adopted(feed.outline, declared)
     (outline.address, outline.outlines) = (feed.address, [])
-    _ = Self.remove(feed.address, from: &outlines)
-    Self.insert(outline, in: folders[...], of: &outlines)
+    _ = Self.remove(address.absoluteString, from: &outlines)
+    Self.insert(outline, in: folders[...], of: &outlines, FolderPlaces(outlines))
     return true
   }
 
@@ -140,7 +147,7 @@ extension OPML {
     return copy
   }
 
-  /// Removes the feed with the given URL, and folders that become empty.
+  /// Removes the feed with the given URL, and folders that become empty. Feeds inside the feed's outline stay in place.
   ///
   /// - Returns: false if there was none.
   @discardableResult public mutating func remove(_ address: URL) -> Bool {
@@ -150,7 +157,7 @@ extension OPML {
 
 extension OPML {
   private func name(_ attribute: String) -> String {
-    "\(namespaces.first { $0.value == Self.vocabulary }?.name ?? "feed"):\(attribute)"
+    "\(namespaces.first { $0.value == Self.vocabulary }?.name ?? Self.usualPrefix):\(attribute)"
   }
 
   /// The value of an attribute of our own vocabulary; `nil` if its prefix means another vocabulary.
@@ -164,7 +171,18 @@ extension OPML {
     return meaning ?? Self.vocabulary == Self.vocabulary ? value : nil
   }
 
-  private mutating func declareVocabulary() { _ = prefix(for: Self.vocabulary, preferring: "feed") }
+  private mutating func declareVocabulary() { _ = prefix(for: Self.vocabulary, preferring: Self.usualPrefix) }
+
+  /// Declares our vocabulary if the list uses its usual prefix without a declaration, as in a list to which a user has
+  /// added our attributes. Otherwise, the attributes would be read, but not written again.
+  mutating func declareUsedVocabulary() {
+    let isDeclared = namespaces.contains { $0.name == Self.usualPrefix || $0.value == Self.vocabulary }
+    if !isDeclared, Self.uses(Self.usualPrefix, in: outlines) { declareVocabulary() }
+  }
+
+  private static func uses(_ prefix: String, in outlines: [Outline]) -> Bool {
+    outlines.contains { $0.attributes.contains { $0.prefix == prefix } || uses(prefix, in: $0.outlines) }
+  }
 
   /// The list's prefix for a vocabulary, which is declared if it has none yet; `nil` if there is no room for another.
   private mutating func prefix(for vocabulary: String, preferring prefix: String) -> String? {
@@ -187,6 +205,9 @@ extension OPML {
   /// - Parameter declared: the declarations of the list that the outline comes from.
   private mutating func adopted(_ outline: Outline, _ declared: [String: String]) -> Outline {
     var meanings = declared
+    if !meanings.values.contains(Self.vocabulary), meanings[Self.usualPrefix] == nil {
+      meanings[Self.usualPrefix] = Self.vocabulary
+    }
     for one in outline.attributes { if let prefix = one.declaredPrefix { meanings[prefix] = one.value } }
     var outline = outline
     outline.attributes = outline.attributes.compactMap { attribute in
@@ -200,44 +221,4 @@ extension OPML {
 
   /// The names of folders as lists show them, on one line.
   private static func names(_ folders: [String]) -> [String] { folders.map(plainLine).filter { !$0.isEmpty } }
-
-  /// - Returns: true if there was such a feed.
-  private static func change(_ outlines: inout [Outline], _ address: String, _ body: (inout Outline) -> Void) -> Bool {
-    for index in outlines.indices {
-      if outlines[index].webAddress == address {
-        body(&outlines[index])
-        return true
-      }
-      if change(&outlines[index].outlines, address, body) { return true }
-    }
-    return false
-  }
-
-  private static func changeAll(_ outlines: inout [Outline], _ body: (inout Outline) -> Void) {
-    for index in outlines.indices {
-      body(&outlines[index])
-      changeAll(&outlines[index].outlines, body)
-    }
-  }
-
-  private static func insert(_ outline: Outline, in folders: ArraySlice<String>, of outlines: inout [Outline]) {
-    guard let folder = folders.first else { return outlines.append(outline) }
-    let index = outlines.firstIndex { $0.address == nil && $0.name == folder } ?? outlines.count
-    if index == outlines.count { outlines.append(Outline(text: folder)) }
-    insert(outline, in: folders.dropFirst(), of: &outlines[index].outlines)
-  }
-
-  private static func remove(_ address: String, from outlines: inout [Outline]) -> Bool {
-    var isRemoved = false
-    for index in outlines.indices.reversed() {
-      if outlines[index].webAddress == address {
-        outlines.remove(at: index)
-        isRemoved = true
-      } else if remove(address, from: &outlines[index].outlines) {
-        isRemoved = true
-        if outlines[index].outlines.isEmpty, outlines[index].address == nil { outlines.remove(at: index) }
-      }
-    }
-    return isRemoved
-  }
 }

@@ -34,20 +34,26 @@ public struct SubscriptionFile: Sendable {
       throw .unreadable(path, error.systemReason)
     }
     do throws(FeedFormatError) {
-      return try OPML(parsing: [UInt8](bytes))
+      var list = try OPML(parsing: [UInt8](bytes))
+      list.declareUsedVocabulary()
+      return list
     } catch {
       throw .notAList(path, error)
     }
   }
 
-  /// Changes the list. If the file does not exist, `change` receives an empty list. If `change` changes nothing, nothing
-  /// is written.
+  /// Changes the list. If the file does not exist, `change` receives an empty list. If `change` changes nothing,
+  /// nothing is written. The file is also unchanged, and an error is thrown, if its end is missing, or if the new list
+  /// would exceed a limit with which lists are read.
   public func update<R>(_ change: (inout OPML) -> R) throws(SubscriptionFileError) -> R {
     try changingFolder {
       let old = try read()
       var list = old ?? OPML(title: "Subscriptions")
       let result = change(&list)
-      if list != old { try write(Data(list.document.utf8)) }
+      guard list != old else { return result }
+      // Feeds that haven't arrived would be lost, and the new list would look complete.
+      if let old, old.isCutOff { throw SubscriptionFileError.cutOff(path) }
+      try write(document(of: list))
       return result
     }
   }
@@ -60,7 +66,7 @@ public struct SubscriptionFile: Sendable {
     try changingFolder {
       guard replacing || file.identity == nil else { return false }
       if let identity = file.identity, !identity.isRegular { throw FeedDatabaseFailure(.notAFile) }
-      try write(Data(list.document.utf8))
+      try write(document(of: list))
       return true
     }
   }
@@ -92,6 +98,17 @@ public struct SubscriptionFile: Sendable {
     }
   }
 
+  /// The bytes of a list, which can be read again.
+  private func document(of list: OPML) throws(SubscriptionFileError) -> Data {
+    let bytes = [UInt8](list.document.utf8)
+    do throws(FeedFormatError) {
+      _ = try OPML(parsing: bytes)
+    } catch {
+      throw .overLimit(path, error)
+    }
+    return Data(bytes)
+  }
+
   /// Writes a file that only the current user can access, because URLs may contain secrets.
   private func write(_ document: Data) throws {
     // Follow a symbolic link, so that the list stays where its owner keeps it.
@@ -117,6 +134,10 @@ public enum SubscriptionFileError: Error, Hashable, Sendable {
   /// The file isn't OPML, or is too large.
   case notAList(String, FeedFormatError)
   case unwritable(String, String)
+  /// The end of the file is missing, so the list wasn't changed.
+  case cutOff(String)
+  /// The new list would exceed a limit with which lists are read, so it wasn't written.
+  case overLimit(String, FeedFormatError)
 }
 
 extension SubscriptionFileError: CustomStringConvertible, LocalizedError {
@@ -128,6 +149,11 @@ extension SubscriptionFileError: CustomStringConvertible, LocalizedError {
     case .notAList(let path, .webPage): "\(path) is a web page, not a list of subscriptions (OPML)."
     case .notAList(let path, let error): InvalidData(error).description(ofFile: path)
     case .unwritable(let path, let reason): "Cannot write \(path): \(reason)"
+    case .cutOff(let path):
+      "\(path) is cut off, so it was not changed. If nothing is missing, add </opml> at its end."
+    case .overLimit(let path, let error):
+      "\(path) was not changed, because the new list could not be read again. "
+        + InvalidData(error).description(ofFile: "The new list")
     }
   }
 

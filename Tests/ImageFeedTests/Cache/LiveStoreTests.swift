@@ -156,6 +156,30 @@ import Testing
     #expect(recorder.failure?.cause == .notPermitted)
   }
 
+  @Test func `a store that can't be read for a while doesn't end the stream of many feeds' changes`() throws {
+    let world = World()
+    try world.save(Self.two)
+    var (told, errors, isOver) = ([Int](), 0, false)
+    let subscription = world.disk.changes(of: [address, otherAddress], on: world.time)
+      .sink { _ in
+        isOver = true
+      } receiveValue: {
+        do { told.append(try $0.change.get().added.count) } catch { errors += 1 }
+      }
+    world.time.run()
+    world.disk.setFaults { step, _ in step == .read ? .fail(.busy) : nil }
+    // The save fails, too, but the watch is notified of it.
+    let feed = CachedFeed(images: Self.three, timestamp: noon + 1)
+    _ = try? world.disk.replace(for: address, with: feed, now: noon + 1)
+    world.time.advance(by: .seconds(5))
+    #expect(told == [2] && errors == 2 && !isOver)
+    world.disk.setFaults { _, _ in nil }
+    _ = try world.disk.replace(for: address, with: feed, now: noon + 1)
+    world.time.advance(by: .seconds(2))
+    #expect(told == [2, 1] && errors == 2 && !isOver)
+    subscription.cancel()
+  }
+
   @Test func `the in-memory store notifies its subscribers too`() throws {
     let world = World()
     let store = InMemoryFeedStore()
@@ -193,6 +217,41 @@ import Testing
     loop.schedule(after: loop.now.advanced(by: .milliseconds(200))) { save(Self.two, 0) }
     loop.run()
     #expect(changes.map(\.added) == [[0, 1], [2]])
+    subscription.cancel()
+    loop.run()
+    reader.close()
+    writer.close()
+  }
+
+  @Test(.timeLimit(.minutes(5))) func `many feeds' changes continue after the store's folder was deleted`() throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("new/cache.db")
+    let (reader, writer) = (SQLiteFeedStore(path: path), SQLiteFeedStore(path: path))
+    let loop = EventLoop()
+    defer { loop.close() }
+    let worker = SerialWorker(on: loop)
+    func save(_ images: FeedImages, _ seconds: Double) {
+      worker.perform {
+        try? writer.replace(
+          for: address, with: CachedFeed(images: images, timestamp: noon + seconds), now: noon + seconds)
+      } completion: { _ in
+      }
+    }
+    var counts: [Int] = []
+    let subscription = reader.changes(of: [address, otherAddress], on: loop).sink { _ in
+      loop.stop()
+    } receiveValue: { address, change in
+      guard let count = try? change.get().feed?.images.count else {
+        // The folder was deleted.
+        if case .failure = change { save(Self.three, 1) }
+        return
+      }
+      counts.append(count)
+      if count == 3 { loop.stop() } else { try? FileManager.default.removeItem(atPath: folder.file("new")) }
+    }
+    loop.schedule(after: loop.now.advanced(by: .milliseconds(200))) { save(Self.two, 0) }
+    loop.run()
+    #expect(counts == [2, 3])
     subscription.cancel()
     loop.run()
     reader.close()

@@ -1,6 +1,7 @@
 import FeedStream
 import FeedStreamTesting
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -46,6 +47,7 @@ import Testing
 
   @Test(arguments: [
     "\"", "?!", "*", "harbour OR", "title:harbour", "NEAR(a b)", "a\0b", "-dusk", "(((", "'; DROP TABLE kept",
+    "a\"\u{308}b", "x\"\u{FE0F}", "a\"\u{308} OR harbour\"\u{308}",
   ])
   func `query syntax in a search is read as words`(text: String) throws {
     #expect(try titles(SeenQuery(text)) == [])
@@ -136,5 +138,30 @@ import Testing
     #expect(try !none.setStar(true, makePost(1).id, of: address, now: noon))
     try none.forgetHistory(of: nil)
     #expect(!FileManager.default.fileExists(atPath: folder.file("none.db")))
+  }
+
+  @Test func `the largest limit finds everything`() throws {
+    #expect(try titles(SeenQuery("harbour", limit: .max)) == ["Harbour at dawn", "Harbour seals"])
+    try save([], after: 3)
+    #expect(try store.history(of: address, after: nil, limit: .max).images.count == 3)
+  }
+
+  @Test func `if more items have the same date than fit into the index, the others are still found`() throws {
+    #expect(try titles(SeenQuery("mountain")) == ["Mountain"])
+    // One place is left for items of this second.
+    let time = noon + 30
+    let last = (Int64(time.timeIntervalSince1970) + 1) << 20 - 2
+    let queue = try DatabaseQueue(path: folder.file())
+    try queue.writeWithoutTransaction {
+      try $0.execute(sql: "UPDATE found SET id = ? WHERE place = 2", arguments: [last])
+    }
+    try queue.close()
+    try save(
+      [
+        makePost(5, title: "Valley", published: time), makePost(6, title: "Valley", published: time),
+        makePost(7, title: "Meadow", published: noon + 40),
+      ], of: otherAddress, after: 1)
+    #expect(try titles(SeenQuery("meadow")) == ["Meadow"])
+    #expect(try titles(SeenQuery("valley")) == ["Valley"])
   }
 }

@@ -126,4 +126,104 @@ import Testing
     ] { #expect(comments.isOfComments) }
     #expect(!link("https://e.example/feed/", "Blog » Feed").isOfComments)
   }
+
+  @Test(arguments: ["0s", "0ms", "0d", "soon"])
+  func `an interval of zero in a list is no interval, like one that can't be read`(text: String) throws {
+    let list =
+      "<opml xmlns:feed='urn:feedstream:subscription'><body>"
+      + "<outline text='A' xmlUrl='\(a)' feed:interval='\(text)'/></body></opml>"
+    #expect(try OPML(parsing: Array(list.utf8)).subscriptions.map(\.interval) == [nil])
+  }
+
+  @Test(arguments: ["https://e.example/Köln", "https://e.example/a b", "https://e.example/?x=a|b"])
+  func `a feed can be changed whatever the spelling of its URL`(text: String) throws {
+    let outline = "<outline text='A' xmlUrl='\(text)'/>"
+    var list = try OPML(parsing: Array("<opml><body>\(outline)</body></opml>".utf8))
+    let address = try #require(list.subscriptions.first).address
+    let isNew = list.add(SubscribedFeed(address: address, title: "B"))
+    #expect(!isNew && list.subscriptions.map(\.title) == ["B"])
+    let isMoved = list.move(address, to: ["X"])
+    #expect(isMoved && list.subscriptions.map(\.folders) == [["X"]])
+    let added = list.add([SubscribedFeed(address: address)])
+    var other = OPML()
+    other.add(SubscribedFeed(address: address))
+    let imported = list.add(other)
+    #expect(added == 0 && imported == 0)
+    list.outlines += other.outlines
+    #expect(list.subscriptions.count == 1)
+    let isRemoved = list.remove(address)
+    #expect(isRemoved && list.subscriptions.isEmpty && list.outlines.isEmpty)
+  }
+
+  @Test func `feeds inside a feed's outline stay when it is moved or removed`() throws {
+    let text = """
+      <opml xmlns:x='urn:1'><body><outline text='A' xmlUrl='\(a)' xmlns:x='urn:2'>
+      <outline text='B' xmlUrl='\(b)' x:y='1'/></outline></body></opml>
+      """
+    let changes: [(inout OPML) -> Void] = [{ [a] in _ = $0.move(a, to: ["X"]) }, { [a] in _ = $0.remove(a) }]
+    for change in changes {
+      var list = try OPML(parsing: Array(text.utf8))
+      change(&list)
+      let read = try OPML(parsing: Array(list.document.utf8))
+      let feed = try #require(read.feeds.first { $0.address == b.absoluteString })
+      #expect(
+        feed.folders == [] && feed.outline[attribute: "xmlns:x"] == "urn:2" && feed.outline[attribute: "x:y"] == "1")
+    }
+  }
+
+  @Test func `our attributes without a declaration are kept when a list changes or is imported`() throws {
+    let text = """
+      <opml><body><outline text='A' xmlUrl='\(a)' feed:interval='2h' feed:user='me:x'/></body></opml>
+      """
+    let file = SubscriptionFile(path: folder.file("feeds.opml"))
+    try Data(text.utf8).write(to: URL(fileURLWithPath: file.path))
+    try file.update { _ = $0.add(SubscribedFeed(address: b)) }
+    let wanted = SubscribedFeed(address: a, title: "A", interval: .seconds(7200), user: "me:x")
+    #expect(try file.read()?.subscriptions == [wanted, SubscribedFeed(address: b)])
+    var list = try OPML(parsing: Array("<opml xmlns:feed='urn:other'><body/></opml>".utf8))
+    _ = list.add(try OPML(parsing: Array(text.utf8)))
+    #expect(try OPML(parsing: Array(list.document.utf8)).subscriptions == [wanted])
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a list of many folders is added in linear time`() {
+    let folders = (0..<20_000).map {
+      OPML.Outline(text: "\($0)", outlines: [.init(address: "https://e.example/\($0)")])
+    }
+    var list = OPML(outlines: folders)
+    var other = list
+    for index in other.outlines.indices { other.outlines[index].outlines[0].address = "https://f.example/\(index)" }
+    let added = list.add(other)
+    #expect(added == 20_000 && list.outlines.count == 20_000 && list.outlines.allSatisfy { $0.outlines.count == 2 })
+  }
+
+  @Test func `a list that is cut off is not changed`() throws {
+    let file = SubscriptionFile(path: folder.file("feeds.opml"))
+    let cut = Data("<opml><body><outline text='A' xmlUrl='\(a)'/><outline text='B' xmlU".utf8)
+    try cut.write(to: URL(fileURLWithPath: file.path))
+    #expect(throws: SubscriptionFileError.cutOff(file.path)) {
+      try file.update { $0.add(SubscribedFeed(address: b)) }
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: file.path)) == cut)
+  }
+
+  @Test func `a list that couldn't be read again is not written`() throws {
+    let file = SubscriptionFile(path: folder.file("feeds.opml"))
+    try file.update { _ = $0.add(SubscribedFeed(address: b)) }
+    let many = (0..<200_001).map { OPML.Outline(text: "", address: "http://e.example/\($0)") }
+    let changes: [(inout OPML) -> Void] = [
+      { [a] in _ = $0.add(SubscribedFeed(address: a, title: String(repeating: "x", count: 70_000))) },
+      { [a] in _ = $0.add(SubscribedFeed(address: a, folders: Array(repeating: "f", count: 257))) },
+      { $0.outlines += many },
+    ]
+    for change in changes {
+      let error = #expect(throws: SubscriptionFileError.self) { try file.update(change) }
+      guard case .overLimit = error else {
+        Issue.record("\(error as Any)")
+        continue
+      }
+      #expect(try file.read()?.subscriptions == [SubscribedFeed(address: b)])
+    }
+    #expect(throws: SubscriptionFileError.self) { try file.create(OPML(outlines: many), replacing: true) }
+    #expect(try file.read()?.subscriptions == [SubscribedFeed(address: b)])
+  }
 }

@@ -102,6 +102,34 @@ import Testing
     place.stop()
   }
 
+  @Test func `pages that are loaded on demand have the images found on items' pages, and save them`() throws {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      switch request.request.url.path {
+      case "/feed": Self.feed([(1, false), (2, true), (3, false)])
+      case let path: Self.page("/found\(path.dropFirst(2)).png")
+      }
+    }
+    place.start()
+    place.time.advance(by: .seconds(30))
+    place.stop()
+    let wanted = ["found1.png", "i2.jpg", "found3.png"]
+    #expect(place.shown == wanted)
+    var options = FeedLoader.Options()
+    options.pageImages = PageImageBook(place.store)
+    let cache = FeedCache(store: place.store, on: place.time, now: { noon + 60 })
+    let loader = FeedLoader(address, client: place.network, cache: cache, on: place.time, options: options)
+    var images: [String] = []
+    let pages = loader.pages().sink { _ in
+    } receiveValue: {
+      images += $0.images.map(\.url.lastPathComponent)
+    }
+    place.time.advance(by: .seconds(30))
+    #expect(images == wanted)
+    #expect(try place.store.retrieve(for: address)?.images.map(\.url.lastPathComponent) == wanted)
+    pages.cancel()
+  }
+
   @Test func `when a document changes, found images are kept and only new items' pages are requested`() {
     let place = Place()
     place.network.serve("example.com") { request, number in

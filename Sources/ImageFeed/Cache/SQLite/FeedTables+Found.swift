@@ -35,7 +35,7 @@ extension FeedTables {
     if let words { row.bind(words, at: next()) }
     if let after = query.after { row.bind(after.id, at: next()) }
     for feed in query.feeds ?? [] { row.bind(feed.absoluteString, at: next()) }
-    row.bind(Int64(query.limit) + 1, at: next())
+    row.bind(Int64(min(query.limit, .max - 1)) + 1, at: next())
     var places: [(id: Int64, history: Int64, item: FeedImage.ID, place: Int?)] = []
     while try db.step(row, expecting: SQLITE_ROW) {
       guard let item = row.imageID(2) else { continue }
@@ -61,7 +61,8 @@ extension FeedTables {
     let words = query.words.split(whereSeparator: \.isWhitespace)
     let terms = words.enumerated().compactMap { index, word -> String? in
       let isBeginning = word.hasSuffix("*") || query.isTyping && index == words.count - 1
-      let plain = word.filter { $0 != "\"" && $0 != "*" && $0 != "\0" }
+      // A quotation mark with a combining character is one character, but still ends FTS5's quotation.
+      let plain = String(word.unicodeScalars.filter { $0 != "\"" && $0 != "*" && $0 != "\0" })
       guard plain.contains(where: { $0.isLetter || $0.isNumber }) else { return nil }
       return "\"\(plain)\"" + (isBeginning ? "*" : "")
     }
@@ -100,17 +101,19 @@ private struct SeenReader {
       firstSeen = FirstSeen([])
       return
     }
+    // In a damaged file, a pack may claim any number of images. It can't have more images than bytes.
+    let counts = try tables.statement(
+      "SELECT max(0, min(count, length(images))) FROM pack WHERE feed = ? ORDER BY part")
+    defer { counts.clear() }
+    counts.bind(feed.id, at: 1)
+    while try tables.db.step(counts, expecting: SQLITE_ROW) { starts.append(starts.last! + (counts.integer(0) ?? 0)) }
     let seen = try tables.statement("SELECT seen FROM feed WHERE id = ?")
     defer { seen.clear() }
     seen.bind(feed.id, at: 1)
     let isThere = try tables.db.step(seen, expecting: SQLITE_ROW)
     firstSeen = FirstSeen(
-      isThere ? seen.blob(0) : .init(start: nil, count: 0), count: max(0, feed.imageCount),
+      isThere ? seen.blob(0) : .init(start: nil, count: 0), count: max(0, min(feed.imageCount, starts.last!)),
       or: feed.timestamp.secondsSince1970)
-    let counts = try tables.statement("SELECT count FROM pack WHERE feed = ? ORDER BY part")
-    defer { counts.clear() }
-    counts.bind(feed.id, at: 1)
-    while try tables.db.step(counts, expecting: SQLITE_ROW) { starts.append(starts.last! + (counts.integer(0) ?? 0)) }
   }
 
   mutating func image(_ id: FeedImage.ID, at place: Int?) throws -> SeenImage? {

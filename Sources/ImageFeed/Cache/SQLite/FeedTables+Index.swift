@@ -141,9 +141,11 @@ extension FeedTables {
     let base = min(max(entry.rank, -(1 << 42)), 1 << 42) << 20
     let last = try statement("SELECT max(id) FROM found WHERE id BETWEEN ? AND ?")
     last.bind(base, at: 1)
-    last.bind(base + (1 << 20) - 2, at: 2)
+    last.bind(base + (1 << 20) - 1, at: 2)
     let id = try db.step(last, expecting: SQLITE_ROW) ? last.integer(0).map { Int64($0) + 1 } ?? base : base
     last.clear()
+    // No more items of this second fit: leave out the rest, instead of failing every search.
+    guard id < base + (1 << 20) else { return }
     let row = try statement("INSERT INTO found (id, history, item, place, digest) VALUES (?, ?, ?, ?, ?)")
     row.bind(id, at: 1)
     row.bind(history.id, at: 2)

@@ -18,7 +18,7 @@ extension FeedTables {
     row.bind(history.id, at: 1)
     row.bind(place?.rank ?? .max, at: 2)
     row.bind(place?.id ?? .max, at: 3)
-    row.bind(Int64(limit) + 1, at: 4)
+    row.bind(Int64(min(limit, .max - 1)) + 1, at: 4)
     var (page, last) = (SeenPage(images: []), SeenPage.Place?.none)
     while try db.step(row, expecting: SQLITE_ROW) {
       guard page.images.count < limit else {

@@ -128,6 +128,15 @@ import Testing
     #expect(try store.retrieve(for: address) == makeFeed())
   }
 
+  @Test(arguments: ["feed SET images = 1 << 40", "pack SET count = 9223372036854775807", "pack SET count = -5"])
+  func `a search survives damaged numbers of images`(change: String) throws {
+    try store.replace(for: address, with: makeFeed(5))
+    #expect(try store.seen(SeenQuery()).images.count == 5)
+    try execute("UPDATE \(change)")
+    // Items that can't be read are left out.
+    #expect(throws: Never.self) { try store.seen(SeenQuery()) }
+  }
+
   @Test func `a feed that can't be listed is found by a deletion of unreadable feeds`() throws {
     try store.replace(for: address, with: makeFeed(5))
     try forceFeed("address = NULL")

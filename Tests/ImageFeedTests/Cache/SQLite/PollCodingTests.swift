@@ -77,4 +77,11 @@ import Testing
       for bit in 0..<8 { _ = readAgain(Self.host) { $0[place] ^= 1 << UInt8(bit) } }
     }
   }
+
+  @Test func `negative numbers of polls and failures, as in a damaged file, are read as zero`() {
+    var health = Self.health
+    (health.polls, health.failures) = (-5, -1)
+    let read = readAgain(health)
+    #expect(read?.polls == 0 && read?.failures == 0)
+  }
 }
