@@ -115,6 +115,19 @@ import Testing
     #expect(StreamRules.verify(traits: .passesStrays) { $0.map { $0 } }.broken == nil)
   }
 
+  @Test func `sharing upstream excuses only an upstream that continues after a cancellation`() {
+    func broken(_ fault: Fault) -> StreamRule? {
+      var summary: StreamRules.Summary?
+      _ = failures {
+        summary = StreamRules.verify(traits: .sharesUpstream) { Faulty(upstream: $0, fault: fault, time: $1) }
+      }
+      return summary?.broken
+    }
+    #expect(broken(.asksForNone) == .demandAddsUp)
+    #expect(broken(.holdsUpstream) == .everythingReleased)
+    #expect(broken(.forgetsToCancelUpstream) == nil)
+  }
+
   @Test func `the table of rules names every rule`() {
     let lines = StreamRule.table.split(separator: "\n")
     #expect(lines.count == StreamRule.allCases.count + 2)

@@ -1,5 +1,6 @@
 import FeedStream
 import FeedStreamTesting
+import Foundation
 import TestSupport
 import Testing
 
@@ -46,5 +47,30 @@ import Testing
       },
     ]
     for use in uses { #expect(failures { use(UnimplementedScheduler()) }.count == 1) }
+  }
+
+  #if os(Linux)
+    @Test func `an unimplemented scheduler that another thread uses fails the run`() throws {
+      let (status, output) = try runTests(
+        ["--testing-library", "swift-testing", "--filter", "OtherThreadTests"], [OtherThreadTests.variable: "1"])
+      #expect(status != 0)
+      #expect(output.contains("UnimplementedScheduler (“the search”): work was scheduled"), "\(output)")
+    }
+  #endif
+}
+
+/// Fails only in the process that `TimelessSchedulerTests` starts.
+@Suite(.settled) struct OtherThreadTests {
+  static let variable = "USES_SCHEDULER_ON_OTHER_THREAD"
+
+  @Test func `another thread uses an unimplemented scheduler, if requested`() {
+    guard ProcessInfo.processInfo.environment[Self.variable] != nil else { return }
+    let scheduler = UnimplementedScheduler("the search")
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      scheduler.schedule {}
+      done.signal()
+    }
+    done.wait()
   }
 }

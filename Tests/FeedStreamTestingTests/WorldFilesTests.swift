@@ -51,6 +51,18 @@ import Testing
     }
   }
 
+  @Test(arguments: [FileWriting.atomically, .replacing]) func `a folder can't be replaced by a file`(
+    _ writing: FileWriting
+  ) {
+    withVirtualTime { time in
+      time.files["f/a"] = "x"
+      time.files["b"] = "y"
+      #expect(write(["after"], writing, time).name == "EISDIR")
+      time.files.move("b", to: "f")
+      #expect(time.files.paths == ["b", "f/a"])
+    }
+  }
+
   @Test func `a failing read fails after the bytes before it`() {
     withVirtualTime { time in
       time.files["f"] = "abcdef"

@@ -183,6 +183,61 @@ import Testing
     }
   }
 
+  @Test func `closing with unread bytes resets the connection, and what it has sent is lost`() throws {
+    try withVirtualTime { time in
+      time.network.link.latency = .milliseconds(10)
+      let (client, server) = try pair(time)
+      let log = Log(time)
+      let question = write(["unread"], to: client, log)
+      time.run()
+      let streams = [question, read(client, log), write(["response"], to: server, log, atEnd: .closes)]
+      time.run()
+      #expect(log.entries.map { $0.drop { $0 != " " } } == [" written", " written", " ECONNRESET"])
+      for stream in streams { stream.cancel() }
+      client.close()
+      time.run()
+    }
+  }
+
+  @Test func `a listener that closes refuses the connections that wait for its backlog`() throws {
+    try withVirtualTime { time in
+      let listener = try Listener(at: place, backlog: 1, on: time)
+      var events: [String] = []
+      let clients = (0..<2).map { number in
+        Connection.connect(to: place, on: time).sink {
+          if case .failure(let error) = $0 { events.append("\(number) \(error.name)") }
+        } receiveValue: { _ in
+          events.append("\(number) connected")
+        }
+      }
+      time.run()
+      listener.close()
+      time.run()
+      #expect(events == ["0 connected", "1 ECONNREFUSED"])
+      for client in clients { client.cancel() }
+    }
+  }
+
+  @Test func `a wildcard address includes the others`() throws {
+    try withVirtualTime { time in
+      let listener = try Listener(at: .internet("0.0.0.0", port: 80), on: time)
+      for host in ["0.0.0.0", "10.0.0.1", "::"] {
+        #expect(throws: SystemError.self) { try Listener(at: .internet(host, port: 80), on: time) }
+      }
+      try Listener(at: .internet("::1", port: 80), on: time).close()
+      var isConnected = false
+      let client = Connection.connect(to: .internet("127.0.0.1", port: 80), on: time).sink { _ in
+      } receiveValue: { _ in
+        isConnected = true
+      }
+      time.run()
+      #expect(isConnected)
+      client.cancel()
+      listener.close()
+      time.run()
+    }
+  }
+
   @Test func `connections beyond the backlog wait`() throws {
     try withVirtualTime { time in
       let listener = try Listener(at: place, backlog: 1, on: time)
@@ -271,7 +326,39 @@ import Testing
     }
   }
 
+  @Test(arguments: ["1.2.3", "7", "+1.2.3.4", "01.2.3.4", "a:b"])
+  func `text that isn't an IP address is a name`(_ host: String) {
+    withVirtualTime { time in
+      #expect(throws: SystemError.self) { try Listener(at: .internet(host, port: 80), on: time) }
+    }
+  }
+
   // MARK: Datagrams
+
+  @Test func `a socket at a wildcard address sends from an address that can be responded to`() throws {
+    try withVirtualTime { time in
+      let everywhere = try DatagramSocket(at: .internet("0.0.0.0", port: 0), on: time)
+      let other = try DatagramSocket(at: .internet("10.0.0.2", port: 0), on: time)
+      var senders: [String] = []
+      let streams = [
+        everywhere.datagrams.sink { _ in
+        } receiveValue: {
+          senders.append("\($0.address)")
+        },
+        other.datagrams.handleEvents(receiveOutput: { senders.append($0.address.host ?? "") })
+          .map { Datagram("response", to: $0.address) }.write(to: other).sink { _ in
+          } receiveValue: { _ in
+          },
+      ]
+      let sending = Just(Datagram("request", to: other.address)).write(to: everywhere).sink { _ in
+      } receiveValue: { _ in
+      }
+      time.run()
+      #expect(senders == ["127.0.0.1", "\(other.address)"])
+      for subscription in streams + [sending] { subscription.cancel() }
+      for socket in [everywhere, other] { socket.close() }
+    }
+  }
 
   @Test func `datagrams are lost on request, and when the buffer is full`() throws {
     try withVirtualTime { time in

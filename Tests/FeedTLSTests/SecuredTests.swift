@@ -52,10 +52,13 @@ import Testing
         pair.time.network.link.latency = .milliseconds(10)
         try pair.connect(papers.client(), papers.server("deep"))
         let reading = Outcome(try #require(pair.server).bytes)
+        // Reads the server's session tickets: closing the connection while they are unread would reset it.
+        let tickets = Outcome(try #require(pair.client).bytes)
         let sent = (0..<40).map { Chunk(repeatElement(UInt8($0), count: $0 * 60)) }
         let writing = try send(sent, to: pair.client, atEnd: .closes)
         pair.time.run()
         #expect(Chunk(joining: reading.values) == Chunk(joining: sent) && reading.isFinished && writing.isFinished)
+        #expect(tickets.values.isEmpty)
       }
     }
   }
@@ -207,9 +210,16 @@ import Testing
 
   @Test func `a connection that ends during its handshake is reported as truncated`() throws {
     try withPair { pair in
+      var reading: AnyCancellable?
+      pair.time.schedule(after: pair.time.now.advanced(by: .milliseconds(500))) {
+        reading = pair.below.server?.bytes.sink { _ in
+        } receiveValue: { _ in
+        }
+      }
       pair.time.schedule(after: pair.time.now.advanced(by: .seconds(1))) { pair.below.server?.close() }
       try pair.connect(papers.client(), nil)
       #expect(pair.clientError == .truncated)
+      reading?.cancel()
     }
   }
 

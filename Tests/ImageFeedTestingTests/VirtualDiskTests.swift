@@ -65,6 +65,12 @@ struct VirtualDiskTests {
     #expect(try disk.restarted().retrieve(for: address) == feed(1))
   }
 
+  @Test func `an expired record is deleted even when it is corrupted`() throws {
+    try save(1)
+    disk.corrupt(address)
+    #expect(try disk.delete(for: address, if: .timestamp(feed(1).timestamp)))
+  }
+
   @Test func `a corrupted record can't be read until it is replaced or deleted`() throws {
     try save(1)
     disk.corrupt(address)

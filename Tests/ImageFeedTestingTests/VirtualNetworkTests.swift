@@ -99,6 +99,113 @@ struct VirtualNetworkTests {
     #expect(end(of: HTTPRequest(url)).what == "200")
   }
 
+  @Test func `reconnecting undoes future outages, even for open requests`() {
+    network.serve("example.com") { _, _ in .feed([], after: 15) }
+    network.fail(Outage(time.now.advanced(by: 10)..<time.now.advanced(by: 20)))
+    time.schedule(after: time.now.advanced(by: 5)) { [network] in network.reconnect() }
+    #expect(end(of: HTTPRequest(url)) == ("200", StreamInstant(nanoseconds: 15_000_000_000)))
+  }
+
+  // MARK: As the real client
+
+  /// A request whose body comes from a stream that delivers `chunks` and completes after `seconds`.
+  private func upload(_ chunks: [Chunk], after seconds: Int?) -> HTTPRequest {
+    let all = chunks.publisher
+    let body: HTTPBody =
+      if let seconds {
+        .stream(all.delay(for: .seconds(seconds), scheduler: time))
+      } else {
+        .stream(all.append(Empty(completeImmediately: false)))
+      }
+    return HTTPRequest(.post, url, body: body)
+  }
+
+  @Test(arguments: [nil, 20]) func `a body counts towards the timeout`(_ seconds: Int?) {
+    network.serve("example.com") { _, _ in .feed([], after: 20) }
+    let request = upload(["x"], after: seconds)
+    #expect(end(of: request) == ("timedOut(FeedHTTP.HTTPError.Phase.response)", time.now))
+    #expect(time.now == StreamInstant(nanoseconds: 30_000_000_000) && time.pending.isEmpty)
+  }
+
+  @Test func `an outage cuts a request whose body is being sent`() {
+    network.serve("example.com") { _, _ in .feed([]) }
+    network.fail(Outage(time.now.advanced(by: 5)..<time.now.advanced(by: 6)))
+    #expect(end(of: upload(["x"], after: 20)) == ("receive", StreamInstant(nanoseconds: 5_000_000_000)))
+    #expect(network.open.isEmpty)
+  }
+
+  /// Serves a redirect from `/feed`, and the text "moved" at every other path.
+  private func redirect(to target: String, status: Int = 301) {
+    network.serve("example.com") { request, _ in
+      request.request.url.path() == "/feed"
+        ? .answer(status: status, headers: [("Location", target)], Data(), after: 1)
+        : .answer(Data("moved".utf8), after: 1)
+    }
+  }
+
+  @Test func `a redirect is followed, and the response names it`() throws {
+    redirect(to: "/new")
+    let response = network.get(url).record(on: time)
+    let streamed = network.open(HTTPRequest(url)).record(on: time)
+    time.run()
+    let new = try #require(URL(string: "https://example.com/new"))
+    let redirects = [HTTPRedirect(status: 301, from: url, to: new)]
+    #expect(response.values.map(\.url) == [new] && response.values.map(\.redirects) == [redirects])
+    #expect(streamed.values.map(\.url) == [new] && streamed.values.map(\.redirects) == [redirects])
+    #expect(network.log.map(\.request.url) == [url, url, new, new])
+  }
+
+  @Test(arguments: [
+    ("http://example.com/", "redirectRefused"), ("ftp://example.com/", "redirectRefused"),
+    ("/feed", "tooManyRedirects(limit: 10)"), ("https://other.example/", "nameResolution"),
+  ]) func `a redirect that can't be followed fails`(_ target: String, _ failure: String) {
+    redirect(to: target)
+    #expect(end(of: HTTPRequest(url)).what == failure)
+    var request = HTTPRequest(url)
+    request.followsRedirects = false
+    #expect(end(of: request).what == "301")
+  }
+
+  @Test func `redirects count towards the timeout`() {
+    redirect(to: "/new")
+    #expect(end(of: HTTPRequest(url, timeout: 1.5)).what.hasPrefix("timedOut"))
+  }
+
+  @Test func `a redirected body is sent again only if it can be`() {
+    redirect(to: "/new", status: 307)
+    #expect(end(of: upload(["x"], after: 0)).what == "body")
+    #expect(end(of: HTTPRequest(.post, url, body: .text("x"))).what == "200")
+    #expect(network.log.last?.request.method == .post)
+  }
+
+  @Test func `a request that HTTP doesn't allow is not sent`() throws {
+    network.serve("example.com") { _, _ in .feed([]) }
+    let requests = [
+      HTTPRequest(url, headers: [.init(name: "X", value: "a\r\nY: b")]),
+      HTTPRequest(url, headers: [.init(name: "Content-Length", value: "1")]),
+      HTTPRequest(.head, url, body: .text("x")),
+      HTTPRequest(.connect, url),
+      HTTPRequest(try #require(URL(string: "ftp://example.com/"))),
+    ]
+    for request in requests { #expect(end(of: request).what == "invalidRequest") }
+    #expect(network.requests == 0)
+  }
+
+  @Test func `the case of a host's letters doesn't matter`() throws {
+    network.serve("Example.com") { _, _ in .feed([]) }
+    #expect(end(of: HTTPRequest(url)).what == "200")
+    #expect(end(of: HTTPRequest(try #require(URL(string: "https://EXAMPLE.com/")))).what == "200")
+    network.fail(Outage(time.now..<time.now.advanced(by: 5), of: "EXAMPLE.COM"))
+    #expect(end(of: HTTPRequest(url)).what == "connect")
+  }
+
+  @Test func `a response to HEAD has no body`() {
+    network.serve("example.com") { _, _ in .answer(Data("x".utf8)) }
+    let response = network.head(url).record(on: time)
+    time.run()
+    #expect(response.values.map(\.body) == [Data()])
+  }
+
   @Test func `cancelling closes the request immediately and leaves no pending work`() {
     network.serve("example.com") { _, _ in .feed([], after: 10) }
     var events = 0

@@ -110,7 +110,7 @@ enum CurlLibrary {
 
 extension URL {
   /// The host, and the port if there is one.
-  var hostAndPort: String {
+  package var hostAndPort: String {
     var host = host(percentEncoded: false) ?? absoluteString
     // Brackets separate an IPv6 address from the port.
     if host.contains(":"), !host.hasPrefix("[") { host = "[\(host)]" }

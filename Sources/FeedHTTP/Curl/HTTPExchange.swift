@@ -202,7 +202,9 @@ final class WholeExchange: HTTPExchange, RequestedWork {
 
 extension HTTPRequest {
   /// The reason why the request can't be sent; `nil` if it can.
-  fileprivate func problem(at address: String) -> String? {
+  ///
+  /// - Parameter address: the request's URL, as contiguous UTF-8.
+  package func problem(at address: String) -> String? {
     guard address.isWebAddress else { return "\(address) is not an http or https URL" }
     if method != .get {
       guard method.isToken else { return "the method \"\(method)\" has characters that HTTP does not allow" }

@@ -25,17 +25,19 @@ public struct CallSite: Sendable, CustomStringConvertible {
   /// The file and the line, as `Module/File.swift:12`.
   public var description: String { "\(fileID):\(line)" }
 
-  /// Fails the running test at this position, with Swift Testing or XCTest.
+  /// Fails the running test at this position, with Swift Testing or XCTest. On a thread or task that isn't the test's,
+  /// Swift Testing can't tell which test failed, and fails the whole run.
   ///
   /// Outside a test, `IssueReporting` writes the message to standard error.
   func fail(_ message: String) {
     #if !canImport(ObjectiveC)
-      // On Linux, the reporter for XCTest can't detect that a test is running, and would add a six-line warning about a
-      // test host app to each message.
+      // On Linux, the default reporter takes everything outside a Swift Testing test's own task for XCTest. An XCTest
+      // failure is dropped when no XCTest test is running. When one is, the reporter can't detect it, and would add a
+      // six-line warning about a test host app to each message.
       if case .xcTest? = TestContext.current, IssueReporters.current.contains(where: { $0 is _DefaultReporter }),
-        let fail = _XCTFail() as? @Sendable (String, StaticString, UInt) -> Void
+        let fail = Self.failOutsideTask
       {
-        fail(message, filePath, line)
+        fail(message, self)
         return withIssueReporters(IssueReporters.current.filter { !($0 is _DefaultReporter) }) {
           reportIssue(message, fileID: fileID, filePath: filePath, line: line, column: column)
         }
@@ -43,6 +45,26 @@ public struct CallSite: Sendable, CustomStringConvertible {
     #endif
     reportIssue(message, fileID: fileID, filePath: filePath, line: line, column: column)
   }
+
+  #if !canImport(ObjectiveC)
+    /// Fails the running test, or the run of Swift Testing.
+    private static let failOutsideTask: (@Sendable (String, CallSite) -> Void)? = {
+      guard runsSwiftTesting else {
+        guard let fail = _XCTFail() as? @Sendable (String, StaticString, UInt) -> Void else { return nil }
+        return { fail($0, $1.filePath, $1.line) }
+      }
+      typealias Record = @Sendable (String?, Int, String, String, Int, Int) -> Void
+      guard let record = _recordIssue() as? Record else { return nil }
+      // 1 is the severity of an error.
+      return { record($0, 1, "\($1.fileID)", "\($1.filePath)", Int($1.line), Int($1.column)) }
+    }()
+
+    /// True if this process runs Swift Testing's tests, and false if it runs XCTest's, which is what the package manager
+    /// does without this option.
+    private static let runsSwiftTesting = zip(CommandLine.arguments, CommandLine.arguments.dropFirst()).contains {
+      $0 == "--testing-library" && $1.lowercased() == "swift-testing"
+    }
+  #endif
 }
 
 extension CallSite: Hashable {

@@ -7,6 +7,8 @@ struct RuleRun<P: Publisher> {
   struct Breach {
     let rule: StreamRule
     let message: String
+    /// True if upstream's subscription lives on after the subscriber has cancelled.
+    var isCancelledUpstreamLive = false
   }
 
   /// The result of one run.
@@ -23,8 +25,8 @@ struct RuleRun<P: Publisher> {
     /// True if the run was stopped because it was too long.
     var isCutShort = false
 
-    mutating func breach(_ rule: StreamRule, _ message: String) {
-      breaches.append(Breach(rule: rule, message: message))
+    mutating func breach(_ rule: StreamRule, _ message: String, isCancelledUpstreamLive: Bool = false) {
+      breaches.append(Breach(rule: rule, message: message, isCancelledUpstreamLive: isCancelledUpstreamLive))
     }
   }
 
@@ -170,12 +172,16 @@ struct RuleRun<P: Publisher> {
     }
     let isCancelled = recorder.cancelledAt != nil
     guard recorder.hasEnded || isCancelled else { return }
-    let how = isCancelled && !recorder.hasEnded ? "the subscriber had cancelled" : "the completion"
+    let isOnlyCancelled = isCancelled && !recorder.hasEnded
+    let how = isOnlyCancelled ? "the subscriber had cancelled" : "the completion"
     if records.contains(where: \.isLive) || wentOn(records, after: recorder.cancelledAt) {
-      result.breach(isCancelled ? .cancelIsFinal : .everythingReleased, "upstream continued after \(how)")
+      result.breach(
+        isCancelled ? .cancelIsFinal : .everythingReleased, "upstream continued after \(how)",
+        isCancelledUpstreamLive: isOnlyCancelled)
     } else if records.contains(where: { $0.subscription != nil }) {
       result.breach(
-        .everythingReleased, "the subscription to upstream was still retained after \(how) (\(retainedSection))")
+        .everythingReleased, "the subscription to upstream was still retained after \(how) (\(retainedSection))",
+        isCancelledUpstreamLive: isOnlyCancelled)
     }
   }
 }

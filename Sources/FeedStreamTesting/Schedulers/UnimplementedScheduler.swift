@@ -6,7 +6,8 @@ import Synchronization
 ///
 ///     let model = SearchModel(scheduler: .unimplemented("the search"))
 ///
-/// Use it to prove that a test doesn't depend on time. Scheduled work does not run.
+/// Use it to prove that a test doesn't depend on time. Scheduled work does not run. If code on another thread uses the
+/// scheduler, Swift Testing fails the run instead of the test.
 public final class UnimplementedScheduler: LoopScheduler, Sendable {
   private let name: String
   private let site: CallSite

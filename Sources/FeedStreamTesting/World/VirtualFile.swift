@@ -4,7 +4,7 @@ extension VirtualFiles.Node {
   var status: FileStatus {
     FileStatus(
       identity: FileIdentity(device: 1, number: number), size: Int64(bytes.count), modified: modified,
-      permissions: permissions)
+      permissions: permissions, isRegular: !isFolder)
   }
 }
 

@@ -192,6 +192,9 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   package func rename(_ path: String, to other: String) throws(SystemError) {
     if let code = fault(.rename, other).code { throw SystemError("replace", other, code: code) }
     guard let node = nodes[path] else { throw SystemError("replace", other, code: 2) }
+    if let replaced = nodes[other], replaced.isFolder != node.isFolder {
+      throw SystemError("replace", other, code: replaced.isFolder ? 21 : 20)  // EISDIR, ENOTDIR
+    }
     nodes[path] = nil
     nodes[other] = node
     for path in [path, other] { touch(path, .entry) }

@@ -1,6 +1,9 @@
 public import FeedStream
 
 /// A network in virtual time, with names, listeners, connections and datagrams between the streams of one test.
+///
+/// As in the real network, closing a connection whose arrived bytes were not read resets it: bytes in transit to the
+/// other end are lost, and reading there fails (`ECONNRESET`).
 public final class VirtualInternet {
   /// The quality of a connection. A change applies to later connections.
   public struct Link: Hashable, Sendable {
@@ -81,7 +84,7 @@ public final class VirtualInternet {
     if case .unix = address.kind, port != .alone {
       throw SystemError("listen on", "\(address)", code: 95)  // EOPNOTSUPP
     }
-    let others = listeners[address, default: []]
+    let others = listeners.filter { $0.key.collides(with: address) }.flatMap(\.value)
     guard others.isEmpty || port == .shared && others.allSatisfy(\.isShared) else {
       throw SystemError("listen on", "\(address)", code: 98)  // EADDRINUSE
     }
@@ -94,6 +97,7 @@ public final class VirtualInternet {
 
   /// The listener for the next connection; listeners that share an address take turns.
   private func nextListener(at address: SocketAddress) -> VirtualListener? {
+    let address = address.homes.first { listeners[$0]?.isEmpty == false } ?? address
     guard let listener = listeners[address]?.first else { return nil }
     listeners[address]?.removeFirst()
     listeners[address]?.append(listener)
@@ -105,7 +109,7 @@ public final class VirtualInternet {
     // A test inherits no sockets.
     if case .inherited = address.kind { throw SystemError(operation, "\(address)", code: 9) }  // EBADF
     guard case .internet(let host, let port) = address.kind else { return address }
-    guard (0...65_535).contains(port), Self.isNumeric(host) else {
+    guard (0...65_535).contains(port), host.isNumericHost else {
       throw SystemError(operation, "\(address)", code: 22)  // EINVAL
     }
     guard port == 0 else { return address }
@@ -127,9 +131,16 @@ public final class VirtualInternet {
         let code: Int32 = if case .unix = address.kind { 2 } else { 111 }  // ENOENT, ECONNREFUSED
         done(.failure(SystemError("connect to", "\(address)", code: code)))
       case (.usual, let listener?):
+        // The client's next attempt is refused if the listener closes meanwhile.
+        attempt.refuse = { [self, weak attempt] in
+          attempt?.step = time.after(latency, "a connection to \(address)") {
+            done(.failure(SystemError("connect to", "\(address)", code: 111)))  // ECONNREFUSED
+          }
+        }
         listener.whenThereIsRoom(for: attempt) { [self] in
+          attempt.refuse = nil
           let client: SocketAddress = if case .unix = address.kind { address } else { nextClient() }
-          let (near, far) = VirtualChannel.pair(time, client: client, server: address, link)
+          let (near, far) = VirtualChannel.pair(time, client: client, server: address, link, isSocket: true)
           channels.removeAll { $0.channel == nil }
           channels.append(Weak(channel: near))
           listener.add(far)
@@ -147,26 +158,25 @@ public final class VirtualInternet {
 
   final class Attempt: Cancellable {
     var step: (any Cancellable)?
+    /// Called when the listener closes while the attempt waits for room in the backlog.
+    var refuse: (() -> Void)?
     private(set) var isCancelled = false
 
     func cancel() {
       isCancelled = true
+      refuse = nil
       step?.cancel()
     }
   }
 
   // MARK: Names
 
-  private static func isNumeric(_ host: String) -> Bool {
-    host.contains(":") || host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { UInt8($0) != nil }
-  }
-
   func lookUp(
     _ host: String, _ port: Int, _ done: @escaping (Result<[SocketAddress], SystemError>) -> Void
   ) -> any Cancellable {
     guard let lookUpLatency else { return Attempt() }
     return time.after(lookUpLatency, "the lookup of \(host)") { [self] in
-      if let found = Self.isNumeric(host) ? [host] : hosts[host] {
+      if let found = host.isNumericHost ? [host] : hosts[host] {
         done(.success(found.map { .internet($0, port: port) }))
       } else {
         done(.failure(SystemError("look up", host, code: 3008)))  // EAI_NONAME, as in libuv
@@ -178,7 +188,9 @@ public final class VirtualInternet {
 
   func openDatagrams(at address: SocketAddress) throws(SystemError) -> VirtualDatagrams {
     let address = try place(of: address, "receive at")
-    guard datagramPorts[address] == nil else { throw SystemError("receive at", "\(address)", code: 98) }
+    guard !datagramPorts.keys.contains(where: { $0.collides(with: address) }) else {
+      throw SystemError("receive at", "\(address)", code: 98)
+    }
     let port = VirtualDatagrams(address, self)
     datagramPorts[address] = port
     return port
@@ -189,8 +201,9 @@ public final class VirtualInternet {
   /// Sends a datagram.
   func carry(_ datagram: Datagram, from sender: SocketAddress) -> any Cancellable {
     time.after(link.latency, "a datagram for \(datagram.address)") { [self] in
-      guard !losesDatagram(datagram), let port = datagramPorts[datagram.address],
-        port.receive(Datagram(datagram.bytes, to: sender))
+      guard !losesDatagram(datagram),
+        let port = datagram.address.homes.lazy.compactMap({ self.datagramPorts[$0] }).first,
+        port.receive(Datagram(datagram.bytes, to: sender.asSender))
       else {
         lostDatagrams += 1
         return

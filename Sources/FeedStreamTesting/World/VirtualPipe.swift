@@ -125,6 +125,16 @@ final class VirtualPipe {
     if !isReaderGone { send(nil) }
   }
 
+  /// True if bytes have arrived that were not read.
+  var hasUnread: Bool { !arrived.isEmpty }
+
+  /// Called when the writer has closed its end without reading all that it was sent: the bytes in transit are lost, and
+  /// the reader fails after those that have arrived.
+  func reset() {
+    writerIsGone()
+    if !isOver { lose(104) }  // ECONNRESET
+  }
+
   /// Called when the connection is lost, with all bytes in transit.
   func lose(_ code: Int32) {
     guard failure == nil || readFailure == nil else { return }
@@ -206,19 +216,25 @@ final class VirtualChannel: ByteChannel {
   let peer: SocketAddress
   private let incoming: VirtualPipe
   private let outgoing: VirtualPipe
+  private let isSocket: Bool
   private var isClosed = false
 
-  private init(_ peer: SocketAddress, _ incoming: VirtualPipe, _ outgoing: VirtualPipe) {
+  private init(_ peer: SocketAddress, _ incoming: VirtualPipe, _ outgoing: VirtualPipe, isSocket: Bool) {
     self.peer = peer
     self.incoming = incoming
     self.outgoing = outgoing
+    self.isSocket = isSocket
   }
 
   deinit { close() }
 
   /// Makes the two ends of a connection.
+  ///
+  /// - Parameter isSocket: true if closing an end resets the connection when bytes are unread there. Pipes have no such
+  ///   resets.
   static func pair(
-    _ time: VirtualTimeScheduler, client: SocketAddress, server: SocketAddress, _ link: VirtualInternet.Link
+    _ time: VirtualTimeScheduler, client: SocketAddress, server: SocketAddress, _ link: VirtualInternet.Link,
+    isSocket: Bool = false
   ) -> (client: VirtualChannel, server: VirtualChannel) {
     let up = VirtualPipe(time, "\(server)", link, lostAfter: link.lostAfterBytesUp)
     let down = VirtualPipe(time, "\(client)", link, lostAfter: link.lostAfterBytesDown)
@@ -227,7 +243,9 @@ final class VirtualChannel: ByteChannel {
     }
     up.onLoss = lose
     down.onLoss = lose
-    return (VirtualChannel(server, down, up), VirtualChannel(client, up, down))
+    return (
+      VirtualChannel(server, down, up, isSocket: isSocket), VirtualChannel(client, up, down, isSocket: isSocket)
+    )
   }
 
   func startReading(_ deliver: @escaping (ReadResult) -> Void) {
@@ -250,7 +268,7 @@ final class VirtualChannel: ByteChannel {
   func close() {
     guard !isClosed else { return }
     isClosed = true
-    outgoing.writerIsGone()
+    if isSocket, incoming.hasUnread { outgoing.reset() } else { outgoing.writerIsGone() }
     incoming.readerIsGone()
   }
 }

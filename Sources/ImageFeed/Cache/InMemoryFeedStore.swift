@@ -73,7 +73,7 @@ public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
     for address: URL, if condition: FeedDeletionCondition
   ) throws(FeedStoreError) -> Bool {
     defer { bell.ring() }
-    return try feeds.withLock { feeds throws(FeedStoreError) in
+    return try changingNotes { feeds, notes throws(FeedStoreError) in
       guard let saved = feeds[address.absoluteURL] else { return false }
       switch condition {
       case .always: break
@@ -82,6 +82,7 @@ public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
       }
       try attempt(.deletion)
       feeds[address.absoluteURL] = nil
+      if condition == .always { notes.removeNotes(ofFeed: address) }
       return true
     }
   }
@@ -97,9 +98,10 @@ public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
 
   public func deleteAll() throws(FeedStoreError) {
     defer { bell.ring() }
-    try feeds.withLock { feeds throws(FeedStoreError) in
+    try changingNotes { feeds, notes throws(FeedStoreError) in
       try attempt(.deletion)
       feeds = [:]
+      notes.removeNotes()
     }
   }
 
@@ -111,6 +113,15 @@ public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
   public func setShownImages(_ images: ShownImages, for address: URL) throws(FeedStoreError) {
     try attempt(.insertion)
     shown.withLock { $0[address.absoluteURL] = images }
+  }
+
+  /// Locks the notes before the feeds, as their transactions do.
+  private func changingNotes<R: Sendable>(
+    _ body: (inout [URL: CachedFeed], inout [NoteKey: any StoredNote]) throws(FeedStoreError) -> R
+  ) throws(FeedStoreError) -> R {
+    try notes.withLock { notes throws(FeedStoreError) in
+      try feeds.withLock { feeds throws(FeedStoreError) in try body(&feeds, &notes) }
+    }
   }
 
   private func attempt(_ step: FeedStoreError.Step) throws(FeedStoreError) {

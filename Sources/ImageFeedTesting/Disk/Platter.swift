@@ -27,6 +27,8 @@ struct Platter {
   var notes: [NoteKey: any StoredNote] = [:]
   /// The transaction in progress; a crash discards it.
   var working: [URL: Record]?
+  /// The notes of the transaction in progress.
+  var workingNotes: [NoteKey: any StoredNote]?
   var capacity: Int?
   var faults: @Sendable (DiskStep, inout SeededGenerator) -> DiskFault? = { _, _ in nil }
   var random: SeededGenerator
@@ -86,12 +88,12 @@ struct Platter {
   mutating func transaction<T>(
     _ error: FeedStoreError.Step, at address: URL?, _ change: (inout Platter) throws -> T
   ) throws -> T {
-    working = durable
-    defer { working = nil }
+    (working, workingNotes) = (durable, notes)
+    defer { (working, workingNotes) = (nil, nil) }
     let result = try change(&self)
     try pass(.beforeCommit, error, at: address)
-    if let working { durable = working }
-    working = nil
+    if let working, let workingNotes { (durable, notes) = (working, workingNotes) }
+    (working, workingNotes) = (nil, nil)
     try pass(.afterCommit, error, at: address)
     return result
   }

@@ -68,13 +68,13 @@ extension VirtualDisk {
       guard let record = platter.durable[address] else { return false }
       switch condition {
       case .always: break
-      case .timestamp(let timestamp):
-        guard !record.isDamaged, record.feed.timestamp == timestamp else { return false }
+      case .timestamp(let timestamp): guard record.feed.timestamp == timestamp else { return false }
       case .unreadable: guard try isUnreadable(record, &platter, at: address) else { return false }
       }
       return try platter.transaction(.deletion, at: address) { platter in
         try platter.pass(.remove, .deletion, at: address)
         platter.working?[address] = nil
+        if condition == .always { platter.workingNotes?.removeNotes(ofFeed: address) }
         return true
       }
     }
@@ -96,6 +96,7 @@ extension VirtualDisk {
       try platter.transaction(.deletion, at: nil) { platter in
         try platter.pass(.remove, .deletion, at: nil)
         platter.working = [:]
+        platter.workingNotes?.removeNotes()
       }
     }
   }

@@ -17,7 +17,8 @@ final class VirtualOpen: RequestedWork {
         result.map { response in
           let body = VirtualBody.Source(body: VirtualBody(transfer, response))
           return StreamingResponse(
-            status: response.status, headers: response.headers, url: response.url, body: AnyPublisher(body))
+            status: response.status, headers: response.headers, url: response.url, body: AnyPublisher(body),
+            redirects: response.redirects)
         })
     }
   }

@@ -14,6 +14,11 @@ public import ImageFeed
 ///
 /// A host without a script is not found. The seed and the earlier requests determine the random numbers of a script.
 /// Use the network only on its scheduler's thread, like a stream.
+///
+/// Like ``CurlHTTPClient``, the network follows redirects, refuses requests that HTTP doesn't allow, and counts the
+/// body and all redirects towards a request's timeout. Each redirect that is followed is a separate request in the
+/// ``log``. The network does not limit connections, use proxies, decompress bodies, or protect private networks
+/// (``HTTPRequest/origin``).
 public final class VirtualNetwork {
   /// Every request since the log was last cleared, in the order in which they were sent, with virtual times.
   @exclusivity(unchecked) public private(set) var log: [VirtualExchange] = []
@@ -51,8 +56,10 @@ public final class VirtualNetwork {
 
   // MARK: Origins and outages
 
-  /// Makes `script` respond to every request to `host` from now on, with any scheme and port.
+  /// Makes `script` respond to every request to `host` from now on, with any scheme and port. The case of the host's
+  /// letters doesn't matter.
   public func serve(_ host: String, _ script: @escaping VirtualOrigin) {
+    let host = host.lowercased()
     origins[host] = (script, origins[host]?.requests ?? 0)
   }
 
@@ -72,23 +79,33 @@ public final class VirtualNetwork {
     fail(Outage(time.now..<StreamInstant(nanoseconds: .max), failure: failure))
   }
 
-  /// Ends every outage, current and future.
-  public func reconnect() { outages = [] }
+  /// Ends every outage, current and future. Open requests that a future outage would have cut off continue.
+  public func reconnect() {
+    outages = []
+    for (_, transfer) in transfers.sorted(by: { $0.key < $1.key }) { transfer.undoCut() }
+  }
 
   // MARK: Requests
 
-  /// Sends a request: decides when and how it completes.
-  func send(_ request: HTTPRequest, _ transfer: VirtualTransfer) {
+  /// Sends the request of a transfer's current hop.
+  func send(_ transfer: VirtualTransfer) {
     let number = requests
     requests += 1
-    let exchange = VirtualExchange(number: number, request: request, sent: time.now)
+    let exchange = VirtualExchange(number: number, request: transfer.request, sent: time.now)
     log.append(exchange)
     transfers[number] = transfer
     transfer.begin(number)
     observer(exchange)
     // The observer may have cancelled the request.
     guard transfers[number] != nil else { return }
-    let (ending, latency) = outcome(of: request, transfer)
+    guard let kind = refusal(of: transfer.host) else { return transfer.upload() }
+    transfer.end(with: .failed(transfer.error(kind)), after: failureLatency)
+    cut(transfer)
+  }
+
+  /// Decides when and how a request completes whose body has arrived.
+  func respond(to transfer: VirtualTransfer) {
+    let (ending, latency) = outcome(of: transfer)
     transfer.end(with: ending, after: latency)
     cut(transfer)
   }
@@ -112,13 +129,14 @@ public final class VirtualNetwork {
     observer(exchange)
   }
 
-  private func outcome(
-    of request: HTTPRequest, _ transfer: VirtualTransfer
-  ) -> (VirtualExchange.Ending, after: StreamInstant.Stride) {
-    let host = transfer.host
-    if let outage = outages.first(where: { $0.concerns(host) && $0.times.contains(time.now) }) {
-      return (.failed(transfer.error(outage.failure)), failureLatency)
-    }
+  /// The failure of a request that is sent to `host` now; `nil` if the request reaches the origin.
+  private func refusal(of host: String) -> HTTPError.Kind? {
+    let outage = outages.first { $0.concerns(host) && $0.times.contains(time.now) }
+    return outage?.failure ?? (origins[host] == nil ? .nameResolution : nil)
+  }
+
+  private func outcome(of transfer: VirtualTransfer) -> (VirtualExchange.Ending, after: StreamInstant.Stride) {
+    let (host, request) = (transfer.host, transfer.request)
     guard let origin = origins[host] else { return (.failed(transfer.error(.nameResolution)), failureLatency) }
     let asked = VirtualRequest(
       request: request, number: origin.requests, time: time.now, body: transfer.sentBody)
@@ -126,21 +144,21 @@ public final class VirtualNetwork {
     // The script may have replaced itself.
     origins[host]?.requests += 1
     transfer.pace = reply.pace
-    var latency = reply.latency
-    if case .answer(_, _, let body) = reply.ending, !transfer.isStreaming {
-      latency = latency.advanced(by: reply.pace.interval, times: max(0, body.count - 1) / reply.pace.bytes)
-    }
-    let isLate = latency >= request.timeout
     switch reply.ending {
-    case .answer(_, _, let body) where !isLate && body.count > request.maxBodyBytes && !transfer.streams(body):
-      return (.failed(transfer.error(.tooLarge(limit: request.maxBodyBytes))), latency)
-    case .answer(let status, let headers, let body) where !isLate:
-      let response = HTTPResponse(status: status, headers: headers, body: body, url: request.url)
+    case .answer(let status, let headers, let body):
+      let body = request.method == .head || [204, 304].contains(status) ? Data() : body
+      var latency = reply.latency
+      if !transfer.isStreaming {
+        latency = latency.advanced(by: reply.pace.interval, times: max(0, body.count - 1) / reply.pace.bytes)
+      }
+      guard body.count <= request.maxBodyBytes || transfer.streams(body) else {
+        return (.failed(transfer.error(.tooLarge(limit: request.maxBodyBytes))), latency)
+      }
+      let response = HTTPResponse(
+        status: status, headers: headers, body: body, url: request.url, redirects: transfer.redirects)
       return (.answered(response), latency)
-    case .drop(let kind) where !isLate:
-      return (.failed(transfer.error(kind)), reply.latency)
-    case .answer, .drop, .silence:
-      return (.failed(transfer.error(.timedOut(.response))), request.timeout)
+    case .drop(let kind): return (.failed(transfer.error(kind)), reply.latency)
+    case .silence: return (.failed(transfer.error(.timedOut(.response))), request.timeout)
     }
   }
 }

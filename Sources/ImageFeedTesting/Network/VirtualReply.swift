@@ -7,7 +7,8 @@ public import ImageFeed
 public struct VirtualReply: Sendable {
   /// The completion of a request, as the origin intends it.
   public enum Ending: Sendable {
-    /// The complete response has arrived.
+    /// The complete response has arrived. Like a real server, the origin sends no body in response to HEAD, or with
+    /// status 204 or 304.
     case answer(status: Int, headers: HTTPHeaders, body: Data)
     /// The connection is lost.
     case drop(HTTPError.Kind)
@@ -112,5 +113,6 @@ public struct Outage: Hashable, Sendable {
     self.failure = failure
   }
 
-  func concerns(_ host: String) -> Bool { self.host.map { $0 == host } ?? true }
+  /// - Parameter host: in lower case.
+  func concerns(_ host: String) -> Bool { self.host.map { $0.lowercased() == host } ?? true }
 }

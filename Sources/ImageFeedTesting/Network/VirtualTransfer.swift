@@ -14,11 +14,15 @@ final class VirtualGet: RequestedWork {
   func cancel() { transfer.cancel() }
 }
 
-/// One request in progress.
+/// One request in progress, and the redirects that it follows.
 final class VirtualTransfer {
   let network: VirtualNetwork
-  let request: HTTPRequest
-  let host: String
+  /// The request of the current hop.
+  private(set) var request: HTTPRequest
+  /// The host of ``request``, in lower case.
+  private(set) var host: String
+  /// The redirects that were followed.
+  private(set) var redirects: [HTTPRedirect] = []
   /// True when the body is delivered while it arrives.
   let isStreaming: Bool
   /// The pace at which the body arrives.
@@ -29,88 +33,118 @@ final class VirtualTransfer {
   private var sending: AnyCancellable?
   private var settle: ((Result<HTTPResponse, HTTPError>) -> Void)?
   private var number: Int?
-  private var ending: VirtualExchange.Ending?
-  private var due = StreamInstant(nanoseconds: .max)
+  /// The completion of the current hop, unless its connection is cut first.
+  private var plan: (ending: VirtualExchange.Ending, due: StreamInstant)?
+  /// The time at which an outage cuts the connection.
+  private var cutAt: StreamInstant?
   private var deadline = StreamInstant(nanoseconds: .max)
   /// The body that is arriving, after the head.
   private weak var body: VirtualBody?
-  private var alarm: (any Cancellable)?
-  /// The request's name in the list of waiting work.
-  private let note: OriginNote
+  private var alarm: (work: any Cancellable, time: StreamInstant)?
+
+  /// The maximum number of redirects to follow, as in the real client.
+  private static let maxRedirects = CurlHTTPClient.Configuration().maxRedirects
 
   init(_ network: VirtualNetwork, _ request: HTTPRequest, isStreaming: Bool = false) {
     self.network = network
     self.request = request
     self.isStreaming = isStreaming
-    host = request.url.host() ?? ""
-    note = OriginNote(named: "the request to \(host)")
+    host = Self.host(of: request)
   }
+
+  private static func host(of request: HTTPRequest) -> String { (request.url.host() ?? "").lowercased() }
 
   /// - Parameter settle: receives the response, whose body may still be arriving.
   func send(_ settle: @escaping (Result<HTTPResponse, HTTPError>) -> Void) {
     self.settle = settle
+    var address = request.url.absoluteString
+    address.makeContiguousUTF8()
+    if let problem = request.problem(at: address) { return fail(.invalidRequest, problem) }
     deadline = network.time.now.advanced(by: request.timeout)
-    guard let body = request.body else { return network.send(request, self) }
-    if let bytes = body.wholeBytes {
-      sentBody = bytes
-      return network.send(request, self)
-    }
-    // The request is sent to the origin once its whole body has been read.
-    sending = body.open(on: network.time).collect().sink { [self] completion in
-      if case .failure(let failure) = completion { fail(failure) }
-    } receiveValue: { [self] chunks in
-      sentBody = Chunk(joining: chunks)
-      network.send(request, self)
-    }
+    network.send(self)
   }
 
-  private func fail(_ failure: any Error) {
-    var error = error(.body)
-    error.cause = "\(failure)"
+  private func fail(_ kind: HTTPError.Kind, _ cause: String = "") {
+    var error = error(kind)
+    error.cause = cause
     settle.take()?(.failure(error))
   }
 
   /// Called when the request is sent, with its number.
   func begin(_ number: Int) { self.number = number }
 
-  /// Schedules this completion of the request, unless a different one comes first.
+  /// Sends the body to the origin, which responds when it has the whole body.
+  func upload() {
+    guard let body = request.body else { return network.respond(to: self) }
+    if let bytes = body.wholeBytes {
+      sentBody = bytes
+      return network.respond(to: self)
+    }
+    end(with: .failed(error(.timedOut(.response))), after: request.timeout)
+    network.cut(self)
+    sending = body.open(on: network.time).collect().sink { [self] completion in
+      guard case .failure(let failure) = completion, number != nil else { return }
+      var error = error(.body)
+      error.cause = "\(failure)"
+      stop(.failed(error))
+      settle.take()?(.failure(error))
+    } receiveValue: { [self] chunks in
+      guard number != nil else { return }
+      sentBody = Chunk(joining: chunks)
+      network.respond(to: self)
+    }
+    if number == nil { sending = nil }
+  }
+
+  /// Schedules this completion of the request, or its timeout if that comes first.
   func end(with ending: VirtualExchange.Ending, after latency: StreamInstant.Stride) {
-    self.ending = ending
-    wait(until: network.time.now.advanced(by: latency))
+    let due = network.time.now.advanced(by: latency)
+    plan = due < deadline ? (ending, due) : (.failed(error(.timedOut(.response))), deadline)
+    wait()
   }
 
   /// Cuts the connection at `instant`, unless the request completes first.
   func cut(at instant: StreamInstant) {
-    guard number != nil, instant < due else { return }
-    ending = .failed(error(.receive))
-    wait(until: instant)
+    guard number != nil else { return }
+    cutAt = min(instant, cutAt ?? instant)
+    wait()
+  }
+
+  /// Undoes a cut that hasn't happened.
+  func undoCut() {
+    guard let cutAt, cutAt > network.time.now else { return }
+    self.cutAt = nil
+    wait()
   }
 
   func cancel() {
     settle = nil
-    sending = nil
     stop(.cancelled)
   }
 
-  func error(_ kind: HTTPError.Kind) -> HTTPError {
-    HTTPError(kind, host: request.url.port.map { "\(host):\($0)" } ?? host, cause: "")
-  }
+  func error(_ kind: HTTPError.Kind) -> HTTPError { HTTPError(kind, host: request.url.hostAndPort, cause: "") }
 
-  private func wait(until instant: StreamInstant) {
-    alarm?.cancel()
-    due = instant
-    alarm = network.time.alarm(at: instant, note) { [self] in
+  private func wait() {
+    guard let plan else { return }
+    let next = min(plan.due, cutAt ?? plan.due)
+    guard alarm?.time != next else { return }
+    alarm?.work.cancel()
+    let work = network.time.alarm(at: next, OriginNote(named: "the request to \(host)")) { [self] in
       alarm = nil
       finish()
     }
+    alarm = (work, next)
   }
 
   private func finish() {
-    guard let number, let ending else { return }
-    if case .answered(let response) = ending, streams(response.body), let settle = settle.take() {
-      return settle(.success(response))
+    guard let number, let plan else { return }
+    let isCut = cutAt.map { $0 < plan.due } ?? false
+    let ending = isCut ? .failed(error(.receive)) : plan.ending
+    if case .answered(let response) = ending {
+      guard !follow(response) else { return }
+      if streams(response.body), let settle = settle.take() { return settle(.success(response)) }
     }
-    self.number = nil
+    (self.number, sending) = (nil, nil)
     let settle = settle.take()
     network.end(number, ending)
     switch ending {
@@ -118,6 +152,39 @@ final class VirtualTransfer {
     case .failed(let error): if let settle { settle(.failure(error)) } else { body?.fail(error) }
     case .cancelled: break
     }
+  }
+
+  /// Follows `response` if it is a redirect, as the real client does.
+  ///
+  /// - Returns: true when the response is still to come, or has been delivered as a failure.
+  private func follow(_ response: HTTPResponse) -> Bool {
+    guard request.followsRedirects else { return false }
+    let redirect: HTTPRedirect?
+    do throws(HTTPRedirect.Refusal) {
+      redirect = try HTTPRedirect(response.status, response.headers["Location"], of: request)
+    } catch {
+      stop(.answered(response))
+      fail(error.kind, error.cause)
+      return true
+    }
+    guard let redirect else { return false }
+    stop(.answered(response))
+    // The network's observer may have cancelled the request.
+    guard settle != nil else { return true }
+    guard redirects.count < Self.maxRedirects else {
+      fail(.tooManyRedirects(limit: Self.maxRedirects))
+      return true
+    }
+    redirects.append(redirect)
+    request = request.following(redirect, isPrivate: response.isPrivate)
+    host = Self.host(of: request)
+    (sentBody, plan, cutAt) = (Chunk(), nil, nil)
+    guard request.body?.canBeSent ?? true else {
+      fail(.body, "status \(response.status) requires sending the body again, but it can be read only once")
+      return true
+    }
+    network.send(self)
+    return true
   }
 }
 
@@ -133,9 +200,8 @@ extension VirtualTransfer {
   func open(_ body: VirtualBody) {
     guard number != nil else { return }
     self.body = body
-    ending = .failed(error(.timedOut(.receive)))
-    wait(until: deadline)
-    network.cut(self)
+    plan = (.failed(error(.timedOut(.receive))), deadline)
+    wait()
   }
 
   /// Records that `bytes` bytes of the body were read.
@@ -143,7 +209,8 @@ extension VirtualTransfer {
 
   /// Completes the request, unless it has completed.
   func stop(_ ending: VirtualExchange.Ending) {
-    alarm.take()?.cancel()
+    alarm.take()?.work.cancel()
+    sending = nil
     guard let number = number.take() else { return }
     network.end(number, ending)
   }

@@ -183,6 +183,35 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
     #expect(times == (5..<25).map { noon + Double($0) * 70 + 1 })
   }
 
+  @Test(arguments: PollStoreKind.allCases)
+  func `a feed's polling state is deleted with the feed, unless the feed has expired`(_ kind: PollStoreKind) throws {
+    let store = store(kind)
+    func poll(after seconds: Double) throws {
+      let feed = CachedFeed(images: makeFeed().images, timestamp: noon, validators: tag)
+      try complete(try lease(after: seconds, in: store), after: seconds + 1, .replacement(feed), in: store)
+    }
+    try poll(after: 0)
+    #expect(try store.delete(for: address, if: .timestamp(noon)))
+    #expect(try store.health(of: [address])[0]?.polls == 1)
+    try poll(after: 70)
+    #expect(try store.delete(for: address))
+    #expect(try store.health(of: [address]) == [nil])
+    #expect(try store.decisions(for: address).isEmpty)
+    try poll(after: 140)
+    try store.deleteAll()
+    #expect(try store.health(of: [address]) == [nil])
+    #expect(try store.health(ofHost: host) != nil)
+  }
+
+  @Test func `a crash before the commit of a deletion keeps the polling state`() throws {
+    let disk = VirtualDisk(on: VirtualTimeScheduler())
+    let feed = CachedFeed(images: makeFeed().images, timestamp: noon, validators: tag)
+    try complete(try lease(in: disk), after: 1, .replacement(feed), in: disk)
+    disk.setFaults { step, _ in step == .beforeCommit ? .crash : nil }
+    #expect(throws: FeedStoreError.self) { try disk.delete(for: address) }
+    #expect(try disk.restarted().health(of: [address])[0]?.polls == 1)
+  }
+
   @Test func `a crash before the commit saves neither the feed nor its record`() throws {
     for step in [DiskStep.remove, .write, .beforeCommit, .afterCommit] {
       let disk = VirtualDisk(on: VirtualTimeScheduler())

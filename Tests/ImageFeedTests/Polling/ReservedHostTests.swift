@@ -217,7 +217,10 @@ import Testing
     let process = place.poller([address.absoluteString]).sink { _ in }
     for _ in 0..<8 {
       place.time.advance(by: .seconds(1800))
-      try place.store.delete(for: address)
+      if let saved = try place.store.retrieve(for: address) {
+        // The cache deletes an expired feed in this way, which leaves its polling state.
+        #expect(try place.store.delete(for: address, if: .timestamp(saved.timestamp)))
+      }
       place.time.advance(by: .seconds(1800))
     }
     #expect(place.network.log.count == 1)

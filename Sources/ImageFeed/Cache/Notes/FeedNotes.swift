@@ -22,6 +22,18 @@ package struct NoteKey: Hashable, Sendable {
   }
 }
 
+extension [NoteKey: any StoredNote] {
+  /// Removes the notes of one feed; without a URL, those of all feeds.
+  package mutating func removeNotes(ofFeed address: URL? = nil) {
+    let name = address?.absoluteString
+    for key in keys where key.kind.isFeed && name ?? key.name == key.name { self[key] = nil }
+  }
+}
+
+extension NoteKey.Kind {
+  fileprivate var isFeed: Bool { if case .feed = self { true } else { false } }
+}
+
 /// The notes and feeds of a store within one transaction. Notes are additional data that a store keeps for other
 /// modules, together with its feeds.
 package protocol FeedNotes {
