@@ -4,7 +4,8 @@
   public import HTTPTypes
 
   extension FeedHTTP.HTTPRequest {
-    /// A request for FeedHTTP's clients; `nil` if it has no http or https URL, or its path doesn't begin with a slash.
+    /// A request for FeedHTTP's clients; `nil` if it has no http or https URL, its authority isn't a host and a port, or
+    /// its path doesn't begin with a slash or has a fragment.
     ///
     ///     client.get(FeedHTTP.HTTPRequest(request, body: .text("Milk"))!)
     ///
@@ -12,9 +13,10 @@
     public init?(_ request: HTTPTypes.HTTPRequest, body: HTTPBody? = nil) {
       let path = request.path ?? "/"
       // Other paths, such as `@example.org/`, would become part of the URL's host.
-      guard path.isEmpty || path.hasPrefix("/") || path.hasPrefix("?") else { return nil }
+      guard path.isEmpty || path.hasPrefix("/") || path.hasPrefix("?"), !path.contains("#") else { return nil }
       guard let scheme = request.scheme?.lowercased(), ["http", "https"].contains(scheme), let host = request.authority,
-        !host.isEmpty, let url = URL(string: "\(scheme)://\(host)\(path)")
+        !host.isEmpty, !host.contains(where: { "/?#@\\".contains($0) }),
+        let url = URL(string: "\(scheme)://\(host)\(path)")
       else { return nil }
       self.init(url)
       method = HTTPMethod(request.method)

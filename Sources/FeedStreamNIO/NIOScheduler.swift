@@ -9,7 +9,6 @@
   /// For example, write `texts.debounce(for: .milliseconds(200), scheduler: channel.eventLoop.scheduler)`. This type is
   /// a `LoopScheduler`, so code written for `any LoopScheduler` can use it; blocking work goes to NIO's thread pool.
   /// Unlike FeedStream's own `EventLoop` in debug builds, this scheduler doesn't check that streams stay on the thread.
-  /// Scheduled work can't be cancelled: a cancelled `delay` holds its values until they are due.
   public final class NIOScheduler: LoopScheduler, Sendable {
     public typealias SchedulerTimeType = StreamInstant
     public typealias SchedulerOptions = Never
@@ -34,18 +33,18 @@
       eventLoop.scheduleTask(deadline: deadline(date)) { work.run() }
     }
 
+    /// Runs `action` at `date` and then every `interval` after that, without drift.
+    ///
+    /// After a stall, the action runs once, and missed runs are skipped; later runs stay aligned to `date`.
+    ///
+    /// - Precondition: `interval` is positive.
     public func schedule(
       after date: StreamInstant, interval: StreamInstant.Stride, tolerance: StreamInstant.Stride, options: Never?,
       _ action: @escaping () -> Void
     ) -> any Cancellable {
-      let work = Work(action)
-      let delay = TimeAmount.nanoseconds(Swift.max(0, now.distance(to: date).nanoseconds))
-      let task = eventLoop.scheduleRepeatedTask(
-        initialDelay: delay, delay: .nanoseconds(Swift.max(1, interval.nanoseconds))
-      ) { _ in
-        work.run()
-      }
-      return Cancellation { task.cancel() }
+      precondition(
+        interval.nanoseconds > 0, "NIOScheduler.schedule: the interval is \(interval); use more than zero")
+      return Repetition(on: self, from: date, every: interval, action)
     }
 
     @discardableResult public func offload<T: Sendable>(
@@ -56,8 +55,20 @@
       return Cancellation { completion.drop() }
     }
 
-    private func deadline(_ date: StreamInstant) -> NIODeadline {
+    fileprivate func deadline(_ date: StreamInstant) -> NIODeadline {
       .uptimeNanoseconds(UInt64(clamping: date.nanoseconds))
+    }
+  }
+
+  extension NIOScheduler: RevokingScheduler {
+    package func scheduleOnce(after date: StreamInstant, _ action: @escaping () -> Void) -> (any Cancellable)? {
+      let work = Completion<Void>(action)
+      let task = eventLoop.scheduleTask(deadline: deadline(date)) { work.run(()) }
+      return Cancellation {
+        // Tasks that are due together can't be cancelled by one of them, so the work is dropped, too.
+        work.drop()
+        task.cancel()
+      }
     }
   }
 
@@ -73,13 +84,46 @@
     init(_ run: @escaping () -> Void) { self.run = run }
   }
 
-  /// The closure that receives the result of offloaded work, unless the work is cancelled first.
+  /// The closure that receives the result of offloaded work or runs at a later time, unless it is cancelled first.
   // @unchecked: used only on the event loop, on which streams run and are cancelled.
   private final class Completion<T>: @unchecked Sendable {
     private var receive: ((T) -> Void)?
     init(_ receive: @escaping (T) -> Void) { self.receive = receive }
     func run(_ value: T) { receive?(value) }
     func drop() { receive = nil }
+  }
+
+  /// Work that repeats, counted from the time at which the previous run was due.
+  private final class Repetition: Cancellable {
+    private let scheduler: NIOScheduler
+    private let interval: StreamInstant.Stride
+    private var action: (() -> Void)?
+    private var next: Scheduled<Void>?
+
+    init(
+      on scheduler: NIOScheduler, from date: StreamInstant, every interval: StreamInstant.Stride,
+      _ action: @escaping () -> Void
+    ) {
+      (self.scheduler, self.interval, self.action) = (scheduler, interval, action)
+      // A repetition that starts in the past would have to catch up.
+      wait(until: Swift.max(date, scheduler.now))
+    }
+
+    private func wait(until due: StreamInstant) {
+      let work = Work { [self] in
+        action?()
+        guard action != nil else { return }
+        let missed = due.distance(to: scheduler.now).nanoseconds / interval.nanoseconds
+        wait(until: due.advanced(by: .init(nanoseconds: (missed + 1) * interval.nanoseconds)))
+      }
+      next = scheduler.eventLoop.scheduleTask(deadline: scheduler.deadline(due)) { work.run() }
+    }
+
+    func cancel() {
+      action = nil
+      next?.cancel()
+      next = nil
+    }
   }
 
   /// A cancellable that does nothing when it is released.

@@ -60,6 +60,16 @@ private typealias Response = HTTPTypes.HTTPResponse
     }
   }
 
+  @Test(arguments: [
+    "good.example/admin?x=", "me:secret@good.example", "good.example#", "good.example?", "good.example\\a",
+  ]) func `an authority that isn't a host and a port is not converted`(authority: String) {
+    #expect(ClientRequest(Request(method: .get, scheme: "https", authority: authority, path: "/public")) == nil)
+  }
+
+  @Test func `a path with a fragment is not converted`() {
+    #expect(ClientRequest(Request(method: .get, scheme: "https", authority: "good.example", path: "/a#b")) == nil)
+  }
+
   @Test func `a URL with an IPv6 address is converted and back`() throws {
     for (text, authority) in [("http://[::1]:8080/a", "[::1]:8080"), ("http://[2001:db8::1]/a", "[2001:db8::1]")] {
       let url = try #require(URL(string: text))

@@ -1,3 +1,4 @@
+import Dispatch
 import FeedStream
 import FeedStreamNIO
 import NIOCore
@@ -27,6 +28,59 @@ import Testing
     loop.advanceTime(by: .seconds(1))
     #expect(ticks == [0, 1, 2])
     search.cancel()
+  }
+
+  @Test func `repeated work doesn't drift, and a stall skips the missed runs`() {
+    let loop = EmbeddedEventLoop()
+    let start = loop.scheduler.now
+    var runs: [Int64] = []
+    var ticks: [Int64] = []
+    func milliseconds() -> Int64 { start.distance(to: loop.scheduler.now).nanoseconds / 1_000_000 }
+    let repetition = loop.scheduler.schedule(
+      after: start.advanced(by: .milliseconds(10)), interval: .milliseconds(10), tolerance: .zero, options: nil
+    ) {
+      runs.append(milliseconds())
+      // The work takes 4 ms; the third run takes 24 ms.
+      loop.advanceTime(by: .milliseconds(runs.count == 3 ? 24 : 4))
+    }
+    loop.advanceTime(by: .milliseconds(70))
+    #expect(runs == [10, 20, 30, 60, 70])
+    repetition.cancel()
+    let interval = Interval(every: .milliseconds(10), scheduler: loop.scheduler).sink { _ in
+      ticks.append(milliseconds())
+      loop.advanceTime(by: .milliseconds(4))
+    }
+    let first = milliseconds() + 10
+    loop.advanceTime(by: .milliseconds(30))
+    #expect(ticks == [first, first + 10, first + 20])
+    #expect(runs.count == 5)
+    interval.cancel()
+  }
+
+  private final class Item {}
+
+  @Test func `a cancelled delay releases its value immediately, even if it is due`() {
+    let loop = EmbeddedEventLoop()
+    weak var held: Item?
+    var (delayed, cancelled): (AnyCancellable?, AnyCancellable?)
+    var received = 0
+    // Both are due at the same time, and the first one cancels the second one.
+    delayed = Just(1).delay(for: .seconds(1), scheduler: loop.scheduler).sink { _ in cancelled?.cancel() }
+    do {
+      let item = Item()
+      held = item
+      cancelled = Just(item).delay(for: .seconds(1), scheduler: loop.scheduler).sink { _ in received += 1 }
+    }
+    loop.advanceTime(by: .seconds(1))
+    #expect(received == 0 && held == nil)
+    do {
+      let item = Item()
+      held = item
+      delayed = Just(item).delay(for: .seconds(1), scheduler: loop.scheduler).sink { _ in }
+    }
+    #expect(held != nil)
+    delayed?.cancel()
+    #expect(held == nil)
   }
 
   @Test func `work offloaded from a NIO event loop returns to it`() async throws {
@@ -71,5 +125,15 @@ import Testing
       Just(3).delay(for: .milliseconds(1), scheduler: loop.scheduler).firstValue(on: loop)
     }.get()
     #expect(later == 3)
+  }
+
+  @Test func `a first value may arrive on another thread while firstValue subscribes`() async throws {
+    let group = MultiThreadedEventLoopGroup.singleton
+    for number in 0..<2_000 {
+      let future = group.next().submit { number }
+      #expect(try await future.publisher.map { $0 }.firstValue(on: group.next()).get() == number)
+      let queue = DispatchQueue.global()
+      #expect(try await Just(number).receive(on: queue).firstValue(on: group.next()).get() == number)
+    }
   }
 }
