@@ -35,6 +35,10 @@
     }
   }
 
+  /// The method in metrics and traces: `_OTHER` if it isn't standard, because clients can send any number of different
+  /// ones.
+  package var telemetryName: String { isStandard ? rawValue : "_OTHER" }
+
   /// True when the method is a token, and so can be sent (RFC 9110, section 5.6.2).
   package var isToken: Bool { HTTPSyntax.isToken(rawValue) }
 

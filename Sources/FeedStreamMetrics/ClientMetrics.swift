@@ -13,19 +13,25 @@
     /// address and port, the scheme, and the status, or `error.type` for a failure. Cancelled requests are not
     /// recorded.
     ///
-    /// - Parameter factory: makes the metrics; the process's factory by default.
-    public func metered(factory: any MetricsFactory = MetricsSystem.factory) -> MeteredHTTPClient {
-      MeteredHTTPClient(client: self, factory)
+    /// - Parameters:
+    ///   - servers: the maximum number of servers with their own metrics. Requests to all further servers are recorded
+    ///     together, with the address `_OTHER` and without a port, because redirects, pages and feeds lead to any number
+    ///     of servers.
+    ///   - factory: makes the metrics; the process's factory by default.
+    public func metered(
+      servers: Int = 100, factory: any MetricsFactory = MetricsSystem.factory
+    ) -> MeteredHTTPClient {
+      MeteredHTTPClient(client: self, servers, factory)
     }
   }
 
-  /// See ``FeedHTTP/HTTPClient/metered(factory:)``.
+  /// See ``FeedHTTP/HTTPClient/metered(servers:factory:)``.
   public struct MeteredHTTPClient: HTTPClient {
     private let client: TimedHTTPClient
 
-    init(client: any HTTPClient, _ factory: any MetricsFactory) {
+    init(client: any HTTPClient, _ servers: Int, _ factory: any MetricsFactory) {
       let durations = RequestDurations(MetricNames.clientRequestDuration, TimedHTTPClient.attributes, factory)
-      self.client = TimedHTTPClient(client, report: durations.record)
+      self.client = TimedHTTPClient(client, servers: servers, report: durations.record)
     }
 
     public var scheduler: (any LoopScheduler)? { client.scheduler }

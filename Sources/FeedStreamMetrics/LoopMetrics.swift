@@ -23,12 +23,12 @@
     private let offloads: Gauge
     private let makeGauge: (String) -> Gauge
     private var servers: [Server] = []
+    /// The gauges of all servers together, because gauges with equal names would overwrite each other.
+    private var serverGauges: (connections: Gauge, waitingBytes: Gauge)?
     private var sampling: (any Cancellable)?
 
     private struct Server {
       weak var server: HTTPServer?
-      let connections: Gauge
-      let waitingBytes: Gauge
     }
 
     /// - Parameters:
@@ -56,14 +56,15 @@
 
     deinit { cancel() }
 
-    /// Also records a server's connections and waiting bytes, as long as the server exists.
+    /// Also records a server's connections and waiting bytes, as long as the server exists. The servers of a loop are
+    /// recorded together: each number is the sum.
     public func add(_ server: HTTPServer) {
-      servers.append(
-        Server(
-          server: server, connections: makeGauge(MetricNames.serverConnections),
-          waitingBytes: makeGauge(MetricNames.serverWaitingBytes)))
+      servers.append(Server(server: server))
+      guard serverGauges == nil else { return }
+      serverGauges = (makeGauge(MetricNames.serverConnections), makeGauge(MetricNames.serverWaitingBytes))
     }
 
+    /// Stops recording. Gauges keep their last values.
     public func cancel() {
       guard let sampling else { return }
       self.sampling = nil
@@ -77,10 +78,11 @@
         delay.recordNanoseconds(due.distance(to: loop.now).nanoseconds)
         handles.record(loop.activeHandleCount)
         offloads.record(loop.offloadedCount)
-        servers.removeAll { $0.server == nil }
-        for one in servers {
-          one.connections.record(one.server?.connectionCount ?? 0)
-          one.waitingBytes.record(one.server?.waitingBytes ?? 0)
+        if let serverGauges {
+          servers.removeAll { $0.server == nil }
+          let living = servers.compactMap(\.server)
+          serverGauges.connections.record(living.reduce(0) { $0 + $1.connectionCount })
+          serverGauges.waitingBytes.record(living.reduce(0) { $0 + $1.waitingBytes })
         }
         sample(at: loop.now.advanced(by: period), every: period)
       }

@@ -1,3 +1,5 @@
+internal import FeedHTTP
+
 /// The names of metrics. If OpenTelemetry's semantic conventions define a name, that name is used. Durations are in
 /// seconds.
 ///
@@ -57,6 +59,6 @@ public enum MetricNames {
   /// A method as a value of ``Attribute/method``: `_OTHER` for unusual methods, because clients could send any number
   /// of different ones.
   public static func method(_ name: String) -> String {
-    ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT", "TRACE"].contains(name) ? name : "_OTHER"
+    HTTPMethod(rawValue: name).telemetryName
   }
 }

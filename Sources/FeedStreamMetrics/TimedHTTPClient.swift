@@ -11,11 +11,16 @@ package struct TimedHTTPClient: HTTPClient {
   ]
 
   private let client: any HTTPClient
+  private let servers: MeteredServers
   private let report: (Duration, [String]) -> Void
 
-  /// - Parameter report: receives the duration and the attributes' values, which are empty if they don't apply.
-  package init(_ client: any HTTPClient, report: @escaping (Duration, [String]) -> Void) {
+  /// - Parameters:
+  ///   - servers: the maximum number of servers that are named, because redirects, pages and feeds lead to any number of
+  ///     servers. All further servers are reported as `_OTHER`.
+  ///   - report: receives the duration and the attributes' values, which are empty if they don't apply.
+  package init(_ client: any HTTPClient, servers: Int = 100, report: @escaping (Duration, [String]) -> Void) {
     self.client = client
+    self.servers = MeteredServers(limit: servers)
     self.report = report
   }
 
@@ -39,15 +44,15 @@ package struct TimedHTTPClient: HTTPClient {
   private func timed<Value>(
     _ publisher: AnyPublisher<Value, HTTPError>, _ request: HTTPRequest, status: @escaping (Value) -> Int?
   ) -> AnyPublisher<Value, HTTPError> {
-    let report = report
+    let (servers, report) = (servers, report)
     return Deferred {
       let began = ContinuousClock.now
       let scheme = request.url.scheme?.lowercased() ?? ""
       let port = request.url.port ?? (scheme == "https" ? 443 : 80)
       func record(_ status: String, _ error: String) {
-        report(
-          began.duration(to: .now),
-          [MetricNames.method(request.method.rawValue), request.url.host ?? "", String(port), scheme, status, error])
+        let host = request.url.host ?? ""
+        let (server, serverPort) = servers.admits(host, port) ? (host, String(port)) : ("_OTHER", "")
+        report(began.duration(to: .now), [request.method.telemetryName, server, serverPort, scheme, status, error])
       }
       return publisher.handleEvents(
         receiveOutput: { value in
@@ -60,5 +65,18 @@ package struct TimedHTTPClient: HTTPClient {
   }
 }
 
-/// The name of an enumeration's case without its details, such as `timedOut`.
-func caseName<Value>(of value: Value) -> String { String("\(value)".prefix { $0 != "(" }) }
+/// The servers with their own metrics: the first ones, up to a limit.
+private final class MeteredServers {
+  private let limit: Int
+  private var known: Set<String> = []
+
+  init(limit: Int) { self.limit = limit }
+
+  func admits(_ host: String, _ port: Int) -> Bool {
+    let server = "\(host):\(port)"
+    if known.contains(server) { return true }
+    guard known.count < limit else { return false }
+    known.insert(server)
+    return true
+  }
+}

@@ -102,6 +102,62 @@ import Testing
     loop.close()
   }
 
+  /// Responds to all requests immediately.
+  private struct Responder: HTTPClient {
+    func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+      Just(HTTPResponse(status: 200, body: Data(), url: request.url)).setFailureType(to: HTTPError.self)
+        .eraseToAnyPublisher()
+    }
+  }
+
+  @Test func `requests to more servers than the limit are recorded together`() {
+    let metrics = TestMetrics()
+    let client = Responder().metered(servers: 2, factory: metrics)
+    let urls = [
+      "http://a.example", "http://b.example", "http://a.example:81", "http://c.example", "http://a.example/again",
+    ]
+    for url in urls { client.get(URL(string: url)!).sink { _ in } receiveValue: { _ in }.cancel() }
+    let recorded = Self.timers(metrics, MetricNames.clientRequestDuration).reduce(into: [String: Int]()) { counts, timer in
+      let server = timer.key[MetricNames.Attribute.serverAddress] ?? ""
+      counts["\(server) \(timer.key[MetricNames.Attribute.serverPort] ?? "")"] = timer.value.count
+    }
+    #expect(recorded == ["a.example 80": 2, "b.example 80": 1, "_OTHER ": 2])
+  }
+
+  @Test func `the connections of a loop's servers are added, and are 0 when the servers are gone`() throws {
+    let metrics = TestMetrics()
+    let loop = EventLoop()
+    defer { loop.close() }
+    let recording = LoopMetrics(of: loop, named: "main", every: .milliseconds(5), factory: metrics)
+    defer { recording.cancel() }
+    var servers = try (0..<2).map { _ in try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop) }
+    var serving = servers.map { server in server.serve { _ in .text("") } }
+    for server in servers { recording.add(server) }
+    var connections: [Connection] = []
+    let connecting = Connection.connect(to: try #require(servers[0].address), on: loop).sink { _ in
+    } receiveValue: { connections.append($0) }
+    func counts() -> [Double] {
+      metrics.recorders.filter { $0.label == MetricNames.serverConnections }.flatMap(\.values)
+    }
+    // The loop of this test runs until `isReached`.
+    func run(until isReached: @escaping () -> Bool) {
+      let checking = Interval(every: .milliseconds(5), scheduler: loop).sink { _ in if isReached() { loop.stop() } }
+      let limit = Just(0).delay(for: .seconds(10), scheduler: loop).sink { _ in loop.stop() }
+      loop.run(.untilStopped)
+      for subscription in [checking, limit] { subscription.cancel() }
+    }
+    run { counts().contains(1) }
+    #expect(counts().last == 1)
+    connecting.cancel()
+    for connection in connections { connection.close() }
+    for subscription in serving { subscription.cancel() }
+    for server in servers { server.close() }
+    (servers, serving) = ([], [])
+    let before = counts().count
+    run { counts().count > before + 2 }
+    #expect(counts().last == 0)
+  }
+
   @Test func `metrics include a loop's turns, delay, handles, offloaded work and a server's connections`() throws {
     let metrics = TestMetrics()
     let loop = EventLoop()
