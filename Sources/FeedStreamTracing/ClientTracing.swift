@@ -55,7 +55,7 @@
       return Deferred { [context, tracer, instrument] in
         let context = context ?? ServiceContext.current ?? outer
         let span = (tracer ?? InstrumentationSystem.tracer).startAnySpan(
-          request.method.rawValue, context: context ?? .topLevel, ofKind: .client)
+          request.method.spanName, context: context ?? .topLevel, ofKind: .client)
         var traced = request
         (instrument ?? InstrumentationSystem.instrument).inject(span.context, into: &traced, using: Fields())
         guard span.isRecording else {
@@ -64,7 +64,7 @@
         }
         let url = request.url
         span.updateAttributes { attributes in
-          attributes["http.request.method"] = request.method.rawValue
+          attributes.add(request.method)
           attributes["url.full"] = Self.shown(url)
           attributes["server.address"] = url.host
           attributes["server.port"] = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
@@ -73,7 +73,7 @@
         return send(traced).handleEvents(
           receiveOutput: { if let code = status($0) { open.end(status: code, errorsFrom: 400) } },
           receiveCompletion: {
-            if case .failure(let error) = $0 { open.end(error, type: "\(error.kind)") } else { open.end() }
+            if case .failure(let error) = $0 { open.end(error, type: caseName(of: error.kind)) } else { open.end() }
           }, receiveCancel: { open.end() }
         )
         .inContext(context)

@@ -1,4 +1,5 @@
 #if Tracing
+  import FeedHTTP
   import Tracing
 
   /// A span that ends only once: either explicitly or when it is released.
@@ -11,9 +12,9 @@
     deinit { span?.end() }
 
     /// Names the span after the route that has been chosen, if any.
-    func name(method: String, route: String?) {
+    func name(method: HTTPMethod, route: String?) {
       guard let route else { return }
-      span?.operationName = "\(method) \(route)"
+      span?.operationName = "\(method.spanName) \(route)"
       span?.attributes["http.route"] = route
     }
 
@@ -38,5 +39,18 @@
     }
 
     func end() { span.take()?.end() }
+  }
+
+  extension HTTPMethod {
+    /// The method in the name of a span.
+    var spanName: String { isStandard ? rawValue : "HTTP" }
+  }
+
+  extension SpanAttributes {
+    /// Adds the method: as `_OTHER` and the original, if it isn't standard.
+    mutating func add(_ method: HTTPMethod) {
+      self["http.request.method"] = method.telemetryName
+      if !method.isStandard { self["http.request.method_original"] = method.rawValue }
+    }
   }
 #endif

@@ -13,8 +13,8 @@
     /// ``FeedStream/Publisher/inContext(_:)`` below `delay`, `receive(on:)` and similar operators. Responses that
     /// a `traced()` client receives have the context of their request. The span ends when the response begins, or when
     /// the client disconnects. The names of the span and of its attributes follow OpenTelemetry's semantic conventions:
-    /// the name is the method and the route, such as `GET /feeds/:name`. The query is left out, because it may contain
-    /// secrets.
+    /// the name is the method and the route, such as `GET /feeds/:name`, or `HTTP` and the route if the method isn't
+    /// standard. The query is left out, because it may contain secrets.
     ///
     /// - Parameters:
     ///   - scheme: the scheme of the server's URLs. The server can't detect whether its connections use TLS.
@@ -28,7 +28,7 @@
           var context = ServiceContext.topLevel
           (instrument ?? InstrumentationSystem.instrument).extract(request.headers, into: &context, using: Fields())
           let span = (tracer ?? InstrumentationSystem.tracer).startAnySpan(
-            request.method.rawValue, context: context, ofKind: .server)
+            request.method.spanName, context: context, ofKind: .server)
           guard span.isRecording else {
             context = span.context
             span.end()
@@ -38,7 +38,7 @@
             }
           }
           span.updateAttributes { attributes in
-            attributes["http.request.method"] = request.method.rawValue
+            attributes.add(request.method)
             attributes["url.path"] = request.path
             attributes["url.scheme"] = scheme
             attributes["client.address"] = request.peer.host ?? "\(request.peer)"
@@ -46,7 +46,7 @@
           }
           let open = OpenSpan(span)
           func end(_ status: HTTPStatus) {
-            open.name(method: request.method.rawValue, route: request.route)
+            open.name(method: request.method, route: request.route)
             open.end(status: status.code, errorsFrom: 500)
           }
           do {
@@ -72,6 +72,10 @@
   }
 
   private struct Fields: Extractor {
-    func extract(key: String, from carrier: HTTPHeaders) -> String? { carrier[key] }
+    /// The values of all fields with this name, as a list: proxies may divide `tracestate` into several fields.
+    func extract(key: String, from carrier: HTTPHeaders) -> String? {
+      let values = carrier.values(of: key)
+      return values.isEmpty ? nil : values.joined(separator: ",")
+    }
   }
 #endif

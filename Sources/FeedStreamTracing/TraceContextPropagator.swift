@@ -2,7 +2,7 @@
   public import Tracing
 
   /// Passes on `traceparent` and `tracestate`, unchanged, from the requests that a server receives to those that it
-  /// sends.
+  /// sends. Several `tracestate` fields become one.
   ///
   ///     InstrumentationSystem.bootstrap(TraceContextPropagator())
   ///

@@ -60,6 +60,74 @@ import Tracing
     #expect(received == [Self.parent, "vendor=1"])
   }
 
+  @Test func `several tracestate fields are passed on as one`() throws {
+    var received: [String] = []
+    _ = try Self.relay(
+      [
+        .init(name: "traceparent", value: Self.parent), .init(name: "tracestate", value: "a=1"),
+        .init(name: "tracestate", value: "b=2"),
+      ], tracer: InMemoryTracer(), TraceContextPropagator()
+    ) { request in
+      received = request.headers.values(of: "tracestate")
+      return .text("")
+    }
+    #expect(received == ["a=1,b=2"])
+  }
+
+  @Test func `a repeated traceparent isn't passed on`() throws {
+    var received: String? = "x"
+    let field = HTTPRequest.Header(name: "traceparent", value: Self.parent)
+    _ = try Self.relay([field, field], tracer: InMemoryTracer(), TraceContextPropagator()) { request in
+      received = request.headers["traceparent"]
+      return .text("")
+    }
+    #expect(received == nil)
+  }
+
+  @Test func `a method that isn't standard isn't in the name of a span`() throws {
+    let tracer = InMemoryTracer()
+    let loop = EventLoop()
+    defer { loop.close() }
+    var routes = HTTPRoutes()
+    routes.use(.tracing(tracer: tracer, instrument: tracer))
+    routes.get("/outer") { _ in .text("") }
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
+    let serving = server.serve(routes)
+    var request = HTTPRequest(URL(string: "http://127.0.0.1:\(try #require(server.address?.port))/outer")!)
+    request.method = HTTPMethod(rawValue: "XYZZY")
+    let asking = CurlHTTPClient(on: loop).traced(tracer: tracer, instrument: tracer).get(request).sink { _ in
+      loop.stop()
+    } receiveValue: { _ in
+    }
+    loop.run(.untilStopped)
+    for subscription in [asking, serving] { subscription.cancel() }
+    server.close()
+    let spans = tracer.finishedSpans
+    #expect(spans.count == 2 && spans.allSatisfy { $0.operationName == "HTTP" }, "\(spans.map(\.operationName))")
+    for span in spans {
+      #expect(span.attributes.get("http.request.method") == .string("_OTHER"))
+      #expect(span.attributes.get("http.request.method_original") == .string("XYZZY"))
+    }
+  }
+
+  @Test func `a failure's type in a span is only its name, as in metrics`() throws {
+    let tracer = InMemoryTracer()
+    let loop = EventLoop()
+    defer { loop.close() }
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
+    let serving = server.serve { _ in .text("more than one byte") }
+    var request = HTTPRequest(URL(string: "http://127.0.0.1:\(try #require(server.address?.port))/")!)
+    request.maxBodyBytes = 1
+    let asking = CurlHTTPClient(on: loop).traced(tracer: tracer, instrument: tracer).get(request).sink { _ in
+      loop.stop()
+    } receiveValue: { _ in
+    }
+    loop.run(.untilStopped)
+    for subscription in [asking, serving] { subscription.cancel() }
+    server.close()
+    #expect(tracer.finishedSpans.first?.attributes.get("error.type") == .string("tooLarge"))
+  }
+
   @Test func `an invalid traceparent isn't passed on`() throws {
     var received: [String?] = ["x"]
     _ = try Self.relay(
