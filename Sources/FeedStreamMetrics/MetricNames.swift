@@ -1,4 +1,4 @@
-import FeedHTTP
+internal import FeedHTTP
 
 /// The names of metrics. If OpenTelemetry's semantic conventions define a name, that name is used. Durations are in
 /// seconds.
