@@ -1,7 +1,8 @@
-import FeedStream
 import Foundation
 import TestSupport
 import Testing
+
+@testable import FeedStream
 
 @Suite(.settled, .timeLimit(.minutes(5))) struct FileWritingTests {
   private let loop = EventLoop()
@@ -103,6 +104,16 @@ import Testing
     #expect(write(["after"], .atomically, to: "file").isFinished)
     let attributes = try FileManager.default.attributesOfItem(atPath: folder("file"))
     #expect(attributes[.ownerAccountID] as? Int == 1_000 && attributes[.groupOwnerAccountID] as? Int == 1_001)
+  }
+
+  @Test func `a new file that has the right owner keeps all permissions, even if the system refuses to change owners`()
+  {
+    let owner = FileOwner(user: 1, group: 2)
+    func kept(_ permissions: UInt16, _ user: UInt32, _ group: UInt32) -> UInt16 {
+      SystemFiles.permissions(permissions, giving: FileOwner(user: user, group: group), to: owner) { _, _ in false }
+    }
+    #expect([0o640, 0o664, 0o4755, 0o2755].allSatisfy { kept($0, 1, 2) == $0 })
+    #expect(kept(0o6660, 3, 2) == 0o660 && kept(0o6664, 1, 3) == 0o644 && kept(0o6640, 3, 3) == 0o600)
   }
 
   @Test func `a failure or a cancellation during an atomic write leaves the file unchanged`() {

@@ -66,6 +66,31 @@ import Testing
     }
   }
 
+  @Test func `while a poll waits for a host, another host that it has visited is free`() {
+    withWorkers(1, feeds: 0) { time, network, engine, reports in
+      let names = ["last.example", "first.example", target]
+      let addresses = names.map { URL(string: "https://\($0)/feed")! }
+      network.serve(names[0]) { request, _ in
+        .feed([FeedImage(id: UUID(), url: request.request.url)], after: .seconds(25))
+      }
+      network.serve(names[1]) { [target] _, _ in
+        .answer(status: 302, headers: [("Location", "https://\(target)/moved")], Data())
+      }
+      network.serve(target) { request, _ in
+        request.request.url.path() == "/moved"
+          ? .answer(status: 302, headers: [("Location", "https://last.example/")], Data())
+          : .feed([FeedImage(id: UUID(), url: request.request.url)])
+      }
+      let adding = engine.add(zip(addresses, [0, 1, 3]).map { NewFeed($0, after: .seconds($1)) }).sink { _ in
+      } receiveValue: { _ in
+      }
+      time.advance(by: .seconds(10))
+      adding.cancel()
+      #expect(network.log.contains { $0.request.url.path() == "/moved" })
+      #expect(reports().map(\.address) == [addresses[2]])
+    }
+  }
+
   @Test func `a redirect to a paused host isn't followed`() {
     withWorkers(1, feeds: 1) { time, network, engine, reports in
       let pause = engine.pause(target, for: nil, because: "its owner wants it so").sink { _ in

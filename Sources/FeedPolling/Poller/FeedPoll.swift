@@ -12,7 +12,7 @@ package final class FeedPoll: Cancellable {
   /// The options of a poll.
   package struct Terms {
     package var feed: PolledAddress
-    package var client: any HTTPClient
+    var client: GuardedClient
     package var scheduler: any LoopScheduler
     /// The host's pause after the request.
     package var gap: Duration
@@ -27,8 +27,8 @@ package final class FeedPoll: Cancellable {
     /// True to get the images as bytes, created on the thread that reads the document.
     package var encodes = false
 
-    package init(
-      _ feed: PolledAddress, client: any HTTPClient, on scheduler: any LoopScheduler, gap: Duration,
+    init(
+      _ feed: PolledAddress, client: GuardedClient, on scheduler: any LoopScheduler, gap: Duration,
       now: @escaping @Sendable () -> Date, seed: UInt64, shown: FeedValidators?
     ) {
       (self.feed, self.client, self.scheduler, self.gap) = (feed, client, scheduler, gap)
@@ -152,7 +152,8 @@ package final class FeedPoll: Cancellable {
   private func end(_ result: FeedResult?, _ change: PollCompletion.Change?, shown: FeedValidators?) {
     let now = terms.now()
     var report = PollReport(
-      lease: lease, outcome: exchange.outcome(of: result, now: now), wasConditional: exchange.wasConditional,
+      lease: lease, outcome: exchange.outcome(of: result, closed: terms.client.closed, now: now),
+      wasConditional: exchange.wasConditional,
       interval: terms.feed.interval, gap: terms.gap, now: now, random: SplitMix64(seed: terms.seed))
     report.isPushed = terms.isPushed
     report.sentValidators = exchange.sentValidators

@@ -166,7 +166,7 @@ extension FeedPoller {
   /// A poller like this one, with subscriptions at the hubs that feeds name. A feed whose hub announces a change is
   /// polled soon; while the lease of its subscription is valid, the feed is otherwise polled once a day.
   public func notified(by hubs: HubSubscriber) -> FeedPoller {
-    hubs.visits = HostVisits(store: store, cache: cache, report: options.report)
+    hubs.visits = HostVisits(store: store, cache: cache, on: scheduler, report: options.report)
     var copy = self
     copy.hubs = hubs
     return copy

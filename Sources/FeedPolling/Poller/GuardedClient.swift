@@ -7,7 +7,9 @@ import ImageFeed
 ///
 /// A poll reserves the host of its feed. If a redirect, or a page that links to a feed, leads to a different host, the
 /// client first reserves that host. While others have that host or the host rests, the client waits, for at most a
-/// minute per poll, which the request's time limit doesn't include.
+/// minute per poll, which the request's time limit doesn't include. Before it waits, it frees the hosts that have
+/// responded, so that two polls never wait for each other. If the host is paused, or will rest for longer, the client
+/// doesn't wait.
 final class GuardedClient: HTTPClient {
   /// A host besides the poll's own, and the last response that it sent; `nil` if none arrived.
   struct Visited {
@@ -22,11 +24,17 @@ final class GuardedClient: HTTPClient {
 
   private let client: any HTTPClient
   private let scheduler: any LoopScheduler
-  /// The poll's host, and a URL on it that needn't be examined.
-  private let host: String
-  private let home: URL
+  /// The poll's own host, and a URL on it that needn't be examined. `nil` if each host must be reserved, or if the own
+  /// one has been freed.
+  private var host: String?
+  private let home: URL?
   private let visit: (String, Duration) -> AnyPublisher<WorkVisit, Never>
+  private let leave: ([Visited]) -> Bool
   private var visited: [String: Visited] = [:]
+  /// The last host that had to be reserved; `nil` if there was none.
+  private(set) var lastHost: String?
+  /// The pause because of which the last such host got no request; `nil` if it got one, or the pause has no end.
+  private(set) var closed: HostPause?
 
   /// The maximum number of redirects to follow per request.
   private static let mostRedirects = 10
@@ -38,14 +46,17 @@ final class GuardedClient: HTTPClient {
   static let pause = Duration.milliseconds(500)
 
   /// - Parameters:
-  ///   - host: the host that the poll has reserved.
+  ///   - host: the host that the poll has reserved; `nil` if each host must be reserved.
   ///   - home: the URL of the first request, on that host.
   ///   - visit: reserves another host for at most the given time, or extends its reservation.
+  ///   - leave: frees the visited hosts, and the poll's own, while the poll waits; returns false if its own host stays
+  ///     reserved.
   init(
-    _ client: any HTTPClient, on scheduler: any LoopScheduler, host: String, home: URL,
-    visit: @escaping (String, Duration) -> AnyPublisher<WorkVisit, Never>
+    _ client: any HTTPClient, on scheduler: any LoopScheduler, host: String? = nil, home: URL? = nil,
+    visit: @escaping (String, Duration) -> AnyPublisher<WorkVisit, Never>, leave: @escaping ([Visited]) -> Bool
   ) {
-    (self.client, self.scheduler, self.host, self.home, self.visit) = (client, scheduler, host, home, visit)
+    (self.client, self.scheduler, self.host, self.home) = (client, scheduler, host, home)
+    (self.visit, self.leave) = (visit, leave)
   }
 
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
@@ -79,6 +90,7 @@ final class GuardedClient: HTTPClient {
     _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>
   ) -> AnyPublisher<Response, HTTPError> {
     guard let host = otherHost(request.url) else { return receive(request, redirects, end, send) }
+    lastHost = host
     let began = scheduler.now
     return enter(host, until: began.advanced(by: patience), for: began.distance(to: end))
       .flatMap { [self] in
@@ -126,9 +138,16 @@ final class GuardedClient: HTTPClient {
 
   /// The host of a URL, unless it is the poll's own.
   private func otherHost(_ url: URL) -> String? {
+    guard let own = host else { return url.pollingHost }
     guard url != home else { return nil }
     let host = url.pollingHost
-    return host == self.host ? nil : host
+    return host == own ? nil : host
+  }
+
+  /// Frees the hosts whose requests have ended.
+  private func leaveHosts() {
+    guard host != nil || !visited.isEmpty else { return }
+    if leave(end()) { host = nil }
   }
 
   private func note(_ response: some RedirectingResponse, from url: URL) {
@@ -150,10 +169,14 @@ final class GuardedClient: HTTPClient {
         }
         switch visit {
         case .granted:
+          closed = nil
           if visited[host] == nil { visited[host] = Visited(host: host, response: nil) }
           return Just(()).setFailureType(to: HTTPError.self).eraseToAnyPublisher()
-        case .paused(_, let reason): return fail(reason)
+        case .paused(let end, let reason):
+          closed = end.map { HostPause(until: $0, because: reason) }
+          return fail(reason)
         case .busy(let duration):
+          leaveHosts()
           let wait = max(.milliseconds(5), min(duration, Self.pause))
           guard scheduler.now.advanced(by: StreamInstant.Stride(wait)) < end else {
             return fail("another request to it is running")

@@ -40,7 +40,9 @@ final class PollExchange: FeedExchangeObserver {
   var validators: FeedValidators { head.map { FeedValidators($0.headers) } ?? FeedValidators() }
 
   /// The outcome of a poll, as facts for the next poll and as text. If `result` is `nil`, nothing has changed.
-  func outcome(of result: FeedResult?, now: Date) -> PollReport.Outcome {
+  ///
+  /// - Parameter closed: the pause of a host to which a redirect or a link led, if that host got no request.
+  func outcome(of result: FeedResult?, closed: HostPause?, now: Date) -> PollReport.Outcome {
     var facts = head.map { AnswerFacts($0, now: now) } ?? AnswerFacts(.noAnswer(wasAsked: false))
     if head?.redirects.first?.from != first { facts.movedTo = nil }
     switch result {
@@ -50,6 +52,7 @@ final class PollExchange: FeedExchangeObserver {
       case .remote: break
       case .cache(_, _, let reason), .part(let reason):
         facts.outcome = reason.outcome
+        facts.closed = reason.isOfClosedHost ? closed : nil
         // Part of a feed is shown only if nothing is saved.
         facts.isSaved = !feed.source.isPart
         return .known(facts, "\(reason)")
@@ -59,6 +62,7 @@ final class PollExchange: FeedExchangeObserver {
       return .feed(facts, status: head?.status, images: feed.images.count)
     case .failure(let error):
       facts.outcome = error.remote.outcome
+      facts.closed = error.remote.isOfClosedHost ? closed : nil
       facts.isSaved = !error.cache.isLoss
       return .known(facts, "\(error.remote)")
     }
@@ -76,6 +80,11 @@ extension RemoteFeedError {
     case .invalidData, .unchanged: .notAFeed
     case .notDue, .notAsked: .noAnswer(wasAsked: false)
     }
+  }
+
+  /// True if the feed's host led to a host that can't be requested at the moment.
+  fileprivate var isOfClosedHost: Bool {
+    if case .connectivity(let error) = self { error.kind == .hostIsClosed } else { false }
   }
 
   var isNotDue: Bool { if case .notDue = self { true } else { false } }

@@ -21,8 +21,10 @@ extension PollingRun {
 
   /// Saves that a feed's hub no longer announces its changes, if the feed's state says that it does.
   func noticeLoss(_ index: Int) {
+    // Most polls have no hubs, so nothing is copied for them.
+    guard let hubs = poller.hubs else { return }
     var (feed, health) = (members[index].polled, members[index].health)
-    guard let hubs = poller.hubs, !hubs.isPushed(feed.address),
+    guard !hubs.isPushed(feed.address),
       health.rule == .pushed || health.push?.isValid(at: now) == true
     else { return }
     health.push = hubs.lease(of: feed.address)

@@ -37,7 +37,7 @@ extension PollingRun {
   /// Handles a feed that isn't due, usually because another process has requested it.
   private func notDue(_ index: Int, _ health: FeedHealth) {
     let feed = members[index].polled
-    if health.isBeingAsked(at: now, within: feed.options.timeout + .seconds(5)) {
+    if health.isBeingAsked(at: now, within: VisitedHosts.duration(feed.options.timeout)) {
       // The other process's result will be shown. This run's own state isn't changed, so that the run recognizes that
       // result as another process's.
       return ended(index, now + Self.glance, hostOpens: .distantPast)
@@ -55,13 +55,16 @@ extension PollingRun {
     let (polled, cache) = (members[index].polled, poller.cache)
     var lease = lease
     if let hubs = poller.hubs { lease.feed.push = hubs.lease(of: polled.address) }
-    let visits = VisitedHosts(
-      HostVisits(store: poller.store, cache: cache, report: poller.options.report), gap: poller.gap(for: polled),
-      timeout: polled.options.timeout)
     let client = GuardedClient(
       polled.client ?? poller.client, on: poller.scheduler, host: lease.host, home: lease.feed.requestAddress
-    ) { host, _ in visits.visit(host) }
-    members[index].visits = (visits, client)
+    ) { [weak self] host, _ in
+      self?.visitedHosts(of: index).visit(host) ?? Empty().eraseToAnyPublisher()
+    } leave: { [weak self] in
+      self?.members[index].visited?.end($0)
+      self?.freeHost(of: index)
+      return true
+    }
+    members[index].client = client
     var terms = FeedPoll.Terms(
       polled, client: client, on: poller.scheduler, gap: poller.gap(for: polled),
       now: cache.now, seed: random.next(), shown: members[index].validators)
@@ -90,7 +93,11 @@ extension PollingRun {
         complete(index, outcome)
       case .failure(let error):
         poller.options.report(error)
-        completed(index, outcome, outcome.completion.record(nil))
+        let record = outcome.completion.record(nil)
+        if let reserved = outcome.completion.reserved {
+          visits.free(HostRelease(record.host, reserved: reserved, ended: now))
+        }
+        completed(index, outcome, record)
       }
     }
   }
@@ -150,9 +157,18 @@ extension PollingRun {
     failing += (health.failures > 0 ? 1 : 0) - (members[index].health.failures > 0 ? 1 : 0)
   }
 
-  private func endVisits(of index: Int) {
-    guard let (hosts, client) = members[index].visits.take() else { return }
-    hosts.end(client.end())
+  /// The hosts that a poll reserves besides its own, which most polls don't need.
+  private func visitedHosts(of index: Int) -> VisitedHosts {
+    if let hosts = members[index].visited { return hosts }
+    let polled = members[index].polled
+    let hosts = VisitedHosts(visits, gap: poller.gap(for: polled), timeout: polled.options.timeout)
+    members[index].visited = hosts
+    return hosts
+  }
+
+  func endVisits(of index: Int) {
+    guard let client = members[index].client.take() else { return }
+    members[index].visited.take()?.end(client.end())
   }
 
   /// Polls a feed whose URL was replaced by a permanent redirect's target in the queue of its new host.
@@ -166,14 +182,13 @@ extension PollingRun {
     queue.move(index, to: host)
   }
 
-  /// Records that a request was cancelled before it completed.
-  func giveBack(_ index: Int) {
-    endVisits(of: index)
+  /// Frees the host of a poll that was cancelled before it completed, or that waits for another host.
+  func freeHost(of index: Int) {
     var host = HostHealth(name: members[index].host)
     host.next = now + poller.gap(for: members[index].polled).seconds
-    // The response will never arrive, so a process that runs after this one has ended need not wait for it.
+    // The poll has no result yet, and a process that runs after this one has ended need not wait for it.
     (host.holder, host.opensIfLost) = (ProcessMark.own, host.next)
-    carryOut(.release(HostRelease(host, reserved: members[index].reserved)))
+    visits.free(HostRelease(host, reserved: members[index].reserved, ended: now))
   }
 
   /// Carries out an operation whose result is needed only if it is a failure.

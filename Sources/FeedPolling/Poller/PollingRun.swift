@@ -13,9 +13,10 @@ final class PollingRun: Subscription {
     var health: FeedHealth
     /// The validators of the saved feed, if that feed was delivered last and is considered the server's.
     var validators: FeedValidators?
-    /// The running poll, and the hosts that it has reserved.
+    /// The running poll, its client, and the hosts that it has reserved besides its own.
     var poll: (any Cancellable)?
-    var visits: (hosts: VisitedHosts, client: GuardedClient)?
+    var client: GuardedClient?
+    var visited: VisitedHosts?
     /// The end of the reservation that the running poll has claimed.
     var reserved = Date.distantPast
     /// True if the URL was replaced by a redirect's target when the feed was polled last.
@@ -39,6 +40,7 @@ final class PollingRun: Subscription {
   @exclusivity(unchecked) var members: [Member] = []
   @exclusivity(unchecked) var queue: PollQueue
   let desk: PollDesk
+  let visits: HostVisits
   var random: SplitMix64
   private let results: PolledResults
   private var finish: (() -> Void)?
@@ -71,6 +73,8 @@ final class PollingRun: Subscription {
     results = PolledResults(receive)
     clock = PollingClock(poller.scheduler, wall: poller.cache.now)
     self.finish = finish
+    visits = HostVisits(
+      store: poller.store, cache: poller.cache, on: poller.scheduler, report: poller.options.report)
     desk = PollDesk(poller.store, poller.cache.worker, on: poller.scheduler)
     queue = PollQueue(limit: poller.options.maxRunning)
     random = SplitMix64(seed: poller.options.seed)
@@ -101,7 +105,11 @@ final class PollingRun: Subscription {
     for index in polled { members[index].poll.take()?.cancel() }
     // Saves a pause that a server has just requested.
     desk.flush()
-    for index in polled { giveBack(index) }
+    for index in polled {
+      endVisits(of: index)
+      freeHost(of: index)
+    }
+    visits.cancel()
   }
 
   // MARK: Beginning
@@ -134,7 +142,7 @@ final class PollingRun: Subscription {
       var health = (index < known.count ? known[index] : nil) ?? FeedHealth(address: feed.address)
       health.correctClock(now: now)
       // If another process is requesting the feed, this run doesn't have the result yet, and checks for it.
-      let isAnothers = health.isBeingAsked(at: now, within: feed.options.timeout + .seconds(5))
+      let isAnothers = health.isBeingAsked(at: now, within: VisitedHosts.duration(feed.options.timeout))
       let wasAsked = health.asked != nil && !(isAnothers && health.succeeded == nil)
       if isAnothers { health.asked = nil }
       poller.hubs?.resume(health)
@@ -212,6 +220,7 @@ final class PollingRun: Subscription {
     results.end()
     self.finish = nil
     clock.cancel()
+    visits.cancel()
     finish?()
   }
 

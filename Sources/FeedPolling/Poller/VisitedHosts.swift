@@ -1,11 +1,14 @@
+import FeedHTTP
 import FeedStream
+import Foundation
 import ImageFeed
 
-/// The hosts that one poll of a ``PollingRun`` has reserved besides its own, because a redirect or a link led there.
+/// The hosts that one request or poll has reserved, because it is for them, or a redirect or a link led there.
 final class VisitedHosts {
   private let visits: HostVisits
   private let gap: Duration
   private let lease: Duration
+  private let purpose: String
   private var claims: [String: HostClaim] = [:]
 
   /// The number of requests that a poll may send, one after another: its page and its feed, each perhaps again without
@@ -14,14 +17,31 @@ final class VisitedHosts {
   /// The maximum duration of a reservation: longer ones count as errors of a clock.
   private static let longest = Duration.seconds(3000)
 
-  /// - Parameter timeout: the time limit of one request.
-  init(_ visits: HostVisits, gap: Duration, timeout: Duration) {
-    (self.visits, self.gap, lease) = (visits, gap, Self.duration(timeout))
+  /// - Parameters:
+  ///   - timeout: the time limit of one request.
+  ///   - claim: the reservation of the first host; `nil` if it isn't reserved here.
+  ///   - purpose: names the requests, as in `for an item's page`.
+  init(
+    _ visits: HostVisits, gap: Duration, timeout: Duration, holding claim: HostClaim? = nil,
+    purpose: String = "to a redirected request"
+  ) {
+    (self.visits, self.gap, lease, self.purpose) = (visits, gap, Self.duration(timeout), purpose)
+    if let claim { claims[claim.host] = claim }
   }
 
   /// The time for which a host is reserved for a poll. If this process ends, others don't wait for the rest of it.
   static func duration(_ timeout: Duration) -> Duration {
     min(timeout * mostRequests + GuardedClient.longestWait + .seconds(5), longest)
+  }
+
+  /// A client for one request, which reserves each host here, besides the one that is reserved already.
+  func client(_ client: any HTTPClient, on scheduler: any LoopScheduler) -> GuardedClient {
+    GuardedClient(client, on: scheduler) { [self] host, _ in
+      visit(host)
+    } leave: { [self] in
+      end($0)
+      return true
+    }
   }
 
   func visit(_ host: String) -> AnyPublisher<WorkVisit, Never> {
@@ -41,6 +61,10 @@ final class VisitedHosts {
       claims[host] = nil
       let now = visits.cache.now()
       if let end = closed.pausedUntil, end > now { return .paused(until: end, reason: closed.reason) }
+      if !closed.isHeld, closed.opens > now + GuardedClient.longestWait.seconds {
+        let reason = closed.pace?.words(for: host).first ?? "\(host) rests after a request"
+        return .paused(until: closed.opens, reason: reason)
+      }
       return .busy(for: .seconds(max(0, closed.reopens(at: now).timeIntervalSince(now))))
     case .failure(let error):
       // Without a store, nothing is known about other requests.
@@ -52,14 +76,13 @@ final class VisitedHosts {
   /// Frees the hosts, which then rest, as after any request.
   ///
   /// - Parameter responses: what the hosts have responded.
-  func end(_ responses: [GuardedClient.Visited]) {
-    for (host, claim) in claims {
-      if let response = responses.first(where: { $0.host == host })?.response {
-        claim.end(after: response, "to a redirected request")
-      } else {
-        claim.cancel()
-      }
-    }
-    claims = [:]
+  /// - Returns: the states of the hosts, by name.
+  @discardableResult func end(_ responses: [GuardedClient.Visited]) -> [String: HostHealth] {
+    let claims = claims
+    self.claims = [:]
+    return Dictionary(
+      uniqueKeysWithValues: claims.map { host, claim in
+        (host, claim.end(after: responses.first { $0.host == host }?.response, purpose))
+      })
   }
 }

@@ -151,17 +151,41 @@ extension HubSubscriber {
     ])
     // A feed must not lead into a private network.
     wish.origin = address
+    let client = guardedClient(timeout: .seconds(wish.timeout.seconds))
     request = client.get(wish)
       .map { Result<HTTPResponse, HTTPError>.success($0) }
       .catch { Just(.failure($0)) }
-      .handleEvents(receiveOutput: { [weak self] in self?.responded(path, $0) })
+      .handleEvents(receiveOutput: { [weak self] in self?.responded(path, $0, lastHost: client.lastHost) })
       .delay(for: options.gap, scheduler: scheduler)
       .sink { [weak self] _ in self?.ended() }
   }
 
-  private func responded(_ path: String, _ result: Result<HTTPResponse, HTTPError>) {
+  /// A client for one request, which claims the hosts that redirects lead to.
+  private func guardedClient(timeout: Duration) -> GuardedClient {
+    guard let visits else {
+      return GuardedClient(client, on: scheduler) { _, _ in
+        Just(.granted).eraseToAnyPublisher()
+      } leave: { _ in
+        true
+      }
+    }
+    let visited = VisitedHosts(
+      visits, gap: options.gap, timeout: timeout, holding: claim.take(), purpose: "to a request for a subscription")
+    let guarded = visited.client(client, on: scheduler)
+    hosts = (visited, guarded)
+    return guarded
+  }
+
+  /// Frees the hosts of a request.
+  func endVisits() {
+    guard let (visited, client) = hosts.take() else { return }
+    visited.end(client.end())
+  }
+
+  /// - Parameter lastHost: the host that responded or failed.
+  private func responded(_ path: String, _ result: Result<HTTPResponse, HTTPError>, lastHost: String?) {
     let response = try? result.get()
-    claim.take()?.end(after: response.map { ($0.status, $0.headers) }, "to a request for a subscription")
+    endVisits()
     let trouble: String
     switch result {
     case .success(let response) where (200...299).contains(response.status): return
@@ -170,7 +194,9 @@ extension HubSubscriber {
     }
     guard let address = addresses[path], var entry = entries[address] else { return }
     let pause = response.flatMap { AnswerFacts.retryAfter($0.headers, now: now()) }
-    let isOfHub = response.map { $0.status == 429 || $0.status >= 500 } ?? true
+    // A hub that redirects works; the other host may not.
+    let isOfHub =
+      lastHost == entry.lease.link.hub.pollingHost && response.map { $0.status == 429 || $0.status >= 500 } ?? true
     fail(&entry, trouble, pausing: pause ?? .zero, isOfHub: isOfHub)
     set(entry, of: address)
     if !isOfHub { worked(entry.lease.link.hub.pollingHost) }
@@ -179,6 +205,7 @@ extension HubSubscriber {
   private func ended() {
     (request, isBusy) = (nil, false)
     claim.take()?.cancel()
+    endVisits()
     goOn()
   }
 }

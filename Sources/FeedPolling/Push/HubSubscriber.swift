@@ -90,6 +90,8 @@ public final class HubSubscriber {
   /// True from the claim of a hub's host until the gap after the response.
   var isBusy = false
   var claim: HostClaim?
+  /// The hosts of the running request: the hub's, and those that redirects led to.
+  var hosts: (visited: VisitedHosts, client: GuardedClient)?
   var request: AnyCancellable?
   let clock: PollingClock
 
@@ -148,6 +150,8 @@ public final class HubSubscriber {
     (request, entries, addresses, failed, isBusy) = (nil, [:], [:], [:], false)
     agenda.removeAll()
     claim.take()?.cancel()
+    endVisits()
+    visits?.cancel()
     clock.cancel()
   }
 

@@ -38,6 +38,8 @@ public struct AnswerFacts: Hashable, Sendable {
   public var hints: PollingHints?
   /// The target of the redirects, if all of them were permanent.
   public var movedTo: URL?
+  /// The pause of a host to which a redirect or a link led, if that host got no request.
+  var closed: HostPause?
   /// False if the feed is no longer saved, so that only an unconditional request is possible.
   public var isSaved = true
 

@@ -29,6 +29,9 @@ public struct HostHealth: Hashable, Sendable, Codable {
     holder == nil || pausedUntil ?? .distantPast > now ? opens : min(opens, now + 1)
   }
 
+  /// True while a request holds the host; a host that only rests opens at the same time if its process ends.
+  var isHeld: Bool { holder != nil && opensIfLost != next }
+
   /// Limits a pause to a day, because only a wrong clock can cause a pause that ends later.
   mutating func correctClock(now: Date) {
     let latest = now + Schedule.longest.seconds

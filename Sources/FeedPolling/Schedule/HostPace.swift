@@ -89,6 +89,12 @@ public struct HostPace: Hashable, Sendable, Codable {
       pace.wasAccepted(asked: asked, usual: usual, now: now)
     }
     pace.asked = now
+    return pace.remembered(at: now)
+  }
+
+  /// The pace without facts that are too old; `nil` if there is nothing to remember.
+  func remembered(at now: Date) -> HostPace? {
+    var pace = self
     pace.forgetOver(at: now)
     return pace.gap == nil && pace.refusedAt == nil && pace.quota == nil ? nil : pace
   }

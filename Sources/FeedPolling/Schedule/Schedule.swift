@@ -93,7 +93,7 @@ public struct Schedule: Hashable, Sendable {
   private func dueByOutcome(
     _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
   ) -> Due {
-    if facts.pauses { return afterPause(facts, health, now: now, &random) }
+    if facts.pauses || facts.closed != nil { return afterPause(facts, health, now: now, &random) }
     switch facts.outcome {
     case .changed, .unchanged: return afterFeed(facts, health, now: now, &random)
     case .refused(410):
@@ -179,12 +179,14 @@ public struct Schedule: Hashable, Sendable {
   private func afterPause(
     _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
   ) -> Due {
-    let pause = facts.pause.seconds
+    let opens = facts.closed.map { max(0, min($0.until.timeIntervalSince(now), Self.longest.seconds)) }
+    let pause = opens ?? facts.pause.seconds
     let own = interval?.seconds ?? Self.shortestAdaptive.seconds
     let floor = max(pause, own)
     return Due(
       now + spread(floor, atLeast: floor, &random), notBefore: now + pause, own > pause ? .interval : .retryAfter,
-      own > pause ? "the interval is longer than the pause that the server requires" : facts.pauseReason)
+      own > pause
+        ? "the interval is longer than the pause that the server requires" : facts.closed?.reason ?? facts.pauseReason)
   }
 
   private func afterFailure(

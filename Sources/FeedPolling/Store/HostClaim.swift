@@ -4,11 +4,25 @@ import Foundation
 import ImageFeed
 
 /// Requests that aren't for feeds: each claims its host in the store, like a poll.
-struct HostVisits {
+final class HostVisits: Cancellable {
   let store: any PollStore
   let cache: FeedCache
   /// Receives the store's error when a host can't be freed.
   let report: (FeedStoreError) -> Void
+  private let scheduler: any LoopScheduler
+  /// The next attempts to free hosts, by number.
+  private var retries: [Int: any Cancellable] = [:]
+  private var retryCount = 0
+  private var isOver = false
+
+  /// The pause before the next attempt to free a host, while the store fails.
+  private static let policy = RetryPolicy.exponential(from: .seconds(1), cap: .seconds(60), jitter: 0)
+
+  init(
+    store: any PollStore, cache: FeedCache, on scheduler: any LoopScheduler, report: @escaping (FeedStoreError) -> Void
+  ) {
+    (self.store, self.cache, self.scheduler, self.report) = (store, cache, scheduler, report)
+  }
 
   /// Claims a host for one request.
   ///
@@ -32,6 +46,34 @@ struct HostVisits {
     }
     return claim
   }
+
+  /// Frees a host. While the store fails, tries again until the reservation is over, because others wait for a
+  /// reservation as long as this process runs.
+  func free(_ release: HostRelease, attempt: Int = 0) {
+    let store = store
+    cache.worker.perform {
+      () throws(FeedStoreError) in
+      _ = try store.carryOut([.release(release)])[0].get()
+    } completion: { [self] (result: Result<Void, FeedStoreError>) in
+      guard case .failure(let error) = result else { return }
+      report(error)
+      guard !isOver, release.reserved > cache.now() else { return }
+      var unused = SystemRandomNumberGenerator()
+      retryCount += 1
+      let number = retryCount
+      retries[number] = scheduler.once(after: Self.policy.pause(before: attempt, using: &unused)) { [self] in
+        retries[number] = nil
+        free(release, attempt: attempt + 1)
+      }
+    }
+  }
+
+  /// Makes no more attempts to free hosts while the store fails.
+  func cancel() {
+    isOver = true
+    for retry in retries.values { retry.cancel() }
+    retries = [:]
+  }
 }
 
 /// The right to send a host one request.
@@ -43,6 +85,8 @@ final class HostClaim: Cancellable {
   private var isGranted = false
   private var isOver = false
 
+  var host: String { visit.host }
+
   fileprivate init(
     _ visit: HostVisit, _ visits: HostVisits,
     _ decided: @escaping (Result<HostHealth?, FeedStoreError>) -> Void
@@ -53,15 +97,14 @@ final class HostClaim: Cancellable {
   fileprivate func decide(_ answer: Result<PollAnswer, FeedStoreError>) {
     let closed = answer.map { answer -> HostHealth? in if case .visit(let host) = answer { host } else { nil } }
     if case .success(nil) = closed { isGranted = true }
-    if isOver { free() }
+    if isOver { free(state(after: nil, "")) }
     decided.take()?(closed)
   }
 
   /// Frees the host of a request that is not sent, or was cancelled.
   func cancel() {
     guard !isOver else { return }
-    (isOver, decided) = (true, nil)
-    free()
+    end(after: nil, "")
   }
 
   /// Frees the host after a request, and records a pause that it has requested.
@@ -71,7 +114,13 @@ final class HostClaim: Cancellable {
   ///   - purpose: names the request, as in `for an item's page`.
   /// - Returns: the state of the host, with the time when it may be requested again.
   @discardableResult func end(after response: (status: Int, headers: HTTPHeaders)?, _ purpose: String) -> HostHealth {
-    isOver = true
+    (isOver, decided) = (true, nil)
+    let state = state(after: response, purpose)
+    free(state)
+    return state
+  }
+
+  private func state(after response: (status: Int, headers: HTTPHeaders)?, _ purpose: String) -> HostHealth {
     var state = HostHealth(name: visit.host)
     var pace = HostPace()
     let now = visits.cache.now()
@@ -85,25 +134,12 @@ final class HostClaim: Cancellable {
       }
     }
     state.next = now + max(visit.gap.seconds, pace.rest)
-    free(state)
     return state
-  }
-
-  private func free() {
-    var state = HostHealth(name: visit.host)
-    state.next = visits.cache.now() + visit.gap.seconds
-    free(state)
   }
 
   private func free(_ state: HostHealth) {
     guard isGranted else { return }
     isGranted = false
-    let (store, release) = (visits.store, PollWork.release(HostRelease(state, reserved: visit.reserved)))
-    visits.cache.worker.perform {
-      () throws(FeedStoreError) in
-      _ = try store.carryOut([release])[0].get()
-    } completion: { [report = visits.report] (result: Result<Void, FeedStoreError>) in
-      if case .failure(let error) = result { report(error) }
-    }
+    visits.free(HostRelease(state, reserved: visit.reserved, ended: visits.cache.now()))
   }
 }

@@ -34,15 +34,21 @@ public struct HostRelease: Hashable, Sendable {
   public var host: HostHealth
   /// The end of the reservation that is released; another reservation stays as it is.
   public var reserved: Date
+  /// The time at which the request ended. From then on, the host rests for its known pace, unless ``host`` states a
+  /// later time.
+  public var ended: Date
 
-  public init(_ host: HostHealth, reserved: Date) { (self.host, self.reserved) = (host, reserved) }
+  public init(_ host: HostHealth, reserved: Date, ended: Date) {
+    (self.host, self.reserved, self.ended) = (host, reserved, ended)
+  }
 
   /// The state to save.
   func decide(_ saved: HostHealth?) -> HostHealth {
     var host = host
     // The known pace of the host is kept.
-    host.pace = saved?.pace
-    if let rest = host.pace?.rest { host.next = host.next.map { $0 + rest } }
+    host.pace = saved?.pace?.remembered(at: ended)
+    if let pace = host.pace { host.next = max(host.next ?? ended, ended + pace.rest) }
+    if host.opensIfLost != nil { host.opensIfLost = host.next }
     return host.merged(into: saved, releasing: reserved)
   }
 }
@@ -51,6 +57,6 @@ extension HostHealth {
   /// Records that this process is sending a request.
   mutating func begin(now: Date, lease: Duration, gap: Duration) {
     next = now + lease.seconds
-    (holder, opensIfLost) = (ProcessMark.own, now + max(gap.seconds, pace?.rest ?? 0))
+    (holder, opensIfLost) = (ProcessMark.own, now + max(gap.seconds, pace?.remembered(at: now)?.rest ?? 0))
   }
 }

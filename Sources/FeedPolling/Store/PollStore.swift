@@ -266,12 +266,17 @@ extension PollClaim {
 extension HostHealth {
   /// Merges the record of one request into the saved state; if there are two pauses, the one that ends later is kept.
   ///
-  /// - Parameter reserved: the end of the request's reservation. If the host has been reserved again since, that
-  ///   reservation is kept. `nil` if there is none.
+  /// - Parameter reserved: the end of the request's reservation. If the reservation is over, because the host was freed
+  ///   or reserved again, the results of later requests are kept. `nil` if there is none.
   public func merged(into saved: HostHealth?, releasing reserved: Date? = nil) -> HostHealth {
     var merged = self
-    if let saved, saved.holder != nil, let reserved, saved.next != reserved || saved.holder != ProcessMark.own {
-      (merged.next, merged.holder, merged.opensIfLost) = (saved.next, saved.holder, saved.opensIfLost)
+    if let saved, let reserved, saved.next != reserved || saved.holder != ProcessMark.own {
+      if saved.holder != nil {
+        (merged.next, merged.holder, merged.opensIfLost) = (saved.next, saved.holder, saved.opensIfLost)
+      } else if let next = saved.next {
+        merged.next = max(next, merged.next ?? next)
+      }
+      merged.pace = saved.pace
     }
     if let end = saved?.pausedUntil, end > pausedUntil ?? .distantPast {
       merged.pausedUntil = end

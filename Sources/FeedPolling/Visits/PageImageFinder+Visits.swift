@@ -26,31 +26,42 @@ extension PageImageFinder {
 
   private func request(_ index: Int) {
     let page = pages[index]
+    let hosts = VisitedHosts(
+      visits, gap: options.gap, timeout: options.timeout, holding: pages[index].claim.take(),
+      purpose: "for an item's page")
+    let client = hosts.client(client, on: scheduler)
+    pages[index].hosts = (hosts, client)
     var request = HTTPRequest(
       page.page.url.withoutUser, timeout: options.timeout, maxBodyBytes: .max,
       headers: [.init(name: "Accept", value: "text/html, application/xhtml+xml, */*;q=0.5")])
     // The feed chose this URL, which may lead to a private network only if the feed came from one.
     request.origin = page.feed
     request.originIsPrivate = feeds[page.feed]?.isPrivate
-    var head: (status: Int, headers: HTTPHeaders)?
     var answer: PageImageResponse?
-    let response = client.open(request).handleEvents(receiveOutput: { head = ($0.status, $0.headers) })
-    pages[index].visit = response.asPageImage(reader).sink { [weak self] _ in
-      self?.end(index, head, with: answer)
+    var isOver = false
+    let visit = client.open(request).asPageImage(reader).sink { [weak self] _ in
+      isOver = true
+      self?.end(index, with: answer)
     } receiveValue: {
       answer = $0
     }
     // The request may have completed before `sink` returned.
-    if answer != nil { pages[index].visit = nil }
+    if !isOver { pages[index].visit = visit }
   }
 
-  private func end(_ index: Int, _ head: (status: Int, headers: HTTPHeaders)?, with answer: PageImageResponse?) {
+  private func end(_ index: Int, with answer: PageImageResponse?) {
     guard pages.indices.contains(index) else { return }
     let page = pages[index]
-    (pages[index].visit, pages[index].claim) = (nil, nil)
-    let host = page.claim?.end(after: head, "for an item's page")
+    pages[index].visit = nil
+    let host = endVisits(of: index)[page.host]
     note(answer, of: page)
     ended(index, hostOpens: host?.opens.timeIntervalSince1970 ?? -.infinity)
+  }
+
+  /// Frees the hosts of a page's request.
+  @discardableResult func endVisits(of index: Int) -> [String: HostHealth] {
+    guard let hosts = pages[index].hosts.take() else { return [:] }
+    return hosts.visited.end(hosts.client.end())
   }
 
   private func ended(_ index: Int, hostOpens opens: Double) {

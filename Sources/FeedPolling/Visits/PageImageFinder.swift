@@ -34,6 +34,8 @@ package final class PageImageFinder {
     let page: PageImageBook.Page
     var claim: HostClaim?
     var visit: (any Cancellable)?
+    /// The hosts of the running request: the page's, and those that redirects led to.
+    var hosts: (visited: VisitedHosts, client: GuardedClient)?
 
     var host: String { page.url.pollingHost }
   }
@@ -72,7 +74,7 @@ package final class PageImageFinder {
   ) {
     (self.book, self.client, self.cache) = (book, client, cache)
     (self.scheduler, self.options) = (scheduler, options)
-    visits = HostVisits(store: store, cache: cache, report: options.report)
+    visits = HostVisits(store: store, cache: cache, on: scheduler, report: options.report)
     reader = SerialWorker(on: scheduler)
     clock = PollingClock(scheduler, wall: cache.now)
     queue = PollQueue(limit: options.maxRunning)
@@ -158,7 +160,9 @@ package final class PageImageFinder {
     for index in pages.indices {
       pages[index].visit.take()?.cancel()
       pages[index].claim.take()?.cancel()
+      endVisits(of: index)
     }
+    visits.cancel()
     emitter.take()?.send(completion: .finished)
   }
 }

@@ -93,7 +93,8 @@ public final class FleetWorker {
   }
 
   /// Stops claiming hosts, and finishes when all running polls are completed. Even if the engine is unreachable, the
-  /// worker finishes within the time limit of a load plus ten seconds.
+  /// worker finishes within the time limit of a load plus seventy seconds: a poll may wait for a minute for another
+  /// host.
   public func finish() { run?.drain() }
 
   public static func defaultName() -> String {

@@ -40,6 +40,10 @@ final class LeasedPoll {
       worker.queue.visit(host, with: lease, by: worker.name, for: duration)
         .catch { _ in Just(.busy(for: GuardedClient.pause)) }
         .eraseToAnyPublisher()
+    } leave: { [weak run] in
+      run?.endVisits($0, with: lease)
+      // The lease ends with its poll.
+      return false
     }
   }
 

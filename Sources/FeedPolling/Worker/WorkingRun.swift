@@ -58,7 +58,8 @@ final class WorkingRun: Subscription {
     guard receive != nil, !isDraining else { return }
     isDraining = true
     timer.take()?.cancel()
-    drainTimer = worker.scheduler.once(after: .init(options.load.timeout + .seconds(10))) { [weak self] in self?.end() }
+    let longest = options.load.timeout + GuardedClient.longestWait + .seconds(10)
+    drainTimer = worker.scheduler.once(after: .init(longest)) { [weak self] in self?.end() }
     endIfDrained()
   }
 
@@ -171,10 +172,12 @@ final class WorkingRun: Subscription {
   }
 
   /// Frees the other hosts that the poll has leased. A host that isn't freed becomes free when its lease expires.
-  func endVisits(of one: LeasedPoll) {
-    for visited in one.client.end() {
+  func endVisits(of one: LeasedPoll) { endVisits(one.client.end(), with: one.lease) }
+
+  func endVisits(_ hosts: [GuardedClient.Visited], with lease: WorkLease) {
+    for visited in hosts {
       let call = worker.queue.endVisit(
-        of: visited.host, with: one.lease, gap: options.gap, pause: visited.pause(gap: options.gap, now: clock.now))
+        of: visited.host, with: lease, gap: options.gap, pause: visited.pause(gap: options.gap, now: clock.now))
       visits += 1
       let number = visits
       farewells[number] = call.sink { [weak self] _ in

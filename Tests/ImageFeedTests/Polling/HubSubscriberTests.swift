@@ -329,6 +329,23 @@ private let feedTopic = "https://example.com/self"
     #expect(place.hubs.entries.values.allSatisfy { $0.lease.until != nil && $0.lease.trouble.isEmpty })
   }
 
+  @Test func `a hub that redirects isn't paused by the host that it redirects to`() throws {
+    let place = Place()
+    place.network.serve("hub.example") { _, _ in
+      .answer(status: 302, headers: [("Location", "https://other.example/")], Data())
+    }
+    place.network.serve("other.example") { _, _ in
+      .answer(status: 429, headers: [("Retry-After", "86400")], Data())
+    }
+    place.start()
+    place.pass(60)
+    #expect(place.subscription?.trouble == "its hub responded with status 429")
+    #expect(try place.disk.health(ofHost: "hub.example")?.pausedUntil == nil)
+    #expect(try #require(try place.disk.health(ofHost: "other.example")?.pausedUntil) > noon + 86_000)
+    #expect(place.hubs.failed.isEmpty, "other feeds may use the hub")
+    place.stop()
+  }
+
   @Test func `a hub that refuses one feed gets the requests of its other feeds`() {
     let place = started { $0.manner = .forbidsOne }
     place.addFeeds(20)

@@ -186,6 +186,42 @@ import Testing
     place.stop()
   }
 
+  @Test func `a pause after a redirect is the pause of the host that requested it`() throws {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      request.request.url.path == "/feed"
+        ? Self.feed([(1, false)])
+        : .answer(status: 302, headers: [("Location", "https://other.example/")], Data())
+    }
+    place.network.serve("other.example") { _, _ in
+      .answer(status: 429, headers: [("Retry-After", "86400")], Data())
+    }
+    place.start()
+    place.time.advance(by: .seconds(60))
+    #expect(place.visits.count == 2)
+    #expect(try place.store.health(ofHost: "example.com")?.pausedUntil == nil)
+    #expect(try #require(try place.store.health(ofHost: "other.example")?.pausedUntil) > noon + 86_000)
+    place.stop()
+  }
+
+  @Test func `pages that redirect to one host are requested from it one after another, with gaps`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      request.request.url.path == "/feed"
+        ? Self.feed([(1, false), (2, false), (3, false)])
+        : .answer(
+          status: 302, headers: [("Location", "https://other.example\(request.request.url.path)")], Data())
+    }
+    place.network.serve("other.example") { request, _ in Self.page("/found\(request.request.url.path.dropFirst(2)).png")
+    }
+    place.start()
+    place.time.advance(by: .seconds(60))
+    #expect(place.shown == ["found1.png", "found2.png", "found3.png"])
+    let sent = place.visits.filter { $0.request.url.host() == "other.example" }.map(\.sent)
+    #expect(sent.count == 3 && zip(sent, sent.dropFirst()).allSatisfy { $0.distance(to: $1) >= .seconds(1) })
+    place.stop()
+  }
+
   @Test func `pages are requested in time, even if the clock is set back`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in

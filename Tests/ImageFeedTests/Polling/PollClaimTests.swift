@@ -65,6 +65,33 @@ import Testing
     #expect(feed.begun == nil)
   }
 
+  private func host(quota remaining: Double, of limit: Double, for seconds: Double) -> HostHealth {
+    var (host, pace) = (HostHealth(name: "h"), HostPace())
+    (pace.quota, pace.quotaAt) = (RequestQuota(remaining: remaining, resetsAfter: seconds, limit: limit), noon)
+    host.pace = pace
+    return host
+  }
+
+  @Test func `a visit ends with the longer of its own rest and the known one, not with their sum`() {
+    let visit = HostVisit(host: "h", now: noon, lease: .seconds(100))
+    let (_, held) = visit.decide(host(quota: 1, of: 100, for: 2500))
+    var end = HostHealth(name: "h")
+    end.next = noon + 2500
+    let after = HostRelease(end, reserved: visit.reserved, ended: noon).decide(held)
+    #expect(after.next == noon + 2500)
+    #expect(!HostVisit(host: "h", now: noon + 1, lease: .seconds(100)).decide(after).isGranted)
+  }
+
+  @Test func `a visit after the end of a stated quota's window rests for the usual gap`() {
+    let visit = HostVisit(host: "h", now: noon + 7200, lease: .seconds(100))
+    let (_, held) = visit.decide(host(quota: 1, of: 100, for: 3000))
+    #expect(held.opensIfLost == noon + 7201)
+    var end = HostHealth(name: "h")
+    end.next = noon + 7211
+    let after = HostRelease(end, reserved: visit.reserved, ended: noon + 7210).decide(held)
+    #expect(after.next == noon + 7211 && after.pace == nil)
+  }
+
   @Test func `a lost copy is requested again a day after the last unconditional request`() {
     var (verdict, feed) = claim(8 * 86_400, claim(0, nil, FeedValidators()).feed, Self.given)
     #expect(since(verdict) == FeedValidators())

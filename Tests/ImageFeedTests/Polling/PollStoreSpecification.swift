@@ -133,9 +133,9 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
     var record = HostHealth(name: host)
     record.next = noon + 14
     // The first reservation is over, so its late release doesn't free the second one.
-    _ = store.carryOut([.release(HostRelease(record, reserved: try #require(first.reserved)))])
+    _ = store.carryOut([.release(HostRelease(record, reserved: try #require(first.reserved), ended: noon + 13))])
     #expect(try store.health(ofHost: host)?.next == second.reserved)
-    _ = store.carryOut([.release(HostRelease(record, reserved: try #require(second.reserved)))])
+    _ = store.carryOut([.release(HostRelease(record, reserved: try #require(second.reserved), ended: noon + 13))])
     #expect(try store.health(ofHost: host)?.next == noon + 14)
     #expect(second.feed.address == other)
     // The lease of a process that sends nothing more ends when its time is over.
@@ -147,12 +147,29 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
   }
 
   @Test(arguments: PollStoreKind.allCases)
+  func `a poll that freed its host early doesn't shorten the rest after a later request`(_ kind: PollStoreKind) throws {
+    let store = store(kind)
+    let first = try lease(in: store)
+    var freed = HostHealth(name: host)
+    freed.next = noon + 1
+    _ = store.carryOut([.release(HostRelease(freed, reserved: try #require(first.reserved), ended: noon))])
+    let visit = HostVisit(host: host, now: noon + 2, lease: .seconds(10))
+    _ = store.carryOut([.visit(visit)])
+    try complete(first, after: 3, in: store)
+    #expect(try store.health(ofHost: host)?.next == visit.reserved)
+    freed.next = noon + 60
+    _ = store.carryOut([.release(HostRelease(freed, reserved: visit.reserved, ended: noon + 4))])
+    try complete(first, after: 5, in: store)
+    #expect(try store.health(ofHost: host)?.next == noon + 60)
+  }
+
+  @Test(arguments: PollStoreKind.allCases)
   func `a pause applies to all feeds of its host, and the later end wins`(_ kind: PollStoreKind) throws {
     let store = store(kind)
     try complete(try lease(in: store), after: 1, pause: 7200, in: store)
     var shorter = HostHealth(name: host)
     shorter.pausedUntil = noon + 100
-    _ = store.carryOut([.release(HostRelease(shorter, reserved: noon))])
+    _ = store.carryOut([.release(HostRelease(shorter, reserved: noon, ended: noon))])
     #expect(try store.health(ofHost: host)?.pausedUntil == noon + 7201)
     guard case .hostIsClosed? = try claim(URL(string: "https://example.com/other")!, after: 3600, in: store) else {
       Issue.record("the pause was forgotten")

@@ -15,7 +15,7 @@ import Testing
   private final class Place {
     let time = VirtualTimeScheduler()
     let network: VirtualNetwork
-    let store = InMemoryFeedStore()
+    let store: VirtualDisk
     let clock: Clock
     /// The seconds that a feed's response takes.
     var latency = 3
@@ -25,6 +25,7 @@ import Testing
 
     init() {
       network = VirtualNetwork(on: time)
+      store = VirtualDisk(on: time)
       clock = Clock(time)
       time.offloadLatency = .milliseconds(1)
       network.serve("new.example") { [unowned self] _, _ in
@@ -53,6 +54,18 @@ import Testing
       return FeedPoller(
         addresses.map { PolledAddress(URL(string: $0)!, every: interval) }, client: network,
         cache: FeedCache(store: store, on: time, now: { clock.now }), store: store, on: time, options: options)
+    }
+
+    /// Saves a host's state, as the completion of a poll does.
+    func save(_ host: HostHealth) {
+      let lease = PollLease(
+        feed: FeedHealth(address: URL(string: "https://\(host.name)/known")!), host: host.name,
+        saved: FeedValidators(), since: nil)
+      let decision = PollDecision(time: noon, request: "", outcome: "", due: nil, rule: .interval, reason: "")
+      let completion = PollCompletion(of: lease, nil, now: noon) { _ in
+        PollRecord(feed: lease.feed, host: host, decision: decision, outcome: .unchanged)
+      }
+      _ = store.carryOut([.completion(completion)])
     }
 
     func health(_ address: String) throws -> FeedHealth? { try store.health(of: [URL(string: address)!])[0] }
@@ -182,6 +195,89 @@ import Testing
     place.time.advance(by: .seconds(1))
     let host = try #require(try place.store.health(ofHost: "new.example"))
     #expect(host.opens <= place.clock.now)
+  }
+
+  @Test func `feeds whose hosts redirect to each other are both loaded`() {
+    let place = Place()
+    for (host, other) in [("a.example", "b.example"), ("b.example", "a.example")] {
+      place.network.serve(host) { request, _ in
+        request.request.url.path() == "/feed"
+          ? .answer(status: 302, headers: [("Location", "https://\(other)/real")], Data())
+          : .answer(FeedPayload.bytes(of: makeFeed(1).images))
+      }
+    }
+    let recorder = place.poller(["https://a.example/feed", "https://b.example/feed"]).record(on: place.time)
+    place.time.advance(by: .seconds(20))
+    #expect(recorder.values.count == 2 && recorder.values.allSatisfy { (try? $0.result.get()) != nil })
+    #expect(place.shortestGap(of: "a.example") >= 1 && place.shortestGap(of: "b.example") >= 1)
+    recorder.cancel()
+  }
+
+  @Test func `a poll that waits for a host has freed its own, and reserves it again for a redirect back`() throws {
+    let place = Place()
+    place.network.serve("a.example") { request, _ in
+      request.request.url.path() == "/feed"
+        ? .answer(status: 302, headers: [("Location", "https://b.example/")], Data())
+        : .answer(FeedPayload.bytes(of: makeFeed(1).images), after: .seconds(10))
+    }
+    place.network.serve("b.example") { _, _ in
+      .answer(status: 302, headers: [("Location", "https://a.example/real")], Data())
+    }
+    _ = place.store.carryOut([.visit(HostVisit(host: "b.example", now: noon, lease: .seconds(20)))])
+    let recorder = place.poller(["https://a.example/feed"]).record(on: place.time)
+    place.time.advance(by: .seconds(5))
+    #expect(try #require(try place.store.health(ofHost: "a.example")).opens <= place.clock.now)
+    place.time.advance(by: .seconds(20))
+    #expect(try #require(try place.store.health(ofHost: "a.example")).opens > noon + 30)
+    place.time.advance(by: .seconds(20))
+    #expect(try #require(try place.store.health(ofHost: "a.example")).opens <= place.clock.now)
+    #expect(recorder.values.count == 1 && recorder.values.allSatisfy { (try? $0.result.get()) != nil })
+    recorder.cancel()
+  }
+
+  @Test func `a poll doesn't wait for a host that rests for longer, and is due when that host opens`() throws {
+    let place = Place()
+    place.redirect(Self.olds, status: 302)
+    var (host, pace) = (HostHealth(name: "new.example"), HostPace())
+    (pace.gap, pace.refusals) = (600, 3)
+    (host.pace, host.next) = (pace, noon + 600)
+    place.save(host)
+    let recorder = place.poller([Self.oldFeeds[0]], every: .seconds(60)).record(on: place.time)
+    place.time.advance(by: .seconds(5))
+    #expect(recorder.values.count == 1)
+    let decision = try #require(try place.store.decisions(for: URL(string: Self.oldFeeds[0])!).last)
+    #expect(decision.outcome.contains("new.example gets one request every 10 minutes"))
+    #expect((600...670).contains(try #require(decision.due).timeIntervalSince(noon)))
+    place.time.advance(by: .seconds(700))
+    #expect(recorder.values.last.map { (try? $0.result.get()) != nil } == true)
+    recorder.cancel()
+  }
+
+  @Test func `a host is freed soon after the store has failed at the end of a poll`() {
+    let place = Place()
+    let process = place.poller(["https://new.example/a", "https://new.example/b"]).sink { _ in }
+    place.time.advance(by: .seconds(2))
+    place.store.setFaults { _, _ in .fail(.busy) }
+    place.time.advance(by: .seconds(1.5))
+    place.store.setFaults { _, _ in nil }
+    place.time.advance(by: .seconds(10))
+    #expect(place.requests(to: "new.example").count == 2)
+    process.cancel()
+  }
+
+  @Test func `a poller shows another's result, even if that poll waited for a host first`() {
+    let place = Place()
+    place.redirect(Self.olds, status: 302)
+    _ = place.store.carryOut([.visit(HostVisit(host: "new.example", now: noon, lease: .seconds(50)))])
+    let first = place.poller([Self.oldFeeds[0]]).record(on: place.time)
+    place.time.advance(by: .seconds(1))
+    let second = place.poller([Self.oldFeeds[0]]).record(on: place.time)
+    place.time.advance(by: .seconds(58))
+    for recorder in [first, second] {
+      #expect(recorder.values.last.map { (try? $0.result.get()) != nil } == true)
+      recorder.cancel()
+    }
+    #expect(place.requests(to: "new.example").count == 1)
   }
 
   @Test func `a quota that is stated once slows its host only until its window ends`() {

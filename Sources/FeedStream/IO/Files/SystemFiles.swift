@@ -27,20 +27,37 @@ package final class SystemFiles: FileSystem {
     guard descriptor >= 0 else { throw SystemError("open", path, code: errno) }
     // A file system without permissions or owners refuses this, and keeps none anyway.
     if case .creatingExactly(_, let owner) = opening {
-      // Only a privileged process may choose the user. The owner comes first, because changing it resets permissions.
+      // The owner comes first, because changing it resets permissions.
       var kept = permissions
-      if let owner, fchown(descriptor, owner.user, owner.group) != 0 {
-        // Another user's program must not become one of this process's user.
-        kept &= 0o1777
-        // The permissions of a group aren't for another group. Both groups' members get what everyone has in both.
-        if fchown(descriptor, uid_t.max, owner.group) != 0 {
-          let common = kept & kept >> 3 & 0o7
-          kept = kept & 0o1700 | common << 3 | common
-        }
+      if let owner {
+        let made = System.status(descriptor).map { FileOwner(user: $0.st_uid, group: $0.st_gid) }
+        kept = Self.permissions(permissions, giving: made, to: owner) { fchown(descriptor, $0, $1) == 0 }
       }
       _ = fchmod(descriptor, mode_t(kept))
     }
     return SystemFile(descriptor, name: path)
+  }
+
+  /// The permissions that a new file may have after it is given to an owner, as far as the system permits that: only a
+  /// privileged process may choose the user, and a sandboxed one may change nothing.
+  ///
+  /// - Parameters:
+  ///   - made: the new file's present owner; `nil` if it is unknown.
+  ///   - change: changes the user, unless it is the maximum, and the group; returns false if the system refuses.
+  static func permissions(
+    _ permissions: UInt16, giving made: FileOwner?, to owner: FileOwner, change: (UInt32, UInt32) -> Bool
+  ) -> UInt16 {
+    guard made != owner, !change(owner.user, owner.group) else { return permissions }
+    var kept = permissions
+    let hasGroup = made?.group == owner.group || change(.max, owner.group)
+    // Another user's or group's program must not become one of this process's user or group.
+    if made?.user != owner.user || !hasGroup { kept &= 0o1777 }
+    if !hasGroup {
+      // The permissions of a group aren't for another group. Both groups' members get what everyone has in both.
+      let common = kept & kept >> 3 & 0o7
+      kept = kept & 0o1700 | common << 3 | common
+    }
+    return kept
   }
 
   package func status(of path: String) throws(SystemError) -> FileStatus? {
