@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import feed
 
 /// The secrets among the arguments, which are overwritten in process listings.
-@Suite struct HiddenArgumentTests {
+@Suite(.settled) struct HiddenArgumentTests {
   private func hidden(_ argument: [UInt8], isValue: Bool = false) -> [UInt8] {
     var bytes = argument
     for range in HiddenArguments.secrets(in: argument, isValue: isValue) {

@@ -55,9 +55,10 @@ import Testing
     let pieces = 1024
     let written = Atomic(0)
     try await connected { channel in
-      try await channel.executeThenClose { inbound, outbound in
+      try await channel.executeThenClose { inbound, _ in
+        // `outbound.write` returns before its event loop, which may be slow, has sent anything.
         for _ in 0..<pieces {
-          try await outbound.write(piece)
+          try await channel.channel.writeAndFlush(piece)
           written.add(1, ordering: .relaxed)
         }
         // Wait until the client has read everything and disconnects: closing drops data that isn't sent yet.
