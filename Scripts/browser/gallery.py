@@ -192,9 +192,16 @@ def losses(people, gallery, origin, page):
     count = cards(page)
     gallery.stop()
     page.wait_for_selector("#bar:has-text('has lost its connection')")
+    page.evaluate("""() => {
+        const one = [...document.querySelectorAll("#gallery img")].find(one => one.getBoundingClientRect().top > 0);
+        [one.id, one.srcset, one.src] = ["failed", "", one.src.split("?")[0] + "?w=1599"];
+    }""")
+    page.wait_for_selector(".missing:has(#failed) .reason:has-text('lost its connection')", state="attached")
     gallery.start()
     page.wait_for_selector("#bar", state="hidden", timeout=60_000)
     gallery.ready()
+    until(page, "document.getElementById('failed').naturalWidth > 0")
+    expect("an image that failed while the server was away is loaded again", page.locator(".missing #failed").count(), 0)
     expect("after a restart of the server, the page keeps its images and its place", (cards(page) >= count, page.evaluate("scrollY") > 2000), (True, True))
 
 

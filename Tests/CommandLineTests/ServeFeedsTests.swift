@@ -129,16 +129,18 @@ import Testing
     #expect(gallery.entries.map(\.description) == ["b"])
   }
 
-  @Test func `when there are too many former items, the older half is dropped`() throws {
+  @Test func `when former items have too many images, the older half is dropped`() throws {
     let gallery = try gallery(["http://h/1"], [])
     let address = gallery.sources[0].address
-    let url = try #require(URL(string: "http://h/same.png"))
-    let cards = try (0...Gallery.Past.most).map { number in
-      let image = FeedImage(id: .init(name: "\(number)", in: address), url: url)
+    let images = (0..<50).map { FeedImage.Post.Image(url: "http://h/\($0).png") }
+    let url = try #require(URL(string: images[0].url))
+    let count = Gallery.Past.most / images.count
+    let cards = try (0...count).map { number in
+      let image = FeedImage(id: .init(name: "\(number)", in: address), url: url, post: .init(images: images))
       return try #require(gallery.entry(SeenImage(address: address, image: image, firstSeen: now))).card
     }
-    #expect(gallery.entry(card: cards[Gallery.Past.most / 2 - 1]) == nil)
-    #expect(gallery.entry(card: cards[Gallery.Past.most / 2]) != nil && gallery.entry(card: cards.last ?? "") != nil)
+    #expect(gallery.entry(card: cards[count / 2 - 1]) == nil)
+    #expect(gallery.entry(card: cards[count / 2]) != nil && gallery.entry(card: cards.last ?? "") != nil)
     #expect(gallery.image(gallery.key(url))?.feeds.count == 1)
   }
 

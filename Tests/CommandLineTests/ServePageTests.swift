@@ -84,13 +84,33 @@ import Testing
   @Test func `each feed has a unique name in URLs`() throws {
     let gallery = try gallery([image(1)], ["Harbour walks", "harbour — WALKS!", "日記", "2"])
     #expect(gallery.feedNames == ["harbour-walks", "harbour-walks-2", "feed", "2"])
-    #expect(gallery.place(ofFeed: "harbour-walks-2") == 1 && gallery.place(ofFeed: "none") == nil)
+    #expect(place("harbour-walks-2", gallery) == 1 && place("none", gallery) == nil)
     let page = GalleryPage.text(gallery, from: 0, hasPast: true)
     #expect(page.contains("href=\"/feed/harbour-walks-2\""))
     let numbered = try self.gallery([image(1)], ["Sea 2", "Sea", "Sea", "2", "404"])
     #expect(numbered.feedNames == ["sea-2", "sea", "sea-3", "2", "404"])
-    for (place, name) in numbered.feedNames.enumerated() { #expect(numbered.place(ofFeed: name) == place) }
-    #expect(numbered.place(ofFeed: "1") == 1 && numbered.place(ofFeed: "5") == nil)
+    for (place, name) in numbered.feedNames.enumerated() { #expect(self.place(name, numbered) == place) }
+    #expect(place("1", numbered) == 1 && place("5", numbered) == nil)
+  }
+
+  private func place(_ name: String, _ gallery: Gallery) -> Int? { gallery.place(of: gallery.feed(name)) }
+
+  @Test func `a feed that was found by its name stays the same when titles and the list of feeds change`() throws {
+    let gallery = try gallery([image(1)], ["Sea", "Sea"])
+    let feed = gallery.feed("sea-2")
+    gallery.follow([Gallery.Name(address: try url("http://h/1"), title: "Sea")])
+    #expect(gallery.place(of: feed) == 0 && gallery.feed("sea-2").address == nil)
+    gallery.follow([
+      Gallery.Name(address: try url("http://h/0"), title: "Sea"),
+      Gallery.Name(address: try url("http://h/1"), title: nil),
+    ])
+    #expect(gallery.feed(feed.permanentName).address == feed.address)
+    var query = GalleryQuery()
+    query.feed = gallery.feed("sea")
+    #expect(query.address() == "/?feed=sea")
+    for path in ["/feed.json", "/feed.atom", "/slideshow"] {
+      #expect(query.address(of: path) == "\(path)?feed=\(gallery.feed("sea").permanentName)")
+    }
   }
 
   @Test func `the slideshow shows all images and starts over`() throws {

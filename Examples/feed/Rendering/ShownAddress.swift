@@ -4,7 +4,7 @@ import PlainText
 
 extension String {
   /// The text as one word of a shell command to copy, safe for a terminal. It is quoted unless no shell interprets any
-  /// of its characters.
+  /// of its characters. A backslash is outside the quotes, because in fish it escapes a quote, even in a quoted text.
   var shellWord: String {
     let isPlain = utf8.allSatisfy { byte in
       switch byte {
@@ -13,7 +13,8 @@ extension String {
       default: "%+,-./:@_".utf8.contains(byte)
       }
     }
-    return isPlain && !isEmpty ? self : "'" + printable.replacing("'", with: "'\\''") + "'"
+    if isPlain, !isEmpty { return self }
+    return "'" + printable.replacing(#/['\\]/#) { "'\\\($0.output)'" } + "'"
   }
 }
 

@@ -5,20 +5,27 @@ import ImageFeed
 extension Gallery {
   /// Former entries, and their images.
   struct Past {
-    /// The maximum number of entries; when there are more, the older half is dropped.
-    static let most = 10_000
+    /// The maximum number of images in all entries; when there are more, the older half is dropped.
+    static let most = 20_000
 
     /// The images of the entries, by their keys.
     private(set) var images: [String: Named] = [:]
     private var items: [String: (entry: Entry, isPrivate: Bool?)] = [:]
     /// The names of the entries' cards, in the order in which they were added.
     private var cards: [String] = []
+    /// The number of images in all entries.
+    private var count = 0
 
     subscript(card: String) -> Entry? { items[card]?.entry }
 
     /// - Parameter isPrivate: true if the feed came from a private network; `nil` if that is unknown.
     mutating func add(_ entry: Entry, isPrivate: Bool?) {
-      if items.updateValue((entry, isPrivate), forKey: entry.card) == nil { cards.append(entry.card) }
+      if let old = items.updateValue((entry, isPrivate), forKey: entry.card) {
+        count -= old.entry.images.count
+      } else {
+        cards.append(entry.card)
+      }
+      count += entry.images.count
       for image in entry.images {
         var named = images[image.key] ?? Named(url: image.url)
         if !named.feeds.contains(where: { $0.address == entry.feed }) {
@@ -26,9 +33,13 @@ extension Gallery {
         }
         images[image.key] = named
       }
-      guard cards.count > Self.most else { return }
-      let dropped = Set(cards.prefix(Self.most / 2))
-      change { dropped.contains($0.card) ? nil : $0 }
+      guard count > Self.most else { return }
+      var excess = Self.most / 2
+      change { entry in
+        guard excess > 0 else { return entry }
+        excess -= entry.images.count
+        return nil
+      }
     }
 
     /// Changes each entry, or drops it.

@@ -240,6 +240,9 @@ final class Gallery {
 
   func card(_ id: String, _ url: URL, of index: Int) -> String {
     let text = "\(sources[index].address.absoluteString) \(id) \(url.absoluteString)"
-    return String(BodyDigest(secret + Array(text.utf8)).value, radix: 36)
+    return digest(of: text)
   }
+
+  /// A digest made with the secret.
+  func digest(of text: String) -> String { String(BodyDigest(secret + Array(text.utf8)).value, radix: 36) }
 }

@@ -95,9 +95,27 @@ extension Gallery {
     }
   }
 
-  /// The position of the feed with this name or, if there is none, at this number, counted from 0.
-  func place(ofFeed name: String) -> Int? {
-    feedNames.firstIndex(of: name) ?? Int(name).flatMap { sources.indices.contains($0) ? $0 : nil }
+  /// A feed's name that never changes. It begins with a character that other names don't contain.
+  func permanentName(ofFeed address: URL) -> String { "_\(digest(of: address.absoluteString))" }
+
+  /// The feed with this name, this permanent name or, if there is none, at this number, counted from 0.
+  func feed(_ name: String) -> GalleryQuery.Feed {
+    let names = feedNames
+    let place =
+      name.hasPrefix("_")
+      ? sources.firstIndex { permanentName(ofFeed: $0.address) == name }
+      : names.firstIndex(of: name) ?? Int(name).flatMap { sources.indices.contains($0) ? $0 : nil }
+    guard let place else {
+      let unknown = String(name.prefix(500))
+      return GalleryQuery.Feed(name: unknown, permanentName: unknown, address: nil)
+    }
+    let address = sources[place].address
+    return GalleryQuery.Feed(name: names[place], permanentName: permanentName(ofFeed: address), address: address)
+  }
+
+  /// The feed's position; `nil` if it isn't in the list.
+  func place(of feed: GalleryQuery.Feed) -> Int? {
+    feed.address.flatMap { address in sources.firstIndex { $0.address == address } }
   }
 
   /// The token against cross-site request forgery (CSRF) in this page's forms.

@@ -63,7 +63,7 @@ enum GalleryPage {
       let kind =
         query.hasWords
         ? "Search" : query.isNew ? "New" : query.isStarred ? "Starred" : query.isPast ? "Former items" : nil
-      let feed = query.feed.flatMap(gallery.place(ofFeed:)).map { gallery.sources[$0].name }
+      let feed = query.feed.flatMap(gallery.place).map { gallery.sources[$0].name }
       let parts = [kind, query.folder?.printable(limit: 100), feed].compactMap { $0 }
       return parts.isEmpty ? "One feed" : parts.joined(separator: " · ")
     }
@@ -136,8 +136,11 @@ enum GalleryPage {
     let own = hasStars ? link("/?new=1", "New") + " " + link("/?starred=1", "Starred") + " " : ""
     let images = gallery.sources.reduce(0) { $0 + $1.entries.count }
     let feeds = gallery.sources.count
-    // If other processes load the feeds, all saved feeds arrive at once.
-    let isLoading = gallery.every != nil && gallery.sources.contains(where: \.isLoading)
+    // If other processes load the feeds, all saved feeds arrive at once. After a pause that a host has requested, a feed
+    // arrives hours later, so an open page waits for at most ten minutes.
+    let isLoading =
+      gallery.every != nil && -gallery.started.timeIntervalSinceNow < 600
+      && gallery.sources.contains(where: \.isLoading)
     return """
       \(PageHead.beginning(title, colors: "light dark"))
       <link rel="alternate" type="application/feed+json" title="JSON Feed" href="\(json)">

@@ -69,7 +69,7 @@ extension PageAssets {
         if (now.run !== body.dataset.run || now.version > version) refresh();
       };
       for (const name of ["hello", "items", "health", "reset"]) events.addEventListener(name, changed);
-      events.addEventListener("open", () => { if (isLost) { isLost = false; refresh(); } });
+      events.addEventListener("open", () => { if (isLost) { isLost = false; reloadMissing(); refresh(); } });
       events.addEventListener("error", () => {
         isLost = true;
         bar.textContent = "This page has lost its connection to the server, and is reconnecting. It may be out of date.";

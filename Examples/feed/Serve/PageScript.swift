@@ -26,8 +26,17 @@ extension PageAssets {
       place.classList.add("missing");
       const words = document.createElement("span");
       words.className = "reason";
-      words.textContent = await why(image);
       place.append(words);
+      words.textContent = await why(image);
+    }
+    // Loads again what could not be loaded.
+    function reloadMissing() {
+      for (const place of document.querySelectorAll(".image.missing")) {
+        const image = place.querySelector("img");
+        place.classList.remove("missing");
+        place.querySelector(".reason").remove();
+        image.src = image.src;
+      }
     }
     // The server knows the sizes of images that were decoded before; others are known once they are loaded. Then a tile
     // near the screen stays as it is and shows the whole image; a tile further down gets the image's proportions.
@@ -84,15 +93,16 @@ extension PageAssets {
         else {
           version = Number(fresh.body.dataset.version);
           for (const part of ["#bar", "#count"]) take(part, fresh);
-          const { run, loading } = fresh.body.dataset;
-          // A server that has just started lacks the items of some feeds. An event follows when they have arrived.
-          if (!list || !loading || run === body.dataset.run) {
-            if (list) merge(fresh); else fill(fresh);
-            body.dataset.run = run;
-          }
+          const { run, loading } = fresh.body.dataset, isRestarted = run !== body.dataset.run;
+          // A server that has just started lacks the items of some feeds. The page keeps them until they have arrived.
+          const isPartial = list && loading && isRestarted;
+          if (list) merge(fresh, isPartial); else fill(fresh);
+          if (isRestarted) reloadMissing();
+          if (!isPartial) body.dataset.run = run;
         }
       } catch { /* The stream says when the server is back. */ }
       isBusy = false;
+      if (!isNeededAgain) isWanted = false;
       if (isNeededAgain) { isNeededAgain = false; refresh(); }
     }
     function take(part, fresh) {
@@ -111,6 +121,8 @@ extension PageAssets {
     }
 
     function replace(fresh) {
+      isHeld = false;
+      news.hidden = true;
       list.replaceChildren(...fresh.querySelectorAll("#gallery > li"));
       for (const id of ["more", "empty"]) document.getElementById(id)?.remove();
       const empty = fresh.getElementById("empty");
@@ -118,8 +130,10 @@ extension PageAssets {
       addMore(fresh);
     }
 
-    function merge(fresh) {
-      const items = [...fresh.querySelectorAll("#gallery > li")];
+    // Inserts new items, and removes former ones unless the server has only part of its items.
+    function merge(fresh, isPartial) {
+      let items = [...fresh.querySelectorAll("#gallery > li")];
+      const end = items.at(-1)?.id;
       // A text that differs only in its age stays, and so does the focus in it.
       grow();
       grow(fresh);
@@ -130,28 +144,33 @@ extension PageAssets {
         here.querySelector("article").className = item.querySelector("article").className;
         here.querySelector("img").alt = item.querySelector("img").alt;
       }
-      const added = items.filter((item) => !document.getElementById(item.id)).length;
       const last = items.findLast((item) => document.getElementById(item.id));
-      // A new item at the beginning moves all others, so it waits while the user is active or has scrolled down.
-      isHeld = (added > 0 || !last) && list.childElementCount > 0 && !isWanted && (isElsewhere() || isStirred());
+      if (isPartial && list.childElementCount) {
+        if (!last) return;
+        items = items.slice(0, items.indexOf(last) + 1);
+      }
+      const added = items.filter((item) => !document.getElementById(item.id)).length;
+      const there = new Set(items.map((item) => item.id)), cards = [...list.children];
+      const gone = !last || isPartial ? []
+        : cards.slice(0, cards.findIndex((card) => card.id === last.id)).filter((card) => !there.has(card.id));
+      // A change at the beginning moves all other items, so it waits while the user is active or has scrolled down.
+      const isChanged = list.childElementCount > 0 && (added > 0 || gone.length > 0 || !last);
+      isHeld = isChanged && !isWanted && (isElsewhere() || isStirred());
       isWanted = false;
       if (added) announce(`${added}${added === items.length ? " or more" : ""} new image${added === 1 ? "" : "s"}`);
       else if (isHeld) announce("The list has changed");
+      else news.hidden = true;
       if (isHeld) return waitForRest();
       // Without a common item, there would be a gap.
       if (list.childElementCount && !last) return replace(fresh);
-      const there = new Set(items.map((item) => item.id));
-      if (added) glide(() => insert(items, last, there)); else insert(items, last, there);
+      if (added) glide(() => insert(items, gone)); else insert(items, gone);
       if (list.childElementCount) document.getElementById("empty")?.remove();
       // If the list ends with the fetched page's last item, use that page's link to more items.
-      if (!document.getElementById("more") && list.lastElementChild?.id === items.at(-1)?.id) addMore(fresh);
+      if (!document.getElementById("more") && list.lastElementChild?.id === end) addMore(fresh);
     }
 
-    function insert(items, last, there) {
-      if (last) for (const card of [...list.children]) {
-        if (card.id === last.id) break;
-        if (!there.has(card.id)) card.remove();
-      }
+    function insert(items, gone) {
+      for (const card of gone) card.remove();
       let before = list.firstElementChild;
       for (const item of items) {
         const here = document.getElementById(item.id);

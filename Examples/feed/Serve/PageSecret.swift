@@ -32,11 +32,18 @@ enum PageSecret {
     guard manager.createFile(atPath: temporary, contents: Data(bytes), attributes: [.posixPermissions: 0o600]) else {
       return bytes
     }
-    // If another process was faster, its key is used. Only an empty file is replaced.
-    if link(temporary, place) != 0, (try? manager.attributesOfItem(atPath: place)[.size] as? Int) == 0 {
-      rename(temporary, place)
-    }
+    // If another process was faster, its key is used.
+    if link(temporary, place) != 0 { fill(place, with: bytes) }
     return read(place) ?? bytes
+  }
+
+  /// Writes the key into the file if the file is empty. The lock keeps another process from doing that at the same time.
+  private static func fill(_ place: String, with bytes: [UInt8]) {
+    let file = open(place, O_RDWR | O_CLOEXEC)
+    guard file != -1 else { return }
+    defer { close(file) }
+    guard flock(file, LOCK_EX) == 0, lseek(file, 0, SEEK_END) == 0, fchmod(file, 0o600) == 0 else { return }
+    _ = write(file, bytes, bytes.count)
   }
 
   private static func read(_ place: String) -> [UInt8]? {

@@ -119,7 +119,8 @@ extension PageAssets {
     large?.addEventListener("keydown", (event) => {
       if (event.altKey || event.ctrlKey || event.metaKey) return;
       // In a long text, these keys scroll.
-      if (event.target.matches(".words") && /^Arrow(Up|Down)$/.test(event.key)) return;
+      const isLong = event.target.matches(".words") && event.target.scrollHeight > event.target.clientHeight;
+      if (isLong && /^Arrow(Up|Down)$/.test(event.key)) return;
       const action = {
         l: () => step(1), h: () => step(-1), j: () => step(1, true), k: () => step(-1, true), o: () => post(shown),
         s: actions.star, f: actions.full, "+": actions.near, "=": actions.near, "-": actions.far, 0: () => whole(),

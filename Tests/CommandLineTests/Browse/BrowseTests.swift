@@ -294,6 +294,9 @@ import Testing
     #expect(state.isLoading)
     #expect(state.take(.unkept(feed)) == [])
     #expect(!state.isLoading && titles(state) == ["Image 1", "Image 2"])
+    _ = state.take(.key(.character("r")))
+    _ = state.take(.page(feed, Feed(images: FeedImages([image(1)]), source: .remote)))
+    #expect(state.take(.ended(feed)) == [.kept(feed, after: nil)], "a refresh tries again")
   }
 
   @Test func `a star that can't be saved isn't shown`() {
@@ -323,6 +326,32 @@ import Testing
         history.star(true, image(1).id, of: feed)
         time.advance(by: .seconds(1))
         #expect(said == ["unkept", "starred: false"])
+        history.star(true, image(1).id, of: feed)
+        history.star(false, image(1).id, of: feed)
+        time.advance(by: .seconds(1))
+        #expect(said.count == 2, "the item has no star, as shown after the second change")
+      }
+    }
+  }
+
+  @Test func `a star that is set while the stars are read stays`() async throws {
+    try await withFolder { folder in
+      try withVirtualTime { time in
+        let store = SQLiteFeedStore(path: folder.appendingPathComponent("feeds.db").path)
+        let images = FeedImages([image(1), image(2)])
+        _ = try store.replace(for: feed, with: CachedFeed(images: images, timestamp: now), now: now)
+        #expect(try store.setStar(true, image(2).id, of: feed, now: now))
+        let history = BrowsedHistory(FeedHistory(store: store, cache: FeedCache(store: store, on: time)))
+        var marks: [Set<FeedImage.ID>] = []
+        history.post = { if case .marks(_, _, let stars) = $0 { marks.append(stars) } }
+        for _ in 0..<2 {
+          history.visit(images, of: feed)
+          history.star(true, image(1).id, of: feed)
+          history.star(false, image(2).id, of: feed)
+          time.advance(by: .seconds(1))
+        }
+        #expect(marks == [[image(1).id], [image(1).id]])
+        store.close()
       }
     }
   }
