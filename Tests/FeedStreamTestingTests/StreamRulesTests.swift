@@ -115,17 +115,20 @@ import Testing
     #expect(StreamRules.verify(traits: .passesStrays) { $0.map { $0 } }.broken == nil)
   }
 
-  @Test func `sharing upstream excuses only an upstream that continues after a cancellation`() {
-    func broken(_ fault: Fault) -> StreamRule? {
+  @Test func `sharing upstream excuses only an upstream that continues after a cancellation or an early completion`() {
+    func broken(_ fault: Fault, limit: Int = .max) -> StreamRule? {
       var summary: StreamRules.Summary?
       _ = failures {
-        summary = StreamRules.verify(traits: .sharesUpstream) { Faulty(upstream: $0, fault: fault, time: $1) }
+        summary = StreamRules.verify(traits: .sharesUpstream) {
+          Faulty(upstream: $0, fault: fault, time: $1).prefix(limit)
+        }
       }
       return summary?.broken
     }
     #expect(broken(.asksForNone) == .demandAddsUp)
     #expect(broken(.holdsUpstream) == .everythingReleased)
     #expect(broken(.forgetsToCancelUpstream) == nil)
+    #expect(broken(.forgetsToCancelUpstream, limit: 1) == nil)
   }
 
   @Test func `the table of rules names every rule`() {

@@ -63,6 +63,25 @@ import Testing
     }
   }
 
+  @Test func `a test can't make a folder a file`() async {
+    let writing = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      withVirtualTime { time in
+        time.files["f/a"] = "x"
+        time.files["f"] = "y"
+      }
+    }
+    let appending = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      withVirtualTime { time in
+        time.files["f/a"] = "x"
+        time.files.append("y", to: "f")
+      }
+    }
+    for result in [writing, appending] {
+      let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      #expect(output.contains("VirtualFiles: f is a folder; use another path, or remove it first"))
+    }
+  }
+
   @Test func `a failing read fails after the bytes before it`() {
     withVirtualTime { time in
       time.files["f"] = "abcdef"

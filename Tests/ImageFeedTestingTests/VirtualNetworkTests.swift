@@ -138,15 +138,17 @@ struct VirtualNetworkTests {
   private func redirect(to target: String, status: Int = 301) {
     network.serve("example.com") { request, _ in
       request.request.url.path() == "/feed"
-        ? .answer(status: status, headers: [("Location", target)], Data(), after: 1)
+        ? .answer(status: status, headers: [("Location", target)], Data("see there".utf8), after: 1)
         : .answer(Data("moved".utf8), after: 1)
     }
   }
 
   @Test func `a redirect is followed, and the response names it`() throws {
     redirect(to: "/new")
-    let response = network.get(url).record(on: time)
-    let streamed = network.open(HTTPRequest(url)).record(on: time)
+    // The redirects' bodies don't count.
+    let request = HTTPRequest(url, maxBodyBytes: "moved".count)
+    let response = network.get(request).record(on: time)
+    let streamed = network.open(request).record(on: time)
     time.run()
     let new = try #require(URL(string: "https://example.com/new"))
     let redirects = [HTTPRedirect(status: 301, from: url, to: new)]
@@ -173,9 +175,19 @@ struct VirtualNetworkTests {
 
   @Test func `a redirected body is sent again only if it can be`() {
     redirect(to: "/new", status: 307)
-    #expect(end(of: upload(["x"], after: 0)).what == "body")
+    var request = upload(["x"], after: 0)
+    request.expectsContinue = false
+    #expect(end(of: request).what == "body")
     #expect(end(of: HTTPRequest(.post, url, body: .text("x"))).what == "200")
     #expect(network.log.last?.request.method == .post)
+  }
+
+  @Test(arguments: [(3, "body"), (5, "200"), (7, "body")])
+  func `a streamed body must have its announced length`(_ count: Int, _ result: String) {
+    network.serve("example.com") { _, _ in .feed([]) }
+    let body = HTTPBody.stream(Just(Chunk(repeatElement(0, count: count))), length: 5)
+    #expect(end(of: HTTPRequest(.post, url, body: body)).what == result)
+    #expect(network.open.isEmpty)
   }
 
   @Test func `a request that HTTP doesn't allow is not sent`() throws {

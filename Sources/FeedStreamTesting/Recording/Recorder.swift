@@ -56,6 +56,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     self.time = time
     self.script = script
     site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
+    CallSite.noteTest()
     for later in script.later where later.after.nanoseconds < 0 {
       site.fail(
         "This demand script requests values in the past, after \(later.after.nanoseconds.asTime); use zero or more")

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(IssueReporting)
   import IssueReporting
   import IssueReportingTestSupport
@@ -28,14 +30,16 @@ public struct CallSite: Sendable, CustomStringConvertible {
   /// Fails the running test at this position, with Swift Testing or XCTest. On a thread or task that isn't the test's,
   /// Swift Testing can't tell which test failed, and fails the whole run.
   ///
-  /// Outside a test, `IssueReporting` writes the message to standard error.
+  /// Outside a process that runs tests, `IssueReporting` writes the message to standard error. In a process that runs
+  /// XCTest's tests, XCTest drops the message while no test runs.
   func fail(_ message: String) {
     #if !canImport(ObjectiveC)
+      Self.noteTest()
       // On Linux, the default reporter takes everything outside a Swift Testing test's own task for XCTest. An XCTest
       // failure is dropped when no XCTest test is running. When one is, the reporter can't detect it, and would add a
       // six-line warning about a test host app to each message.
       if case .xcTest? = TestContext.current, IssueReporters.current.contains(where: { $0 is _DefaultReporter }),
-        let fail = Self.failOutsideTask
+        let fail = Self.runsSwiftTesting ? Self.failRun : Self.failXCTest
       {
         fail(message, self)
         return withIssueReporters(IssueReporters.current.filter { !($0 is _DefaultReporter) }) {
@@ -47,24 +51,36 @@ public struct CallSite: Sendable, CustomStringConvertible {
   }
 
   #if !canImport(ObjectiveC)
-    /// Fails the running test, or the run of Swift Testing.
-    private static let failOutsideTask: (@Sendable (String, CallSite) -> Void)? = {
-      guard runsSwiftTesting else {
-        guard let fail = _XCTFail() as? @Sendable (String, StaticString, UInt) -> Void else { return nil }
-        return { fail($0, $1.filePath, $1.line) }
-      }
+    /// Fails the test that XCTest runs.
+    private static let failXCTest: (@Sendable (String, CallSite) -> Void)? = {
+      guard let fail = _XCTFail() as? @Sendable (String, StaticString, UInt) -> Void else { return nil }
+      return { fail($0, $1.filePath, $1.line) }
+    }()
+
+    /// Fails the run of Swift Testing.
+    private static let failRun: (@Sendable (String, CallSite) -> Void)? = {
       typealias Record = @Sendable (String?, Int, String, String, Int, Int) -> Void
       guard let record = _recordIssue() as? Record else { return nil }
       // 1 is the severity of an error.
       return { record($0, 1, "\($1.fileID)", "\($1.filePath)", Int($1.line), Int($1.column)) }
     }()
 
-    /// True if this process runs Swift Testing's tests, and false if it runs XCTest's, which is what the package manager
-    /// does without this option.
-    private static let runsSwiftTesting = zip(CommandLine.arguments, CommandLine.arguments.dropFirst()).contains {
+    /// True if this process runs Swift Testing's tests. The package manager's runner has this option; other runners are
+    /// recognized by a test that they run (``noteTest()``).
+    private static var runsSwiftTesting: Bool { hasOption || hasTest.load(ordering: .relaxed) }
+
+    private static let hasOption = zip(CommandLine.arguments, CommandLine.arguments.dropFirst()).contains {
       $0 == "--testing-library" && $1.lowercased() == "swift-testing"
     }
+    private static let hasTest = Atomic(false)
   #endif
+
+  /// Records that this process runs Swift Testing's tests, if this task is such a test's.
+  static func noteTest() {
+    #if !canImport(ObjectiveC)
+      if !runsSwiftTesting, case .swiftTesting? = TestContext.current { hasTest.store(true, ordering: .relaxed) }
+    #endif
+  }
 }
 
 extension CallSite: Hashable {

@@ -7,8 +7,8 @@ struct RuleRun<P: Publisher> {
   struct Breach {
     let rule: StreamRule
     let message: String
-    /// True if upstream's subscription lives on after the subscriber has cancelled.
-    var isCancelledUpstreamLive = false
+    /// True if upstream's subscription lives on, as it does when other subscribers share upstream.
+    var isExcusedBySharing = false
   }
 
   /// The result of one run.
@@ -25,8 +25,8 @@ struct RuleRun<P: Publisher> {
     /// True if the run was stopped because it was too long.
     var isCutShort = false
 
-    mutating func breach(_ rule: StreamRule, _ message: String, isCancelledUpstreamLive: Bool = false) {
-      breaches.append(Breach(rule: rule, message: message, isCancelledUpstreamLive: isCancelledUpstreamLive))
+    mutating func breach(_ rule: StreamRule, _ message: String, isExcusedBySharing: Bool = false) {
+      breaches.append(Breach(rule: rule, message: message, isExcusedBySharing: isExcusedBySharing))
     }
   }
 
@@ -177,11 +177,11 @@ struct RuleRun<P: Publisher> {
     if records.contains(where: \.isLive) || wentOn(records, after: recorder.cancelledAt) {
       result.breach(
         isCancelled ? .cancelIsFinal : .everythingReleased, "upstream continued after \(how)",
-        isCancelledUpstreamLive: isOnlyCancelled)
+        isExcusedBySharing: true)
     } else if records.contains(where: { $0.subscription != nil }) {
       result.breach(
         .everythingReleased, "the subscription to upstream was still retained after \(how) (\(retainedSection))",
-        isCancelledUpstreamLive: isOnlyCancelled)
+        isExcusedBySharing: isOnlyCancelled)
     }
   }
 }

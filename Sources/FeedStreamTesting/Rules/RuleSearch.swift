@@ -115,7 +115,7 @@ struct RuleSearch<P: Publisher> {
   }
 
   private func isJudged(_ breach: RuleRun<P>.Breach) -> Bool {
-    !(traits.contains(.sharesUpstream) && breach.isCancelledUpstreamLive)
+    !(traits.contains(.sharesUpstream) && breach.isExcusedBySharing)
   }
 
   /// Describes how a run's events differ from the expectation.

@@ -33,7 +33,8 @@ public enum StreamRules {
     /// The output depends on the time of the requests: the operator samples or collects by time, as documented. With
     /// less than unlimited demand, the values are then not compared, and the completion only has to arrive.
     public static let dependsOnDemand = Traits(rawValue: 1 << 0)
-    /// The operator stays subscribed to upstream when its subscriber cancels, because other subscribers share upstream.
+    /// The operator stays subscribed to upstream when its subscriber cancels, or when an operator after it completes
+    /// early, because other subscribers share upstream.
     public static let sharesUpstream = Traits(rawValue: 1 << 1)
     /// The operator does not deliver thousands of values, so the stack is not measured.
     public static let isShort = Traits(rawValue: 1 << 2)

@@ -19,6 +19,7 @@ public final class UnimplementedScheduler: LoopScheduler, Sendable {
     column: UInt = #column
   ) {
     self.name = name
+    CallSite.noteTest()
     site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
   }
 

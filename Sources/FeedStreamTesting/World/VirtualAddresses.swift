@@ -20,15 +20,16 @@ extension SocketAddress {
 
   /// The addresses of the sockets that receive what is sent here, the most specific first.
   var homes: [SocketAddress] {
-    guard case .internet(let host, let port) = kind, host == "127.0.0.1" || host == "::1" else { return [self] }
+    guard case .internet(let host, let port) = kind else { return [self] }
     return [self] + ["0.0.0.0", "::"].filter { $0.isWildcard(of: host) }.map { .internet($0, port: port) }
   }
 
-  /// The address that receivers see; a wildcard isn't the address of a sender.
-  var asSender: SocketAddress {
+  /// The address that `receiver` sees; a wildcard isn't the address of a sender.
+  func asSender(to receiver: SocketAddress) -> SocketAddress {
     switch kind {
     case .internet("0.0.0.0", let port): .internet("127.0.0.1", port: port)
-    case .internet("::", let port): .internet("::1", port: port)
+    case .internet("::", let port):
+      .internet(receiver.host?.contains(":") == false ? "127.0.0.1" : "::1", port: port)
     default: self
     }
   }

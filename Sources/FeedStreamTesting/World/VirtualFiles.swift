@@ -55,10 +55,13 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   /// The content of a file; `nil` if there is no file. Setting it replaces the file with a new one, as a rename does;
   /// setting it to `nil` removes the file.
+  ///
+  /// - Precondition: there is no folder at the path, unless it is removed.
   public subscript(path: String) -> Chunk? {
     get { nodes[path].flatMap { $0.isFolder ? nil : Chunk($0.bytes) } }
     set {
       guard let newValue else { return remove(path) }
+      requireFile(path)
       let node = make(path)
       node.bytes = Array(newValue)
       touch(path, .content)
@@ -66,13 +69,19 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   }
 
   /// Appends to a file, which is created if missing.
+  ///
+  /// - Precondition: there is no folder at the path.
   public func append(_ bytes: Chunk, to path: String) {
+    requireFile(path)
     (nodes[path] ?? make(path)).bytes += bytes
     touch(path, .content)
   }
 
   /// Truncates a file to the given length, or extends it with zeros.
+  ///
+  /// - Precondition: there is no folder at the path.
   public func truncate(_ path: String, to count: Int = 0) {
+    requireFile(path)
     if let node = nodes[path] {
       let missing = count - node.bytes.count
       node.bytes = Array(node.bytes.prefix(count)) + [UInt8](repeating: 0, count: max(0, missing))
@@ -104,6 +113,11 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   }
 
   // MARK: Changes and faults
+
+  private func requireFile(_ path: String) {
+    precondition(
+      nodes[path]?.isFolder != true, "VirtualFiles: \(path) is a folder; use another path, or remove it first")
+  }
 
   private func node(isFolder: Bool) -> Node {
     count += 1

@@ -2,8 +2,11 @@ public import FeedStream
 
 /// A network in virtual time, with names, listeners, connections and datagrams between the streams of one test.
 ///
-/// As in the real network, closing a connection whose arrived bytes were not read resets it: bytes in transit to the
-/// other end are lost, and reading there fails (`ECONNRESET`).
+/// As in the real network, closing a connection whose arrived bytes were not read resets it: reading at the other end
+/// fails (`ECONNRESET`) after the latency. Bytes in transit to the other end are always lost.
+///
+/// All numeric addresses belong to one machine: a socket at a wildcard address (`0.0.0.0` or `::`) receives what is sent
+/// to any of them.
 public final class VirtualInternet {
   /// The quality of a connection. A change applies to later connections.
   public struct Link: Hashable, Sendable {
@@ -121,7 +124,14 @@ public final class VirtualInternet {
     to address: SocketAddress, _ done: @escaping (Result<any ByteChannel, SystemError>) -> Void
   ) -> any Cancellable {
     let attempt = Attempt()
-    let latency = link.latency
+    send(attempt, to: address, link.latency, done)
+    return attempt
+  }
+
+  private func send(
+    _ attempt: Attempt, to address: SocketAddress, _ latency: StreamInstant.Stride,
+    _ done: @escaping (Result<any ByteChannel, SystemError>) -> Void
+  ) {
     attempt.step = time.after(latency, "a connection to \(address)") { [self] in
       let answer = answers[address] ?? .usual
       switch (answer, answer == .usual ? nextListener(at: address) : nil) {
@@ -131,14 +141,12 @@ public final class VirtualInternet {
         let code: Int32 = if case .unix = address.kind { 2 } else { 111 }  // ENOENT, ECONNREFUSED
         done(.failure(SystemError("connect to", "\(address)", code: code)))
       case (.usual, let listener?):
-        // The client's next attempt is refused if the listener closes meanwhile.
-        attempt.refuse = { [self, weak attempt] in
-          attempt?.step = time.after(latency, "a connection to \(address)") {
-            done(.failure(SystemError("connect to", "\(address)", code: 111)))  // ECONNREFUSED
-          }
+        // If the listener closes meanwhile, the client's next attempt reaches another listener or is refused.
+        attempt.retry = { [self, weak attempt] in
+          if let attempt { send(attempt, to: address, latency, done) }
         }
         listener.whenThereIsRoom(for: attempt) { [self] in
-          attempt.refuse = nil
+          attempt.retry = nil
           let client: SocketAddress = if case .unix = address.kind { address } else { nextClient() }
           let (near, far) = VirtualChannel.pair(time, client: client, server: address, link, isSocket: true)
           channels.removeAll { $0.channel == nil }
@@ -148,7 +156,6 @@ public final class VirtualInternet {
         }
       }
     }
-    return attempt
   }
 
   private func nextClient() -> SocketAddress {
@@ -159,12 +166,12 @@ public final class VirtualInternet {
   final class Attempt: Cancellable {
     var step: (any Cancellable)?
     /// Called when the listener closes while the attempt waits for room in the backlog.
-    var refuse: (() -> Void)?
+    var retry: (() -> Void)?
     private(set) var isCancelled = false
 
     func cancel() {
       isCancelled = true
-      refuse = nil
+      retry = nil
       step?.cancel()
     }
   }
@@ -203,7 +210,7 @@ public final class VirtualInternet {
     time.after(link.latency, "a datagram for \(datagram.address)") { [self] in
       guard !losesDatagram(datagram),
         let port = datagram.address.homes.lazy.compactMap({ self.datagramPorts[$0] }).first,
-        port.receive(Datagram(datagram.bytes, to: sender.asSender))
+        port.receive(Datagram(datagram.bytes, to: sender.asSender(to: datagram.address)))
       else {
         lostDatagrams += 1
         return

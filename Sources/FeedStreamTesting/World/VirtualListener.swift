@@ -48,9 +48,9 @@ final class VirtualListener: ListeningSocket {
   func close() {
     onReady = nil
     onClose.take()?(self)
-    let refused = queueing
+    let queued = queueing
     queueing = []
-    for (attempt, _) in refused { attempt.refuse.take()?() }
+    for (attempt, _) in queued { attempt.retry.take()?() }
     let left = waiting
     waiting = []
     for channel in left { channel.lose(104) }  // ECONNRESET

@@ -19,8 +19,14 @@ final class VirtualPipe {
   /// The time at which all bytes written so far will have been sent.
   private var freeAt: StreamInstant
 
-  // The chunks in transit, and those that have arrived.
-  private var travelling: [(at: StreamInstant, chunk: Chunk?)] = []
+  private enum Parcel {
+    case chunk(Chunk)
+    case end
+    case failure(Int32)
+  }
+
+  // What is in transit, and the chunks that have arrived.
+  private var travelling: [(at: StreamInstant, parcel: Parcel)] = []
   private var arrived: [Chunk] = []
   /// The number of bytes that are in transit or have arrived.
   private var held = 0
@@ -67,13 +73,13 @@ final class VirtualPipe {
       let piece = chunk.prefix(min(max(link.segment, 1), link.buffer - held))
       pending[0] = chunk.dropFirst(piece.count)
       if pending[0].isEmpty { pending.removeFirst() }
-      send(piece)
+      send(.chunk(piece), piece.count)
     }
     guard pending.isEmpty else { return }
     if done != nil { answer(nil) }
     if ending != nil, !hasEnded {
       hasEnded = true
-      send(nil)
+      send(.end)
       answer(nil)
     }
   }
@@ -90,13 +96,12 @@ final class VirtualPipe {
     }
   }
 
-  private func send(_ chunk: Chunk?) {
+  private func send(_ parcel: Parcel, _ count: Int = 0) {
     guard let time else { return }
     let begin = max(time.now, freeAt)
-    let count = chunk?.count ?? 0
     held += count
     freeAt = begin.advanced(by: link.time(for: count))
-    travelling.append((freeAt.advanced(by: link.latency), chunk))
+    travelling.append((freeAt.advanced(by: link.latency), parcel))
     awaitArrival()
   }
 
@@ -122,17 +127,20 @@ final class VirtualPipe {
     pending = []
     guard !hasEnded, failure == nil else { return }
     hasEnded = true
-    if !isReaderGone { send(nil) }
+    if !isReaderGone { send(.end) }
   }
 
   /// True if bytes have arrived that were not read.
   var hasUnread: Bool { !arrived.isEmpty }
 
   /// Called when the writer has closed its end without reading all that it was sent: the bytes in transit are lost, and
-  /// the reader fails after those that have arrived.
+  /// after the latency, the reader fails after those that have arrived.
   func reset() {
     writerIsGone()
-    if !isOver { lose(104) }  // ECONNRESET
+    guard let time, !isOver, !isReaderGone, failure == nil else { return }
+    arrival.take()?.cancel()
+    travelling = [(time.now.advanced(by: link.latency), .failure(104))]  // ECONNRESET
+    awaitArrival()
   }
 
   /// Called when the connection is lost, with all bytes in transit.
@@ -153,8 +161,11 @@ final class VirtualPipe {
     guard arrival == nil, let next = travelling.first, let time else { return }
     arrival = time.alarm(at: max(next.at, time.now), OriginNote(named: "bytes for \(name)")) { [self] in
       arrival = nil
-      let (_, chunk) = travelling.removeFirst()
-      if let chunk { arrive(chunk) } else { isOver = true }
+      switch travelling.removeFirst().parcel {
+      case .chunk(let chunk): arrive(chunk)
+      case .end: isOver = true
+      case .failure(let code): readFailure = code
+      }
       deliverNow()
       awaitArrival()
     }
@@ -208,67 +219,5 @@ final class VirtualPipe {
   private func end(_ result: ReadResult) {
     isReading = false
     deliver.take()?(result)
-  }
-}
-
-/// Both directions of a connection in virtual time, as one side sees them.
-final class VirtualChannel: ByteChannel {
-  let peer: SocketAddress
-  private let incoming: VirtualPipe
-  private let outgoing: VirtualPipe
-  private let isSocket: Bool
-  private var isClosed = false
-
-  private init(_ peer: SocketAddress, _ incoming: VirtualPipe, _ outgoing: VirtualPipe, isSocket: Bool) {
-    self.peer = peer
-    self.incoming = incoming
-    self.outgoing = outgoing
-    self.isSocket = isSocket
-  }
-
-  deinit { close() }
-
-  /// Makes the two ends of a connection.
-  ///
-  /// - Parameter isSocket: true if closing an end resets the connection when bytes are unread there. Pipes have no such
-  ///   resets.
-  static func pair(
-    _ time: VirtualTimeScheduler, client: SocketAddress, server: SocketAddress, _ link: VirtualInternet.Link,
-    isSocket: Bool = false
-  ) -> (client: VirtualChannel, server: VirtualChannel) {
-    let up = VirtualPipe(time, "\(server)", link, lostAfter: link.lostAfterBytesUp)
-    let down = VirtualPipe(time, "\(client)", link, lostAfter: link.lostAfterBytesDown)
-    let lose = { [unowned up, unowned down] in
-      for pipe in [up, down] { pipe.lose(104) }  // ECONNRESET
-    }
-    up.onLoss = lose
-    down.onLoss = lose
-    return (
-      VirtualChannel(server, down, up, isSocket: isSocket), VirtualChannel(client, up, down, isSocket: isSocket)
-    )
-  }
-
-  func startReading(_ deliver: @escaping (ReadResult) -> Void) {
-    if !isClosed { incoming.startReading(deliver) }
-  }
-
-  func stopReading() { incoming.stopReading() }
-
-  func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
-    if !isClosed { outgoing.write(chunks, done) }
-  }
-
-  func endWriting(_ done: @escaping (SystemError?) -> Void) {
-    if !isClosed { outgoing.endWriting(done) }
-  }
-
-  /// Breaks the connection: both sides fail.
-  func lose(_ code: Int32) { for pipe in [incoming, outgoing] { pipe.lose(code) } }
-
-  func close() {
-    guard !isClosed else { return }
-    isClosed = true
-    if isSocket, incoming.hasUnread { outgoing.reset() } else { outgoing.writerIsGone() }
-    incoming.readerIsGone()
   }
 }

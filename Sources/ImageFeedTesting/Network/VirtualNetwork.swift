@@ -19,10 +19,16 @@ public import ImageFeed
 /// body and all redirects towards a request's timeout. Each redirect that is followed is a separate request in the
 /// ``log``. The network does not limit connections, use proxies, decompress bodies, or protect private networks
 /// (``HTTPRequest/origin``).
+///
+/// An origin responds when it has the whole body: the network doesn't wait for consent
+/// (``HTTPRequest/expectsContinue``), and delivers a response with status 417. A redirect with status 307 or 308
+/// therefore always finds that the request's body has been read, and a stream that can be read only once fails the
+/// request.
 public final class VirtualNetwork {
   /// Every request since the log was last cleared, in the order in which they were sent, with virtual times.
   @exclusivity(unchecked) public private(set) var log: [VirtualExchange] = []
   /// Called with each request when it is sent, and again when it has completed, before its subscriber gets the result.
+  /// A request whose response is a redirect completes with that response, which its subscriber doesn't get.
   public var observer: (VirtualExchange) -> Void = { _ in }
   /// The time after which a request fails if its host can't be reached; 20 milliseconds by default.
   public var failureLatency: StreamInstant.Stride = .milliseconds(20)
@@ -146,7 +152,10 @@ public final class VirtualNetwork {
     transfer.pace = reply.pace
     switch reply.ending {
     case .answer(let status, let headers, let body):
-      let body = request.method == .head || [204, 304].contains(status) ? Data() : body
+      // The real client doesn't read the body of a redirect that it follows.
+      let hasNoBody =
+        request.method == .head || [204, 304].contains(status) || transfer.isRedirect(status, headers)
+      let body = hasNoBody ? Data() : body
       var latency = reply.latency
       if !transfer.isStreaming {
         latency = latency.advanced(by: reply.pace.interval, times: max(0, body.count - 1) / reply.pace.bytes)

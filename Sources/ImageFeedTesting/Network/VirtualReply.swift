@@ -8,7 +8,7 @@ public struct VirtualReply: Sendable {
   /// The completion of a request, as the origin intends it.
   public enum Ending: Sendable {
     /// The complete response has arrived. Like a real server, the origin sends no body in response to HEAD, or with
-    /// status 204 or 304.
+    /// status 204 or 304. The body of a redirect that the client follows is dropped.
     case answer(status: Int, headers: HTTPHeaders, body: Data)
     /// The connection is lost.
     case drop(HTTPError.Kind)
@@ -16,7 +16,8 @@ public struct VirtualReply: Sendable {
     case silence
   }
 
-  /// The time from the request to its completion or, if the body arrives in pieces, to the response's head.
+  /// The time from the arrival of the request, with its whole body, to the request's completion or, if the response's
+  /// body arrives in pieces, to the response's head.
   public var latency: StreamInstant.Stride
   public var ending: Ending
   /// The pace at which the body arrives.
@@ -84,13 +85,14 @@ public struct VirtualRequest: Sendable {
   public var request: HTTPRequest
   /// The number of earlier requests to this origin.
   public var number: Int
-  /// The time at which the request was sent.
+  /// The time at which the request, with its whole body, has arrived. ``VirtualExchange/sent`` is the time at which it
+  /// was sent.
   public var time: StreamInstant
   /// The request's body, as it arrived.
   public var body = Chunk()
 }
 
-/// The behavior of one server: called once for each request that reaches it, when it is sent.
+/// The behavior of one server: called once for each request that reaches it, when its whole body has arrived.
 ///
 /// The generator is the network's own, so that the same seed and the same requests give the same responses.
 public typealias VirtualOrigin = (_ request: VirtualRequest, _ random: inout SeededGenerator) -> VirtualReply

@@ -82,18 +82,45 @@ final class VirtualTransfer {
     }
     end(with: .failed(error(.timedOut(.response))), after: request.timeout)
     network.cut(self)
-    sending = body.open(on: network.time).collect().sink { [self] completion in
-      guard case .failure(let failure) = completion, number != nil else { return }
-      var error = error(.body)
-      error.cause = "\(failure)"
-      stop(.failed(error))
-      settle.take()?(.failure(error))
-    } receiveValue: { [self] chunks in
+    let lookup = body.measure(on: network.time) { [self] in
       guard number != nil else { return }
+      switch $0 {
+      case .success(let length): receive(body, announcing: length)
+      case .failure(let failure): refuse(failure)
+      }
+    }
+    if let lookup, number != nil { sending = AnyCancellable(lookup) }
+  }
+
+  /// Receives the body at the origin.
+  private func receive(_ body: HTTPBody, announcing length: Int?) {
+    var chunks: [Chunk] = []
+    var delivered = 0
+    sending = body.open(on: network.time).sink { [self] completion in
+      guard number != nil else { return }
+      if case .failure(let failure) = completion { return refuse(failure) }
+      if let length, delivered < length {
+        return refuse(HTTPBody.Problem.length(announced: length, delivered: delivered))
+      }
       sentBody = Chunk(joining: chunks)
       network.respond(to: self)
+    } receiveValue: { [self] chunk in
+      guard number != nil else { return }
+      delivered += chunk.count
+      chunks.append(chunk)
+      if let length, delivered > length {
+        refuse(HTTPBody.Problem.length(announced: length, delivered: delivered))
+      }
     }
     if number == nil { sending = nil }
+  }
+
+  /// Fails the request, because its body can't be sent.
+  private func refuse(_ failure: any Error) {
+    var error = error(.body)
+    error.cause = "\(failure)"
+    stop(.failed(error))
+    settle.take()?(.failure(error))
   }
 
   /// Schedules this completion of the request, or its timeout if that comes first.
@@ -154,14 +181,24 @@ final class VirtualTransfer {
     }
   }
 
+  /// True if a response to the current hop is a redirect to follow or to refuse: it isn't delivered.
+  func isRedirect(_ status: Int, _ headers: HTTPHeaders) -> Bool {
+    do throws(HTTPRedirect.Refusal) { return try redirect(status, headers) != nil } catch { return true }
+  }
+
+  /// The redirect in a response to the current hop; `nil` if the response is delivered.
+  private func redirect(_ status: Int, _ headers: HTTPHeaders) throws(HTTPRedirect.Refusal) -> HTTPRedirect? {
+    guard request.followsRedirects else { return nil }
+    return try HTTPRedirect(status, headers["Location"], of: request)
+  }
+
   /// Follows `response` if it is a redirect, as the real client does.
   ///
   /// - Returns: true when the response is still to come, or has been delivered as a failure.
   private func follow(_ response: HTTPResponse) -> Bool {
-    guard request.followsRedirects else { return false }
     let redirect: HTTPRedirect?
     do throws(HTTPRedirect.Refusal) {
-      redirect = try HTTPRedirect(response.status, response.headers["Location"], of: request)
+      redirect = try self.redirect(response.status, response.headers)
     } catch {
       stop(.answered(response))
       fail(error.kind, error.cause)

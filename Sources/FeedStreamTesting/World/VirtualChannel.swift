@@ -1,0 +1,63 @@
+import FeedStream
+
+/// Both directions of a connection in virtual time, as one side sees them.
+final class VirtualChannel: ByteChannel {
+  let peer: SocketAddress
+  private let incoming: VirtualPipe
+  private let outgoing: VirtualPipe
+  private let isSocket: Bool
+  private var isClosed = false
+
+  private init(_ peer: SocketAddress, _ incoming: VirtualPipe, _ outgoing: VirtualPipe, isSocket: Bool) {
+    self.peer = peer
+    self.incoming = incoming
+    self.outgoing = outgoing
+    self.isSocket = isSocket
+  }
+
+  deinit { close() }
+
+  /// Makes the two ends of a connection.
+  ///
+  /// - Parameter isSocket: true if closing an end resets the connection when bytes are unread there. Pipes have no such
+  ///   resets.
+  static func pair(
+    _ time: VirtualTimeScheduler, client: SocketAddress, server: SocketAddress, _ link: VirtualInternet.Link,
+    isSocket: Bool = false
+  ) -> (client: VirtualChannel, server: VirtualChannel) {
+    let up = VirtualPipe(time, "\(server)", link, lostAfter: link.lostAfterBytesUp)
+    let down = VirtualPipe(time, "\(client)", link, lostAfter: link.lostAfterBytesDown)
+    let lose = { [unowned up, unowned down] in
+      for pipe in [up, down] { pipe.lose(104) }  // ECONNRESET
+    }
+    up.onLoss = lose
+    down.onLoss = lose
+    return (
+      VirtualChannel(server, down, up, isSocket: isSocket), VirtualChannel(client, up, down, isSocket: isSocket)
+    )
+  }
+
+  func startReading(_ deliver: @escaping (ReadResult) -> Void) {
+    if !isClosed { incoming.startReading(deliver) }
+  }
+
+  func stopReading() { incoming.stopReading() }
+
+  func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
+    if !isClosed { outgoing.write(chunks, done) }
+  }
+
+  func endWriting(_ done: @escaping (SystemError?) -> Void) {
+    if !isClosed { outgoing.endWriting(done) }
+  }
+
+  /// Breaks the connection: both sides fail.
+  func lose(_ code: Int32) { for pipe in [incoming, outgoing] { pipe.lose(code) } }
+
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    if isSocket, incoming.hasUnread { outgoing.reset() } else { outgoing.writerIsGone() }
+    incoming.readerIsGone()
+  }
+}
