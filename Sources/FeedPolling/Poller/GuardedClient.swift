@@ -8,8 +8,9 @@ import ImageFeed
 /// A poll reserves the host of its feed. If a redirect, or a page that links to a feed, leads to a different host, the
 /// client first reserves that host. While others have that host or the host rests, the client waits, for at most a
 /// minute per poll, which the request's time limit doesn't include. Before it waits, it frees the hosts that have
-/// responded, so that two polls never wait for each other. If the host is paused, or will rest for longer, the client
-/// doesn't wait.
+/// responded for redirects and other processes, so that two polls don't wait for each other. The poll's own host stays
+/// reserved in a fleet, or if it rests for longer than usual after a request. If the other host is paused, or will rest
+/// for longer than a minute, the client doesn't wait.
 final class GuardedClient: HTTPClient {
   /// A host besides the poll's own, and the last response that it sent; `nil` if none arrived.
   struct Visited {

@@ -12,7 +12,7 @@ extension PollingRun {
     let claim = PollClaim(
       feed: wish, host: members[index].host, now: now, lease: VisitedHosts.duration(feed.options.timeout),
       gap: poller.gap(for: feed), dueIfLost: now + wait.seconds)
-    members[index].reserved = claim.reserved
+    (members[index].begun, members[index].reserved, members[index].left) = (now, claim.reserved, nil)
     desk.isCrowded = queue.running > Self.crowd
     members[index].poll = desk.claim(claim) { [weak self] in self?.claimed(index, claim, $0) }
   }
@@ -37,7 +37,9 @@ extension PollingRun {
   /// Handles a feed that isn't due, usually because another process has requested it.
   private func notDue(_ index: Int, _ health: FeedHealth) {
     let feed = members[index].polled
-    if health.isBeingAsked(at: now, within: VisitedHosts.duration(feed.options.timeout)) {
+    if health.isBeingAsked(at: now, within: VisitedHosts.duration(feed.options.timeout)),
+      health.due.map({ $0 > now }) ?? false
+    {
       // The other process's result will be shown. This run's own state isn't changed, so that the run recognizes that
       // result as another process's.
       return ended(index, now + Self.glance, hostOpens: .distantPast)
@@ -55,14 +57,13 @@ extension PollingRun {
     let (polled, cache) = (members[index].polled, poller.cache)
     var lease = lease
     if let hubs = poller.hubs { lease.feed.push = hubs.lease(of: polled.address) }
+    let pace = lease.pace
     let client = GuardedClient(
       polled.client ?? poller.client, on: poller.scheduler, host: lease.host, home: lease.feed.requestAddress
     ) { [weak self] host, _ in
       self?.visitedHosts(of: index).visit(host) ?? Empty().eraseToAnyPublisher()
     } leave: { [weak self] in
-      self?.members[index].visited?.end($0)
-      self?.freeHost(of: index)
-      return true
+      self?.leaveHosts(of: index, $0, pace) ?? true
     }
     members[index].client = client
     var terms = FeedPoll.Terms(
@@ -182,13 +183,34 @@ extension PollingRun {
     queue.move(index, to: host)
   }
 
-  /// Frees the host of a poll that was cancelled before it completed, or that waits for another host.
-  func freeHost(of index: Int) {
+  /// Frees the hosts of a poll that waits for another host.
+  ///
+  /// - Returns: false if the poll keeps its own host, because that host rests for longer than usual after each request.
+  ///   If another host redirected back to it, the poll would have to wait for the end of that rest.
+  private func leaveHosts(of index: Int, _ visited: [GuardedClient.Visited], _ pace: HostPace?) -> Bool {
+    members[index].visited?.end(visited)
+    let gap = poller.gap(for: members[index].polled).seconds
+    guard pace?.remembered(at: now)?.rest ?? 0 <= gap else { return false }
+    members[index].left = now
+    freeHost(of: index)
+    return true
+  }
+
+  /// Frees the host of a poll that waits for another host, or was cancelled before it completed.
+  ///
+  /// - Parameter isAbandoned: true if the poll was cancelled.
+  func freeHost(of index: Int, isAbandoned: Bool = false) {
     var host = HostHealth(name: members[index].host)
-    host.next = now + poller.gap(for: members[index].polled).seconds
+    // A host that was freed already isn't closed again.
+    let ended = members[index].left ?? now
+    host.next = ended + poller.gap(for: members[index].polled).seconds
     // The poll has no result yet, and a process that runs after this one has ended need not wait for it.
     (host.holder, host.opensIfLost) = (ProcessMark.own, host.next)
-    visits.free(HostRelease(host, reserved: members[index].reserved, ended: now))
+    var release = HostRelease(host, reserved: members[index].reserved, ended: ended)
+    if isAbandoned {
+      release.abandoned = .init(feed: members[index].polled.address, begun: members[index].begun)
+    }
+    visits.free(release)
   }
 
   /// Carries out an operation whose result is needed only if it is a failure.

@@ -17,8 +17,11 @@ final class PollingRun: Subscription {
     var poll: (any Cancellable)?
     var client: GuardedClient?
     var visited: VisitedHosts?
-    /// The end of the reservation that the running poll has claimed.
+    /// The time of the running poll's claim, and the end of the reservation that it has claimed.
+    var begun = Date.distantPast
     var reserved = Date.distantPast
+    /// The time at which the running poll freed its own host, to wait for another one; `nil` if it didn't.
+    var left: Date?
     /// True if the URL was replaced by a redirect's target when the feed was polled last.
     var hasMoved = false
     /// True if the feed's hub has announced a change since the running poll began.
@@ -107,7 +110,7 @@ final class PollingRun: Subscription {
     desk.flush()
     for index in polled {
       endVisits(of: index)
-      freeHost(of: index)
+      freeHost(of: index, isAbandoned: true)
     }
     visits.cancel()
   }

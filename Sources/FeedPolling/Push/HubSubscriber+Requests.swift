@@ -3,8 +3,8 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The requests to hubs: one at a time. A host of hubs that doesn't work gets one request for all of its feeds; one that
-/// refuses a feed works.
+/// The requests to hubs: one at a time. A host of hubs that doesn't work gets one request for all of its feeds, as does a
+/// hub's URL that leads to another host that doesn't work. A hub that refuses a feed works.
 extension HubSubscriber {
   /// Adjusts the times if the clock was set back: what was due in an hour stays due in an hour.
   func noticeClock() {
@@ -48,7 +48,7 @@ extension HubSubscriber {
   /// - Returns: true if the request must be sent now.
   private func proceed(_ entry: inout Entry, _ present: Date) -> Bool {
     if entry.isAsked {
-      fail(&entry, "its hub hasn't verified the subscription")
+      fail(&entry, "its hub hasn't verified the subscription", of: entry.lease.link.hub.pollingHost)
       return false
     }
     let host = entry.lease.link.hub.pollingHost
@@ -59,7 +59,8 @@ extension HubSubscriber {
       }
       closed[host] = nil
     }
-    if let state = failed[host], state.opens > present {
+    for key in entry.lease.link.failureKeys {
+      guard let state = failed[key], state.opens > present else { continue }
       entry.next = state.opens
       if entry.lease.trouble.isEmpty { entry.lease.trouble = state.trouble }
       return false
@@ -72,8 +73,8 @@ extension HubSubscriber {
   ///
   /// - Parameters:
   ///   - least: the shortest pause, if the hub has requested one.
-  ///   - isOfHub: false if the hub works, but refuses this feed.
-  func fail(_ entry: inout Entry, _ reason: String, pausing least: Duration = .zero, isOfHub: Bool = true) {
+  ///   - key: the part of ``failed`` that doesn't work; `nil` if the hub works, but refuses this feed.
+  func fail(_ entry: inout Entry, _ reason: String, pausing least: Duration = .zero, of key: String?) {
     let policy = RetryPolicy.exponential(from: options.pauses.lowerBound, cap: options.pauses.upperBound, jitter: 0)
     func pause(_ failures: Int) -> Double {
       var unused = SystemRandomNumberGenerator()
@@ -82,25 +83,29 @@ extension HubSubscriber {
     (entry.isAsked, entry.lease.trouble) = (false, reason)
     entry.next = now() + pause(entry.failures)
     entry.failures += 1
-    guard isOfHub else {
+    guard let key else {
       entry.next = max(entry.next, now() + min(least, Schedule.longest).seconds)
       return
     }
-    let host = entry.lease.link.hub.pollingHost
-    var state = failed[host] ?? FailedHost()
+    var state = failed[key] ?? FailedHost()
     // Requests that were sent before the hub failed don't count again.
     guard state.isTried || state.opens <= now() else { return }
     state.opens = now() + max(pause(state.failures), min(least, Schedule.longest).seconds)
     (state.isTried, state.trouble) = (false, reason)
     state.failures += 1
-    failed[host] = state
+    failed[key] = state
     // Another feed tries the hub next, because the hub may refuse only this one.
     entry.next = max(entry.next, state.opens + 1)
   }
 
-  /// Handles a sign that a hub works: requests that have waited for it are due now.
-  func worked(_ host: String) {
-    guard let state = failed.removeValue(forKey: host) else { return }
+  /// Handles a sign that a hub works.
+  func worked(_ link: HubLink) {
+    for key in link.failureKeys { worked(key) }
+  }
+
+  /// Handles a sign that a host of hubs, or a hub's URL, works: requests that have waited for it are due now.
+  private func worked(_ key: String) {
+    guard let state = failed.removeValue(forKey: key) else { return }
     for (address, var entry) in entries where entry.next == state.opens && !entry.isAsked {
       entry.next = now()
       set(entry, of: address)
@@ -139,9 +144,10 @@ extension HubSubscriber {
     // The hub may verify before it responds.
     (entry.isAsked, entry.next) = (true, now() + options.patience.seconds)
     set(entry, of: address)
-    let host = entry.lease.link.hub.pollingHost
-    failed[host]?.isTried = true
-    failed[host]?.opens = entry.next
+    for key in entry.lease.link.failureKeys {
+      failed[key]?.isTried = true
+      failed[key]?.opens = entry.next
+    }
     var wish = HTTPRequest(entry.lease.link.hub)
     wish.method = .post
     wish.body = .form([
@@ -194,12 +200,14 @@ extension HubSubscriber {
     }
     guard let address = addresses[path], var entry = entries[address] else { return }
     let pause = response.flatMap { AnswerFacts.retryAfter($0.headers, now: now()) }
-    // A hub that redirects works; the other host may not.
-    let isOfHub =
-      lastHost == entry.lease.link.hub.pollingHost && response.map { $0.status == 429 || $0.status >= 500 } ?? true
-    fail(&entry, trouble, pausing: pause ?? .zero, isOfHub: isOfHub)
+    let hub = entry.lease.link.hub
+    let works = response.map { $0.status != 429 && $0.status < 500 } ?? false
+    // A host that redirects works, but this URL of it doesn't if the other host doesn't.
+    let isOfHost = lastHost == hub.pollingHost
+    let part = isOfHost ? hub.pollingHost : hub.absoluteString
+    fail(&entry, trouble, pausing: pause ?? .zero, of: works ? nil : part)
     set(entry, of: address)
-    if !isOfHub { worked(entry.lease.link.hub.pollingHost) }
+    if works { worked(entry.lease.link) } else if !isOfHost { worked(hub.pollingHost) }
   }
 
   private func ended() {
@@ -208,4 +216,9 @@ extension HubSubscriber {
     endVisits()
     goOn()
   }
+}
+
+extension HubLink {
+  /// The keys of ``HubSubscriber/failed`` that apply to this hub: its host, and its URL.
+  fileprivate var failureKeys: [String] { [hub.pollingHost, hub.absoluteString] }
 }

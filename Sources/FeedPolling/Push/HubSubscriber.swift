@@ -24,7 +24,8 @@ public final class HubSubscriber {
     /// The time that a hub has to verify a subscription. One hour by default.
     public var patience = Duration.seconds(3600)
     /// The pause after a failure, which is doubled after each further failure, and the maximum pause. It applies to all
-    /// feeds of a hub's host, or to one feed if the hub refuses that feed. Ten minutes and one day by default.
+    /// feeds of a hub's host, to those of a hub's URL if it redirects to a host that doesn't work, or to one feed if
+    /// the hub refuses that feed. Ten minutes and one day by default.
     public var pauses: ClosedRange<Duration> = .seconds(600)...(.seconds(86_400))
 
     public init() {}
@@ -44,7 +45,7 @@ public final class HubSubscriber {
     var wakes: Date { min(next, lease.until ?? .distantFuture) }
   }
 
-  /// A host of hubs that has failed or hasn't verified a subscription.
+  /// A host of hubs, or a hub's URL, that has failed or hasn't verified a subscription.
   struct FailedHost {
     var failures = 0
     /// The time before which it gets no request for any feed.
@@ -78,7 +79,7 @@ public final class HubSubscriber {
   let now: () -> Date
   var entries: [URL: Entry] = [:]
   var addresses: [String: URL] = [:]
-  /// The hosts of hubs that don't work, by `URL.pollingHost`.
+  /// The hosts of hubs that don't work, by `URL.pollingHost`, and the hubs that redirect to such a host, by their URLs.
   var failed: [String: FailedHost] = [:]
   /// The times at which hosts that were reserved or paused are claimed again.
   var closed: [String: Date] = [:]
@@ -191,10 +192,10 @@ public final class HubSubscriber {
       let wasPushed = entry.lease.isValid(at: now())
       fail(
         &entry, "its hub refused the subscription\(query("hub.reason").map { " (\($0.prefix(100)))" } ?? "")",
-        isOfHub: false)
+        of: nil)
       entry.lease.until = nil
       set(entry, of: address)
-      worked(entry.lease.link.hub.pollingHost)
+      worked(entry.lease.link)
       goOn()
       if wasPushed { losses.send(address) }
       return HubReply(200)
@@ -208,7 +209,7 @@ public final class HubSubscriber {
       entry.lease.until = now() + min(Double(seconds), options.longestLease.seconds)
       entry.next = renewal(of: entry.lease)
       set(entry, of: address)
-      worked(entry.lease.link.hub.pollingHost)
+      worked(entry.lease.link)
       goOn()
       return HubReply(200, challenge)
     default: return HubReply(404, "Unknown hub.mode.\n")

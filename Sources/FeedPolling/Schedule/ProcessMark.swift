@@ -3,8 +3,12 @@ import Foundation
 /// Distinguishes one process from all others, even from earlier ones with the same process number, in notes that
 /// outlive it.
 enum ProcessMark {
-  /// This process: its machine, its number, and its start time.
-  static let own = mark(of: getpid()) ?? ""
+  /// This process: its machine, its number, and its start time, if that can be read. Never empty, because a host
+  /// without a holder isn't held.
+  static let own = mark(of: getpid()) ?? mark(withoutStartOf: getpid())
+
+  /// A mark without a start time, for systems without /proc: the process never counts as ended.
+  static func mark(withoutStartOf number: pid_t) -> String { "\(machine) \(number)" }
 
   /// True if the process that a mark identifies has definitely ended; a process on another machine, or in another
   /// container, may still be alive.

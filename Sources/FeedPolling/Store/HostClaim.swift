@@ -11,7 +11,7 @@ final class HostVisits: Cancellable {
   let report: (FeedStoreError) -> Void
   private let scheduler: any LoopScheduler
   /// The next attempts to free hosts, by number.
-  private var retries: [Int: any Cancellable] = [:]
+  private var retries: [Int: (release: HostRelease, timer: any Cancellable)] = [:]
   private var retryCount = 0
   private var isOver = false
 
@@ -61,18 +61,23 @@ final class HostVisits: Cancellable {
       var unused = SystemRandomNumberGenerator()
       retryCount += 1
       let number = retryCount
-      retries[number] = scheduler.once(after: Self.policy.pause(before: attempt, using: &unused)) { [self] in
+      let timer = scheduler.once(after: Self.policy.pause(before: attempt, using: &unused)) { [self] in
         retries[number] = nil
         free(release, attempt: attempt + 1)
       }
+      retries[number] = (release, timer)
     }
   }
 
-  /// Makes no more attempts to free hosts while the store fails.
+  /// Makes one last attempt to free each host that isn't free yet, because the store failed.
   func cancel() {
     isOver = true
-    for retry in retries.values { retry.cancel() }
+    let last = retries
     retries = [:]
+    for retry in last.values {
+      retry.timer.cancel()
+      free(retry.release)
+    }
   }
 }
 

@@ -37,6 +37,14 @@ public struct HostRelease: Hashable, Sendable {
   /// The time at which the request ended. From then on, the host rests for its known pace, unless ``host`` states a
   /// later time.
   public var ended: Date
+  /// The request that was cancelled, if it was for a feed: others needn't wait for its result.
+  var abandoned: AbandonedRequest?
+
+  struct AbandonedRequest: Hashable, Sendable {
+    let feed: URL
+    /// See ``FeedHealth/begun``.
+    let begun: Date
+  }
 
   public init(_ host: HostHealth, reserved: Date, ended: Date) {
     (self.host, self.reserved, self.ended) = (host, reserved, ended)

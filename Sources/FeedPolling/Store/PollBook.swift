@@ -32,6 +32,7 @@ package struct PollBook {
     case .release(let release):
       let host = release.decide(try health(ofHost: release.host.name))
       try notes.set(host, at: .host(host.name), isKept: true)
+      if let request = release.abandoned { try abandon(request) }
       return .released
     case .leaseLost(let feed):
       let key = NoteKey.poll(of: feed.address)
@@ -53,6 +54,14 @@ package struct PollBook {
     try notes.set(feed, at: .poll(of: address), isKept: true)
     try notes.set(host, at: .host(host.name), isKept: true)
     return verdict
+  }
+
+  /// Records that a feed's request has no result. The request still counts, so the feed isn't requested sooner.
+  private func abandon(_ request: HostRelease.AbandonedRequest) throws {
+    let key = NoteKey.poll(of: request.feed)
+    guard var feed = try notes.note(key, as: FeedHealth.self), feed.begun == request.begun else { return }
+    feed.begun = nil
+    try notes.set(feed, at: key, isKept: true)
   }
 
   private func complete(_ completion: PollCompletion) throws -> PollRecord? {

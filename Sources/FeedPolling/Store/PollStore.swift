@@ -273,8 +273,9 @@ extension HostHealth {
     if let saved, let reserved, saved.next != reserved || saved.holder != ProcessMark.own {
       if saved.holder != nil {
         (merged.next, merged.holder, merged.opensIfLost) = (saved.next, saved.holder, saved.opensIfLost)
-      } else if let next = saved.next {
-        merged.next = max(next, merged.next ?? next)
+      } else {
+        merged.next = [saved.next, merged.next].compactMap { $0 }.max()
+        (merged.holder, merged.opensIfLost) = (nil, nil)
       }
       merged.pace = saved.pace
     }

@@ -15,8 +15,9 @@ extension PageImageFinder {
     switch result {
     case .success(let host?):
       let opens = host.reopens(at: cache.now()).timeIntervalSince1970
-      queue.ended(index, due: opens, hostOpens: opens)
-      pump()
+      // A page in the queue of a redirect's target doesn't hold up the others there.
+      let isOwnTurn = pages[index].turn == host.name
+      putOff(index, until: opens, hostOpens: isOwnTurn ? opens : -.infinity)
     case .success(nil): request(index)
     case .failure(let error):
       options.report(error)
@@ -51,11 +52,28 @@ extension PageImageFinder {
 
   private func end(_ index: Int, with answer: PageImageResponse?) {
     guard pages.indices.contains(index) else { return }
-    let page = pages[index]
+    let (page, client) = (pages[index], pages[index].hosts?.client)
     pages[index].visit = nil
-    let host = endVisits(of: index)[page.host]
+    let opens = endVisits(of: index)[page.turn]?.opens.timeIntervalSince1970 ?? -.infinity
+    // The page redirects to a host that is paused or rests. It waits in the queue of that host, so that the pages that
+    // lead there are requested one after another when that host opens.
+    if answer == nil, let closed = client?.closed, let host = client?.lastHost {
+      let until = closed.until.timeIntervalSince1970
+      pages[index].turn = host
+      queue.move(index, to: host)
+      queue.close(host, until: until)
+      return putOff(index, until: until, hostOpens: opens)
+    }
     note(answer, of: page)
-    ended(index, hostOpens: host?.opens.timeIntervalSince1970 ?? -.infinity)
+    ended(index, hostOpens: opens)
+  }
+
+  /// Requests a page again when a host opens.
+  private func putOff(_ index: Int, until due: Double, hostOpens opens: Double) {
+    queue.ended(index, due: due, hostOpens: opens)
+    // Found images don't wait for it.
+    fillIfDue(pages[index].feed, isPatient: due <= now + options.patience.seconds)
+    pump()
   }
 
   /// Frees the hosts of a page's request.
@@ -87,9 +105,11 @@ extension PageImageFinder {
 
   /// Delivers a feed with its found images when none of its pages is pending, or the first image has waited long
   /// enough.
-  private func fillIfDue(_ address: URL) {
+  ///
+  /// - Parameter isPatient: false if a pending page can't be requested for some time.
+  private func fillIfDue(_ address: URL, isPatient: Bool = true) {
     guard let feed = feeds[address], let found = feed.found else { return }
-    let isPatient = found.distance(to: scheduler.now) < StreamInstant.Stride(options.patience)
+    let isPatient = isPatient && found.distance(to: scheduler.now) < StreamInstant.Stride(options.patience)
     guard waiting[address]?.isEmpty != false || !isPatient else { return }
     feeds[address]?.found = nil
     let (book, now) = (book, cache.now)

@@ -6,8 +6,9 @@ package import ImageFeed
 ///
 /// The finder is as polite as the poller. All processes that share the store send a host one request at a time,
 /// including polls, with a pause after each. If the host requests a pause (429, 503), all of them observe it. A page
-/// that was read is never requested again. A page that could not be read is requested again when its feed changes, or
-/// by the next process.
+/// that was read is never requested again. A page whose host is closed, or that redirects to such a host, is requested
+/// when that host opens. Another page that could not be read is requested again when its feed changes, or by the next
+/// process.
 ///
 /// Use it on its scheduler's thread.
 package final class PageImageFinder {
@@ -36,8 +37,14 @@ package final class PageImageFinder {
     var visit: (any Cancellable)?
     /// The hosts of the running request: the page's, and those that redirects led to.
     var hosts: (visited: VisitedHosts, client: GuardedClient)?
+    /// The host in whose queue the page is: its own, or the one that it redirects to, if that host was closed.
+    var turn: String
 
     var host: String { page.url.pollingHost }
+
+    init(feed: URL, page: PageImageBook.Page) {
+      (self.feed, self.page, turn) = (feed, page, page.url.pollingHost)
+    }
   }
 
   /// A feed with items that have no image.

@@ -59,7 +59,7 @@ private let feedTopic = "https://example.com/self"
     }
 
     /// The hub's response to a request for a subscription.
-    private func subscribed(_ request: HTTPRequest) -> VirtualReply {
+    func subscribed(_ request: HTTPRequest) -> VirtualReply {
       subscriptions.append(seconds)
       if manner == .forbidsOne, request.origin == feedAddress { return .answer(status: 403, Data()) }
       switch manner {
@@ -342,7 +342,36 @@ private let feedTopic = "https://example.com/self"
     #expect(place.subscription?.trouble == "its hub responded with status 429")
     #expect(try place.disk.health(ofHost: "hub.example")?.pausedUntil == nil)
     #expect(try #require(try place.disk.health(ofHost: "other.example")?.pausedUntil) > noon + 86_000)
-    #expect(place.hubs.failed.isEmpty, "other feeds may use the hub")
+    #expect(place.hubs.failed["hub.example"] == nil, "other hubs of that host work")
+    place.stop()
+  }
+
+  @Test func `a hub that redirects to a host that doesn't work gets one request for all feeds of its URL`() {
+    let place = Place()
+    place.network.serve("hub.example") { [unowned place] request, _ in
+      request.request.url.path() == "/works"
+        ? place.subscribed(request.request)
+        : .answer(status: 308, headers: [("Location", "https://other.example/")], Data())
+    }
+    var works = false
+    place.network.serve("other.example") { [unowned place] request, _ in
+      works ? place.subscribed(request.request) : .drop(.connect)
+    }
+    func requests() -> Int { place.network.log.filter { $0.request.url.host() == "hub.example" }.count }
+    place.start()
+    place.addFeeds(20)
+    place.pass(300)
+    #expect(requests() == 1)
+    var other = FeedHealth(address: URL(string: "https://example.com/another")!)
+    other.hub = HubLink(hub: URL(string: "https://hub.example/works")!, topic: other.address)
+    place.hubs.polled(other)
+    place.pass(100)
+    #expect(requests() == 2 && place.hubs.isPushed(other.address), "another URL of the same host works")
+    place.pass(300)
+    #expect(requests() == 3, "ten minutes later, one more")
+    works = true
+    place.pass(1300)
+    #expect(place.hubs.entries.values.allSatisfy { $0.lease.until != nil && $0.lease.trouble.isEmpty })
     place.stop()
   }
 

@@ -222,6 +222,52 @@ import Testing
     place.stop()
   }
 
+  /// A feed whose pages redirect to another host.
+  private func redirecting(_ count: Int) -> Place {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      request.request.url.path == "/feed"
+        ? Self.feed((1...count).map { ($0, false) })
+        : .answer(
+          status: 302, headers: [("Location", "https://other.example\(request.request.url.path)")], Data())
+    }
+    return place
+  }
+
+  @Test func `pages that redirect to a paused host are requested again when it opens`() {
+    let place = redirecting(5)
+    place.network.serve("other.example") { request, number in
+      request.request.url.path == "/p2" && request.time.nanoseconds < 60_000_000_000
+        ? .answer(status: 429, headers: [("Retry-After", "600")], Data())
+        : Self.page("/found\(request.request.url.path.dropFirst(2)).png")
+    }
+    place.start()
+    place.time.advance(by: .seconds(60))
+    #expect(place.shown == ["found1.png"], "found images don't wait for the pause")
+    #expect(place.visits.filter { $0.request.url.host() == "example.com" }.count == 5)
+    place.time.advance(by: .seconds(600))
+    #expect(place.shown == ["found1.png", "found3.png", "found4.png", "found5.png"])
+    #expect(place.visits.filter { $0.request.url.host() == "example.com" }.count == 8)
+    place.stop()
+  }
+
+  @Test func `pages that redirect to a host that rests for long wait in that host's queue`() {
+    let place = redirecting(4)
+    place.network.serve("other.example") { request, _ in
+      .answer(
+        headers: [
+          ("Content-Type", "text/html"), ("RateLimit", "\"d\";r=1;t=600"), ("RateLimit-Policy", "\"d\";q=100;w=3600"),
+        ], Data("<meta property='og:image' content='/found\(request.request.url.path.dropFirst(2)).png'>".utf8))
+    }
+    place.start(every: .seconds(24 * 3600))
+    place.time.advance(by: .seconds(500))
+    #expect(place.visits.filter { $0.request.url.host() == "example.com" }.count == 4)
+    place.time.advance(by: .seconds(2000))
+    #expect(place.visits.filter { $0.request.url.host() == "example.com" }.count == 4 + 3)
+    #expect(place.shown == ["found1.png", "found2.png", "found3.png", "found4.png"])
+    place.stop()
+  }
+
   @Test func `pages are requested in time, even if the clock is set back`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in

@@ -92,6 +92,14 @@ import Testing
     #expect(after.next == noon + 7211 && after.pace == nil)
   }
 
+  @Test func `a release that comes too late doesn't reserve a host that rests`() {
+    var (rests, late) = (HostHealth(name: "h"), HostHealth(name: "h"))
+    rests.next = noon + 60
+    (late.next, late.holder, late.opensIfLost) = (noon + 2, ProcessMark.own, noon + 2)
+    let after = HostRelease(late, reserved: noon + 30, ended: noon + 1).decide(rests)
+    #expect(after.next == noon + 60 && after.holder == nil && !after.isHeld)
+  }
+
   @Test func `a lost copy is requested again a day after the last unconditional request`() {
     var (verdict, feed) = claim(8 * 86_400, claim(0, nil, FeedValidators()).feed, Self.given)
     #expect(since(verdict) == FeedValidators())

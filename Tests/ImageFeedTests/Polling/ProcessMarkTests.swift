@@ -24,6 +24,12 @@ import Testing
     #expect(!ProcessMark.hasEnded(""))
   }
 
+  @Test func `a process whose start time can't be read has a mark, and counts as running`() {
+    // No process has this number.
+    let mark = ProcessMark.mark(withoutStartOf: 99_999_999)
+    #expect(!mark.isEmpty && !ProcessMark.hasEnded(mark))
+  }
+
   @Test func `a process of another container counts as running, even if both hosts have the same name`() throws {
     let machine = try #require(ProcessMark.own.split(separator: " ").first)
     try #require(machine.hasSuffix("]"))

@@ -235,6 +235,74 @@ import Testing
     recorder.cancel()
   }
 
+  @Test func `a cancelled poll doesn't close a host again that it has freed already`() throws {
+    let place = Place()
+    place.redirect(["a.example"], status: 302)
+    _ = place.store.carryOut([.visit(HostVisit(host: "new.example", now: noon, lease: .seconds(20)))])
+    let process = place.poller(["https://a.example/feed"]).sink { _ in }
+    place.time.advance(by: .seconds(10))
+    process.cancel()
+    place.time.advance(by: .milliseconds(100))
+    #expect(try #require(try place.store.health(ofHost: "a.example")).opens < noon + 3)
+  }
+
+  @Test func `a poll that waits for a host keeps its own one if that rests for long`() {
+    let place = Place()
+    place.network.serve("a.example") { request, _ in
+      request.request.url.path() == "/feed"
+        ? .answer(status: 302, headers: [("Location", "https://b.example/")], Data())
+        : .answer(FeedPayload.bytes(of: makeFeed(1).images))
+    }
+    place.network.serve("b.example") { _, _ in
+      .answer(status: 302, headers: [("Location", "https://a.example/real")], Data())
+    }
+    var (host, pace) = (HostHealth(name: "a.example"), HostPace())
+    (pace.gap, pace.refusals) = (600, 3)
+    host.pace = pace
+    place.save(host)
+    _ = place.store.carryOut([.visit(HostVisit(host: "b.example", now: noon, lease: .seconds(20)))])
+    let recorder = place.poller(["https://a.example/feed"]).record(on: place.time)
+    place.time.advance(by: .seconds(40))
+    #expect(recorder.values.count == 1 && recorder.values.allSatisfy { (try? $0.result.get()) != nil })
+    #expect(place.requests(to: "a.example").count == 2)
+    recorder.cancel()
+  }
+
+  @Test func `after a cancelled poll, the next poller doesn't wait for its result, and polls after the interval`() {
+    let place = Place()
+    place.latency = 20
+    let first = place.poller(["https://new.example/a"], every: .seconds(60)).sink { _ in }
+    place.time.advance(by: .seconds(2))
+    first.cancel()
+    place.time.advance(by: .milliseconds(10))
+    let second = place.poller(["https://new.example/a"], every: .seconds(60)).record(on: place.time)
+    place.time.advance(by: .seconds(5))
+    #expect(second.values.count == 1 && place.requests(to: "new.example").count == 1)
+    place.time.advance(by: .seconds(60))
+    #expect(place.requests(to: "new.example").count == 2)
+    second.cancel()
+  }
+
+  @Test func `a poller doesn't wait for another's result after the feed is due`() {
+    let place = Place()
+    let address = URL(string: "https://new.example/a")!
+    // The other process was killed, and its host was reserved again since.
+    let claim = PollClaim(
+      feed: FeedHealth(address: address), host: "new.example", now: noon, lease: .seconds(30), dueIfLost: noon + 60)
+    var host = HostHealth(name: "new.example")
+    host.next = noon + 1
+    _ = place.store.carryOut([
+      .claim(claim), .release(HostRelease(host, reserved: claim.reserved, ended: noon)),
+    ])
+    place.time.advance(by: .seconds(2))
+    let recorder = place.poller([address.absoluteString], every: .seconds(60)).record(on: place.time)
+    place.time.advance(by: .seconds(56))
+    #expect(recorder.values.isEmpty && place.requests(to: "new.example").isEmpty)
+    place.time.advance(by: .seconds(10))
+    #expect(place.requests(to: "new.example").count == 1)
+    recorder.cancel()
+  }
+
   @Test func `a poll doesn't wait for a host that rests for longer, and is due when that host opens`() throws {
     let place = Place()
     place.redirect(Self.olds, status: 302)
@@ -263,6 +331,19 @@ import Testing
     place.time.advance(by: .seconds(10))
     #expect(place.requests(to: "new.example").count == 2)
     process.cancel()
+  }
+
+  @Test func `a poller that is cancelled frees a host that it couldn't free before, because the store failed`() throws {
+    let place = Place()
+    let process = place.poller(["https://new.example/a"]).sink { _ in }
+    place.time.advance(by: .seconds(2))
+    place.store.setFaults { _, _ in .fail(.busy) }
+    place.time.advance(by: .seconds(1.5))
+    place.store.setFaults { _, _ in nil }
+    #expect(try #require(try place.store.health(ofHost: "new.example")).opens > noon + 60)
+    process.cancel()
+    place.time.advance(by: .seconds(2))
+    #expect(try #require(try place.store.health(ofHost: "new.example")).opens <= place.clock.now)
   }
 
   @Test func `a poller shows another's result, even if that poll waited for a host first`() {
