@@ -29,7 +29,7 @@ import Testing
       "", "Platform", "Feature", "Formats", "History", "Cache", "Subscriptions", "Pipelines", "Images", "Decoding",
       "ManyFeeds",
     ],
-    "Sources/FeedPolling": ["", "Schedule", "Store", "Work", "Push", "Poller", "Visits", "Worker"],
+    "Sources/FeedPolling": ["", "Schedule", "Store", "Work", "Hosts", "Push", "Poller", "Visits", "Worker"],
     "Sources/ImageFeedTesting": ["", "Disk", "Images", "Politeness", "Network"],
     "Sources/TerminalImages": ["Pixels", "Cells", "Encoding", "Asking", "Screen"],
     "Examples/feed": [
