@@ -1,6 +1,8 @@
 import FeedStream
+import FeedStreamTesting
 import Foundation
 import ImageFeed
+import ImageFeedTesting
 import TestSupport
 import Testing
 
@@ -38,6 +40,36 @@ import Testing
       #expect(try await get(port, "/").contains("class=\"shade\" color=\"#"))
       #expect(try await get(port, "/metrics").contains("feed_serve_images_total{from=\"server\"} 0\n"))
     }
+  }
+
+  @Test func `browsers cache an image that is cut off for only a minute`() async throws {
+    try await withGallery("--images-ahead", "0") { port, origin in
+      await origin.serve(Chunk(MadeImage.gif(frames: 9).dropLast()), at: "/0")
+      let path = try #require(try await imagePaths(port).first)
+      #expect(try await answer(port, path).head.contains("Cache-Control: private, max-age=60\r\n"))
+      await origin.serve(Chunk(MadeImage.gif(frames: 9)), at: "/0")
+      #expect(try await answer(port, path).head.contains("Cache-Control: private, max-age=3600\r\n"))
+    }
+  }
+
+  @Test func `an image that is cut off is requested only once in advance, and isn't counted as loaded`() throws {
+    let time = VirtualTimeScheduler()
+    let network = VirtualNetwork(on: time)
+    network.serve("a.example") { _, _ in .answer(Data(MadeImage.gif(frames: 9).dropLast())) }
+    let cache = ImageCache(store: InMemoryImageStore(), on: time)
+    let sized = SizedImageLoader(
+      ImageLoader(client: network, cache: cache), cache: cache,
+      decoder: ImageDecoder(program: "image-decoder", on: time))
+    let images = ServedImages(sized, ImageFiles(DiskImageStore(folder: "/nonexistent"), on: time))
+    let feed = Gallery.Named.Lister(address: URL(string: "http://a.example/feed")!, isPrivate: nil)
+    var image = Gallery.Named(url: URL(string: "http://a.example/1.gif")!)
+    image.add(feed)
+    var result: Result<Int, SizedImageError>?
+    let loading = images.ahead(image, width: 400).asResult().sink { result = $0 }
+    time.run()
+    #expect(throws: SizedImageError.self) { try result?.get() }
+    #expect(network.requests == 1)
+    withExtendedLifetime(loading) {}
   }
 
   @Test func `a frame is a PNG with its size and colors, and isn't sent again while unchanged`() async throws {

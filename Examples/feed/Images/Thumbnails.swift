@@ -58,9 +58,10 @@ final class Thumbnails {
     loader.keep(url, of: feed, isPrivate: isPrivate)
   }
 
-  /// The data of an image as its server sent it.
+  /// The data of an image as its server sent it. Fails if the image is cut off.
   func original(_ url: URL, of feed: URL, isPrivate: Bool?) -> some Publisher<ImageData, NoImage> {
-    loader.data(for: url, of: feed, isPrivate: isPrivate).map(\.data).mapError { NoImage(reason: Self.reason($0)) }
+    loader.data(for: url, of: feed, isPrivate: isPrivate).whole().map(\.data)
+      .mapError { NoImage(reason: Self.reason($0)) }
   }
 
   /// The reason, as short text, because there is little room in place of an image.

@@ -16,6 +16,8 @@ final class ServedImages {
     let body: Body
     let type: String
     let tag: String
+    /// True if the end of the image is missing.
+    let isPart: Bool
   }
 
   /// The reason why there is no image.
@@ -58,11 +60,11 @@ final class ServedImages {
         receiveCompletion: { [unowned self] completion in if case .failure = completion { failures += 1 } }
       )
       .mapError { Problem($0) }
-      .map { Optional($0.data) }
+      .map { Optional($0) }
       // `nil` represents the completion, which arrives after the image is saved. A large image is sent from its file.
       .append(nil)
-      .scan((image: nil as ImageData?, isSaved: false)) { ($1 ?? $0.image, $1 == nil) }
-      .first { $0.isSaved || $0.image.map { $0.bytes.count <= ImageFiles.least } ?? false }
+      .scan((image: nil as LoadedImage?, isSaved: false)) { ($1 ?? $0.image, $1 == nil) }
+      .first { $0.isSaved || $0.image.map { $0.data.bytes.count <= ImageFiles.least } ?? false }
       .compactMap(\.image)
       .flatMap { [self] image in shown(image, at: url) }
       .eraseToAnyPublisher()
@@ -71,9 +73,10 @@ final class ServedImages {
   /// Loads and saves an image before anyone opens it: the original and one width. This doesn't count as a request for
   /// the image.
   ///
-  /// Delivers the number of bytes.
+  /// Delivers the number of bytes. Fails if the image is cut off.
   func ahead(_ image: Gallery.Named, width: Int) -> AnyPublisher<Int, SizedImageError> {
     data(for: image.url, of: image.namers[...], width: nil)
+      .whole(orFail: SizedImageError.image)
       .append(Deferred { [self] in data(for: image.url, of: image.namers[...], width: width) })
       .map(\.data.bytes.count)
       .collect()
@@ -129,19 +132,20 @@ final class ServedImages {
     .eraseToAnyPublisher()
   }
 
-  private func shown(_ image: ImageData, at url: URL) -> AnyPublisher<Image, Problem> {
+  private func shown(_ loaded: LoadedImage, at url: URL) -> AnyPublisher<Image, Problem> {
+    let (image, isPart) = (loaded.data, loaded.source == .part)
     let type = image.kind.type
     guard image.kind.isForBrowsers else {
       let reason = "Browsers can't show \(image.kind.rawValue) images."
       return Fail(error: Problem(status: .badGateway, reason: reason)).eraseToAnyPublisher()
     }
     let tag = String(BodyDigest(image.bytes).value, radix: 36)
-    func held() -> Image { Image(body: .bytes(Chunk(image.bytes)), type: type, tag: tag) }
+    func held() -> Image { Image(body: .bytes(Chunk(image.bytes)), type: type, tag: tag, isPart: isPart) }
     guard image.bytes.count > ImageFiles.least else {
       return Just(held()).setFailureType(to: Problem.self).eraseToAnyPublisher()
     }
     return files.part(of: image, tag: tag, at: url)
-      .map { $0.map { Image(body: .file($0), type: type, tag: tag) } ?? held() }
+      .map { $0.map { Image(body: .file($0), type: type, tag: tag, isPart: isPart) } ?? held() }
       .setFailureType(to: Problem.self).eraseToAnyPublisher()
   }
 }

@@ -201,10 +201,14 @@ struct Site {
     return id > place
   }
 
+  /// The `Cache-Control` field of a response that may soon be a different one.
+  private static let shortly = "private, max-age=60"
+
   private static func answer(_ image: ServedImages.Image, on scheduler: any LoopScheduler) -> ServerResponse {
     let headers: HTTPHeaders = [
-      "Content-Type": image.type, "ETag": "\"\(image.tag)\"", "Cache-Control": "private, max-age=3600",
-      "Content-Security-Policy": imagePolicy,
+      "Content-Type": image.type, "ETag": "\"\(image.tag)\"",
+      // The next request may get the whole image.
+      "Cache-Control": image.isPart ? shortly : "private, max-age=3600", "Content-Security-Policy": imagePolicy,
     ]
     return switch image.body {
     case .bytes(let bytes): ServerResponse(headers: headers, body: bytes)
@@ -216,7 +220,7 @@ struct Site {
   private static func answer(_ problem: ServedImages.Problem) -> ServerResponse {
     var response = ServerResponse.text("\(problem.reason)\n", problem.status)
     // Cache the response, because the page requests the reason after the browser has requested the image.
-    response.headers["Cache-Control"] = "private, max-age=60"
+    response.headers["Cache-Control"] = shortly
     response.headers["Content-Security-Policy"] = imagePolicy
     return response
   }

@@ -99,16 +99,24 @@ public final class SizedImageLoader {
       .eraseToAnyPublisher()
   }
 
-  /// The URL under which a smaller image is kept, with a scheme that no feed can use.
-  static func key(_ url: URL, width: Int) -> URL? { URL(string: "w\(width)+\(url.absoluteString)") }
+  /// The part of a key that changes when ``ImageDecoder`` makes other pixels of an image, so that smaller images made by
+  /// older releases aren't shown. The first releases' keys have no version.
+  private static let version = ".2"
 
-  /// The URLs under which a store keeps the smaller versions of an image.
-  public static func addresses(of url: URL) -> [URL] { ladder.compactMap { key(url, width: $0) } }
+  /// The URL under which a smaller image is kept, with a scheme that no feed can use.
+  static func key(_ url: URL, width: Int, version: String = version) -> URL? {
+    URL(string: "w\(width)\(version)+\(url.absoluteString)")
+  }
+
+  /// The URLs under which a store keeps the smaller versions of an image, including those of older releases.
+  public static func addresses(of url: URL) -> [URL] {
+    [version, ""].flatMap { version in ladder.compactMap { key(url, width: $0, version: version) } }
+  }
 
   /// True for the URL of a smaller version.
   public static func isSized(_ url: URL) -> Bool {
     guard let scheme = url.scheme?.lowercased() else { return false }
-    return ladder.contains { scheme.hasPrefix("w\($0)+") }
+    return ladder.contains { scheme.hasPrefix("w\($0)\(version)+") || scheme.hasPrefix("w\($0)+") }
   }
 
   private func load(

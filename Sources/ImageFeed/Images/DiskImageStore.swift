@@ -7,7 +7,8 @@ import Synchronization
 /// Creating the store doesn't touch the disk; the first save creates the folder. The files and the index together never
 /// take up more than `limit` bytes. If an image doesn't fit, the least recently used ones are deleted first, until at
 /// most 70% of the limit is in use. An index that is lost or damaged is rebuilt from the files. A file that is lost,
-/// cut off or damaged counts as an image that was never saved.
+/// cut off or damaged counts as an image that was never saved. A file that can't be read makes the retrieval fail, and
+/// stays.
 ///
 /// Images that the store's owner keeps, such as those of starred items, are never deleted to make room, and don't count
 /// toward the limit.
@@ -45,13 +46,15 @@ public final class DiskImageStore: ImageStore {
   public func retrieve(for url: URL, now: Date) throws(FeedStoreError) -> Saved<FetchedImage>? {
     try perform(.retrieval) { index in
       guard let row = try index.row(for: url, creating: false) else { return nil }
-      guard let file = file(of: url) else {
+      guard let file = try file(of: url) else {
         // Another process may be saving the image.
-        try index.forget(url) { file(of: url) == nil }
+        try index.forgetUnused(url, now: now) { try file(of: url) == nil }
         return nil
       }
       try index.touch(url, row, now: now)
-      // The index is newer than the file: renewing an unchanged image updates only its row.
+      // The row describes an older file if a process ended, or another one saved the image, between the two.
+      if file.image.timestamp > row.timestamp { return file.image }
+      // Otherwise the row is as new as the file, or newer: renewing an unchanged image updates only its row.
       let image = FetchedImage(file.image.value.data, lifetime: row.lifetime)
       return Saved(image, timestamp: row.timestamp, validators: row.validators)
     }
@@ -61,8 +64,10 @@ public final class DiskImageStore: ImageStore {
   public func save(_ image: Saved<FetchedImage>, for url: URL, now: Date) throws(FeedStoreError) -> Bool {
     let bytes = ImageFile(url: url, image: image).bytes
     return try perform(.insertion) { index in
-      if let row = try index.row(for: url, creating: true), file(of: url)?.image.value.data == image.value.data {
+      // A file that can't be read is replaced.
+      if let row = try index.row(for: url, creating: true), (try? file(of: url))?.image.value.data == image.value.data,
         try index.renew(url, row, with: image, now: now)
+      {
         return true
       }
       guard try index.reserve(bytes.count, for: url, image, now: now) else { return false }
@@ -71,9 +76,11 @@ public final class DiskImageStore: ImageStore {
           try index.settle(url, bytes: bytes.count, image, now: now, placing: place)
         }
       } catch {
-        // Count the bytes of the file that is at the path now, if any. If this fails, too, the next retrieval corrects
-        // the index.
-        try? index.settle(url, bytes: FileManager.default.size(atPath: path(of: url)), image, now: now)
+        // Count the bytes of the file that is at the path now, if any. Until this succeeds, too many are counted. Don't
+        // wait for other processes a second time.
+        if FeedDatabaseFailure(error).cause != .busy {
+          try? index.recount(url) { FileManager.default.size(atPath: path(of: url)) }
+        }
         throw error
       }
       return true
@@ -130,9 +137,9 @@ public final class DiskImageStore: ImageStore {
 
   private func path(of url: URL) -> String { "\(folder)/data/\(ImageFile.name(for: url))" }
 
-  /// The image's file; `nil` if it is missing, cut off or damaged.
-  private func file(of url: URL) -> ImageFile? {
-    let file = FileManager.default.contents(atPath: path(of: url)).flatMap { ImageFile($0) }
+  /// The image's file; `nil` if it is missing, cut off or damaged. Throws if it can't be read.
+  private func file(of url: URL) throws -> ImageFile? {
+    let file = try ImageFile.read(path(of: url))
     return file?.url == url ? file : nil
   }
 

@@ -32,7 +32,11 @@ extension ImageData {
       case 0x21: place += 2
       case let other: return (frames, other < 0 ? nil : UInt8(other))
       }
-      while byte(place) > 0 { place += byte(place) + 1 }
+      while byte(place) > 0 {
+        // Some GIFs omit the empty sub-block before their end.
+        if place == bytes.count - 1, byte(place) == 0x3B { return (frames, 0x3B) }
+        place += byte(place) + 1
+      }
       place += 1
     }
   }

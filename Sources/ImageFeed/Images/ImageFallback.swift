@@ -35,14 +35,21 @@ extension Publisher where Output == LoadedImage, Failure == ImageError {
         .mapError { _ in error }
     }
   }
+}
 
+extension Publisher where Output == LoadedImage {
   /// Fails if the end of the image is missing (``LoadedImage/Source/part``): such an image isn't saved.
   ///
   /// **Demand, cancellation:** pass through. **Failure:** upstream's, or ``InvalidImage/cutOff(_:)``.
-  package func whole() -> some Publisher<LoadedImage, ImageError> {
-    flatMap(maxPublishers: .max(1)) { image -> Result<LoadedImage, ImageError>.Publisher in
+  ///
+  /// - Parameter failure: makes a failure of the error.
+  package func whole(orFail failure: @escaping (ImageError) -> Failure) -> some Publisher<LoadedImage, Failure> {
+    flatMap(maxPublishers: .max(1)) { image -> Result<LoadedImage, Failure>.Publisher in
       guard image.source == .part else { return .init(.success(image)) }
-      return .init(.failure(ImageError(remote: .invalidData(.cutOff(image.data)))))
+      return .init(.failure(failure(ImageError(remote: .invalidData(.cutOff(image.data))))))
     }
   }
+
+  /// As ``whole(orFail:)``; fails with the error itself.
+  package func whole() -> some Publisher<LoadedImage, ImageError> where Failure == ImageError { whole { $0 } }
 }

@@ -62,7 +62,17 @@ struct ImageFile {
     return start..<end
   }
 
-  /// Reads a file; `nil` if it isn't an image file or isn't complete. A crash of the machine may leave a partial file.
+  /// Reads the file at a path; `nil` if there is none, or if it isn't a complete image file. Throws if it can't be read,
+  /// such as when there are no file descriptors left: it may be a good file. Blocks.
+  static func read(_ path: String) throws -> ImageFile? {
+    do {
+      return ImageFile(try Data(contentsOf: URL(filePath: path, directoryHint: .notDirectory)))
+    } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
+      return nil
+    }
+  }
+
+  /// Parses a file; `nil` if it isn't an image file or isn't complete. A crash of the machine may leave a partial file.
   init?(_ bytes: Data) {
     let head = bytes.prefix(Self.longestHeader)
     guard let end = head.firstRange(of: Data("\n\n".utf8)),

@@ -3,8 +3,9 @@ import GRDB
 
 /// Rebuilds a lost index from the files.
 extension ImageIndex {
-  /// Adds files without a row, newest first, until there is no more room, and removes unusable files. Kept images
-  /// are always added, and their bytes don't count; if it can't be determined which images are kept, all are added.
+  /// Adds files without a row, newest first, until there is no more room, and removes unusable files, but not those
+  /// that can't be read. Kept images are always added, and their bytes don't count; if it can't be determined which
+  /// images are kept, all are added.
   static func adoptFiles(
     of folder: String, limit: Int, kept readKept: DiskImageStore.KeptImages, into db: Database
   ) throws {
@@ -30,9 +31,9 @@ extension ImageIndex {
         continue
       }
       let bytes = Int(identity.size)
-      guard let contents = FileManager.default.contents(atPath: path), let saved = ImageFile(contents),
-        ImageFile.name(for: saved.url) == name
-      else {
+      let file: ImageFile?
+      do { file = try ImageFile.read(path) } catch { continue }
+      guard let saved = file, ImageFile.name(for: saved.url) == name else {
         unlink(path)
         continue
       }

@@ -4,7 +4,8 @@ import GRDB
 /// The index of a folder of images: the images, their sizes, and their last uses.
 ///
 /// Every change is one transaction. A row is written before its file, again together with the file, and deleted with
-/// it. So a process that ends in between leaves a row without a file, but never an uncounted file.
+/// it. So a process that ends in between leaves a row without a file, but never an uncounted file. While an image is
+/// replaced, its row describes the old file, and counts both.
 struct ImageIndex {
   /// One image.
   struct Entry {
@@ -71,20 +72,32 @@ struct ImageIndex {
 
   /// Records the use of an image.
   func touch(_ url: URL, _ entry: Entry, now: Date) throws {
-    // A recorded use in the future is corrected, too: the clock was wrong then.
-    guard abs(now.timeIntervalSince(entry.used)) >= Self.useResolution else { return }
+    guard Self.isOld(entry.used, at: now) else { return }
     try write { db in
       try db.cachedStatement(sql: "UPDATE image SET used = ? WHERE url = ?")
         .execute(arguments: [now.timeIntervalSinceReferenceDate, url.absoluteString])
     }
   }
 
+  /// True if a use is recorded again. A use in the future is, too: the clock was wrong then.
+  private static func isOld(_ use: Date, at now: Date) -> Bool { abs(now.timeIntervalSince(use)) >= useResolution }
+
   /// Records that the server confirmed the image.
-  func renew(_ url: URL, _ entry: Entry, with image: Saved<FetchedImage>, now: Date) throws {
-    try write { db in try Self.insert(url, entry.bytes, image, now: now, db) }
+  ///
+  /// - Parameter entry: the image's row when its file was compared.
+  /// - Returns: false if another process has changed the row since then.
+  func renew(_ url: URL, _ entry: Entry, with image: Saved<FetchedImage>, now: Date) throws -> Bool {
+    try write { db in
+      guard let row = try Self.entry(url, db),
+        (row.bytes, row.timestamp, row.validators) == (entry.bytes, entry.timestamp, entry.validators)
+      else { return false }
+      try Self.insert(url, row.bytes, image, now: now, db)
+      return true
+    } ?? false
   }
 
-  /// Makes room for an image's file, in addition to the file that it replaces, and counts the new file.
+  /// Makes room for an image's file, in addition to the file that it replaces, and counts the new file. Only ``settle``
+  /// records the new image's validators, because a process that fails in between leaves the old file.
   ///
   /// Kept images stay, and their bytes don't count. A kept image is saved regardless of its size.
   ///
@@ -93,7 +106,7 @@ struct ImageIndex {
     try write { db in
       let limit = limit - (try Self.ownBytes(db))
       let room = Int(Double(limit) * Self.share)
-      let old = try Self.entry(url, db)?.bytes ?? 0
+      let old = try Self.entry(url, db)?.bytes
       let total = try Self.totalBytes(db)
       if bytes > room || total + bytes > limit {
         let kept = try kept()
@@ -103,7 +116,13 @@ struct ImageIndex {
           if counted + bytes > limit { try makeRoom(of: counted + bytes - room, but: kept.union([url]), db) }
         }
       }
-      try Self.insert(url, old + bytes, image, now: now, db)
+      if let old {
+        // Its use is recorded, so that no other process deletes the row.
+        try db.cachedStatement(sql: "UPDATE image SET bytes = ?, used = ? WHERE url = ?")
+          .execute(arguments: [old + bytes, now.timeIntervalSinceReferenceDate, url.absoluteString])
+      } else {
+        try Self.insert(url, bytes, image, now: now, db)
+      }
       return true
     } ?? false
   }
@@ -123,10 +142,9 @@ struct ImageIndex {
 
   /// Puts an image's file in its place, and counts only that file.
   ///
-  /// Both are one change to other processes. The row is written again, because one of them may have looked for the file
-  /// and deleted the row.
+  /// Both are one change to other processes, one of which may have deleted the row.
   func settle(
-    _ url: URL, bytes: Int, _ image: Saved<FetchedImage>, now: Date, placing place: () throws -> Void = {}
+    _ url: URL, bytes: Int, _ image: Saved<FetchedImage>, now: Date, placing place: () throws -> Void
   ) throws {
     try write { db in
       try place()
@@ -134,10 +152,26 @@ struct ImageIndex {
     }
   }
 
-  /// Deletes an image, unless another process has just saved it again.
-  func forget(_ url: URL, if isUseless: () -> Bool = { true }) throws {
+  /// Counts only the file at an image's place, after a failed save.
+  func recount(_ url: URL, bytes: () -> Int) throws {
+    _ = try write { db in
+      try db.cachedStatement(sql: "UPDATE image SET bytes = ? WHERE url = ?")
+        .execute(arguments: [bytes(), url.absoluteString])
+    }
+  }
+
+  func forget(_ url: URL) throws {
     let folder = folder
-    try write { db in if isUseless() { try Self.delete(url.absoluteString, in: folder, db) } }
+    try write { db in try Self.delete(url.absoluteString, in: folder, db) }
+  }
+
+  /// Deletes an image without a usable file, unless its row was used recently: another process may be saving the image.
+  func forgetUnused(_ url: URL, now: Date, if isUseless: () throws -> Bool) throws {
+    let folder = folder
+    try write { db in
+      guard let row = try Self.entry(url, db), Self.isOld(row.used, at: now), try isUseless() else { return }
+      try Self.delete(url.absoluteString, in: folder, db)
+    }
   }
 
   func forgetAll(but kept: Set<URL> = []) throws {

@@ -85,6 +85,20 @@ import Testing
     }
   }
 
+  @Test func `an image that is cut off isn't saved in the user's folder`() throws {
+    let time = VirtualTimeScheduler()
+    let network = VirtualNetwork(on: time)
+    network.serve("a.example") { _, _ in .answer(Data(MadeImage.gif(frames: 9).dropLast())) }
+    let loader = ImageLoader(client: network, cache: ImageCache(store: InMemoryImageStore(), on: time))
+    let thumbnails = Thumbnails(loader, ImageDecoder(program: "image-decoder", on: time), on: time)
+    let url = try #require(URL(string: "http://a.example/1.gif"))
+    var result: Result<ImageData, NoImage>?
+    let loading = thumbnails.original(url, of: BrowsedWorld.feed, isPrivate: nil).asResult().sink { result = $0 }
+    time.run()
+    #expect(result == .failure(NoImage(reason: "cut off")))
+    withExtendedLifetime(loading) {}
+  }
+
   @Test func `the selected URL is copied without control characters, and opened by another program`() throws {
     try browse { world, time in
       time.advance(by: .seconds(1))

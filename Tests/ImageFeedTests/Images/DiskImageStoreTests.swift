@@ -13,6 +13,14 @@ import Testing
     DiskImageStore(folder: folder.file("images"), limit: limit)
   }
 
+  /// The index as another process has it open.
+  private func makeIndex() -> ImageIndex {
+    ImageIndex(folder: folder.file("images"), limit: 150_000_000, kept: { [] }, busyTimeout: .seconds(1))
+  }
+
+  /// The place of the file of `imageURL`.
+  private var file: URL { URL(filePath: folder.file("images/data/\(ImageFile.name(for: imageURL))")) }
+
   private func url(_ number: Int) -> URL { URL(string: "https://images.example/\(number).png")! }
 
   /// The actual number of bytes in the folder.
@@ -97,8 +105,9 @@ import Testing
     let gif = MadeImage.gif(frames: 40)
     #expect(try !ImageData(Data(gif + "xyz".utf8)).isCutOff)
     // Cut within a block, after a byte that is also the end's.
-    let cut = Array(gif.prefix(gif.count - 20)) + [0x3B]
+    let cut = Array(gif.prefix(gif.count - 19)) + [0x3B]
     #expect(try ImageData(Data(cut)).isCutOff)
+    #expect(try !ImageData(Data(gif.dropLast(2) + [0x3B])).isCutOff, "without the empty sub-block before its end")
   }
 
   @Test func `an AVIF is recognized by any of its brands`() throws {
@@ -333,19 +342,79 @@ import Testing
   }
 
   @Test func `an image that another process looks for while it is saved is counted and found`() throws {
-    let index = ImageIndex(folder: folder.file("images"), limit: 150_000_000, kept: { [] }, busyTimeout: .seconds(1))
-    let (image, other) = (try makeSavedImage(), makeStore())
+    let (index, image, other) = (makeIndex(), try makeSavedImage(), makeStore())
     let bytes = ImageFile(url: imageURL, image: image).bytes
     #expect(try index.reserve(bytes.count, for: imageURL, image, now: noon))
     #expect(try other.retrieve(for: imageURL, now: noon) == nil, "its file isn't there yet")
-    let path = URL(filePath: folder.file("images/data/\(ImageFile.name(for: imageURL))"))
-    try FileManager.default.createDirectory(at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try index.settle(imageURL, bytes: bytes.count, image, now: noon) { try bytes.write(to: path) }
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try index.settle(imageURL, bytes: bytes.count, image, now: noon) { try bytes.write(to: file) }
     #expect(try other.usage().bytes == bytesOnDisk)
     #expect(try other.retrieve(for: imageURL, now: noon) == image)
     // An image that was saved after another process found no file isn't deleted.
-    try index.forget(imageURL) { false }
+    try index.forgetUnused(imageURL, now: noon + 60) { false }
     #expect(try other.retrieve(for: imageURL, now: noon) == image)
+  }
+
+  @Test func `a row without a file stays for a minute, because another process may be saving the image`() throws {
+    let (index, other) = (makeIndex(), makeStore())
+    #expect(try index.reserve(5_000, for: imageURL, makeSavedImage(), now: noon))
+    #expect(try other.retrieve(for: imageURL, now: noon + 59) == nil)
+    #expect(try other.usage().bytes == 5_000)
+    #expect(try other.retrieve(for: imageURL, now: noon + 60) == nil)
+    #expect(try other.usage().count == 0)
+  }
+
+  @Test func `the saved image keeps its validators until another one has replaced it`() throws {
+    let store = makeStore()
+    let old = try makeSavedImage(1, validators: FeedValidators(etag: "\"old\""))
+    let new = try makeSavedImage(2, at: noon + 100, validators: FeedValidators(etag: "\"new\""))
+    try store.save(old, for: imageURL, now: noon)
+    let (index, bytes) = (makeIndex(), ImageFile(url: imageURL, image: new).bytes)
+    #expect(try index.reserve(bytes.count, for: imageURL, new, now: noon + 100))
+    #expect(try store.retrieve(for: imageURL, now: noon + 100) == old, "as while it is being saved, or after a crash")
+    #expect(try store.usage().bytes == bytesOnDisk + bytes.count)
+    try index.recount(imageURL) { bytesOnDisk }
+    #expect(try store.retrieve(for: imageURL, now: noon + 100) == old, "as after a failed save")
+    #expect(try store.usage().bytes == bytesOnDisk)
+    #expect(throws: CancellationError.self) {
+      try index.settle(imageURL, bytes: bytes.count, new, now: noon + 100) {
+        try bytes.write(to: file)
+        throw CancellationError()
+      }
+    }
+    #expect(try store.retrieve(for: imageURL, now: noon + 100) == new, "the file has been replaced, but not its row")
+  }
+
+  @Test func `an image isn't renewed if another process has replaced it meanwhile`() throws {
+    let (store, index) = (makeStore(), makeIndex())
+    let old = try makeSavedImage(1, validators: FeedValidators(etag: "\"old\""))
+    try store.save(old, for: imageURL, now: noon)
+    let row = try #require(try index.row(for: imageURL, creating: false))
+    let new = try makeSavedImage(2, count: 200, at: noon + 100, validators: FeedValidators(etag: "\"new\""))
+    try store.save(new, for: imageURL, now: noon + 100)
+    #expect(try !index.renew(imageURL, row, with: old, now: noon + 100))
+    #expect(try store.retrieve(for: imageURL, now: noon + 100) == new)
+    try store.delete(for: imageURL)
+    #expect(try !index.renew(imageURL, row, with: old, now: noon + 100))
+    #expect(try store.usage().count == 0)
+  }
+
+  @Test func `a file that can't be read isn't deleted, and a new image replaces it`() throws {
+    let (store, image) = (makeStore(), try makeSavedImage())
+    try store.save(image, for: imageURL, now: noon)
+    let aside = URL(filePath: folder.file("aside"))
+    try FileManager.default.moveItem(at: file, to: aside)
+    // A link to itself, because the administrator can read any file.
+    try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: file.path)
+    #expect(throws: FeedStoreError.self) { try store.retrieve(for: imageURL, now: noon + 100) }
+    unlink(file.path)
+    try FileManager.default.moveItem(at: aside, to: file)
+    #expect(try store.retrieve(for: imageURL, now: noon + 100) == image)
+    unlink(file.path)
+    try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: file.path)
+    let next = try makeSavedImage(2, at: noon + 100)
+    try store.save(next, for: imageURL, now: noon + 100)
+    #expect(try store.retrieve(for: imageURL, now: noon + 100) == next)
   }
 
   @Test func `a truncated, replaced or missing file counts as not saved`() throws {
@@ -360,6 +429,7 @@ import Testing
         try FileManager.default.removeItem(atPath: file)
       }
       #expect(try store.retrieve(for: imageURL, now: noon) == nil)
+      #expect(try store.retrieve(for: imageURL, now: noon + 60) == nil)
       #expect(try store.usage().count == 0)
       #expect(bytesOnDisk == 0)
     }
