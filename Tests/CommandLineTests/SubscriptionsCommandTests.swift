@@ -138,6 +138,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       let refused = try await user.feed("subscriptions", "rename", "1", long)
       #expect(refused.status == 1 && refused.output == "")
       #expect(refused.errors.contains("was not changed, because the new list could not be read again. The new list"))
+      #expect(refused.errors.contains("This is the outline \"yyy"))
       #expect(try await user.feed("subscriptions").output == list.output)
     }
   }
@@ -211,7 +212,11 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       #expect(
         try await user.feed("subscriptions").output
           == "1. \(user.base)/a  A\n2. \(user.base)/b  Best  [X / Y]\n3. \(user.base)/c  C  [X / Y]\n")
-      let removed = try await user.feed("subscriptions", "remove", "1", "C", "nothing")
+      let again = try await user.feed("subscriptions", "move", "best", "1", "--folder", "X", "--folder", "Y")
+      #expect(again.output == "Best is already in X / Y\nMoved A to X / Y\n" && again.status == 0)
+      #expect(try await user.feed("subscriptions", "move", "a").output == "Moved A out of all folders\n")
+      #expect(try await user.feed("subscriptions", "move", "a").output == "A isn't in a folder\n")
+      let removed = try await user.feed("subscriptions", "remove", "A", "C", "nothing")
       #expect(removed.output == "Removed \(user.base)/a\nRemoved \(user.base)/c\n")
       #expect(removed.status == 1 && removed.errors == "feed: nothing is not in the list\n")
       #expect(try await user.feed("subscriptions", "move", "1").output == "Moved Best out of all folders\n")
