@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 import traceback
 import urllib.request
 
@@ -184,6 +185,74 @@ def losses(people, gallery, origin, page):
     gallery.start()
     page.wait_for_selector("text=Arrived meanwhile", timeout=60_000)
     expect("an open page catches up after the server has restarted", page.locator("#bar").is_visible(), False)
+
+    until(page, "scrollTo(0, document.body.scrollHeight), document.querySelectorAll('#gallery > li').length > 150")
+    page.evaluate("scrollTo(0, 3000)")
+    at_rest(page, "scrollY")
+    count = cards(page)
+    gallery.stop()
+    page.wait_for_selector("#bar:has-text('has lost its connection')")
+    gallery.start()
+    page.wait_for_selector("#bar", state="hidden", timeout=60_000)
+    gallery.ready()
+    expect("after a restart of the server, the page keeps its images and its place", (cards(page) >= count, page.evaluate("scrollY") > 2000), (True, True))
+
+
+def delayed(page, address, seconds, times=None):
+    """Delays the responses to requests for a URL."""
+    page.route(address, lambda route: (time.sleep(seconds), route.continue_()), times=times)
+
+
+def races(people, gallery, origin):
+    """Responses that arrive after the user has continued."""
+    page = people.visit(gallery.address)
+    delayed(page, "**/?q=*", 0.4)
+    page.type("#words", "moon", delay=200)
+    until(page, "document.querySelectorAll('#gallery > li').length === 1")
+    page.wait_for_timeout(1_500)
+    expect("no message stays above the results of a search", page.locator("text=Searching").count(), 0)
+    expect("the title and the links belong to the search", ("Search" in page.title(), "q=moon" in page.locator("footer a").first.get_attribute("href")), (True, True))
+    page.unroute("**/?q=*")
+
+    page = people.visit(gallery.address)
+    delayed(page, "**/?from=*", 2)
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.wait_for_timeout(300)
+    page.fill("#words", "Moonrise")
+    page.wait_for_timeout(4_000)
+    expect("older images aren't added to search results", cards(page), 1)
+    people.leave(page)
+
+    page = people.visit(gallery.address)
+    until(page, "events.readyState === EventSource.OPEN")
+    delayed(page, gallery.address, 2, times=1)
+    origin.add("While searching", "Sintra")
+    page.wait_for_timeout(500)
+    page.fill("#words", "nothinghasthesewords")
+    page.wait_for_timeout(4_000)
+    expect("new images aren't added to search results", cards(page), 0)
+    people.leave(page)
+
+    page = people.visit(gallery.address)
+    delayed(page, "**/?q=*", 1, times=1)
+    page.fill("#words", "moon")
+    page.wait_for_timeout(400)
+    page.locator(".image").first.click()
+    page.wait_for_timeout(2_000)
+    expect("an image that is enlarged during a search can be left with the arrow keys", page.locator("[value=next]").is_enabled())
+    page.keyboard.press("Escape")
+    until(page, "document.querySelectorAll('#gallery > li').length === 1")
+    expect("the search follows when the image is closed", "q=moon" in page.url)
+    people.leave(page)
+
+    health = people.visit(gallery.address, viewport={"width": 390, "height": 844})
+    health.goto(gallery.address + "health")
+    health.evaluate("document.querySelector('.scrolling').scrollLeft = 100, document.querySelector('.scrolling').focus()")
+    before = health.locator("tbody").inner_text()
+    until(health, f"document.querySelector('tbody').innerText !== {json.dumps(before)}")
+    place = "[document.querySelector('.scrolling').scrollLeft, document.activeElement.className]"
+    expect("the health page keeps its focus and its scroll position", health.evaluate(place), [100, "scrolling"])
+    people.leave(health)
 
 
 def reconnection(people, gallery, origin):
@@ -627,6 +696,7 @@ def everything(browser, folder):
         arrivals(people, gallery, origin, page)
         changes(people, gallery, origin, page)
         losses(people, gallery, origin, page)
+        races(people, gallery, origin)
         scrolling(people, gallery, page)
         reconnection(people, gallery, origin)
         many_tabs(people, gallery)

@@ -228,12 +228,25 @@ import Testing
     }
   }
 
+  @Test func `servers that start together on a new cache use the same key`() async throws {
+    try await withFolder { folder in
+      for round in 0..<20 {
+        let cache = folder.appendingPathComponent("\(round).db").path
+        let keys = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+          for _ in 0..<4 { group.addTask { try PageSecret.kept(besideCacheAt: cache) } }
+          return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(try keys == [PageSecret.kept(besideCacheAt: cache)])
+      }
+    }
+  }
+
   @Test func `events show changes live, and name unreachable servers`() async throws {
     try await withGallery(["a"]) { port, origin, _ in
       let events = "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n"
       let hello = try await ask(port, events, upTo: "\"version\":1}\n\n")
       #expect(hello.contains("Content-Type: text/event-stream\r\n"))
-      #expect(hello.contains("event: hello\ndata: {\"away\":[],\"images\":1,\"run\":\""))
+      #expect(hello.contains("event: hello\ndata: {\"away\":[],\"failing\":0,\"images\":1,\"run\":\""))
       #expect(hello.contains("\nid: "))
       try await origin.start(["new", "a"])
       _ = try await ask(port, events, upTo: "\"images\":2,")
@@ -339,6 +352,9 @@ import Testing
         let page = try await get(port, "\(path)?token=sesame")
         #expect(page.hasPrefix("HTTP/1.1 200") && page.contains(cookie) && page.contains("</html>"))
       }
+      let show = try await get(
+        port, "/slideshow?every=5s&token=sesame&clock=1&folder=Sea%20&x", "Accept: text/html\r\n")
+      #expect(show.contains("Location: /slideshow?every=5s&clock=1&folder=Sea%20&x\r\n"))
       // Another server on the same host may have set a cookie, too.
       let cookies = "Cookie: a=b; feed-token-0=other; \(pass)\r\n"
       #expect(try await get(port, "/", cookies).hasPrefix("HTTP/1.1 200"))

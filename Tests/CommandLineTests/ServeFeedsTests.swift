@@ -95,6 +95,53 @@ import Testing
     #expect(gallery.entries.map(\.description) == ["of 2"] && gallery.entries.map(\.source) == [0])
     #expect(gallery.image(key)?.namers.map(\.address) == [names[0].address])
     #expect(gallery.sources.map(\.isLoading) == [false, true, true])
+    #expect(GalleryPage.text(gallery, from: 0).contains(" data-loading=\"1\">"), "an open page waits for them")
+    for index in 1...2 { gallery.put(nil, of: index, at: now, .nowhere(reason: "gone")) }
+    #expect(!GalleryPage.text(gallery, from: 0).contains("data-loading"))
+  }
+
+  @Test func `former and current items keep their feeds when the list of feeds changes`() throws {
+    let gallery = try gallery(["http://h/1", "http://h/2"], [image(1, "current", at: "http://h/c.png")])
+    let kept = gallery.sources[1].address
+    func seen(_ number: UInt8, of address: URL) throws -> Gallery.Entry {
+      let image = try image(number, "past", at: "http://h/\(number).png")
+      return try #require(gallery.entry(SeenImage(address: address, image: image, firstSeen: now, isStarred: true)))
+    }
+    let (removed, former) = (try seen(2, of: gallery.sources[0].address), try seen(3, of: kept))
+    let entries = gallery.entries + [removed, former]
+    gallery.follow([Gallery.Name(address: kept, title: nil)])
+    let entry = try #require(gallery.entry(card: former.card))
+    #expect(entry.source == 0 && gallery.isStarred(entry) && gallery.image(entry.key) != nil)
+    #expect(gallery.entry(card: removed.card) == nil && gallery.image(removed.key) == nil)
+    // The entries of a page that was requested before the change.
+    #expect(gallery.isStarred(former) && !gallery.isNew(former))
+    let placed = gallery.placed(entries)
+    #expect(placed.map(\.source) == [0, 0] && placed.map(\.description) == ["current", "past"])
+    gallery.begin(with: [])
+    #expect(gallery.entry(card: former.card) == nil && gallery.placed(entries).isEmpty)
+  }
+
+  @Test func `the card and the image of an item that left its feed stay available`() throws {
+    let gallery = try gallery(["http://h/1"], [image(1, "a", at: "http://h/a.png")])
+    let old = gallery.entries[0]
+    gallery.put(FeedImages([try image(2, "b", at: "http://h/b.png")]), of: 0, at: now, .server)
+    #expect(gallery.image(old.key)?.namers.count == 1 && gallery.entry(card: old.card)?.description == "a")
+    #expect(gallery.entries.map(\.description) == ["b"])
+  }
+
+  @Test func `when former items have too many images, the older half is dropped`() throws {
+    let gallery = try gallery(["http://h/1"], [])
+    let address = gallery.sources[0].address
+    let images = (0..<50).map { FeedImage.Post.Image(url: "http://h/\($0).png") }
+    let url = try #require(URL(string: images[0].url))
+    let count = Gallery.Past.most / images.count
+    let cards = try (0...count).map { number in
+      let image = FeedImage(id: .init(name: "\(number)", in: address), url: url, post: .init(images: images))
+      return try #require(gallery.entry(SeenImage(address: address, image: image, firstSeen: now))).card
+    }
+    #expect(gallery.entry(card: cards[count / 2 - 1]) == nil)
+    #expect(gallery.entry(card: cards[count / 2]) != nil && gallery.entry(card: cards.last ?? "") != nil)
+    #expect(gallery.image(gallery.key(url))?.feeds.count == 1)
   }
 
   @Test func `a card keeps its id when its text changes`() throws {
@@ -111,6 +158,26 @@ import Testing
     let since = "has been unreachable since <time class=\"clock\" datetime=\"\(now.stamp)\">\(now.dayAndTime)</time>"
     #expect(page.contains("<bdi>h</bdi> \(since); its saved images are shown. <a href=\"/health\">Why?</a>"))
     #expect(page.components(separatedBy: "unreachable").count == 2 && !page.contains("gone"))
+  }
+
+  @Test func `an event has the number of failing feeds, and names the first ten`() throws {
+    let gallery = try gallery((0..<12).map { "http://h/\($0)" }, [])
+    for index in gallery.sources.indices { gallery.put(nil, of: index, at: now, .nowhere(reason: "gone")) }
+    #expect(gallery.present.failing == 12 && gallery.present.away.count == 10)
+  }
+
+  @Test func `an image is served until no feed lists it`() throws {
+    let both = try image(1, "a", at: "http://h/a.png")
+    let gallery = try gallery(["http://h/1", "http://h/2"], [both, both])
+    let key = gallery.entries[0].key
+    func listers() -> [String]? { gallery.image(key)?.feeds.map(\.address.path) }
+    #expect(listers() == ["/1", "/2"])
+    gallery.put(FeedImages([try image(2, "b", at: "http://h/b.png")]), of: 0, at: now, .server)
+    #expect(listers() == ["/2"])
+    gallery.follow([Gallery.Name(address: gallery.sources[0].address, title: nil)])
+    #expect(listers() == ["/1"], "its open pages still show it")
+    gallery.follow([])
+    #expect(listers() == nil)
   }
 
   @Test func `URLs that differ only in their password are two series in the metrics`() throws {

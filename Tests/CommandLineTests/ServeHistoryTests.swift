@@ -55,6 +55,15 @@ import Testing
       #expect(posts(try await get(port, String(link))).count == 6, "each feed has a page of its own")
       #expect(posts(try await get(port, "/feed/unheard-of")) == [])
       #expect(posts(try await get(port, "/?feed=7")) == [])
+      let name = try #require(
+        try await get(port, String(link)).firstMatch(of: /href="\/feed\.json\?feed=(_[a-z0-9]+)"/)?.1)
+      #expect(posts(try await get(port, "/?feed=\(name)")).count == 6)
+      for place in [String(link), "/?feed=0"] {
+        let page = try await get(port, place)
+        for path in ["/feed.json", "/feed.atom", "/slideshow"] {
+          #expect(page.contains("href=\"\(path)?feed=\(name)\""), "its title and number may change")
+        }
+      }
     }
   }
 
@@ -85,6 +94,10 @@ import Testing
       let card = String(try #require(page.firstMatch(of: /name="card" value="([^"]+)"/)?.1))
       let key = String(try #require(page.firstMatch(of: /name="key" value="([^"]+)"/)?.1))
       #expect(page.contains("name=\"back\" value=\"/?past=1\""))
+      for place in ["/?from=1&after=none", "/feed/blog"] {
+        let page = try await get(port, place)
+        #expect(page.contains("name=\"back\" value=\"\(place.replacing("&", with: "&amp;"))\""))
+      }
       func post(_ key: String, back: String = "/?past=1") async throws -> String {
         let form = "key=\(key)&card=\(card)&back=\(back.replacing("?", with: "%3F").replacing("=", with: "%3D"))"
         return try await ask(

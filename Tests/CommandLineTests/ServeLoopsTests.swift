@@ -70,7 +70,7 @@ import Testing
       try await waitForEventClients(Self.connections, at: port)
       try await origin.start(["new", "old"])
       let ids = try await streams.map { stream in
-        #expect(stream.contains("event: hello\ndata: {\"away\":[],\"images\":1,"))
+        #expect(stream.contains("event: hello\ndata: {\"away\":[],\"failing\":0,\"images\":1,"))
         return stream.components(separatedBy: "\n\n").last { $0.contains("event: items") }?
           .split(separator: "\n").first { $0.hasPrefix("id: ") }
       }

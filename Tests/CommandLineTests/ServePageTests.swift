@@ -84,9 +84,33 @@ import Testing
   @Test func `each feed has a unique name in URLs`() throws {
     let gallery = try gallery([image(1)], ["Harbour walks", "harbour — WALKS!", "日記", "2"])
     #expect(gallery.feedNames == ["harbour-walks", "harbour-walks-2", "feed", "2"])
-    #expect(gallery.place(ofFeed: "harbour-walks-2") == 1 && gallery.place(ofFeed: "none") == nil)
+    #expect(place("harbour-walks-2", gallery) == 1 && place("none", gallery) == nil)
     let page = GalleryPage.text(gallery, from: 0, hasPast: true)
     #expect(page.contains("href=\"/feed/harbour-walks-2\""))
+    let numbered = try self.gallery([image(1)], ["Sea 2", "Sea", "Sea", "2", "404"])
+    #expect(numbered.feedNames == ["sea-2", "sea", "sea-3", "2", "404"])
+    for (place, name) in numbered.feedNames.enumerated() { #expect(self.place(name, numbered) == place) }
+    #expect(place("1", numbered) == 1 && place("5", numbered) == nil)
+  }
+
+  private func place(_ name: String, _ gallery: Gallery) -> Int? { gallery.place(of: gallery.feed(name)) }
+
+  @Test func `a feed that was found by its name stays the same when titles and the list of feeds change`() throws {
+    let gallery = try gallery([image(1)], ["Sea", "Sea"])
+    let feed = gallery.feed("sea-2")
+    gallery.follow([Gallery.Name(address: try url("http://h/1"), title: "Sea")])
+    #expect(gallery.place(of: feed) == 0 && gallery.feed("sea-2").address == nil)
+    gallery.follow([
+      Gallery.Name(address: try url("http://h/0"), title: "Sea"),
+      Gallery.Name(address: try url("http://h/1"), title: nil),
+    ])
+    #expect(gallery.feed(feed.permanentName).address == feed.address)
+    var query = GalleryQuery()
+    query.feed = gallery.feed("sea")
+    #expect(query.address() == "/?feed=sea")
+    for path in ["/feed.json", "/feed.atom", "/slideshow"] {
+      #expect(query.address(of: path) == "\(path)?feed=\(gallery.feed("sea").permanentName)")
+    }
   }
 
   @Test func `the slideshow shows all images and starts over`() throws {
@@ -105,6 +129,22 @@ import Testing
     wish.card = "gone"
     #expect(SlideshowPage.text(gallery, gallery.entries, wish).contains("alt=\"Image 1\""))
     #expect(SlideshowPage.text(gallery, [], wish).contains("There are no images."))
+  }
+
+  @Test func `an item that its feed lists twice has two cards, and the slideshow continues after both`() throws {
+    let twice = try image(1)
+    let gallery = try gallery([twice, image(2), twice, image(3)])
+    let cards = gallery.entries.map(\.card)
+    #expect(Set(cards).count == 4)
+    var (wish, seen) = (SlideshowPage.Wish(query: GalleryQuery(), every: .seconds(5), hasClock: false), [Substring]())
+    for _ in 0..<4 {
+      let page = SlideshowPage.text(gallery, gallery.entries, wish)
+      seen.append(try #require(page.firstMatch(of: /alt="([^"]+)"/)?.1))
+      wish.card = String(try #require(page.firstMatch(of: /&amp;at=([^"]+)"/)?.1))
+    }
+    #expect(seen == ["Image 1", "Image 2", "Image 1", "Image 3"])
+    gallery.put(FeedImages([twice, twice, try image(4)]), of: 0, at: Date(), .server)
+    #expect(Set(gallery.entries.map(\.card)).isSuperset(of: [cards[0], cards[2]]), "they keep their names")
   }
 
   @Test func `a frame fills its screen if at most a tenth is cropped, and else shows the whole image`() throws {

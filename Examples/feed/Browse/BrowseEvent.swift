@@ -34,6 +34,10 @@ enum BrowseEvent {
   case ended(URL)
   /// A page of a feed's former items.
   case kept(URL, SeenPage)
+  /// The former items of a feed can't be read.
+  case unkept(URL)
+  /// An item is starred or not, because a change of its star could not be saved.
+  case starred(Bool, FeedImage.ID, of: URL)
   /// The items of a feed that were never shown before, and those that are starred.
   case marks(URL, new: Set<FeedImage.ID>, stars: Set<FeedImage.ID>)
   /// The items in the cache file that match a filter.

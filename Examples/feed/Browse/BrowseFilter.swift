@@ -100,13 +100,17 @@ extension BrowseState {
   mutating func toggleStar() -> [BrowseAction] {
     guard let entry = current else { return [] }
     let isStarred = !isStarred(entry)
-    change(entry.address) { source in
-      if isStarred { source.stars.insert(entry.image.id) } else { source.stars.remove(entry.image.id) }
-    }
+    setStar(isStarred, entry.image.id, of: entry.address)
     message = isStarred ? "Starred; the item is kept." : "No longer starred."
     let star = BrowseAction.star(isStarred, entry.image.id, entry.address)
     guard isStarred else { return [star] }
     return [star, .keep(entry.image.url, of: entry.address, isPrivate: entry.isFromPrivateNetwork)]
+  }
+
+  mutating func setStar(_ isStarred: Bool, _ id: FeedImage.ID, of address: URL) {
+    change(address) { source in
+      if isStarred { source.stars.insert(id) } else { source.stars.remove(id) }
+    }
   }
 
   /// Changes the filter.

@@ -95,7 +95,10 @@ extension BrowseState {
   }
 
   private mutating func refresh() -> [BrowseAction] {
-    for index in sources.indices { (sources[index].isLoading, sources[index].isRefreshing) = (true, true) }
+    for index in sources.indices {
+      (sources[index].isLoading, sources[index].isRefreshing) = (true, true)
+      if sources[index].isUnread { (sources[index].isUnread, sources[index].hasKept) = (false, true) }
+    }
     return [.refresh]
   }
 }

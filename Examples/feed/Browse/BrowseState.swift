@@ -36,6 +36,8 @@ struct BrowseState {
     var keptPlace: SeenPage.Place?
     /// False if there are no more former items.
     var hasKept = false
+    /// True if the former items couldn't be read. A refresh tries again.
+    var isUnread = false
     /// The items that were never shown before this visit.
     var new: Set<FeedImage.ID> = []
     var stars: Set<FeedImage.ID> = []
@@ -122,6 +124,8 @@ extension BrowseState {
     case .ended(let address):
       change(address) { ($0.isLoading, $0.hasMore) = (false, false) }
     case .kept(let address, let page): take(page, of: address)
+    case .unkept(let address): change(address) { ($0.isLoading, $0.hasKept, $0.isUnread) = (false, false, true) }
+    case .starred(let isStarred, let id, let address): setStar(isStarred, id, of: address)
     case .marks(let address, let new, let stars):
       change(address) { ($0.new, $0.stars) = ($0.new.union(new), stars) }
       arrange()

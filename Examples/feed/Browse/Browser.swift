@@ -47,6 +47,8 @@ final class Browser {
   private var writer: ScreenWriter
   private var outbox: [UInt8] = []
   private var isWriting = false
+  /// True if the process is to be suspended when the terminal has taken the current write.
+  private var isSuspending = false
   private var isOver = false
   /// True if Ctrl-C ended the browser.
   private(set) var isInterrupted = false
@@ -187,8 +189,9 @@ final class Browser {
     guard !bytes.isEmpty else { return }
     isWriting = true
     world.write(bytes) { [weak self] in
-      self?.isWriting = false
-      self?.flush()
+      guard let self else { return }
+      isWriting = false
+      if isSuspending { suspend() } else { flush() }
     }
   }
 
@@ -231,6 +234,8 @@ final class Browser {
   /// Suspends the process, as Ctrl-Z does in other programs.
   private func suspend() {
     guard !isOver, isAwake.value else { return }
+    isSuspending = isWriting
+    if isWriting { return }
     isAwake.value = false
     world.write(leaving) { [weak self] in
       guard let self, !isOver else { return }

@@ -80,15 +80,6 @@ enum ExplanationJSON {
     encoder.dateEncodingStrategy = .iso8601
     // Encoding can't fail, because all values are strings, numbers and dates.
     let data = (try? encoder.encode(document)) ?? Data("{}".utf8)
-    return String(decoding: data, as: UTF8.self).unicodeScalars.reduce(into: "") { text, scalar in
-      // Escape characters that a terminal would interpret; JSON parsers read them back as the same text.
-      if (0x7F...0x9F).contains(scalar.value) || (0x200B...0x202E).contains(scalar.value)
-        || (0x2066...0x2069).contains(scalar.value)
-      {
-        text += String(format: "\\u%04x", scalar.value)
-      } else {
-        text.unicodeScalars.append(scalar)
-      }
-    } + "\n"
+    return FeedJSON.harmless(String(decoding: data, as: UTF8.self)) + "\n"
   }
 }

@@ -25,7 +25,7 @@ enum Inspection {
   /// One line of JSON, without anything that a terminal interprets.
   var json: String {
     switch self {
-    case .feed(let feed, let ids): Self.harmless(feed.inspection { _, index in ids[index] }) + "\n"
+    case .feed(let feed, let ids): FeedJSON.harmless(feed.inspection { _, index in ids[index] }) + "\n"
     case .page(let links): "{\"format\":\"web page\",\"feeds\":[\(links.map(Self.object).joined(separator: ","))]}\n"
     }
   }
@@ -33,19 +33,6 @@ enum Inspection {
   private static func object(_ link: FeedLink) -> String {
     let title = link.title.map { ",\"title\":\(FeedJSON.quoted($0))" } ?? ""
     return "{\"url\":\(FeedJSON.quoted(link.address))\(title),\"type\":\(FeedJSON.quoted(link.type))}"
-  }
-
-  /// Escapes characters that a terminal would interpret. They occur only inside strings, where an escape has the same
-  /// meaning.
-  private static func harmless(_ json: String) -> String {
-    guard json.unicodeScalars.contains(where: \.isActedUpon) else { return json }
-    return json.unicodeScalars.reduce(into: "") { text, scalar in
-      if scalar.isActedUpon {
-        text += FeedJSON.quoted(String(scalar)).dropFirst().dropLast()
-      } else {
-        text.unicodeScalars.append(scalar)
-      }
-    }
   }
 }
 

@@ -98,6 +98,19 @@ enum FeedJSON {
     }
     return String(decoding: json, as: UTF8.self)
   }
+
+  /// Escapes characters that a terminal would interpret. They occur only inside strings, where an escape has the same
+  /// meaning.
+  static func harmless(_ json: String) -> String {
+    guard json.unicodeScalars.contains(where: \.isActedUpon) else { return json }
+    return json.unicodeScalars.reduce(into: "") { text, scalar in
+      if scalar.isActedUpon {
+        text += quoted(String(scalar)).dropFirst().dropLast()
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
+    }
+  }
 }
 
 /// Writes JSON into memory that is known to be large enough, so that the writes needn't check.

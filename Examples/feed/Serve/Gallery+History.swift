@@ -3,8 +3,72 @@ import ImageFeed
 
 /// The feeds' former items, and the marks of new and starred items.
 extension Gallery {
-  /// The maximum number of former entries that are remembered.
-  private static let mostPast = 10_000
+  /// Former entries, and their images.
+  struct Past {
+    /// The maximum number of images in all entries; when there are more, the older half is dropped.
+    static let most = 20_000
+
+    /// The images of the entries, by their keys.
+    private(set) var images: [String: Named] = [:]
+    private var items: [String: (entry: Entry, isPrivate: Bool?)] = [:]
+    /// The names of the entries' cards, in the order in which they were added.
+    private var cards: [String] = []
+    /// The number of images in all entries.
+    private var count = 0
+
+    subscript(card: String) -> Entry? { items[card]?.entry }
+
+    /// - Parameter isPrivate: true if the feed came from a private network; `nil` if that is unknown.
+    mutating func add(_ entry: Entry, isPrivate: Bool?) {
+      if let old = items.updateValue((entry, isPrivate), forKey: entry.card) {
+        count -= old.entry.images.count
+      } else {
+        cards.append(entry.card)
+      }
+      count += entry.images.count
+      for image in entry.images {
+        var named = images[image.key] ?? Named(url: image.url)
+        if !named.feeds.contains(where: { $0.address == entry.feed }) {
+          named.add(Named.Lister(address: entry.feed, isPrivate: isPrivate))
+        }
+        images[image.key] = named
+      }
+      guard count > Self.most else { return }
+      var excess = Self.most / 2
+      change { entry in
+        guard excess > 0 else { return entry }
+        excess -= entry.images.count
+        return nil
+      }
+    }
+
+    /// Changes each entry, or drops it.
+    mutating func change(_ change: (Entry) -> Entry?) {
+      let old = self
+      self = Past()
+      for item in old.cards.lazy.compactMap({ old.items[$0] }) {
+        if let entry = change(item.entry) { add(entry, isPrivate: item.isPrivate) }
+      }
+    }
+  }
+
+  /// The position of each feed.
+  private var places: [URL: Int] {
+    Dictionary(sources.indices.map { (sources[$0].address, $0) }) { first, _ in first }
+  }
+
+  /// The entries with the current positions of their feeds, except those of removed feeds. Call this with entries that
+  /// were found before a delay, in which the list of feeds may have changed.
+  func placed(_ entries: [Entry]) -> [Entry] {
+    let places = places
+    return entries.compactMap { $0.placed(in: places) }
+  }
+
+  /// Updates the former entries after the list of feeds has changed.
+  func placePast(forgetting forgotten: Set<URL> = []) {
+    let places = places
+    past.change { forgotten.contains($0.feed) ? nil : $0.placed(in: places) }
+  }
 
   /// The entry of a current or former image of one of the feeds; `nil` for an image from any other feed.
   func entry(_ seen: SeenImage) -> Entry? {
@@ -13,24 +77,18 @@ extension Gallery {
     let card = card(id, url, of: index)
     if seen.isStarred { star(true, seen.image.id, of: seen.address) }
     if let entry = sources[index].entries.first(where: { $0.card == card }) { return entry }
-    if past.entries.count >= Self.mostPast { past = ([:], [:]) }
     let entry = Entry(
-      key: key(url), card: card, id: id, imageID: seen.image.id, source: index, description: seen.image.caption,
-      location: seen.image.location, post: seen.image.post, imageURL: url,
+      key: key(url), card: card, id: id, imageID: seen.image.id, feed: seen.address, source: index,
+      description: seen.image.caption, location: seen.image.location, post: seen.image.post, imageURL: url,
       others: others(of: seen.image.post, but: url), date: seen.image.published ?? seen.firstSeen,
       rank: seen.image.published ?? seen.firstSeen, position: 0)
-    past.entries[card] = entry
-    for image in entry.images {
-      var named = past.images[image.key] ?? Named(url: image.url)
-      named.add(Named.Lister(address: seen.address, isPrivate: seen.isFromPrivateNetwork))
-      past.images[image.key] = named
-    }
+    past.add(entry, isPrivate: seen.isFromPrivateNetwork)
     return entry
   }
 
   /// The entry that a card shows.
   func entry(card: String) -> Entry? {
-    past.entries[card] ?? sources.lazy.flatMap(\.entries).first { $0.card == card }
+    past[card] ?? sources.lazy.flatMap(\.entries).first { $0.card == card }
   }
 
   func mark(_ address: URL, _ visit: FeedHistory.Visit) {
@@ -52,8 +110,6 @@ extension Gallery {
   /// The current entries that are new since the last visit.
   var newEntries: [Entry] { entries.filter(isNew) }
 
-  func isNew(_ entry: Entry) -> Bool { marks[sources[entry.source].address]?.new.contains(entry.imageID) ?? false }
-  func isStarred(_ entry: Entry) -> Bool {
-    marks[sources[entry.source].address]?.stars.contains(entry.imageID) ?? false
-  }
+  func isNew(_ entry: Entry) -> Bool { marks[entry.feed]?.new.contains(entry.imageID) ?? false }
+  func isStarred(_ entry: Entry) -> Bool { marks[entry.feed]?.stars.contains(entry.imageID) ?? false }
 }

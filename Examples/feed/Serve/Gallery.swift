@@ -30,8 +30,8 @@ final class Gallery {
   /// Distinguishes this run from earlier ones.
   let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
   private var imagesByKey: [String: Named] = [:]
-  /// Entries that were requested but that no feed lists anymore, and their images, by their keys.
-  var past: (entries: [String: Entry], images: [String: Named]) = ([:], [:])
+  /// Entries that were shown or requested, but that no feed lists anymore.
+  var past = Past()
   /// The marks of each feed's images.
   var marks: [URL: FeedHistory.Visit] = [:]
   /// The facts about images that were decoded, by their keys.
@@ -74,6 +74,7 @@ final class Gallery {
   func begin(with names: [Name]) {
     (sources, imagesByKey, sorted) = ([], [:], nil)
     for name in names { add(name) }
+    placePast()
     version += 1
   }
 
@@ -86,6 +87,7 @@ final class Gallery {
       return source
     }
     nameImages()
+    placePast(forgetting: forgotten)
     sorted = nil
   }
 
@@ -176,6 +178,7 @@ final class Gallery {
 
   private func show(_ images: FeedImages, of index: Int, at date: Date) {
     let isFirst = !sources[index].isKnown
+    let wasPrivate = sources[index].images.isFromPrivateNetwork
     sources[index].isKnown = true
     sources[index].images = images
     if !sources[index].isNamed, let title = images.title, !title.isEmpty {
@@ -183,21 +186,28 @@ final class Gallery {
     }
     let entries = sources[index].entries
     let olds = Dictionary(entries.map { ($0.id + $0.imageURL.absoluteString, $0) }) { first, _ in first }
+    var counts: [String: Int] = [:]
     sources[index].entries = images.prefix(Self.mostImages).enumerated().map { position, image in
       let url = image.url
       let old = olds["\(image.id)" + url.absoluteString]
       let known = image.published ?? old?.date
       let isNew = old == nil && !isFirst
+      // A feed may list the same item twice.
+      let name = old?.card ?? card("\(image.id)", url, of: index)
+      let count = counts[name, default: 0] + 1
+      counts[name] = count
       return Entry(
-        key: old?.key ?? key(url), card: old?.card ?? card("\(image.id)", url, of: index), id: "\(image.id)",
-        imageID: image.id, source: index,
+        key: old?.key ?? key(url), card: count == 1 ? name : "\(name)-\(count)", id: "\(image.id)",
+        imageID: image.id, feed: sources[index].address, source: index,
         description: image.caption, location: image.location, post: image.post, imageURL: url,
         others: others(of: image.post, but: url),
         date: known ?? (isNew ? date : nil),
         rank: known ?? old?.rank ?? (isNew ? date : .distantPast), position: position)
     }
-    // Another feed may list the same image, so update all names.
-    nameImages()
+    // Open pages and feed readers still use the cards and images of items that the feed no longer lists.
+    let cards = Set(sources[index].entries.map(\.card))
+    for entry in entries where !cards.contains(entry.card) { past.add(entry, isPrivate: wasPrivate) }
+    nameImages(of: index, insteadOf: entries)
     sorted = nil
     news.send(())
   }
@@ -205,13 +215,19 @@ final class Gallery {
   /// Records which feeds list each image.
   private func nameImages() {
     imagesByKey.removeAll(keepingCapacity: true)
-    for source in sources {
-      let feed = Named.Lister(address: source.address, isPrivate: source.images.isFromPrivateNetwork)
-      for image in source.entries.lazy.flatMap(\.images) {
-        var named = imagesByKey[image.key] ?? Named(url: image.url)
-        named.add(feed)
-        imagesByKey[image.key] = named
-      }
+    for index in sources.indices { nameImages(of: index, insteadOf: []) }
+  }
+
+  /// Records that a feed lists its images, and not those of its former entries.
+  private func nameImages(of index: Int, insteadOf former: [Entry]) {
+    let source = sources[index]
+    for image in former.lazy.flatMap(\.images) {
+      imagesByKey[image.key]?.remove(source.address)
+      if imagesByKey[image.key]?.feeds.isEmpty == true { imagesByKey[image.key] = nil }
+    }
+    let feed = Named.Lister(address: source.address, isPrivate: source.images.isFromPrivateNetwork)
+    for image in source.entries.lazy.flatMap(\.images) {
+      imagesByKey[image.key, default: Named(url: image.url)].add(feed)
     }
   }
 
@@ -224,6 +240,9 @@ final class Gallery {
 
   func card(_ id: String, _ url: URL, of index: Int) -> String {
     let text = "\(sources[index].address.absoluteString) \(id) \(url.absoluteString)"
-    return String(BodyDigest(secret + Array(text.utf8)).value, radix: 36)
+    return digest(of: text)
   }
+
+  /// A digest made with the secret.
+  func digest(of text: String) -> String { String(BodyDigest(secret + Array(text.utf8)).value, radix: 36) }
 }

@@ -10,6 +10,9 @@ extension Gallery {
     let card: String
     let id: String
     let imageID: FeedImage.ID
+    /// The feed's URL.
+    let feed: URL
+    /// The feed's position, which changes with the list of feeds.
     var source: Int
     /// The caption: see `FeedImage.caption`.
     let description: String?
@@ -37,6 +40,14 @@ extension Gallery {
 
     /// All images of the item, beginning with its main image.
     var images: [Image] { [Image(key: key, url: imageURL, alt: post.alt)] + others }
+
+    /// The entry with its feed's position; `nil` if the feed isn't among these.
+    func placed(in places: [URL: Int]) -> Entry? {
+      guard let place = places[feed] else { return nil }
+      var entry = self
+      entry.source = place
+      return entry
+    }
   }
 
   /// The maximum number of additional images per item.
@@ -68,19 +79,44 @@ extension Gallery {
 
 /// The names by which URLs refer to feeds.
 extension Gallery {
-  /// One name per feed, in order: `harbour-walks`, and `harbour-walks-2` if another feed has that name.
+  /// A unique name per feed, in order: `harbour-walks`, and `harbour-walks-2` if another feed has that name.
   var feedNames: [String] {
-    var counts: [String: Int] = [:]
+    var (counts, names): ([String: Int], Set<String>) = ([:], [])
     return sources.map { source in
       let words = source.name.lowercased().split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
-      let name = words.isEmpty ? "feed" : words.joined(separator: "-")
-      counts[name, default: 0] += 1
-      return counts[name] == 1 ? name : "\(name)-\(counts[name] ?? 0)"
+      let base = words.isEmpty ? "feed" : words.joined(separator: "-")
+      var (name, count) = (base, counts[base] ?? 1)
+      while !names.insert(name).inserted {
+        count += 1
+        name = "\(base)-\(count)"
+      }
+      counts[base] = count
+      return name
     }
   }
 
-  /// The position of a feed by its name, or by its number on the page.
-  func place(ofFeed name: String) -> Int? { Int(name) ?? feedNames.firstIndex(of: name) }
+  /// A feed's name that never changes. It begins with a character that other names don't contain.
+  func permanentName(ofFeed address: URL) -> String { "_\(digest(of: address.absoluteString))" }
+
+  /// The feed with this name, this permanent name or, if there is none, at this number, counted from 0.
+  func feed(_ name: String) -> GalleryQuery.Feed {
+    let names = feedNames
+    let place =
+      name.hasPrefix("_")
+      ? sources.firstIndex { permanentName(ofFeed: $0.address) == name }
+      : names.firstIndex(of: name) ?? Int(name).flatMap { sources.indices.contains($0) ? $0 : nil }
+    guard let place else {
+      let unknown = String(name.prefix(500))
+      return GalleryQuery.Feed(name: unknown, permanentName: unknown, address: nil)
+    }
+    let address = sources[place].address
+    return GalleryQuery.Feed(name: names[place], permanentName: permanentName(ofFeed: address), address: address)
+  }
+
+  /// The feed's position; `nil` if it isn't in the list.
+  func place(of feed: GalleryQuery.Feed) -> Int? {
+    feed.address.flatMap { address in sources.firstIndex { $0.address == address } }
+  }
 
   /// The token against cross-site request forgery (CSRF) in this page's forms.
   var formKey: String {

@@ -112,9 +112,9 @@ extension GalleryFeeds.Part {
   private var names: (Gallery.Entry) -> String {
     var owners: [String: Int] = [:]
     for entry in gallery.entries + entries { owners[entry.id] = min(owners[entry.id] ?? entry.source, entry.source) }
-    return { [gallery] entry in
+    return { entry in
       guard owners[entry.id] != entry.source else { return entry.id }
-      let feed = gallery.sources[entry.source].address.absoluteString
+      let feed = entry.feed.absoluteString
       return "\(entry.id)-\(String(BodyDigest(feed.utf8).value, radix: 36))"
     }
   }

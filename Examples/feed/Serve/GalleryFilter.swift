@@ -23,12 +23,12 @@ enum GalleryFilter {
   private static func feeds(_ gallery: Gallery, _ query: GalleryQuery) -> String {
     guard gallery.sources.count <= mostFeeds else { return "<a href=\"/health\">One feed…</a>" }
     let places = query.folder.map { folder in gallery.sources.indices.filter { gallery.sources[$0].isIn(folder) } }
-    let names = gallery.feedNames
+    let (names, chosen) = (gallery.feedNames, query.feed.flatMap(gallery.place))
     let links = (places ?? Array(gallery.sources.indices)).map { place in
-      let mark = place == query.feed ? " aria-current=\"true\"" : ""
+      let mark = place == chosen ? " aria-current=\"true\"" : ""
       return "<li><a href=\"/feed/\(names[place])\"\(mark)><bdi>\(gallery.sources[place].name.markup)</bdi></a></li>"
     }
-    let shown = query.feed.flatMap { gallery.sources.indices.contains($0) ? gallery.sources[$0].name.markup : nil }
+    let shown = chosen.map { gallery.sources[$0].name.markup }
     return "<details><summary><bdi>\(shown ?? "One feed")</bdi></summary><ul>\(links.joined())</ul></details>"
   }
 

@@ -86,10 +86,10 @@ final class GalleryHistory {
   func setStar(
     _ isStarred: Bool, card: String, keep: @escaping (Gallery.Named) -> Void
   ) -> AnyPublisher<Bool, FeedStoreError> {
-    guard let entry = gallery.entry(card: card), gallery.sources.indices.contains(entry.source) else {
+    guard let entry = gallery.entry(card: card) else {
       return Just(false).setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
     }
-    let address = gallery.sources[entry.source].address
+    let address = entry.feed
     return history.setStar(isStarred, entry.imageID, of: address)
       .handleEvents(receiveOutput: { [gallery] isDone in
         guard isDone else { return }

@@ -18,6 +18,8 @@ extension Gallery {
     /// once.
     mutating func add(_ feed: Lister) { if feeds.last?.address != feed.address { feeds.append(feed) } }
 
+    mutating func remove(_ address: URL) { feeds.removeAll { $0.address == address } }
+
     /// The feeds for which the image may be loaded. A feed from a private network comes first, because only such a feed
     /// may load an image from there. One feed is enough, unless it is unknown whether the feeds are private.
     var namers: [Lister] {

@@ -19,6 +19,8 @@ enum GalleryPage {
     fileprivate var links = ""
     /// True if there is a history with stars and former items.
     fileprivate var hasHistory = true
+    /// The URL of this part, to which a star's form returns; by default, the URL of the query's first page.
+    var address: String?
 
     /// The current images of the feeds, latest first.
     ///
@@ -61,7 +63,7 @@ enum GalleryPage {
       let kind =
         query.hasWords
         ? "Search" : query.isNew ? "New" : query.isStarred ? "Starred" : query.isPast ? "Former items" : nil
-      let feed = query.feed.flatMap { gallery.sources.indices.contains($0) ? gallery.sources[$0].name : nil }
+      let feed = query.feed.flatMap(gallery.place).map { gallery.sources[$0].name }
       let parts = [kind, query.folder?.printable(limit: 100), feed].compactMap { $0 }
       return parts.isEmpty ? "One feed" : parts.joined(separator: " · ")
     }
@@ -88,7 +90,7 @@ enum GalleryPage {
       \(list.joined())</ul>
       \(list.isEmpty ? "<p id=\"empty\">\(part.empty)</p>" : "")
       <div class="pages">\(part.links)</div>
-      \(part.hasHistory ? stars(gallery, part.query) : "")
+      \(part.hasHistory ? stars(gallery, part) : "")
       <button id="news" type="button" hidden></button>
       <p id="said" class="unseen" role="status"></p>
       \(PageDialogs.markup)
@@ -96,10 +98,10 @@ enum GalleryPage {
   }
 
   /// The form to which all stars belong, for browsers without JavaScript.
-  private static func stars(_ gallery: Gallery, _ query: GalleryQuery) -> String {
+  private static func stars(_ gallery: Gallery, _ part: Part) -> String {
     """
     <form id="stars" method="post" action="/star"><input type="hidden" name="key" value="\(gallery.formKey)">\
-    <input type="hidden" name="back" value="\(query.address().markup)"></form>
+    <input type="hidden" name="back" value="\((part.address ?? part.query.address()).markup)"></form>
     """
   }
 
@@ -134,13 +136,18 @@ enum GalleryPage {
     let own = hasStars ? link("/?new=1", "New") + " " + link("/?starred=1", "Starred") + " " : ""
     let images = gallery.sources.reduce(0) { $0 + $1.entries.count }
     let feeds = gallery.sources.count
+    // If other processes load the feeds, all saved feeds arrive at once. After a pause that a host has requested, a feed
+    // arrives hours later, so an open page waits for at most ten minutes.
+    let isLoading =
+      gallery.every != nil && -gallery.started.timeIntervalSinceNow < 600
+      && gallery.sources.contains(where: \.isLoading)
     return """
       \(PageHead.beginning(title, colors: "light dark"))
       <link rel="alternate" type="application/feed+json" title="JSON Feed" href="\(json)">
       <link rel="alternate" type="application/atom+xml" title="Atom" href="\(atom)">
       <script src="/script.js" defer></script>
       </head>
-      <body data-version="\(gallery.version)" data-run="\(gallery.run)">
+      <body data-version="\(gallery.version)" data-run="\(gallery.run)"\(isLoading ? " data-loading=\"1\"" : "")>
       <a class="skip" href="#main">Skip to content</a>
       <header><a class="brand" href="/"><img src="/icon.svg" alt="" width="28" height="28">feed</a>
       <nav aria-label="Pages">\(link("/", "Images")) \(own)\(link("/health", "Health"))</nav>

@@ -13,22 +13,29 @@ struct GalleryQuery: Equatable {
   /// The folder of the feeds: its name, preceded by the names of the folders that contain it
   /// (``Gallery/Source/folder``).
   var folder: String?
-  /// The position of a feed on the page.
-  var feed: Int?
+  var feed: Feed?
   var place: SeenPage.Place?
 
   init() {}
 
-  /// - Parameter gallery: maps the names of feeds to their positions.
+  /// A feed, as chosen by a page's URL.
+  struct Feed: Equatable {
+    /// The name in the URLs of pages (``Gallery/feedNames``); it changes with the feed's title and the list of feeds.
+    let name: String
+    /// The name in URLs that other programs keep (``Gallery/permanentName(ofFeed:)``).
+    let permanentName: String
+    /// The feed's URL; `nil` for an unknown feed, which has no items.
+    let address: URL?
+  }
+
+  /// - Parameter gallery: finds the feed by its name or number.
   init(_ request: WholeRequest, of gallery: Gallery) {
     words = String((request.query("q") ?? "").prefix(200))
     isStarred = request.query("starred") != nil
     isNew = request.query("new") != nil
     isPast = request.query("past") != nil
     folder = request.query("folder").flatMap { $0.isEmpty ? nil : String($0.prefix(500)) }
-    // An unknown feed has no items.
-    feed = (request.parameters["name"] ?? request.query("feed")).flatMap { $0.isEmpty ? nil : $0 }
-      .map { gallery.place(ofFeed: $0) ?? -1 }
+    feed = (request.parameters["name"] ?? request.query("feed")).flatMap { $0.isEmpty ? nil : gallery.feed($0) }
     place = request.query("place").flatMap(SeenPage.Place.init)
   }
 
@@ -38,20 +45,25 @@ struct GalleryQuery: Equatable {
   var isEmpty: Bool { !hasWords && !isStarred && !isNew && !isPast && folder == nil && feed == nil }
 
   /// The URL's query, without the position.
-  var items: [URLQueryItem] {
+  var items: [URLQueryItem] { items(feed?.name) }
+
+  private func items(_ feed: String?) -> [URLQueryItem] {
     var items: [URLQueryItem] = []
     if hasWords { items.append(URLQueryItem(name: "q", value: words)) }
     if isStarred { items.append(URLQueryItem(name: "starred", value: "1")) }
     if isNew { items.append(URLQueryItem(name: "new", value: "1")) }
     if isPast { items.append(URLQueryItem(name: "past", value: "1")) }
     if let folder { items.append(URLQueryItem(name: "folder", value: folder)) }
-    if let feed { items.append(URLQueryItem(name: "feed", value: "\(feed)")) }
+    if let feed { items.append(URLQueryItem(name: "feed", value: feed)) }
     return items
   }
 
-  /// The URL of this part, under a path of this server.
+  /// The URL of this part, under a path of this server. Other programs keep the URLs of paths other than the page's, so
+  /// these have the feed's permanent name.
   func address(of path: String = "/", after place: SeenPage.Place? = nil) -> String {
-    let items = self.items + (place.map { [URLQueryItem(name: "place", value: "\($0)")] } ?? [])
+    let items =
+      items(path == "/" ? feed?.name : feed?.permanentName)
+      + (place.map { [URLQueryItem(name: "place", value: "\($0)")] } ?? [])
     guard !items.isEmpty else { return path }
     var parts = URLComponents()
     (parts.path, parts.queryItems) = (path, items)
@@ -100,8 +112,7 @@ extension Gallery {
 
   /// The positions of the feeds that a query selects.
   func places(of query: GalleryQuery) -> [Int] {
-    sources.indices.filter { index in
-      (query.feed == nil || query.feed == index) && query.folder.map(sources[index].isIn) ?? true
-    }
+    let places = query.feed.map { feed in place(of: feed).map { [$0] } ?? [] } ?? Array(sources.indices)
+    return places.filter { index in query.folder.map(sources[index].isIn) ?? true }
   }
 }

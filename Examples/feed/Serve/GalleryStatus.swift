@@ -5,6 +5,9 @@ import Foundation
 extension Gallery {
   /// The data of an event: the current version, and the feeds that are unreachable.
   struct Status: Encodable {
+    /// The maximum number of unreachable feeds that are named: each of many feeds may send an event.
+    fileprivate static let mostNamed = 10
+
     struct Trouble: Encodable {
       let feed: String
       let reason: String
@@ -20,19 +23,23 @@ extension Gallery {
     /// The trace of the poll that found the change, as in `traceparent`.
     var trace: String?
     let away: [Trouble]
+    /// The number of feeds that are unreachable.
+    let failing: Int
   }
 
   /// The current state, as an event reports it.
   var status: String { encoded(present) }
 
   var present: Status {
-    let away = sources.compactMap { source in
+    let away = sources.lazy.compactMap { source in
       source.trouble.map { reason in
         Status.Trouble(feed: source.name, reason: reason, saved: !source.entries.isEmpty)
       }
     }
+    .prefix(Status.mostNamed)
+    let failing = sources.count { $0.trouble != nil }
     let count = sources.reduce(0) { $0 + $1.entries.count }
-    return Status(run: run, version: version, images: count, away: away)
+    return Status(run: run, version: version, images: count, away: Array(away), failing: failing)
   }
 }
 

@@ -9,8 +9,7 @@ extension PageAssets {
         else if (event.target.id === "more") { event.preventDefault(); more(); }
         else if (card && event.target.closest(".image, .set")) { event.preventDefault(); enlarge(card); }
       });
-      const link = document.getElementById("more");
-      if (link) watcher.observe(link);
+      observe();
     }
 
     // New images wait until the user has been idle for a while, so that nothing moves while it is being used.
@@ -50,8 +49,8 @@ extension PageAssets {
       }
       return "just now";
     }
-    function grow() {
-      for (const time of document.querySelectorAll("time[datetime]:not(.clock)")) {
+    function grow(page = document) {
+      for (const time of page.querySelectorAll("time[datetime]:not(.clock)")) {
         const text = age((Date.now() - Date.parse(time.dateTime)) / 1000);
         if (time.textContent !== text) time.textContent = text;
       }
@@ -70,7 +69,7 @@ extension PageAssets {
         if (now.run !== body.dataset.run || now.version > version) refresh();
       };
       for (const name of ["hello", "items", "health", "reset"]) events.addEventListener(name, changed);
-      events.addEventListener("open", () => { if (isLost) { isLost = false; refresh(); } });
+      events.addEventListener("open", () => { if (isLost) { isLost = false; reloadMissing(); refresh(); } });
       events.addEventListener("error", () => {
         isLost = true;
         bar.textContent = "This page has lost its connection to the server, and is reconnecting. It may be out of date.";

@@ -1,5 +1,5 @@
 extension PageAssets {
-  static let script = page + live + keys + viewer + zoom
+  static let script = page + search + live + keys + viewer + zoom
 
   /// The part of the script that shows images and inserts new ones.
   private static let page = #"""
@@ -26,8 +26,17 @@ extension PageAssets {
       place.classList.add("missing");
       const words = document.createElement("span");
       words.className = "reason";
-      words.textContent = await why(image);
       place.append(words);
+      words.textContent = await why(image);
+    }
+    // Loads again what could not be loaded.
+    function reloadMissing() {
+      for (const place of document.querySelectorAll(".image.missing")) {
+        const image = place.querySelector("img");
+        place.classList.remove("missing");
+        place.querySelector(".reason").remove();
+        image.src = image.src;
+      }
     }
     // The server knows the sizes of images that were decoded before; others are known once they are loaded. Then a tile
     // near the screen stays as it is and shows the whole image; a tile further down gets the image's proportions.
@@ -72,31 +81,48 @@ extension PageAssets {
     }
     clocks(document);
 
+    const here = () => location.pathname + location.search;
     // Inserts new items; existing ones stay in their place.
     async function refresh() {
       if (isBusy) { isNeededAgain = true; return; }
       isBusy = true;
       try {
-        const fresh = await page(location.pathname + location.search);
-        version = Number(fresh.body.dataset.version);
-        for (const id of ["bar", "count"]) take(id, fresh);
-        if (!list) take("main", fresh);
-        else if (fresh.body.dataset.run !== body.dataset.run) replace(fresh);
-        else merge(fresh);
-        body.dataset.run = fresh.body.dataset.run;
+        const address = here(), fresh = await page(address);
+        // A search may have changed the page's URL in the meantime.
+        if (address !== here()) isNeededAgain = true;
+        else {
+          version = Number(fresh.body.dataset.version);
+          for (const part of ["#bar", "#count"]) take(part, fresh);
+          const { run, loading } = fresh.body.dataset, isRestarted = run !== body.dataset.run;
+          // A server that has just started lacks the items of some feeds. The page keeps them until they have arrived.
+          const isPartial = list && loading && isRestarted;
+          if (list) merge(fresh, isPartial); else fill(fresh);
+          if (isRestarted) reloadMissing();
+          if (!isPartial) body.dataset.run = run;
+        }
       } catch { /* The stream says when the server is back. */ }
       isBusy = false;
+      if (!isNeededAgain) isWanted = false;
       if (isNeededAgain) { isNeededAgain = false; refresh(); }
     }
-    function take(id, fresh) {
-      const here = document.getElementById(id), there = fresh.getElementById(id);
+    function take(part, fresh) {
+      const here = document.querySelector(part), there = fresh.querySelector(part);
+      if (!here || !there) return;
       // Skip unchanged content, which a screen reader would read again.
       if (here.innerHTML !== there.innerHTML) here.replaceChildren(...there.childNodes);
       here.hidden = there.hidden;
     }
 
-    // After a restart of the server, its images have other URLs.
+    // Replaces only the changed cells of the table, which keeps its focus, its scroll position and the selected text.
+    function fill(fresh) {
+      const [cells, others] = [document, fresh].map((page) => [...page.querySelectorAll("tbody > tr > *")]);
+      if (cells.length !== others.length) return take("tbody", fresh);
+      cells.forEach((cell, place) => { if (cell.outerHTML !== others[place].outerHTML) cell.replaceWith(others[place]); });
+    }
+
     function replace(fresh) {
+      isHeld = false;
+      news.hidden = true;
       list.replaceChildren(...fresh.querySelectorAll("#gallery > li"));
       for (const id of ["more", "empty"]) document.getElementById(id)?.remove();
       const empty = fresh.getElementById("empty");
@@ -104,8 +130,13 @@ extension PageAssets {
       addMore(fresh);
     }
 
-    function merge(fresh) {
-      const items = [...fresh.querySelectorAll("#gallery > li")];
+    // Inserts new items, and removes former ones unless the server has only part of its items.
+    function merge(fresh, isPartial) {
+      let items = [...fresh.querySelectorAll("#gallery > li")];
+      const end = items.at(-1)?.id;
+      // A text that differs only in its age stays, and so does the focus in it.
+      grow();
+      grow(fresh);
       for (const item of items) {
         const here = document.getElementById(item.id), text = here?.querySelector(".text"), now = item.querySelector(".text");
         if (!here || text.innerHTML === now.innerHTML) continue;
@@ -113,27 +144,33 @@ extension PageAssets {
         here.querySelector("article").className = item.querySelector("article").className;
         here.querySelector("img").alt = item.querySelector("img").alt;
       }
+      const last = items.findLast((item) => document.getElementById(item.id));
+      if (isPartial && list.childElementCount) {
+        if (!last) return;
+        items = items.slice(0, items.indexOf(last) + 1);
+      }
       const added = items.filter((item) => !document.getElementById(item.id)).length;
-      // A new item at the beginning moves all others, so it waits while the user is active or has scrolled down.
-      isHeld = added > 0 && list.childElementCount > 0 && !isWanted && (isElsewhere() || isStirred());
+      const there = new Set(items.map((item) => item.id)), cards = [...list.children];
+      const gone = !last || isPartial ? []
+        : cards.slice(0, cards.findIndex((card) => card.id === last.id)).filter((card) => !there.has(card.id));
+      // A change at the beginning moves all other items, so it waits while the user is active or has scrolled down.
+      const isChanged = list.childElementCount > 0 && (added > 0 || gone.length > 0 || !last);
+      isHeld = isChanged && !isWanted && (isElsewhere() || isStirred());
       isWanted = false;
       if (added) announce(`${added}${added === items.length ? " or more" : ""} new image${added === 1 ? "" : "s"}`);
+      else if (isHeld) announce("The list has changed");
+      else news.hidden = true;
       if (isHeld) return waitForRest();
-      const last = items.findLast((item) => document.getElementById(item.id));
       // Without a common item, there would be a gap.
       if (list.childElementCount && !last) return replace(fresh);
-      const there = new Set(items.map((item) => item.id));
-      if (added) glide(() => insert(items, last, there)); else insert(items, last, there);
+      if (added) glide(() => insert(items, gone)); else insert(items, gone);
       if (list.childElementCount) document.getElementById("empty")?.remove();
       // If the list ends with the fetched page's last item, use that page's link to more items.
-      if (!document.getElementById("more") && list.lastElementChild?.id === items.at(-1)?.id) addMore(fresh);
+      if (!document.getElementById("more") && list.lastElementChild?.id === end) addMore(fresh);
     }
 
-    function insert(items, last, there) {
-      if (last) for (const card of [...list.children]) {
-        if (card.id === last.id) break;
-        if (!there.has(card.id)) card.remove();
-      }
+    function insert(items, gone) {
+      for (const card of gone) card.remove();
       let before = list.firstElementChild;
       for (const item of items) {
         const here = document.getElementById(item.id);
@@ -176,6 +213,9 @@ extension PageAssets {
       isLoading = true;
       try {
         const fresh = await page(link.href);
+        isLoading = false;
+        // A search may have replaced the list in the meantime.
+        if (!link.isConnected) return observe();
         const hadFocus = document.activeElement === link;
         link.remove();
         const items = [...fresh.querySelectorAll("#gallery > li")].filter((item) => !document.getElementById(item.id));
@@ -189,7 +229,14 @@ extension PageAssets {
       const link = fresh.getElementById("more");
       if (!link) return;
       document.querySelector(".pages").append(document.importNode(link, true));
-      watcher.observe(document.getElementById("more"));
+      observe();
+    }
+    // Observing the link again reports its position again.
+    function observe() {
+      const link = document.getElementById("more");
+      if (!link) return;
+      watcher.unobserve(link);
+      watcher.observe(link);
     }
 
     // The server keeps stars. Pages of other sites can't send this header.
@@ -200,36 +247,6 @@ extension PageAssets {
       if (answer?.ok) star.setAttribute("aria-pressed", String(isOn));
       else said.textContent = "The star could not be changed.";
     }
-
-    function empty(text) {
-      const here = document.getElementById("empty") ?? document.createElement("p");
-      here.id = "empty";
-      here.textContent = text;
-      if (!here.isConnected) list.before(here);
-    }
-
-    // Searches while the user types; only the latest words count.
-    const words = document.getElementById("words");
-    let typed = 0, asked = 0;
-    words?.addEventListener("input", () => {
-      clearTimeout(typed);
-      typed = setTimeout(async () => {
-        const number = ++asked, text = words.value.trim();
-        const question = new URLSearchParams(new FormData(words.form));
-        for (const name of ["q", "place", "past"]) question.delete(name);
-        if (text) question.set("q", text);
-        const address = question.size ? "/?" + question : "/";
-        // The first search after many new images indexes them, which takes a while.
-        const waiting = setTimeout(() => empty("Searching… Items added since the last search are indexed first."), 700);
-        try {
-          const fresh = await page(address);
-          if (number !== asked) return;
-          history.replaceState(null, "", address);
-          replace(fresh);
-        } catch { /* Enter searches again. */ }
-        clearTimeout(waiting);
-      }, 150);
-    });
 
     """#
 }

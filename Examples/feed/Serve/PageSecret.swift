@@ -19,6 +19,8 @@ enum PageSecret {
     let manager = FileManager.default
     if let bytes = read(place) { return bytes }
     if let size = try? manager.attributesOfItem(atPath: place)[.size] as? Int, size > 0 {
+      // Another process may have created the key since.
+      if let bytes = read(place) { return bytes }
       throw ValidationError(
         "\(place.printable) isn't a key that this program wrote, so it was left unchanged. Choose another cache file.")
     }
@@ -30,8 +32,10 @@ enum PageSecret {
     guard manager.createFile(atPath: temporary, contents: Data(bytes), attributes: [.posixPermissions: 0o600]) else {
       return bytes
     }
-    // Replace an empty key. If another process was faster, its key is used.
-    if manager.fileExists(atPath: place) { rename(temporary, place) } else { link(temporary, place) }
+    // If another process was faster, its key is used. Only an empty file is replaced.
+    if link(temporary, place) != 0, (try? manager.attributesOfItem(atPath: place)[.size] as? Int) == 0 {
+      rename(temporary, place)
+    }
     return read(place) ?? bytes
   }
 

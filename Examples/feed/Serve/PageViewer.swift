@@ -118,6 +118,9 @@ extension PageAssets {
     large?.addEventListener("click", (event) => actions[event.target.closest("button")?.value]?.());
     large?.addEventListener("keydown", (event) => {
       if (event.altKey || event.ctrlKey || event.metaKey) return;
+      // In a long text, these keys scroll.
+      const isLong = event.target.matches(".words") && event.target.scrollHeight > event.target.clientHeight;
+      if (isLong && /^Arrow(Up|Down)$/.test(event.key)) return;
       const action = {
         l: () => step(1), h: () => step(-1), j: () => step(1, true), k: () => step(-1, true), o: () => post(shown),
         s: actions.star, f: actions.full, "+": actions.near, "=": actions.near, "-": actions.far, 0: () => whole(),
@@ -134,7 +137,7 @@ extension PageAssets {
       if (!shown || location.hash !== hash()) return;
       // Remove the history entry that opening the view has added; if the view was opened by its URL, there is none.
       if (history.state?.large) { isLeaving = true; history.back(); }
-      else history.replaceState(null, "", location.pathname + location.search);
+      else history.replaceState(null, "", here());
     });
     // A browser may focus the element that the previous URL identifies, so refocus the card.
     addEventListener("hashchange", () => {

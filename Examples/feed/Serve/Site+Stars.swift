@@ -38,7 +38,7 @@ extension Site {
   }
 
   /// True for a path on this server, with or without a query.
-  private static func isHere(_ place: String) -> Bool {
+  static func isHere(_ place: String) -> Bool {
     place.hasPrefix("/") && !place.hasPrefix("//") && place.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x5C }
   }
 }

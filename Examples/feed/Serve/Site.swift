@@ -169,7 +169,13 @@ struct Site {
       part
       .flatMap(maxPublishers: .max(1)) { part in
         images.tell(gallery, of: gallery.unknown(part.entries)).setFailureType(to: FeedStoreError.self)
-          .map { GalleryPage.text(gallery, part) }
+          .map {
+            var part = part
+            part.entries = gallery.placed(part.entries)
+            let address = withoutToken(request)
+            part.address = isHere(address) ? address : nil
+            return GalleryPage.text(gallery, part)
+          }
       }
       .mapError { _ in .internalServerError }
       .eraseToAnyPublisher()
@@ -223,6 +229,13 @@ struct Site {
   private static func isSecure(_ headers: HTTPHeaders) -> Bool {
     headers["X-Forwarded-Proto"]?.lowercased() == "https"
   }
+  /// The request's path and query, without the token.
+  private static func withoutToken(_ request: WholeRequest) -> String {
+    let parts = (request.query ?? "").split(separator: "&").filter { part in
+      part.prefix { $0 != "=" }.removingPercentEncoding != "token"
+    }
+    return request.path + (parts.isEmpty ? "" : "?" + parts.joined(separator: "&"))
+  }
   /// A text response with a version tag, so that a client that already has this version doesn't get it again.
   static func answer(
     _ request: WholeRequest, _ type: String, _ text: String, _ door: Door
@@ -232,7 +245,7 @@ struct Site {
       // In a browser, the token must not stay in the address bar, so redirect. Other programs may not keep cookies, so
       // they get the page.
       let isWithPeople = request.headers.values(of: "Accept").contains { $0.contains("text/html") }
-      if isWithPeople { response = .redirect(to: request.path) }
+      if isWithPeople { response = .redirect(to: withoutToken(request)) }
       // Use `Lax`, so that a user who follows the URL from an email or a chat is redirected and the browser sends the
       // cookie. Requests that change something need a header that other sites can't send.
       let secure = isSecure(request.headers) ? "; Secure" : ""

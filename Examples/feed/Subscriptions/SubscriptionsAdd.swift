@@ -170,8 +170,7 @@ struct SubscriptionsAdd: ParsableCommand {
     }
     session.fail("not added: \(address.shown): \("\(error)".printable)")
     if case .invalidData(.severalFeeds(let urls)) = error {
-      session.console.hint(
-        "choose one:\n" + urls.prefix(10).map { "  feed subscriptions add \($0.printable)" }.joined(separator: "\n"))
+      session.console.hint(NothingToShow.choice(of: urls, for: "feed subscriptions add"))
     } else if case .invalidData(.listOfFeeds) = error {
       session.console.hint("save the list as a file; then run \"feed subscriptions import <file>\"")
     } else {

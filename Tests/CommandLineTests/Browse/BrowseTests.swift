@@ -192,6 +192,21 @@ import Testing
     }
   }
 
+  @Test func `Ctrl-Z waits until a slow terminal has taken the frame`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      world.slowness = .milliseconds(300)
+      world.press("l\u{1A}\u{1A}")
+      #expect(world.stops == 0)
+      time.advance(by: .seconds(2))
+      #expect(world.stops == 1)
+      #expect(world.browser.state.selected == 1)
+      world.press("l")
+      time.advance(by: .seconds(2))
+      #expect(world.browser.state.selected == 2)
+    }
+  }
+
   @Test func `Ctrl-C ends browse, and so does the loss of the terminal`() throws {
     try browse { world, time in
       time.advance(by: .seconds(1))
@@ -272,6 +287,91 @@ import Testing
     #expect(titles(state) == ["Image 1", "Image 2", "Image 3"])
     (state, actions) = self.state(hasHistory: false)
     #expect(actions == [])
+  }
+
+  @Test func `if a feed's history can't be read, browse doesn't wait for it`() {
+    var (state, _) = state()
+    #expect(state.isLoading)
+    #expect(state.take(.unkept(feed)) == [])
+    #expect(!state.isLoading && titles(state) == ["Image 1", "Image 2"])
+    _ = state.take(.key(.character("r")))
+    _ = state.take(.page(feed, Feed(images: FeedImages([image(1)]), source: .remote)))
+    #expect(state.take(.ended(feed)) == [.kept(feed, after: nil)], "a refresh tries again")
+  }
+
+  @Test func `a star that can't be saved isn't shown`() {
+    var (state, _) = state()
+    _ = state.take(.key(.character("*")))
+    #expect(state.isStarred(state.timeline[0]))
+    _ = state.take(.starred(false, image(1).id, of: feed))
+    #expect(!state.isStarred(state.timeline[0]))
+  }
+
+  @Test func `a history that can't be read or written is reported for each request`() async throws {
+    try await withFolder { folder in
+      withVirtualTime { time in
+        // A folder is not a cache file.
+        let store = SQLiteFeedStore(path: folder.path)
+        let history = BrowsedHistory(FeedHistory(store: store, cache: FeedCache(store: store, on: time)))
+        var said: [String] = []
+        history.post = { event in
+          switch event {
+          case .unkept: said.append("unkept")
+          case .starred(let isStarred, _, _): said.append("starred: \(isStarred)")
+          case .message: break
+          default: said.append("\(event)")
+          }
+        }
+        history.read(feed, after: nil)
+        history.star(true, image(1).id, of: feed)
+        time.advance(by: .seconds(1))
+        #expect(said == ["unkept", "starred: false"])
+        history.star(true, image(1).id, of: feed)
+        history.star(false, image(1).id, of: feed)
+        time.advance(by: .seconds(1))
+        #expect(said.count == 2, "the item has no star, as shown after the second change")
+      }
+    }
+  }
+
+  @Test func `a star that is set while the stars are read stays`() async throws {
+    try await withFolder { folder in
+      try withVirtualTime { time in
+        let store = SQLiteFeedStore(path: folder.appendingPathComponent("feeds.db").path)
+        let images = FeedImages([image(1), image(2)])
+        _ = try store.replace(for: feed, with: CachedFeed(images: images, timestamp: now), now: now)
+        #expect(try store.setStar(true, image(2).id, of: feed, now: now))
+        let history = BrowsedHistory(FeedHistory(store: store, cache: FeedCache(store: store, on: time)))
+        var marks: [Set<FeedImage.ID>] = []
+        history.post = { if case .marks(_, _, let stars) = $0 { marks.append(stars) } }
+        for _ in 0..<2 {
+          history.visit(images, of: feed)
+          history.star(true, image(1).id, of: feed)
+          history.star(false, image(2).id, of: feed)
+          time.advance(by: .seconds(1))
+        }
+        #expect(marks == [[image(1).id], [image(1).id]])
+        store.close()
+      }
+    }
+  }
+
+  @Test func `a star that was set before browse ends is saved`() async throws {
+    try await withFolder { folder in
+      try withVirtualTime { time in
+        let store = SQLiteFeedStore(path: folder.appendingPathComponent("feeds.db").path)
+        let saved = CachedFeed(images: FeedImages([image(1)]), timestamp: now)
+        _ = try store.replace(for: feed, with: saved, now: now)
+        let history = BrowsedHistory(FeedHistory(store: store, cache: FeedCache(store: store, on: time)))
+        // The worker is busy.
+        history.read(feed, after: nil)
+        history.star(true, image(1).id, of: feed)
+        history.cancel()
+        time.advance(by: .seconds(1))
+        #expect(try store.stars(of: feed) == [image(1).id])
+        store.close()
+      }
+    }
   }
 
   /// A state with a post of three images, and a post of one.
