@@ -95,14 +95,14 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       RawOrigin.answer("200 OK", [], blog(request["Authorization"] == nil ? "open" : "told too much", ["c1"]))
     }
     defer { other.stop() }
-    let link = other.url("/feed").absoluteString
+    let link = other.url("/feed?a;b&c").absoluteString
     try await withUser(pages: ["/": Self.page([(link, "Feed")]), "/own": Self.page([("/feed", "Feed")])]) { user in
       let added = try await user.feed("subscriptions", "add", user.base + "/", "--user", "me:secret")
       #expect(added.status == 0 && added.output == "Added open, 1 image: \(link)\n")
       #expect(added.errors.contains("Warning: \(link) has another scheme, host or port than \(user.base)/"))
       #expect(
         added.errors.contains(
-          "hint: if they are for the feed, too, run \"feed subscriptions add \(link) --user name:password\"\n"))
+          "hint: if they are for the feed, too, run \"feed subscriptions add '\(link)' --user name:password\"\n"))
       #expect(try !String(contentsOfFile: user.list, encoding: .utf8).contains("me:secret"))
       #expect(try await !user.feed("load", "--refresh", "--format", "json").output.contains("told too much"))
       // They are saved for a feed on the page's own server.
