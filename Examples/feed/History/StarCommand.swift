@@ -66,15 +66,11 @@ struct StarCommand: ParsableCommand {
                 .setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
             }
             let word = isStarred ? "Starred" : "No longer starred:"
-            let text = chosen.map { one in
-              let caption = (one.image.caption ?? one.image.addressText).printable(limit: 200)
-              return "\(word) \(caption)\(chosen.count > 1 ? " (in \(one.address.shown))" : "")\n"
-            }.joined()
             return chosen.publisher.setFailureType(to: FeedStoreError.self)
               .flatMap(maxPublishers: .max(1)) { desk.history.setStar(isStarred, $0.image.id, of: $0.address) }
               .collect()
               .flatMap(maxPublishers: .max(1)) { _ -> AnyPublisher<Line, FeedStoreError> in
-                let line = Line(text: text)
+                let line = Line(text: Self.text(word, chosen))
                 guard isStarred else { return Just(line).setFailureType(to: FeedStoreError.self).eraseToAnyPublisher() }
                 return Self.keep(item, with: loader)
                   .map { Line(text: line.text, warning: offline ? nil : $0) }
@@ -104,6 +100,15 @@ struct StarCommand: ParsableCommand {
     return starred.filter {
       $0.image.post.linkText == starred[0].image.post.linkText && feeds.insert($0.address).inserted
     }
+  }
+
+  /// A line for each item; it names the feed if there are several.
+  private static func text(_ word: String, _ items: [SeenImage]) -> String {
+    let lines: [String] = items.map { item in
+      let caption = (item.image.caption ?? item.image.addressText).printable(limit: 200)
+      return "\(word) \(caption)\(items.count > 1 ? " (in \(item.address.shown))" : "")\n"
+    }
+    return lines.joined()
   }
 
   /// Loads and saves the image of an item; delivers the failure, or `nil`.
