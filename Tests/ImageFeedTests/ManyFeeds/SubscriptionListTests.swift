@@ -58,7 +58,7 @@ import Testing
     var other = try OPML(parsing: Array(text.utf8))
     var list = OPML()
     list.add(SubscribedFeed(address: b, user: "me:secret"))
-    list.add(other)
+    _ = list.add(other)
     #expect(list.subscriptions.map(\.user) == ["me:secret", nil])
     other.move(a, to: ["H"])
     for list in [list, other] {
