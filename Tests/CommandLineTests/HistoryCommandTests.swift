@@ -81,6 +81,35 @@ import Testing
     }
   }
 
+  @Test func `star --remove keeps the stars of other items that share the URL`() async throws {
+    let items = (1...2).map {
+      """
+      {"id": "\($0)", "title": "Post \($0)", "url": "https://blog.example/\($0)", "image": "https://blog.example/logo.png"}
+      """
+    }
+    let body = """
+      {"version": "https://jsonfeed.org/version/1.1", "title": "Blog", "items": [\(items.joined(separator: ","))]}
+      """
+    try await withOrigin(serving: Data(body.utf8)) { _, url, cache in
+      let store = SQLiteFeedStore(path: cache)
+      for feed in [url + "?a", url + "?b"] {
+        _ = try await run("load", feed, cache: cache)
+        let address = try #require(URL(string: feed))
+        let images = try #require(try store.retrieve(for: address)).images
+        for image in images { try store.setStar(true, image.id, of: address, now: Date()) }
+      }
+      let logo = "https://blog.example/logo.png"
+      let removed = try await run("star", "--remove", logo, cache: cache)
+      let lines = ["?a", "?b"].map { "No longer starred: Post 1 (in \(url)\($0))\n" }
+      #expect(removed.output == lines.joined() && removed.status == 0)
+      let rest = try await run("star", cache: cache).output
+      #expect(!rest.contains("Post 1") && rest.contains("1. ★ Post 2") && rest.contains("2. ★ Post 2"))
+      _ = try await run("star", "--remove", logo, cache: cache)
+      #expect(try await run("star", cache: cache).output == "")
+      store.close()
+    }
+  }
+
   @Test func `the image of a starred item is kept, and commands that delete it say so`() async throws {
     try await withFolder { folder in
       let cache = folder.appendingPathComponent("feeds.db").path

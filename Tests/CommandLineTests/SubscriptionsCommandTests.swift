@@ -95,14 +95,14 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       RawOrigin.answer("200 OK", [], blog(request["Authorization"] == nil ? "open" : "told too much", ["c1"]))
     }
     defer { other.stop() }
-    let link = other.url("/feed").absoluteString
+    let link = other.url("/feed?a;b&c").absoluteString
     try await withUser(pages: ["/": Self.page([(link, "Feed")]), "/own": Self.page([("/feed", "Feed")])]) { user in
       let added = try await user.feed("subscriptions", "add", user.base + "/", "--user", "me:secret")
       #expect(added.status == 0 && added.output == "Added open, 1 image: \(link)\n")
       #expect(added.errors.contains("Warning: \(link) has another scheme, host or port than \(user.base)/"))
       #expect(
         added.errors.contains(
-          "hint: if they are for the feed, too, run \"feed subscriptions add \(link) --user name:password\"\n"))
+          "hint: if they are for the feed, too, run \"feed subscriptions add '\(link)' --user name:password\"\n"))
       #expect(try !String(contentsOfFile: user.list, encoding: .utf8).contains("me:secret"))
       #expect(try await !user.feed("load", "--refresh", "--format", "json").output.contains("told too much"))
       // They are saved for a feed on the page's own server.
@@ -138,6 +138,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       let refused = try await user.feed("subscriptions", "rename", "1", long)
       #expect(refused.status == 1 && refused.output == "")
       #expect(refused.errors.contains("was not changed, because the new list could not be read again. The new list"))
+      #expect(refused.errors.contains("This is the outline \"yyy"))
       #expect(try await user.feed("subscriptions").output == list.output)
     }
   }
@@ -211,7 +212,11 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       #expect(
         try await user.feed("subscriptions").output
           == "1. \(user.base)/a  A\n2. \(user.base)/b  Best  [X / Y]\n3. \(user.base)/c  C  [X / Y]\n")
-      let removed = try await user.feed("subscriptions", "remove", "1", "C", "nothing")
+      let again = try await user.feed("subscriptions", "move", "best", "1", "--folder", "X", "--folder", "Y")
+      #expect(again.output == "Best is already in X / Y\nMoved A to X / Y\n" && again.status == 0)
+      #expect(try await user.feed("subscriptions", "move", "a").output == "Moved A out of all folders\n")
+      #expect(try await user.feed("subscriptions", "move", "a").output == "A isn't in a folder\n")
+      let removed = try await user.feed("subscriptions", "remove", "A", "C", "nothing")
       #expect(removed.output == "Removed \(user.base)/a\nRemoved \(user.base)/c\n")
       #expect(removed.status == 1 && removed.errors == "feed: nothing is not in the list\n")
       #expect(try await user.feed("subscriptions", "move", "1").output == "Moved Best out of all folders\n")

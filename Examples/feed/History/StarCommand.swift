@@ -59,20 +59,18 @@ struct StarCommand: ParsableCommand {
       let starred = items.publisher.setFailureType(to: FeedStoreError.self)
         .flatMap(maxPublishers: .max(1)) { name in
           desk.history.items(named: name).flatMap { found -> AnyPublisher<Line, FeedStoreError> in
-            // The same item may be in several feeds.
-            let chosen = isStarred ? Array(found.prefix(1)) : found.filter(\.isStarred)
+            let chosen = isStarred ? Array(found.prefix(1)) : Self.starred(found)
             guard let item = chosen.first else {
               let problem = found.isEmpty ? "isn't an item in \(desk.path.printable)" : "isn't starred"
               return Just(Line(text: "", problem: "\(name.printable) \(problem)\n"))
                 .setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
             }
             let word = isStarred ? "Starred" : "No longer starred:"
-            let caption = (item.image.caption ?? item.image.addressText).printable(limit: 200)
             return chosen.publisher.setFailureType(to: FeedStoreError.self)
               .flatMap(maxPublishers: .max(1)) { desk.history.setStar(isStarred, $0.image.id, of: $0.address) }
               .collect()
               .flatMap(maxPublishers: .max(1)) { _ -> AnyPublisher<Line, FeedStoreError> in
-                let line = Line(text: "\(word) \(caption)\n")
+                let line = Line(text: Self.text(word, chosen))
                 guard isStarred else { return Just(line).setFailureType(to: FeedStoreError.self).eraseToAnyPublisher() }
                 return Self.keep(item, with: loader)
                   .map { Line(text: line.text, warning: offline ? nil : $0) }
@@ -92,6 +90,25 @@ struct StarCommand: ParsableCommand {
       }
     }
     try session.finish(closing: desk.store)
+  }
+
+  /// The starred item among the found ones, in each feed that has it. The found items may be different ones, because
+  /// some feeds use one image or link for all of their items.
+  private static func starred(_ found: [SeenImage]) -> [SeenImage] {
+    let starred = found.filter(\.isStarred)
+    var feeds: Set<URL> = []
+    return starred.filter {
+      $0.image.post.linkText == starred[0].image.post.linkText && feeds.insert($0.address).inserted
+    }
+  }
+
+  /// A line for each item; it names the feed if there are several.
+  private static func text(_ word: String, _ items: [SeenImage]) -> String {
+    let lines: [String] = items.map { item in
+      let caption = (item.image.caption ?? item.image.addressText).printable(limit: 200)
+      return "\(word) \(caption)\(items.count > 1 ? " (in \(item.address.shown))" : "")\n"
+    }
+    return lines.joined()
   }
 
   /// Loads and saves the image of an item; delivers the failure, or `nil`.

@@ -116,7 +116,7 @@ struct SubscriptionsAdd: ParsableCommand {
     console.warn(
       "\(feed.shown) has another scheme, host or port than \(page.shown), so the header fields and credentials for the "
         + "page are not saved for the feed.")
-    console.hint("if they are for the feed, too, run \"feed subscriptions add \(feed.shown) \(used)\"")
+    console.hint("if they are for the feed, too, run \"feed subscriptions add \(feed.shown.shellWord) \(used)\"")
   }
 
   /// Adds a feed to the list, or changes its settings, and reports the result.

@@ -58,12 +58,18 @@ struct SubscriptionsMove: ParsableCommand {
     let result = try options.file().update { list in
       Result {
         let result = try FeedReference.find(feeds, in: list.subscriptions)
-        return (moved: result.found.filter { list.move($0.address, to: folder) }, missing: result.missing)
+        let found = result.found.map { (feed: $0, isMoved: list.move($0.address, to: folder)) }
+        return (found: found, missing: result.missing)
       }
     }
-    let (moved, missing) = try result.get()
-    let place = folder.isEmpty ? "out of all folders" : "to \(folder.joined(separator: " / ").printable)"
-    try StandardOutput.write(moved.map { "Moved \($0.title?.printable ?? $0.address.shown) \(place)\n" }.joined())
+    let (found, missing) = try result.get()
+    let name = folder.joined(separator: " / ").printable
+    let lines = found.map { feed, isMoved in
+      let title = feed.title?.printable ?? feed.address.shown
+      if isMoved { return "Moved \(title) \(folder.isEmpty ? "out of all folders" : "to \(name)")\n" }
+      return "\(title) \(folder.isEmpty ? "isn't in a folder" : "is already in \(name)")\n"
+    }
+    try StandardOutput.write(lines.joined())
     try FeedReference.report(missing: missing)
   }
 }

@@ -14,12 +14,45 @@ extension OPML {
     return text + "  </body>\n</opml>\n"
   }
 
+  /// The first outline whose tag in ``document`` has the fault for which a reader refuses the document; `nil` if the
+  /// fault isn't in a single outline.
+  package func outline(causing error: FeedFormatError) -> Outline? {
+    let declared = Set(namespaces.map(\.name))
+    switch error {
+    case .tagTooLong(let limit): return Self.first(in: outlines, declared) { $0.utf8.count > limit }
+    // In a tag, a quotation mark that isn't escaped begins or ends a value.
+    case .tooManyAttributes(let limit):
+      return Self.first(in: outlines, declared) { $0.utf8.count { $0 == UInt8(ascii: "\"") } / 2 > limit }
+    default: return nil
+    }
+  }
+
+  private static func first(
+    in outlines: [Outline], _ declared: Set<String>, whereTag isWanted: (String) -> Bool
+  ) -> Outline? {
+    for outline in outlines {
+      let declared = outline.prefixes(inside: declared)
+      var tag = ""
+      writeTag(of: outline, declared, to: &tag)
+      if isWanted(tag) { return outline }
+      if let inner = first(in: outline.outlines, declared, whereTag: isWanted) { return inner }
+    }
+    return nil
+  }
+
   private static func write(_ outline: Outline, depth: Int, _ declared: Set<String>, to text: inout String) {
-    // An outline may declare a prefix differently from the list.
-    let own = outline.attributes.compactMap(\.declaredPrefix)
-    let declared = own.isEmpty ? declared : declared.union(own)
+    let declared = outline.prefixes(inside: declared)
     let margin = String(repeating: "  ", count: depth)
-    text += "\(margin)<outline"
+    text += margin
+    writeTag(of: outline, declared, to: &text)
+    text += "\n"
+    guard !outline.outlines.isEmpty else { return }
+    for inner in outline.outlines { write(inner, depth: depth + 1, declared, to: &text) }
+    text += "\(margin)</outline>\n"
+  }
+
+  private static func writeTag(of outline: Outline, _ declared: Set<String>, to text: inout String) {
+    text += "<outline"
     // Every outline must have `text`.
     write("text", outline.text ?? outline.title ?? outline.address ?? "", to: &text)
     if let title = outline.title { write("title", title, to: &text) }
@@ -31,13 +64,7 @@ extension OPML {
     for attribute in outline.attributes where isDeclared(attribute.name, declared) {
       write(attribute.name, attribute.value, to: &text)
     }
-    guard !outline.outlines.isEmpty else {
-      text += "/>\n"
-      return
-    }
-    text += ">\n"
-    for inner in outline.outlines { write(inner, depth: depth + 1, declared, to: &text) }
-    text += "\(margin)</outline>\n"
+    text += outline.outlines.isEmpty ? "/>" : ">"
   }
 
   private static func isDeclared(_ name: String, _ declared: Set<String>) -> Bool {
@@ -76,5 +103,15 @@ extension OPML {
       }
     }
     return result
+  }
+}
+
+extension OPML.Outline {
+  /// The prefixes that are declared inside this outline, which may declare a prefix differently from the list.
+  ///
+  /// - Parameter declared: the prefixes that are declared around it.
+  fileprivate func prefixes(inside declared: Set<String>) -> Set<String> {
+    let own = attributes.compactMap(\.declaredPrefix)
+    return own.isEmpty ? declared : declared.union(own)
   }
 }

@@ -37,8 +37,8 @@ extension LiveFeedStore {
   /// Delivers the changes of many feeds, with a single watch for all of them. After each change, all timestamps are
   /// compared, and only the feeds whose timestamps differ are read. A feed that can't be read is delivered as a
   /// failure, and the others continue. If the store can't be read or watched, for example because its folder was
-  /// deleted, this is delivered once as a failure of each feed. The store is then read and watched again every second
-  /// until that succeeds.
+  /// deleted, this is delivered as a failure of each feed. A failure isn't repeated until it changes or is over. The
+  /// store is read and watched again every second until that succeeds; a damaged feed is read again after the next save.
   package func changes(
     of addresses: [URL], on scheduler: any LoopScheduler
   ) -> AnyPublisher<(address: URL, change: Result<FeedChange, FeedStoreError>), FeedStoreError> {
@@ -77,10 +77,12 @@ private final class FeedChangesReader<Output>: PullSource {
   /// True if something was saved since the store was last read.
   private var isStale = false
   private var reading: (any Cancellable)?
-  /// The pause after a failure.
+  /// The pause after the watch has failed.
   private var pause: (any Cancellable)?
-  /// The failure that was delivered last, if the store hasn't been read since.
+  /// The failure of the watch that was delivered, if the store hasn't been read since with a working watch.
   private var reported: FeedStoreError?
+  /// The pause until feeds that couldn't be read are read again.
+  private var retry: (any Cancellable)?
 
   init(_ changes: FeedChanges<Output>) {
     self.changes = changes
@@ -89,7 +91,7 @@ private final class FeedChangesReader<Output>: PullSource {
   }
 
   func cancelled(_: PullSubscription<Output, FeedStoreError>) {
-    for work in [watch.take(), reading.take(), pause.take()] { work?.cancel() }
+    for work in [watch.take(), reading.take(), pause.take(), retry.take()] { work?.cancel() }
   }
 
   func wanted(by subscription: PullSubscription<Output, FeedStoreError>) -> Bool {
@@ -101,47 +103,61 @@ private final class FeedChangesReader<Output>: PullSource {
         case .success:
           isStale = true
           subscription.serve()
-        case .failure(let error): failed(error, subscription, dropsHeld: true)
+        case .failure(let error): failed(error, subscription)
         }
       }
     }
     guard isStale, reading == nil else { return false }
     isStale = false
-    reading = worker.perform { [views] () throws(FeedStoreError) in
-      try views.changes()
+    reading = worker.perform { [views] in
+      views.changes()
     } completion: { [weak self, weak subscription] result in
       guard let self, let subscription else { return }
       reading = nil
+      if pause == nil { reported = nil }
       do throws(FeedStoreError) {
-        let found = try result.get()
-        reported = nil
-        for one in found { subscription.hold(try changes.value(one.address, one.change)) }
+        for one in result.get() { subscription.hold(try changes.value(one.address, one.change)) }
+        readAgainLater(for: subscription)
         subscription.serve()
       } catch {
-        failed(error, subscription)
+        cancelled(subscription)
+        subscription.end(.failure(error))
       }
     }
     return false
   }
 
-  /// Ends the stream, or delivers the failure, and watches the store again after a pause.
-  private func failed(
-    _ error: FeedStoreError, _ subscription: PullSubscription<Output, FeedStoreError>, dropsHeld: Bool = false
-  ) {
-    cancelled(subscription)
+  /// Reads the store again after a pause if a feed couldn't be read, even if nothing is saved in the meantime.
+  private func readAgainLater(for subscription: PullSubscription<Output, FeedStoreError>) {
+    retry.take()?.cancel()
+    guard views.mayReadMoreLater else { return }
+    retry = changes.scheduler.once(after: Duration.seconds(1)) { [weak self, weak subscription] in
+      self?.retry = nil
+      self?.isStale = true
+      subscription?.serve()
+    }
+  }
+
+  /// Ends the stream, or delivers the watch's failure, and watches the store again after a pause. A reading that has
+  /// begun isn't cancelled, because the changes that it finds wouldn't be found again.
+  private func failed(_ error: FeedStoreError, _ subscription: PullSubscription<Output, FeedStoreError>) {
     do throws(FeedStoreError) {
       let failures = try changes.addresses.map { address throws(FeedStoreError) in
         try changes.value(address, .failure(error))
       }
+      for work in [watch.take(), pause.take()] { work?.cancel() }
       if error != reported { for failure in failures { subscription.hold(failure) } }
       reported = error
       pause = changes.scheduler.once(after: Duration.seconds(1)) { [weak self, weak subscription] in
         self?.pause = nil
+        // A watch that failed before it was returned is still here.
+        self?.watch.take()?.cancel()
         subscription?.serve()
       }
       subscription.serve()
     } catch {
-      subscription.end(.failure(error), dropsHeld: dropsHeld)
+      cancelled(subscription)
+      subscription.end(.failure(error), dropsHeld: true)
     }
   }
 }

@@ -9,33 +9,50 @@ final class SavedViews: Sendable {
   private let store: any FeedStore
   /// The state of each feed when all feeds were last examined.
   private let noted = Mutex<[URL: CachedFeedSummary]>([:])
+  /// The failure of each feed that couldn't be read when it was last examined.
+  private let failures = Mutex<[URL: FeedStoreError]>([:])
 
   init(of addresses: [URL], in store: any FeedStore) {
     views = Dictionary(addresses.map { ($0, SavedView(of: $0, in: store)) }) { first, _ in first }
     self.store = store
   }
 
-  /// The changes since the last call.
-  func changes() throws(FeedStoreError) -> [Found] {
+  /// True if the last call of ``changes()`` couldn't read a feed, for a reason that may pass without a save.
+  var mayReadMoreLater: Bool {
+    failures.withLock { failures in
+      failures.values.contains { if case .damaged = $0.cause { false } else { true } }
+    }
+  }
+
+  /// The changes since the last call. A feed that can't be read is a failure, once until the failure changes or is over.
+  func changes() -> [Found] {
     var changed = Array(views.keys)
     if changed.count > 1 {
-      let present = Dictionary(try store.summaries().map { ($0.address, $0) }) { first, _ in first }
-      let before = noted.withLock { noted in
-        defer { noted = present }
-        return noted
+      do throws(FeedStoreError) {
+        let present = Dictionary(try store.summaries().map { ($0.address, $0) }) { first, _ in first }
+        let before = noted.withLock { noted in
+          defer { noted = present }
+          return noted
+        }
+        let failed = failures.withLock { $0 }
+        changed.removeAll { present[$0] == before[$0] && failed[$0] == nil }
+      } catch {
+        return changed.compactMap { found($0, .failure(error)) }
       }
-      changed.removeAll { present[$0] == before[$0] }
     }
     return changed.compactMap { address in
-      let change = Result { () throws(FeedStoreError) in try views[address]?.change() }
-      switch change {
-      case .success(nil): return nil
-      case .success(let change?): return (address, .success(change))
-      case .failure(let error):
-        // Read the feed again at the next change, even if that is another feed's.
-        noted.withLock { $0[address] = nil }
-        return (address, .failure(error))
-      }
+      found(address, Result { () throws(FeedStoreError) in try views[address]?.change() })
+    }
+  }
+
+  private func found(_ address: URL, _ change: Result<FeedChange?, FeedStoreError>) -> Found? {
+    switch change {
+    case .success(let change):
+      failures.withLock { $0[address] = nil }
+      return change.map { (address, .success($0)) }
+    case .failure(let error):
+      let last = failures.withLock { $0.updateValue(error, forKey: address) }
+      return last == error ? nil : (address, .failure(error))
     }
   }
 }

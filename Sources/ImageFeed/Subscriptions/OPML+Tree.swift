@@ -4,7 +4,11 @@ import Foundation
 /// The tree of a list's outlines: its feeds are found by their URLs, and its folders by their names.
 extension OPML {
   /// A feed's URL as ``subscriptions`` has it, whatever its spelling in the list.
-  static func spelled(_ address: String) -> String { URL(string: address)?.absoluteString ?? address }
+  static func spelled(_ address: String) -> String {
+    // Parsing the URL of each feed of a long list would take minutes.
+    let mayDiffer = address.utf8.contains { $0 <= 0x20 || $0 >= 0x7F || "\"#%<>@[\\]^`{|}".utf8.contains($0) }
+    return mayDiffer ? URL(string: address)?.absoluteString ?? address : address
+  }
 
   /// - Returns: true if there was such a feed.
   static func change(_ outlines: inout [Outline], _ address: String, _ body: (inout Outline) -> Void) -> Bool {

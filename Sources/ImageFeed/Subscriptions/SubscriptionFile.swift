@@ -1,5 +1,6 @@
 public import FeedFormats
 public import Foundation
+import PlainText
 
 /// A list of subscriptions in an OPML file, which other feed readers understand and users can edit.
 ///
@@ -104,7 +105,11 @@ public struct SubscriptionFile: Sendable {
     do throws(FeedFormatError) {
       _ = try OPML(parsing: bytes)
     } catch {
-      throw .overLimit(path, error)
+      // Name the outline: other software may have written it, and it prevents every change of the list.
+      let name = list.outline(causing: error).flatMap { outline in
+        outline.name ?? outline.webAddress.flatMap { URL(string: $0)?.host() }
+      }
+      throw .overLimit(path, error, outline: name)
     }
     return Data(bytes)
   }
@@ -136,8 +141,9 @@ public enum SubscriptionFileError: Error, Hashable, Sendable {
   case unwritable(String, String)
   /// The end of the file is missing, so the list wasn't changed.
   case cutOff(String)
-  /// The new list would exceed a limit with which lists are read, so it wasn't written.
-  case overLimit(String, FeedFormatError)
+  /// The new list would exceed a limit with which lists are read, so it wasn't written. If a single outline exceeds it,
+  /// this is the outline's name.
+  case overLimit(String, FeedFormatError, outline: String?)
 }
 
 extension SubscriptionFileError: CustomStringConvertible, LocalizedError {
@@ -151,9 +157,13 @@ extension SubscriptionFileError: CustomStringConvertible, LocalizedError {
     case .unwritable(let path, let reason): "Cannot write \(path): \(reason)"
     case .cutOff(let path):
       "\(path) is cut off, so it was not changed. If nothing is missing, add </opml> at its end."
-    case .overLimit(let path, let error):
+    case .overLimit(let path, let error, let outline):
       "\(path) was not changed, because the new list could not be read again. "
         + InvalidData(error).description(ofFile: "The new list")
+        + (outline.map {
+          " This is the outline \"\($0.printable(limit: 200))\"; remove it, or shorten it in an editor."
+        }
+          ?? "")
     }
   }
 

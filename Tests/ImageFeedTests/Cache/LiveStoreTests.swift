@@ -4,6 +4,7 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 import ImageFeedTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -156,11 +157,14 @@ import Testing
     #expect(recorder.failure?.cause == .notPermitted)
   }
 
-  @Test func `a store that can't be read for a while doesn't end the stream of many feeds' changes`() throws {
+  @Test(arguments: [[address], [address, otherAddress]])
+  func `a store that can't be read for a while doesn't end the stream of several feeds' changes`(
+    addresses: [URL]
+  ) throws {
     let world = World()
     try world.save(Self.two)
     var (told, errors, isOver) = ([Int](), 0, false)
-    let subscription = world.disk.changes(of: [address, otherAddress], on: world.time)
+    let subscription = world.disk.changes(of: addresses, on: world.time)
       .sink { _ in
         isOver = true
       } receiveValue: {
@@ -172,12 +176,120 @@ import Testing
     let feed = CachedFeed(images: Self.three, timestamp: noon + 1)
     _ = try? world.disk.replace(for: address, with: feed, now: noon + 1)
     world.time.advance(by: .seconds(5))
-    #expect(told == [2] && errors == 2 && !isOver)
+    #expect(told == [2] && errors == addresses.count && !isOver)
     world.disk.setFaults { _, _ in nil }
     _ = try world.disk.replace(for: address, with: feed, now: noon + 1)
     world.time.advance(by: .seconds(2))
-    #expect(told == [2, 1] && errors == 2 && !isOver)
+    #expect(told == [2, 1] && errors == addresses.count && !isOver)
     subscription.cancel()
+  }
+
+  @Test(arguments: [[address], [address, otherAddress]])
+  func `feeds that can't be read for a while are read again without another save`(addresses: [URL]) throws {
+    let world = World()
+    try world.save(Self.two)
+    world.disk.setFaults { step, _ in step == .read ? .fail(.busy) : nil }
+    var (told, errors) = ([Int](), 0)
+    let subscription = world.disk.changes(of: addresses, on: world.time)
+      .sink { _ in
+      } receiveValue: {
+        do { told.append(try $0.change.get().added.count) } catch { errors += 1 }
+      }
+    world.time.advance(by: .seconds(5))
+    #expect(told == [] && errors == addresses.count)
+    world.disk.setFaults { _, _ in nil }
+    world.time.advance(by: .seconds(2))
+    #expect(told == [2] && errors == addresses.count)
+    let calls = world.disk.log.count
+    world.time.advance(by: .seconds(60))
+    #expect(world.disk.log.count == calls)
+    subscription.cancel()
+  }
+
+  @Test func `a damaged feed is reported once, however often other feeds are saved`() throws {
+    let world = World()
+    try world.save(Self.two)
+    world.disk.corrupt(address)
+    var (told, errors) = ([URL](), [URL]())
+    let subscription = world.disk.changes(of: [address, otherAddress], on: world.time)
+      .sink { _ in
+      } receiveValue: {
+        if case .success = $0.change { told.append($0.address) } else { errors.append($0.address) }
+      }
+    for number in 1...3 {
+      let feed = CachedFeed(images: makeFeed(number).images, timestamp: noon + Double(number))
+      _ = try world.disk.replace(for: otherAddress, with: feed, now: noon + Double(number))
+      world.time.advance(by: .seconds(5))
+    }
+    #expect(told == [otherAddress, otherAddress, otherAddress] && errors == [address])
+    subscription.cancel()
+  }
+
+  @Test(arguments: [true, false])
+  func `a watch that fails while the store is being read loses no change`(failsImmediately: Bool) throws {
+    let world = World()
+    try world.save(Self.two)
+    let store = StoreWithFailingWatch(disk: world.disk, failsImmediately: failsImmediately)
+    var (told, errors) = ([Int](), 0)
+    let subscription = store.changes(of: [address, otherAddress], on: world.time)
+      .sink { _ in
+      } receiveValue: {
+        do { told.append(try $0.change.get().added.count) } catch { errors += 1 }
+      }
+    world.time.advance(by: .seconds(5))
+    #expect(told == [2] && errors == 2)
+    try world.save(Self.three, seconds: 1)
+    #expect(told == [2, 1] && errors == 2)
+    subscription.cancel()
+  }
+
+  /// Its first two watches fail right after they have begun, while the store is being read.
+  private final class StoreWithFailingWatch: LiveFeedStore {
+    private let disk: VirtualDisk
+    private let failsImmediately: Bool
+    private let watches = Mutex(0)
+
+    init(disk: VirtualDisk, failsImmediately: Bool) {
+      self.disk = disk
+      self.failsImmediately = failsImmediately
+    }
+
+    func watch(
+      on scheduler: any LoopScheduler, _ changed: @escaping (Result<Void, FeedStoreError>) -> Void
+    ) -> any Cancellable {
+      let number = watches.withLock { watches in
+        watches += 1
+        return watches
+      }
+      guard number <= 2 else { return disk.watch(on: scheduler, changed) }
+      changed(.success(()))
+      let failure = FeedStoreError.retrieval(.inputOutput("no watch is left"), place: "here")
+      guard !failsImmediately else {
+        changed(.failure(failure))
+        return AnyCancellable {}
+      }
+      return scheduler.once(after: Duration.zero) { changed(.failure(failure)) }
+    }
+
+    func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed? { try disk.retrieve(for: address) }
+
+    func replace(for address: URL, with feed: CachedFeed, now: Date) throws(FeedStoreError) -> FeedReplacement {
+      try disk.replace(for: address, with: feed, now: now)
+    }
+
+    func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary? { try disk.summary(for: address) }
+
+    func renew(for address: URL, with renewal: FeedRenewal, now: Date) throws(FeedStoreError) -> FeedReplacement? {
+      try disk.renew(for: address, with: renewal, now: now)
+    }
+
+    func delete(for address: URL, if condition: FeedDeletionCondition) throws(FeedStoreError) -> Bool {
+      try disk.delete(for: address, if: condition)
+    }
+
+    func summaries() throws(FeedStoreError) -> [CachedFeedSummary] { try disk.summaries() }
+
+    func deleteAll() throws(FeedStoreError) { try disk.deleteAll() }
   }
 
   @Test func `the in-memory store notifies its subscribers too`() throws {

@@ -58,7 +58,7 @@ import Testing
     var other = try OPML(parsing: Array(text.utf8))
     var list = OPML()
     list.add(SubscribedFeed(address: b, user: "me:secret"))
-    list.add(other)
+    _ = list.add(other)
     #expect(list.subscriptions.map(\.user) == ["me:secret", nil])
     other.move(a, to: ["H"])
     for list in [list, other] {
@@ -155,6 +155,19 @@ import Testing
     #expect(isRemoved && list.subscriptions.isEmpty && list.outlines.isEmpty)
   }
 
+  @Test(arguments: (UInt8(ascii: " ") + 1)..<0x7F)
+  func `a feed is found whatever character its URL contains`(byte: UInt8) throws {
+    let character = String(UnicodeScalar(byte))
+    for place in ["", "?", "#"] {
+      let text = "https://e.example/\(place)a\(character)b\(character)c"
+      var list = OPML(outlines: [.init(text: "A", address: text)])
+      let address = try #require(list.subscriptions.first).address
+      let isMoved = list.move(address, to: ["X"])
+      let isRemoved = list.remove(address)
+      #expect(isMoved && isRemoved, "\(text)")
+    }
+  }
+
   @Test func `feeds inside a feed's outline stay when it is moved or removed`() throws {
     let text = """
       <opml xmlns:x='urn:1'><body><outline text='A' xmlUrl='\(a)' xmlns:x='urn:2'>
@@ -204,6 +217,30 @@ import Testing
       try file.update { $0.add(SubscribedFeed(address: b)) }
     }
     #expect(try Data(contentsOf: URL(fileURLWithPath: file.path)) == cut)
+  }
+
+  @Test func `an outline that is too long when it is written is named in the error`() throws {
+    let file = SubscriptionFile(path: folder.file("feeds.opml"))
+    let many = (0..<255).map { "a\($0)=''" }.joined(separator: " ")
+    let long = [
+      "description='\(String(repeating: "&", count: 20_000))'",
+      "\(many)",
+    ]
+    for attributes in long {
+      let text = """
+        <opml><body><outline text='A' xmlUrl='\(a)'/><outline title='Folder'>
+        <outline title='The &quot;long&quot; one' \(attributes)/></outline></body></opml>
+        """
+      try Data(text.utf8).write(to: URL(fileURLWithPath: file.path))
+      let error = #expect(throws: SubscriptionFileError.self) { try file.update { $0.add(SubscribedFeed(address: b)) } }
+      guard case .overLimit(_, _, let outline) = error else {
+        Issue.record("\(error as Any)")
+        continue
+      }
+      #expect(outline == "The \"long\" one" && error?.description.contains("the outline \"The \"long\" one\"") == true)
+      try file.update { $0.outlines[1].outlines = [] }
+      #expect(try file.read()?.subscriptions.count == 1)
+    }
   }
 
   @Test func `a list that couldn't be read again is not written`() throws {
