@@ -9,6 +9,11 @@ import Testing
 @Suite(.settled) struct FeedTextTests {
   private let text = FeedText(address: sampleURL)
 
+  @Test func `quotes in metrics' labels are escaped, whatever marks follow them`() {
+    let label = "a\"\u{301}} 1\n\\".metricLabel
+    #expect(label.unicodeScalars.elementsEqual("a\\\"\u{301}} 1\\n\\\\".unicodeScalars))
+  }
+
   @Test func `a remote feed is rendered as a headline and an entry per image`() {
     #expect(
       text.text(of: Feed(images: sampleImages, source: .remote)) == """

@@ -82,6 +82,8 @@ import Testing
       (Subprocess(folder("plain")), folder("plain"), "EACCES"), (inNowhere, folder("nowhere"), "ENOENT"),
       (Subprocess("a\0b"), "a\0b", "EINVAL"), (Subprocess(""), "a program without a name", "ENOENT"),
       (Subprocess("true", environment: ["A=B": ""]), "true", "EINVAL"),
+      (Subprocess("true", environment: ["A=\u{301}B": ""]), "true", "EINVAL"),
+      (Subprocess("true", environment: ["A": "\0\u{301}"]), "true", "EINVAL"),
     ] {
       guard case .system(let error)? = run(subprocess).error else {
         Issue.record("\(subprocess)")

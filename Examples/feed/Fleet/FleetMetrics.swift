@@ -92,10 +92,7 @@ struct FleetMetrics {
   }
 
   private mutating func sample(_ name: String, _ labels: [(String, String)], _ value: Double) {
-    let words = labels.map { name, text in
-      let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
-      return "\(name)=\"\(escaped)\""
-    }
+    let words = labels.map { "\($0)=\"\($1.metricLabel)\"" }
     text += "feed_fleet_\(name)\(words.isEmpty ? "" : "{\(words.joined(separator: ","))}") \(value)\n"
   }
 }

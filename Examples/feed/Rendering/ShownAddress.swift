@@ -14,7 +14,9 @@ extension String {
       }
     }
     if isPlain, !isEmpty { return self }
-    return "'" + printable.replacing(#/['\\]/#) { "'\\\($0.output)'" } + "'"
+    // By scalars: a shell reads a quote with a combining mark after it as a quote.
+    let marks: Set<Unicode.Scalar> = ["'", "\\"]
+    return "'" + printable.unicodeScalars.map { marks.contains($0) ? "'\\\($0)'" : String($0) }.joined() + "'"
   }
 }
 

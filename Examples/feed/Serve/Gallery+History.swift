@@ -13,19 +13,16 @@ extension Gallery {
     private var items: [String: (entry: Entry, isPrivate: Bool?)] = [:]
     /// The names of the entries' cards, in the order in which they were added.
     private var cards: [String] = []
-    /// The number of images in all entries.
+    /// The number of images in all entries, and in entries that were replaced by one with other images.
     private var count = 0
 
     subscript(card: String) -> Entry? { items[card]?.entry }
 
     /// - Parameter isPrivate: true if the feed came from a private network; `nil` if that is unknown.
     mutating func add(_ entry: Entry, isPrivate: Bool?) {
-      if let old = items.updateValue((entry, isPrivate), forKey: entry.card) {
-        count -= old.entry.images.count
-      } else {
-        cards.append(entry.card)
-      }
-      count += entry.images.count
+      let old = items.updateValue((entry, isPrivate), forKey: entry.card)?.entry
+      if old == nil { cards.append(entry.card) }
+      if old?.images.map(\.key) != entry.images.map(\.key) { count += entry.images.count }
       for image in entry.images {
         var named = images[image.key] ?? Named(url: image.url)
         if !named.feeds.contains(where: { $0.address == entry.feed }) {

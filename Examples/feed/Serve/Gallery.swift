@@ -204,9 +204,10 @@ final class Gallery {
         date: known ?? (isNew ? date : nil),
         rank: known ?? old?.rank ?? (isNew ? date : .distantPast), position: position)
     }
-    // Open pages and feed readers still use the cards and images of items that the feed no longer lists.
+    // Open pages and feed readers still use the cards and images of items that the feed no longer lists. The latest are
+    // added last, so that they are kept longest.
     let cards = Set(sources[index].entries.map(\.card))
-    for entry in entries where !cards.contains(entry.card) { past.add(entry, isPrivate: wasPrivate) }
+    for entry in entries.reversed() where !cards.contains(entry.card) { past.add(entry, isPrivate: wasPrivate) }
     nameImages(of: index, insteadOf: entries)
     sorted = nil
     news.send(())

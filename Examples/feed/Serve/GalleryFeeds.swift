@@ -24,7 +24,7 @@ enum GalleryFeeds {
 
     /// The URL of this part, with the token.
     func place(_ path: String) -> String {
-      let address = query.address(of: path)
+      let address = query.address(of: path, isPermanent: true)
       return address + (query.isEmpty ? suffix : token.map { "&token=\($0)" } ?? "")
     }
   }
@@ -80,7 +80,7 @@ extension GalleryFeeds.Part {
       <?xml version="1.0" encoding="utf-8"?>
       <feed xmlns="http://www.w3.org/2005/Atom">
       <title>Images</title>
-      <id>\((base + query.address()).markup)</id>
+      <id>\((base + query.address(isPermanent: true)).markup)</id>
       <updated>\(gallery.changed.stamp)</updated>
       <link href="\((base + place("/")).markup)"/>
       <link rel="self" href="\((base + place("/feed.atom")).markup)"/>

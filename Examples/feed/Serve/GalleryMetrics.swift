@@ -53,12 +53,7 @@ enum GalleryMetrics {
       let address = source.address.shown
       let count = counts[address, default: 0] + 1
       counts[address] = count
-      return "{feed=\"\(label(address))\(count == 1 ? "" : " (\(count))")\"}"
+      return "{feed=\"\(address.metricLabel)\(count == 1 ? "" : " (\(count))")\"}"
     }
-  }
-
-  /// A label's value, escaped.
-  static func label(_ text: String) -> String {
-    text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
   }
 }

@@ -60,9 +60,9 @@ struct GalleryQuery: Equatable {
 
   /// The URL of this part, under a path of this server. Other programs keep the URLs of paths other than the page's, so
   /// these have the feed's permanent name.
-  func address(of path: String = "/", after place: SeenPage.Place? = nil) -> String {
+  func address(of path: String = "/", isPermanent: Bool = false, after place: SeenPage.Place? = nil) -> String {
     let items =
-      items(path == "/" ? feed?.name : feed?.permanentName)
+      items(path == "/" && !isPermanent ? feed?.name : feed?.permanentName)
       + (place.map { [URLQueryItem(name: "place", value: "\($0)")] } ?? [])
     guard !items.isEmpty else { return path }
     var parts = URLComponents()

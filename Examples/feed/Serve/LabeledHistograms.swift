@@ -25,7 +25,7 @@ struct LabeledHistograms {
   var text: String {
     var text = "# HELP \(name) \(help)\n# TYPE \(name) histogram\n"
     for (values, histogram) in histograms.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-      let pairs = zip(labels, values).filter { !$1.isEmpty }.map { "\($0)=\"\(GalleryMetrics.label($1))\"" }
+      let pairs = zip(labels, values).filter { !$1.isEmpty }.map { "\($0)=\"\($1.metricLabel)\"" }
       text += histogram.text(name, pairs.joined(separator: ","))
     }
     return text

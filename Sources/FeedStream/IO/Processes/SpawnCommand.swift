@@ -98,7 +98,8 @@ extension Subprocess.Environment {
   /// The variables as `name=value` with a null at the end; `nil` for this process's environment, unchanged.
   fileprivate func variables(for program: String) throws(SystemError) -> [[CChar]]? {
     if inherits, changes.isEmpty { return nil }
-    for (name, value) in changes where name.isEmpty || (name + (value ?? "")).contains("\0") || name.contains("=") {
+    for (name, value) in changes
+    where name.isEmpty || (name + (value ?? "")).utf8.contains(0) || name.utf8.contains(UInt8(ascii: "=")) {
       throw SystemError("set the variable \(name.debugDescription) for", program, code: EINVAL)
     }
     func bytes(_ text: UnsafePointer<CChar>) -> [CChar] { Array(UnsafeBufferPointer(start: text, count: strlen(text))) }
