@@ -138,7 +138,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       let refused = try await user.feed("subscriptions", "rename", "1", long)
       #expect(refused.status == 1 && refused.output == "")
       #expect(refused.errors.contains("was not changed, because the new list could not be read again. The new list"))
-      #expect(refused.errors.contains("This is the outline \"yyy"))
+      #expect(!refused.errors.contains("This is the outline"))
       #expect(try await user.feed("subscriptions").output == list.output)
     }
   }

@@ -81,7 +81,7 @@ private final class FeedChangesReader<Output>: PullSource {
   private var pause: (any Cancellable)?
   /// The failure of the watch that was delivered, if the store hasn't been read since with a working watch.
   private var reported: FeedStoreError?
-  /// The pause until feeds that couldn't be read are read again.
+  /// The pause after a reading in which a feed couldn't be read.
   private var retry: (any Cancellable)?
 
   init(_ changes: FeedChanges<Output>) {
@@ -107,7 +107,7 @@ private final class FeedChangesReader<Output>: PullSource {
         }
       }
     }
-    guard isStale, reading == nil else { return false }
+    guard isStale, reading == nil, retry == nil else { return false }
     isStale = false
     reading = worker.perform { [views] in
       views.changes()
@@ -127,13 +127,16 @@ private final class FeedChangesReader<Output>: PullSource {
     return false
   }
 
-  /// Reads the store again after a pause if a feed couldn't be read, even if nothing is saved in the meantime.
+  /// Reads the store again no earlier than after a pause if a feed couldn't be read, even if nothing is saved in the
+  /// meantime. Without the pause, a failed reading would be repeated immediately, because it closes the cache file,
+  /// which deletes files beside it, and so looks like a change.
   private func readAgainLater(for subscription: PullSubscription<Output, FeedStoreError>) {
     retry.take()?.cancel()
-    guard views.mayReadMoreLater else { return }
+    guard views.hasFailures else { return }
     retry = changes.scheduler.once(after: Duration.seconds(1)) { [weak self, weak subscription] in
-      self?.retry = nil
-      self?.isStale = true
+      guard let self else { return }
+      retry = nil
+      if views.mayReadMoreLater { isStale = true }
       subscription?.serve()
     }
   }

@@ -17,6 +17,9 @@ final class SavedViews: Sendable {
     self.store = store
   }
 
+  /// True if the last call of ``changes()`` couldn't read a feed.
+  var hasFailures: Bool { failures.withLock { !$0.isEmpty } }
+
   /// True if the last call of ``changes()`` couldn't read a feed, for a reason that may pass without a save.
   var mayReadMoreLater: Bool {
     failures.withLock { failures in

@@ -44,19 +44,27 @@ public final class DiskImageStore: ImageStore {
   public typealias KeptImages = @Sendable () throws(FeedStoreError) -> Set<URL>
 
   public func retrieve(for url: URL, now: Date) throws(FeedStoreError) -> Saved<FetchedImage>? {
-    try perform(.retrieval) { index in
-      guard let row = try index.row(for: url, creating: false) else { return nil }
-      guard let file = try file(of: url) else {
+    let found: Result<Saved<FetchedImage>?, any Error> = try perform(.retrieval) { index in
+      guard let row = try index.row(for: url, creating: false) else { return .success(nil) }
+      let file: ImageFile?
+      // An error thrown here would close the index.
+      do { file = try self.file(of: url) } catch { return .failure(error) }
+      guard let file else {
         // Another process may be saving the image.
-        try index.forgetUnused(url, now: now) { try file(of: url) == nil }
-        return nil
+        try index.forgetUnused(url, now: now) {
+          do { return try self.file(of: url) == nil } catch { return false }
+        }
+        return .success(nil)
       }
       try index.touch(url, row, now: now)
       // The row describes an older file if a process ended, or another one saved the image, between the two.
-      if file.image.timestamp > row.timestamp { return file.image }
+      if file.image.timestamp > row.timestamp { return .success(file.image) }
       // Otherwise the row is as new as the file, or newer: renewing an unchanged image updates only its row.
       let image = FetchedImage(file.image.value.data, lifetime: row.lifetime)
-      return Saved(image, timestamp: row.timestamp, validators: row.validators)
+      return .success(Saved(image, timestamp: row.timestamp, validators: row.validators))
+    }
+    do { return try found.get() } catch {
+      throw FeedStoreError(.retrieval, FeedDatabaseFailure(error).cause, place: folder)
     }
   }
 
@@ -64,8 +72,9 @@ public final class DiskImageStore: ImageStore {
   public func save(_ image: Saved<FetchedImage>, for url: URL, now: Date) throws(FeedStoreError) -> Bool {
     let bytes = ImageFile(url: url, image: image).bytes
     return try perform(.insertion) { index in
-      // A file that can't be read is replaced.
-      if let row = try index.row(for: url, creating: true), (try? file(of: url))?.image.value.data == image.value.data,
+      // A file that can't be read is replaced, and so is one that was saved while the clock was ahead.
+      if let row = try index.row(for: url, creating: true), let file = try? file(of: url),
+        file.image.value.data == image.value.data, file.image.timestamp <= image.timestamp,
         try index.renew(url, row, with: image, now: now)
       {
         return true

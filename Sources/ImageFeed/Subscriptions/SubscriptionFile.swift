@@ -54,7 +54,7 @@ public struct SubscriptionFile: Sendable {
       guard list != old else { return result }
       // Feeds that haven't arrived would be lost, and the new list would look complete.
       if let old, old.isCutOff { throw SubscriptionFileError.cutOff(path) }
-      try write(document(of: list))
+      try write(document(of: list, after: old))
       return result
     }
   }
@@ -100,13 +100,15 @@ public struct SubscriptionFile: Sendable {
   }
 
   /// The bytes of a list, which can be read again.
-  private func document(of list: OPML) throws(SubscriptionFileError) -> Data {
+  ///
+  /// - Parameter old: the list before the change.
+  private func document(of list: OPML, after old: OPML? = nil) throws(SubscriptionFileError) -> Data {
     let bytes = [UInt8](list.document.utf8)
     do throws(FeedFormatError) {
       _ = try OPML(parsing: bytes)
     } catch {
-      // Name the outline: other software may have written it, and it prevents every change of the list.
-      let name = list.outline(causing: error).flatMap { outline in
+      // Name an outline that other software has written, because it prevents every change of the list.
+      let name = old?.outline(causing: error).flatMap { outline in
         outline.name ?? outline.webAddress.flatMap { URL(string: $0)?.host() }
       }
       throw .overLimit(path, error, outline: name)

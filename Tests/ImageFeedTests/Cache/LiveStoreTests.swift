@@ -206,6 +206,31 @@ import Testing
     subscription.cancel()
   }
 
+  @Test func `a store that can't be read isn't read more than once a second, however often it seems to change`() throws
+  {
+    let world = World()
+    try world.save(Self.two)
+    let reads = Atomic(0)
+    world.disk.setFaults { step, _ in
+      if step == .read { reads.add(1, ordering: .relaxed) }
+      return .fail(.busy)
+    }
+    let subscription = world.disk.changes(of: [address, otherAddress], on: world.time)
+      .sink { _ in
+      } receiveValue: { _ in
+      }
+    var count = 0
+    for _ in 0..<100 {
+      // This fails, too, but the watch is notified of it.
+      _ = try? world.disk.replace(for: address, with: CachedFeed(images: [], timestamp: noon), now: noon)
+      reads.store(0, ordering: .relaxed)
+      world.time.advance(by: .milliseconds(50))
+      count += reads.load(ordering: .relaxed)
+    }
+    #expect((1...6).contains(count))
+    subscription.cancel()
+  }
+
   @Test func `a damaged feed is reported once, however often other feeds are saved`() throws {
     let world = World()
     try world.save(Self.two)

@@ -385,6 +385,13 @@ import Testing
     #expect(try store.retrieve(for: imageURL, now: noon + 100) == new, "the file has been replaced, but not its row")
   }
 
+  @Test func `an image that was saved while the clock was ahead is renewed`() throws {
+    let store = makeStore()
+    try store.save(makeSavedImage(at: noon + 1_000_000), for: imageURL, now: noon + 1_000_000)
+    try store.save(makeSavedImage(), for: imageURL, now: noon)
+    #expect(try makeStore().retrieve(for: imageURL, now: noon)?.timestamp == noon)
+  }
+
   @Test func `an image isn't renewed if another process has replaced it meanwhile`() throws {
     let (store, index) = (makeStore(), makeIndex())
     let old = try makeSavedImage(1, validators: FeedValidators(etag: "\"old\""))
