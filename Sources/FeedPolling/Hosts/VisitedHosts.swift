@@ -19,14 +19,14 @@ final class VisitedHosts {
 
   /// - Parameters:
   ///   - timeout: the time limit of one request.
-  ///   - claim: the reservation of the first host; `nil` if it isn't reserved here.
+  ///   - held: the reservations of hosts that are known already.
   ///   - purpose: names the requests, as in `for an item's page`.
   init(
-    _ visits: HostVisits, gap: Duration, timeout: Duration, holding claim: HostClaim? = nil,
+    _ visits: HostVisits, gap: Duration, timeout: Duration, holding held: [HostClaim] = [],
     purpose: String = "to a redirected request"
   ) {
     (self.visits, self.gap, lease, self.purpose) = (visits, gap, Self.duration(timeout), purpose)
-    if let claim { claims[claim.host] = claim }
+    for claim in held { claims[claim.host] = claim }
   }
 
   /// The time for which a host is reserved for a poll. If this process ends, others don't wait for the rest of it.

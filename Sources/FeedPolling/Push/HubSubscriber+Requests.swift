@@ -3,8 +3,8 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The requests to hubs: one at a time. A host of hubs that doesn't work gets one request for all of its feeds, as does a
-/// hub's URL that leads to another host that doesn't work. A hub that refuses a feed works.
+/// The requests to hubs: one at a time. A host of hubs that doesn't work gets one request for all of its feeds, as does
+/// a hub's URL that leads to another host that doesn't work. A hub that refuses a feed works.
 extension HubSubscriber {
   /// Adjusts the times if the clock was set back: what was due in an hour stays due in an hour.
   func noticeClock() {
@@ -176,7 +176,8 @@ extension HubSubscriber {
       }
     }
     let visited = VisitedHosts(
-      visits, gap: options.gap, timeout: timeout, holding: claim.take(), purpose: "to a request for a subscription")
+      visits, gap: options.gap, timeout: timeout, holding: claim.take().map { [$0] } ?? [],
+      purpose: "to a request for a subscription")
     let guarded = visited.client(client, on: scheduler)
     hosts = (visited, guarded)
     return guarded
@@ -207,7 +208,15 @@ extension HubSubscriber {
     let part = isOfHost ? hub.pollingHost : hub.absoluteString
     fail(&entry, trouble, pausing: pause ?? .zero, of: works ? nil : part)
     set(entry, of: address)
-    if works { worked(entry.lease.link) } else if !isOfHost { worked(hub.pollingHost) }
+    if works {
+      worked(entry.lease.link)
+    } else if isOfHost {
+      // Nothing is known about the other host.
+      failed[hub.absoluteString]?.opens = now()
+      failed[hub.absoluteString]?.isTried = false
+    } else {
+      worked(hub.pollingHost)
+    }
   }
 
   private func ended() {

@@ -229,10 +229,13 @@ extension PollClaim {
     var host = savedHost ?? HostHealth(name: self.host)
     host.correctClock(now: now)
     var feed = savedFeed ?? self.feed
+    // Another process's request, of which this one knew, has ended.
+    let hasEnded = self.feed.begun != nil && savedFeed.map { $0.begun == nil } ?? false
     // The response to the ended process's request will never arrive.
     if host.forgetEndedHolder() { feed.begun = nil }
     // Another process has requested the feed since this one last checked. A time from a wrong clock doesn't count.
-    if let asked = feed.asked, asked != self.feed.asked, asked <= now + FeedCachePolicy.clockTolerance.seconds,
+    if let asked = feed.asked, asked != self.feed.asked || hasEnded,
+      asked <= now + FeedCachePolicy.clockTolerance.seconds,
       asked > self.feed.asked ?? .distantPast || feed.due.map({ $0 > now }) ?? false
     {
       return (.notDue(feed), feed, host)

@@ -6,20 +6,31 @@ import ImageFeed
 /// One visit to a page: claims the host, sends the request, and records the result.
 extension PageImageFinder {
   func visit(_ index: Int) {
-    pages[index].claim = visits.claim(
-      pages[index].host, lease: options.timeout + .seconds(5), gap: options.gap
-    ) { [weak self] in self?.claimed(index, $0) }
+    let (own, turn) = (pages[index].host, pages[index].turn)
+    // If a redirect's target is still closed, the page's own host gets no request.
+    claim(turn == own ? [own] : [turn, own], for: index)
   }
 
-  private func claimed(_ index: Int, _ result: Result<HostHealth?, FeedStoreError>) {
+  /// Claims hosts, one after another, and then sends the request.
+  private func claim(_ hosts: ArraySlice<String>, for index: Int) {
+    guard let host = hosts.first else { return request(index) }
+    let claim = visits.claim(host, lease: options.timeout + .seconds(5), gap: options.gap) { [weak self] in
+      self?.claimed(index, $0, before: hosts.dropFirst())
+    }
+    pages[index].claims.append(claim)
+  }
+
+  private func claimed(_ index: Int, _ result: Result<HostHealth?, FeedStoreError>, before others: ArraySlice<String>) {
     switch result {
+    case .success(nil): claim(others, for: index)
     case .success(let host?):
+      cancelClaims(of: index)
       let opens = host.reopens(at: cache.now()).timeIntervalSince1970
       // A page in the queue of a redirect's target doesn't hold up the others there.
       let isOwnTurn = pages[index].turn == host.name
       putOff(index, until: opens, hostOpens: isOwnTurn ? opens : -.infinity)
-    case .success(nil): request(index)
     case .failure(let error):
+      cancelClaims(of: index)
       options.report(error)
       ended(index, hostOpens: -.infinity)
     }
@@ -28,8 +39,8 @@ extension PageImageFinder {
   private func request(_ index: Int) {
     let page = pages[index]
     let hosts = VisitedHosts(
-      visits, gap: options.gap, timeout: options.timeout, holding: pages[index].claim.take(),
-      purpose: "for an item's page")
+      visits, gap: options.gap, timeout: options.timeout, holding: page.claims, purpose: "for an item's page")
+    pages[index].claims = []
     let client = hosts.client(client, on: scheduler)
     pages[index].hosts = (hosts, client)
     var request = HTTPRequest(
@@ -71,9 +82,13 @@ extension PageImageFinder {
   /// Requests a page again when a host opens.
   private func putOff(_ index: Int, until due: Double, hostOpens opens: Double) {
     queue.ended(index, due: due, hostOpens: opens)
-    // Found images don't wait for it.
-    fillIfDue(pages[index].feed, isPatient: due <= now + options.patience.seconds)
     pump()
+  }
+
+  /// Frees the hosts of a page that isn't requested.
+  func cancelClaims(of index: Int) {
+    for claim in pages[index].claims { claim.cancel() }
+    pages[index].claims = []
   }
 
   /// Frees the hosts of a page's request.
@@ -86,7 +101,7 @@ extension PageImageFinder {
     let address = pages[index].feed
     queue.ended(index, due: nil, hostOpens: opens)
     waiting[address]?.remove(pages[index].page.id)
-    fillIfDue(address)
+    if waiting[address]?.isEmpty != false { fill(address) }
     pump()
   }
 
@@ -98,20 +113,17 @@ extension PageImageFinder {
     case .nothing: image = nil
     case .later, nil: return
     }
-    if image != nil, feeds[page.feed]?.found == nil { feeds[page.feed]?.found = scheduler.now }
     let (book, id, address) = (book, page.page.id, page.feed)
+    if image != nil, let feed = feeds[address], feed.patience == nil {
+      feeds[address]?.patience = scheduler.once(after: .init(options.patience)) { [weak self] in self?.fill(address) }
+    }
     perform { () throws(FeedStoreError) in try book.note(image, of: id, in: address) }
   }
 
-  /// Delivers a feed with its found images when none of its pages is pending, or the first image has waited long
-  /// enough.
-  ///
-  /// - Parameter isPatient: false if a pending page can't be requested for some time.
-  private func fillIfDue(_ address: URL, isPatient: Bool = true) {
-    guard let feed = feeds[address], let found = feed.found else { return }
-    let isPatient = isPatient && found.distance(to: scheduler.now) < StreamInstant.Stride(options.patience)
-    guard waiting[address]?.isEmpty != false || !isPatient else { return }
-    feeds[address]?.found = nil
+  /// Delivers a feed with its found images, if there are new ones.
+  private func fill(_ address: URL) {
+    guard let patience = feeds[address]?.patience.take() else { return }
+    patience.cancel()
     let (book, now) = (book, cache.now)
     cache.worker.perform {
       () throws(FeedStoreError) in

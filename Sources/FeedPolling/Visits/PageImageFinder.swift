@@ -33,7 +33,8 @@ package final class PageImageFinder {
   struct Page {
     let feed: URL
     let page: PageImageBook.Page
-    var claim: HostClaim?
+    /// The claims of its hosts, before its request.
+    var claims: [HostClaim] = []
     var visit: (any Cancellable)?
     /// The hosts of the running request: the page's, and those that redirects led to.
     var hosts: (visited: VisitedHosts, client: GuardedClient)?
@@ -51,8 +52,8 @@ package final class PageImageFinder {
   struct Feed {
     var source: LoadSource
     var isPrivate: Bool?
-    /// The time when the first image that is not yet shown was found.
-    var found: StreamInstant?
+    /// Ends the time for which found images wait for others; `nil` if there are no new ones.
+    var patience: (any Cancellable)?
   }
 
   let book: PageImageBook
@@ -166,9 +167,10 @@ package final class PageImageFinder {
     clock.cancel()
     for index in pages.indices {
       pages[index].visit.take()?.cancel()
-      pages[index].claim.take()?.cancel()
+      cancelClaims(of: index)
       endVisits(of: index)
     }
+    for address in feeds.keys { feeds[address]?.patience.take()?.cancel() }
     visits.cancel()
     emitter.take()?.send(completion: .finished)
   }

@@ -375,6 +375,27 @@ private let feedTopic = "https://example.com/self"
     place.stop()
   }
 
+  @Test func `feeds of a hub that redirected wait for its host only as long as that host doesn't work`() {
+    let place = Place()
+    var requests = 0
+    place.network.serve("hub.example") { [unowned place] request, _ in
+      requests += 1
+      switch requests {
+      case 1: return .answer(status: 308, headers: [("Location", "https://other.example/")], Data())
+      case 2: return .answer(status: 503, Data())
+      default: return place.subscribed(request.request)
+      }
+    }
+    place.network.serve("other.example") { _, _ in .drop(.connect) }
+    place.start()
+    place.addFeeds(5)
+    place.pass(1000)
+    #expect(requests == 2)
+    place.pass(500)
+    #expect(place.hubs.entries.values.allSatisfy { $0.lease.until != nil }, "ten minutes after the second failure")
+    place.stop()
+  }
+
   @Test func `a hub that refuses one feed gets the requests of its other feeds`() {
     let place = started { $0.manner = .forbidsOne }
     place.addFeeds(20)

@@ -251,13 +251,59 @@ import Testing
     place.stop()
   }
 
-  @Test func `pages that redirect to a host that rests for long wait in that host's queue`() {
+  @Test func `a found image doesn't wait for pages that were put off before`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      switch request.request.url.path {
+      case "/feed": Self.feed((1...4).map { ($0, false) })
+      case "/p4": Self.page("/found4.png")
+      case let path: .answer(status: 302, headers: [("Location", "https://other.example\(path)")], Data())
+      }
+    }
+    var other = HostHealth(name: "other.example")
+    other.pausedUntil = noon + 600
+    place.store.save(other)
+    place.network.serve("other.example") { _, _ in Self.page("/found.png") }
+    place.start()
+    place.time.advance(by: .seconds(20))
+    #expect(place.shown == ["found4.png"])
+    place.stop()
+  }
+
+  @Test func `a page that redirects to a paused host isn't requested while the pause is extended`() {
+    let place = redirecting(1)
+    place.network.serve("other.example") { _, _ in Self.page("/found1.png") }
+    place.start()
+    var other = HostHealth(name: "other.example")
+    for end in [100.0, 200, 300] {
+      other.pausedUntil = noon + end
+      place.store.save(other)
+      place.time.advance(by: .seconds(end == 100 ? 90 : 100))
+    }
+    #expect(place.visits.map { $0.request.url.host() } == ["example.com"])
+    place.time.advance(by: .seconds(20))
+    #expect(place.visits.map { $0.request.url.host() } == ["example.com", "example.com", "other.example"])
+    #expect(place.shown == ["found1.png"])
+    place.stop()
+  }
+
+  @Test(arguments: [true, false])
+  func `pages that redirect to a host that rests for long wait in that host's queue`(isStated: Bool) {
     let place = redirecting(4)
-    place.network.serve("other.example") { request, _ in
+    var headers: HTTPHeaders = [
+      ("Content-Type", "text/html"), ("RateLimit", "\"d\";r=1;t=600"), ("RateLimit-Policy", "\"d\";q=100;w=3600"),
+    ]
+    if !isStated {
+      headers = [("Content-Type", "text/html")]
+      var (other, pace) = (HostHealth(name: "other.example"), HostPace())
+      (pace.gap, pace.refusals) = (600, 3)
+      other.pace = pace
+      place.store.save(other)
+    }
+    place.network.serve("other.example") { [headers] request, _ in
       .answer(
-        headers: [
-          ("Content-Type", "text/html"), ("RateLimit", "\"d\";r=1;t=600"), ("RateLimit-Policy", "\"d\";q=100;w=3600"),
-        ], Data("<meta property='og:image' content='/found\(request.request.url.path.dropFirst(2)).png'>".utf8))
+        headers: headers,
+        Data("<meta property='og:image' content='/found\(request.request.url.path.dropFirst(2)).png'>".utf8))
     }
     place.start(every: .seconds(24 * 3600))
     place.time.advance(by: .seconds(500))

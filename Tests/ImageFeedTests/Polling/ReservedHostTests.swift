@@ -56,18 +56,6 @@ import Testing
         cache: FeedCache(store: store, on: time, now: { clock.now }), store: store, on: time, options: options)
     }
 
-    /// Saves a host's state, as the completion of a poll does.
-    func save(_ host: HostHealth) {
-      let lease = PollLease(
-        feed: FeedHealth(address: URL(string: "https://\(host.name)/known")!), host: host.name,
-        saved: FeedValidators(), since: nil)
-      let decision = PollDecision(time: noon, request: "", outcome: "", due: nil, rule: .interval, reason: "")
-      let completion = PollCompletion(of: lease, nil, now: noon) { _ in
-        PollRecord(feed: lease.feed, host: host, decision: decision, outcome: .unchanged)
-      }
-      _ = store.carryOut([.completion(completion)])
-    }
-
     func health(_ address: String) throws -> FeedHealth? { try store.health(of: [URL(string: address)!])[0] }
 
     func requests(to host: String) -> [VirtualExchange] { network.log.filter { $0.request.url.host() == host } }
@@ -259,7 +247,7 @@ import Testing
     var (host, pace) = (HostHealth(name: "a.example"), HostPace())
     (pace.gap, pace.refusals) = (600, 3)
     host.pace = pace
-    place.save(host)
+    place.store.save(host)
     _ = place.store.carryOut([.visit(HostVisit(host: "b.example", now: noon, lease: .seconds(20)))])
     let recorder = place.poller(["https://a.example/feed"]).record(on: place.time)
     place.time.advance(by: .seconds(40))
@@ -303,13 +291,28 @@ import Testing
     recorder.cancel()
   }
 
+  @Test func `two pollers poll a feed at its interval, even if a response takes longer than that`() {
+    let place = Place()
+    place.latency = 15
+    let first = place.poller(["https://new.example/a"], every: .seconds(10)).record(on: place.time)
+    place.time.advance(by: .seconds(1))
+    let second = place.poller(["https://new.example/a"], every: .seconds(10)).record(on: place.time)
+    place.time.advance(by: .seconds(300))
+    #expect(place.shortestGap(of: "new.example") >= 9.9, "the interval begins with the response")
+    #expect(place.requests(to: "new.example").count >= 10)
+    for recorder in [first, second] {
+      #expect(recorder.values.last.map { (try? $0.result.get()) != nil } == true)
+      recorder.cancel()
+    }
+  }
+
   @Test func `a poll doesn't wait for a host that rests for longer, and is due when that host opens`() throws {
     let place = Place()
     place.redirect(Self.olds, status: 302)
     var (host, pace) = (HostHealth(name: "new.example"), HostPace())
     (pace.gap, pace.refusals) = (600, 3)
     (host.pace, host.next) = (pace, noon + 600)
-    place.save(host)
+    place.store.save(host)
     let recorder = place.poller([Self.oldFeeds[0]], every: .seconds(60)).record(on: place.time)
     place.time.advance(by: .seconds(5))
     #expect(recorder.values.count == 1)
@@ -412,5 +415,19 @@ extension AnyCancellable {
   fileprivate func cancelled(after seconds: Int, on time: VirtualTimeScheduler) {
     time.advance(by: .seconds(seconds))
     cancel()
+  }
+}
+
+extension PollStore {
+  /// Saves a host's state, as the completion of a poll does.
+  func save(_ host: HostHealth) {
+    let lease = PollLease(
+      feed: FeedHealth(address: URL(string: "https://\(host.name)/known")!), host: host.name,
+      saved: FeedValidators(), since: nil)
+    let decision = PollDecision(time: noon, request: "", outcome: "", due: nil, rule: .interval, reason: "")
+    let completion = PollCompletion(of: lease, nil, now: noon) { _ in
+      PollRecord(feed: lease.feed, host: host, decision: decision, outcome: .unchanged)
+    }
+    _ = carryOut([.completion(completion)])
   }
 }
