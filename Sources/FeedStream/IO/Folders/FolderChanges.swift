@@ -25,7 +25,8 @@ extension Folder {
   /// that change goes unnoticed. Network file systems don't announce changes by other machines.
   ///
   /// **Demand:** announcements are collected from the first request on. **Failure:** the system's error; `ENOENT` when
-  /// the folder has vanished or another folder has taken its name. **Cancellation:** ends the watch. **Policy:** holds
+  /// the folder has vanished or another folder has taken its name, which is noticed at once or, if the system didn't
+  /// announce it, at the next check. **Cancellation:** ends the watch. **Policy:** holds
   /// each change once, up to 1,024.
   ///
   /// - Parameters:
@@ -77,6 +78,8 @@ private final class ChangesSubscription: GuardedSubscription {
   private var status: FileStatus?
   /// True if a change to the list of entries was announced since the last check.
   private var isAnnounced = false
+  /// True if the folder itself has changed since the running check began.
+  private var looksAgain = false
 
   init(_ changes: Publishers.FolderChanges, _ down: ErasedSubscriber<FolderChange, SystemError>) {
     self.down = down
@@ -104,6 +107,8 @@ private final class ChangesSubscription: GuardedSubscription {
 
   private func announced(_ hint: FolderHint) {
     if hint.kind == .entry { isAnnounced = true }
+    // libuv announces a change to the folder itself, such as its deletion, under the folder's own name.
+    if hint.kind == .entry, hint.name.map({ path == $0 || path.hasSuffix("/" + $0) }) ?? true { lookNow() }
     switch (hint.name, hint.kind) {
     case (nil, _): add(.unknown)
     case (let name?, .entry): add(.entry(name))
@@ -127,8 +132,18 @@ private final class ChangesSubscription: GuardedSubscription {
     isServing = false
   }
 
+  private func lookNow() {
+    guard let pause = pause.take() else {
+      looksAgain = true
+      return
+    }
+    pause.cancel()
+    look()
+  }
+
   /// Checks for unannounced changes to the list of entries.
   private func look() {
+    looksAgain = false
     guard down != nil else { return }
     job = scheduler.offload { [files = scheduler.files, path] in
       Result { () throws(SystemError) in try files.status(of: path) }
@@ -153,6 +168,7 @@ private final class ChangesSubscription: GuardedSubscription {
       isAnnounced = false
     }
     guard down != nil else { return }
+    if looksAgain { return look() }
     pause = scheduler.once(after: interval) { [weak self] in self?.look() }
   }
 

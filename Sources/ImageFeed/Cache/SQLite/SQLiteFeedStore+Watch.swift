@@ -26,6 +26,10 @@ private final class FileWatch: Cancellable {
   private var echo: (any Cancellable)?
   /// True if another change was reported during the delay.
   private var isFollowed = false
+  /// The folder, if it may have vanished.
+  private var doubtful: String?
+  /// The check whether the folder is still there.
+  private var check: (any Cancellable)?
 
   init(
     _ file: CacheFile, on scheduler: any LoopScheduler, _ changed: @escaping (Result<Void, FeedStoreError>) -> Void
@@ -63,10 +67,23 @@ private final class FileWatch: Cancellable {
       }
       .sink { [weak self, path = file.path] completion in
         if case .failure(let error) = completion { self?.fail(.retrieval(.inputOutput("\(error)"), place: path)) }
-      } receiveValue: { [weak self] _ in
+      } receiveValue: { [weak self] change in
+        if change == .entry(name) { self?.doubtful = folder }
         self?.announce()
       }
     changed?(.success(()))
+  }
+
+  /// Fails if the folder has vanished with the file. The system announces that only after the last process has closed
+  /// the file, which may take until the next check.
+  private func checkFolder(_ folder: String) {
+    check?.cancel()
+    check = SerialWorker(on: scheduler).perform {
+      CacheFile.identity(of: folder) == nil
+    } completion: { [weak self] (result: Result<Bool, Never>) in
+      guard let self, result.get() else { return }
+      fail(.retrieval(.inputOutput("\(SystemError("watch", folder, code: ENOENT))"), place: file.path))
+    }
   }
 
   private func announce() {
@@ -79,6 +96,7 @@ private final class FileWatch: Cancellable {
     echo = scheduler.once(after: Self.echo) { [weak self] in
       guard let self else { return }
       echo = nil
+      if let folder = doubtful.take() { checkFolder(folder) }
       if isFollowed { setEcho() }
       isFollowed = false
       changed?(.success(()))
@@ -93,6 +111,6 @@ private final class FileWatch: Cancellable {
 
   func cancel() {
     changed = nil
-    for one in [work.take(), echo.take()] { one?.cancel() }
+    for one in [work.take(), echo.take(), check.take()] { one?.cancel() }
   }
 }
