@@ -99,7 +99,7 @@ extension Gallery {
   func permanentName(ofFeed address: URL) -> String { "_\(digest(of: address.absoluteString))" }
 
   /// The feed with this name, this permanent name or, if there is none, at this number, counted from 0.
-  func feed(_ name: String) -> GalleryQuery.Feed {
+  func feed(_ name: String) -> GalleryQuery.NamedFeed {
     let names = feedNames
     let place =
       name.hasPrefix("_")
@@ -107,14 +107,14 @@ extension Gallery {
       : names.firstIndex(of: name) ?? Int(name).flatMap { sources.indices.contains($0) ? $0 : nil }
     guard let place else {
       let unknown = String(name.prefix(500))
-      return GalleryQuery.Feed(name: unknown, permanentName: unknown, address: nil)
+      return GalleryQuery.NamedFeed(name: unknown, permanentName: unknown, address: nil)
     }
     let address = sources[place].address
-    return GalleryQuery.Feed(name: names[place], permanentName: permanentName(ofFeed: address), address: address)
+    return GalleryQuery.NamedFeed(name: names[place], permanentName: permanentName(ofFeed: address), address: address)
   }
 
   /// The feed's position; `nil` if it isn't in the list.
-  func place(of feed: GalleryQuery.Feed) -> Int? {
+  func place(of feed: GalleryQuery.NamedFeed) -> Int? {
     feed.address.flatMap { address in sources.firstIndex { $0.address == address } }
   }
 

@@ -13,13 +13,13 @@ struct GalleryQuery: Equatable {
   /// The folder of the feeds: its name, preceded by the names of the folders that contain it
   /// (``Gallery/Source/folder``).
   var folder: String?
-  var feed: Feed?
+  var feed: NamedFeed?
   var place: SeenPage.Place?
 
   init() {}
 
   /// A feed, as chosen by a page's URL.
-  struct Feed: Equatable {
+  struct NamedFeed: Equatable {
     /// The name in the URLs of pages (``Gallery/feedNames``); it changes with the feed's title and the list of feeds.
     let name: String
     /// The name in URLs that other programs keep (``Gallery/permanentName(ofFeed:)``).
