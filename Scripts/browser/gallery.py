@@ -241,11 +241,13 @@ def races(people, gallery, origin):
     people.leave(page)
 
     page = people.visit(gallery.address)
-    delayed(page, "**/?q=*", 1, times=1)
+    held = []
+    page.route("**/?q=*", held.append, times=1)
     page.fill("#words", "moon")
     page.wait_for_timeout(400)
     page.locator(".image").first.click()
-    page.wait_for_timeout(2_000)
+    held[0].continue_()
+    page.wait_for_timeout(1_000)
     expect("an image that is enlarged during a search can be left with the arrow keys", page.locator("[value=next]").is_enabled())
     page.keyboard.press("Escape")
     until(page, "document.querySelectorAll('#gallery > li').length === 1")

@@ -31,7 +31,8 @@ extension Gallery {
         images[image.key] = named
       }
       guard count > Self.most else { return }
-      var excess = Self.most / 2
+      // Those of replaced entries are dropped anyway.
+      var excess = items.values.reduce(0) { $0 + $1.entry.images.count } - Self.most / 2
       change { entry in
         guard excess > 0 else { return entry }
         excess -= entry.images.count

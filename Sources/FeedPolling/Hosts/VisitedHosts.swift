@@ -73,16 +73,17 @@ final class VisitedHosts {
     }
   }
 
-  /// Frees the hosts, which then rest, as after any request.
+  /// Frees the hosts. Those that received a request then rest, as after any request.
   ///
-  /// - Parameter responses: what the hosts have responded.
+  /// - Parameter responses: what the hosts that received a request have responded.
   /// - Returns: the states of the hosts, by name.
   @discardableResult func end(_ responses: [GuardedClient.Visited]) -> [String: HostHealth] {
     let claims = claims
     self.claims = [:]
     return Dictionary(
       uniqueKeysWithValues: claims.map { host, claim in
-        (host, claim.end(after: responses.first { $0.host == host }?.response, purpose))
+        let visited = responses.first { $0.host == host }
+        return (host, visited.map { claim.end(after: $0.response, purpose) } ?? claim.freeUnused())
       })
   }
 }

@@ -50,11 +50,16 @@ extension PollingRun {
     members[index].health = health
     toShow.append(index)
     moveIfNeeded(index)
+    // The other process's request was sent before the hub announced the change.
+    if let announced = members[index].announced, health.asked.map({ $0 < announced }) ?? true {
+      members[index].isAnnounced = true
+    }
     ended(index, health.due, hostOpens: .distantPast)
   }
 
   private func begin(_ lease: PollLease, _ index: Int) {
     let (polled, cache) = (members[index].polled, poller.cache)
+    members[index].announced = nil
     var lease = lease
     if let hubs = poller.hubs { lease.feed.push = hubs.lease(of: polled.address) }
     let pace = lease.pace
@@ -128,6 +133,7 @@ extension PollingRun {
     guard let index = places[address], !members[index].isRemoved else { return }
     let health = members[index].health
     guard !health.isGone else { return }
+    members[index].announced = now
     guard members[index].poll == nil else {
       members[index].isAnnounced = true
       return

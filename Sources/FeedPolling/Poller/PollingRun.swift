@@ -26,6 +26,8 @@ final class PollingRun: Subscription {
     var hasMoved = false
     /// True if the feed's hub has announced a change since the running poll began.
     var isAnnounced = false
+    /// The time when the hub announced a change that no poll of this run has loaded.
+    var announced: Date?
   }
 
   /// The delay, in seconds, beyond which a feed counts as missed. Missed feeds are spread out, at most one per second

@@ -102,14 +102,23 @@ final class HostClaim: Cancellable {
   fileprivate func decide(_ answer: Result<PollAnswer, FeedStoreError>) {
     let closed = answer.map { answer -> HostHealth? in if case .visit(let host) = answer { host } else { nil } }
     if case .success(nil) = closed { isGranted = true }
-    if isOver { free(state(after: nil, "")) }
+    if isOver { freeUnused() }
     decided.take()?(closed)
   }
 
-  /// Frees the host of a request that is not sent, or was cancelled.
+  /// Frees the host of a request that was cancelled.
   func cancel() {
     guard !isOver else { return }
     end(after: nil, "")
+  }
+
+  /// Frees the host, to which no request was sent, so that it doesn't rest.
+  @discardableResult func freeUnused() -> HostHealth {
+    (isOver, decided) = (true, nil)
+    var state = HostHealth(name: visit.host)
+    state.next = visits.cache.now()
+    free(state, isUnused: true)
+    return state
   }
 
   /// Frees the host after a request, and records a pause that it has requested.
@@ -142,9 +151,11 @@ final class HostClaim: Cancellable {
     return state
   }
 
-  private func free(_ state: HostHealth) {
+  private func free(_ state: HostHealth, isUnused: Bool = false) {
     guard isGranted else { return }
     isGranted = false
-    visits.free(HostRelease(state, reserved: visit.reserved, ended: visits.cache.now()))
+    var release = HostRelease(state, reserved: visit.reserved, ended: visits.cache.now())
+    release.isUnused = isUnused
+    visits.free(release)
   }
 }

@@ -37,6 +37,8 @@ public struct HostRelease: Hashable, Sendable {
   /// The time at which the request ended. From then on, the host rests for its known pace, unless ``host`` states a
   /// later time.
   public var ended: Date
+  /// True if no request was sent to the host, which then doesn't rest.
+  var isUnused = false
   /// The request that was cancelled, if it was for a feed: others needn't wait for its result.
   var abandoned: AbandonedRequest?
 
@@ -55,7 +57,7 @@ public struct HostRelease: Hashable, Sendable {
     var host = host
     // The known pace of the host is kept.
     host.pace = saved?.pace?.remembered(at: ended)
-    if let pace = host.pace { host.next = max(host.next ?? ended, ended + pace.rest) }
+    if let pace = host.pace, !isUnused { host.next = max(host.next ?? ended, ended + pace.rest) }
     if host.opensIfLost != nil { host.opensIfLost = host.next }
     return host.merged(into: saved, releasing: reserved)
   }

@@ -87,7 +87,7 @@ extension PageImageFinder {
 
   /// Frees the hosts of a page that isn't requested.
   func cancelClaims(of index: Int) {
-    for claim in pages[index].claims { claim.cancel() }
+    for claim in pages[index].claims { claim.freeUnused() }
     pages[index].claims = []
   }
 

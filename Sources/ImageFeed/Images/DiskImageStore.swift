@@ -47,8 +47,11 @@ public final class DiskImageStore: ImageStore {
     let found: Result<Saved<FetchedImage>?, any Error> = try perform(.retrieval) { index in
       guard let row = try index.row(for: url, creating: false) else { return .success(nil) }
       let file: ImageFile?
-      // An error thrown here would close the index.
-      do { file = try self.file(of: url) } catch { return .failure(error) }
+      do { file = try self.file(of: url) } catch {
+        // An error thrown here closes the index, and, if there was no descriptor, repeats the retrieval.
+        if FeedDatabaseFailure(error).isExhaustion { throw error }
+        return .failure(error)
+      }
       guard let file else {
         // Another process may be saving the image.
         try index.forgetUnused(url, now: now) {

@@ -180,6 +180,29 @@ private let feedTopic = "https://example.com/self"
     #expect(place.polls.count == before + 1)
   }
 
+  @Test func `an announcement isn't lost when another process has polled the feed before it`() {
+    let place = started()
+    place.pass(2 * 86_400)
+    var options = FeedPoller.Options()
+    options.seed = 7
+    // It has no hub, so its interval is an hour.
+    let cache = FeedCache(store: place.disk, on: place.time, now: { [clock = place.clock] in clock.now })
+    let other = FeedPoller(
+      [PolledAddress(feedAddress, every: .seconds(3600))], client: place.network, cache: cache, store: place.disk,
+      on: place.time, options: options
+    ).sink { _ in }
+    var before = place.polls.count
+    while place.polls.count == before { place.pass(60) }
+    place.pass(300)
+    other.cancel()
+    before = place.polls.count
+    place.version = 2
+    #expect(place.announce() == 202)
+    place.pass(90)
+    #expect(place.polls.count == before + 1)
+    place.stop()
+  }
+
   @Test(arguments: HubSignature.Method.allCases)
   func `a signed announcement triggers a poll, at least a minute after the previous one`(method: HubSignature.Method) {
     let place = started()

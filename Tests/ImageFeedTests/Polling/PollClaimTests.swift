@@ -82,6 +82,18 @@ import Testing
     #expect(!HostVisit(host: "h", now: noon + 1, lease: .seconds(100)).decide(after).isGranted)
   }
 
+  @Test func `a host that was claimed, and got no request, doesn't rest`() {
+    let visit = HostVisit(host: "h", now: noon, lease: .seconds(100))
+    let (_, held) = visit.decide(host(quota: 1, of: 100, for: 2500))
+    var end = HostHealth(name: "h")
+    end.next = noon + 1
+    var release = HostRelease(end, reserved: visit.reserved, ended: noon + 1)
+    release.isUnused = true
+    let after = release.decide(held)
+    #expect(after.next == noon + 1 && after.pace == held.pace)
+    #expect(HostVisit(host: "h", now: noon + 1, lease: .seconds(100)).decide(after).isGranted)
+  }
+
   @Test func `a visit after the end of a stated quota's window rests for the usual gap`() {
     let visit = HostVisit(host: "h", now: noon + 7200, lease: .seconds(100))
     let (_, held) = visit.decide(host(quota: 1, of: 100, for: 3000))
