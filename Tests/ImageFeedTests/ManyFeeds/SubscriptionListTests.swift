@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: ["0s", "0ms", "0d", "soon"])
-  func `an interval of zero in a list is no interval, like one that can't be read`(text: String) throws {
+  func `an interval of zero in a list is ignored, like one that can't be read`(text: String) throws {
     let list =
       "<opml xmlns:feed='urn:feedstream:subscription'><body>"
       + "<outline text='A' xmlUrl='\(a)' feed:interval='\(text)'/></body></opml>"
