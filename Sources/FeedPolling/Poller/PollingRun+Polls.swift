@@ -50,8 +50,9 @@ extension PollingRun {
     members[index].health = health
     toShow.append(index)
     moveIfNeeded(index)
-    // The other process's request was sent before the hub announced the change.
-    if let announced = members[index].announced, health.asked.map({ $0 < announced }) ?? true {
+    // The other process's request was sent before the hub announced the change. This is tried once: there may be
+    // another reason why the feed isn't due.
+    if let announced = members[index].announced.take(), health.asked.map({ $0 < announced }) ?? true {
       members[index].isAnnounced = true
     }
     ended(index, health.due, hostOpens: .distantPast)
@@ -127,13 +128,15 @@ extension PollingRun {
 
   /// Handles a hub's announcement of a change. The feed is polled now, but no earlier than a minute after its last poll
   /// and, after a failure, not before it is due.
-  func announced(_ address: URL) {
+  ///
+  /// - Parameter isRepeated: true if this announcement has been handled before.
+  func announced(_ address: URL, isRepeated: Bool = false) {
     guard isLive else { return }
     guard isReady else { return unheard.append(address) }
     guard let index = places[address], !members[index].isRemoved else { return }
     let health = members[index].health
     guard !health.isGone else { return }
-    members[index].announced = now
+    if !isRepeated { members[index].announced = now }
     guard members[index].poll == nil else {
       members[index].isAnnounced = true
       return
@@ -156,7 +159,7 @@ extension PollingRun {
 
   private func announceAgain(_ index: Int) {
     members[index].isAnnounced = false
-    announced(members[index].polled.address)
+    announced(members[index].polled.address, isRepeated: true)
   }
 
   private func countFailure(of index: Int, now health: FeedHealth) {
