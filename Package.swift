@@ -67,6 +67,8 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CThread"),
+    // The system's C library, whose module has a different name on each system.
+    .target(name: "CLibrary"),
     .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -74,7 +76,7 @@ let package = Package(
     // simdjson behind a few functions of C: nothing else of the package is written in C++.
     .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(
-      name: "FeedStream", dependencies: ["CLibUV", "CThread"],
+      name: "FeedStream", dependencies: ["CLibrary", "CLibUV", "CThread"],
       // `Chunk.bytes` is a span whose life is its chunk's.
       swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
     // Nothing without the trait Lifecycle.
@@ -114,11 +116,11 @@ let package = Package(
         .product(name: "Logging", package: "swift-log", condition: tracing),
         .product(name: "Tracing", package: "swift-distributed-tracing", condition: tracing),
       ]),
-    .target(name: "FeedFormats", dependencies: ["CSimdJSON"]),
+    .target(name: "FeedFormats", dependencies: ["CLibrary", "CSimdJSON"]),
     .target(
       name: "FeedStreamTesting",
       dependencies: [
-        "FeedStream",
+        "CLibrary", "FeedStream",
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay", condition: testing),
         // Without it, on Linux, a failure is printed and the test passes.
         .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay", condition: testing),
@@ -130,12 +132,12 @@ let package = Package(
     .target(
       name: "FeedHTTP",
       dependencies: ["FeedHTTPTypes", "FeedStream", "FeedTLS", "PlainText", "CCurl", "COpenSSL", "CZlib"]),
-    .target(name: "FeedHTTPServer", dependencies: ["FeedHTTPTypes", "FeedStream", "CZlib"]),
+    .target(name: "FeedHTTPServer", dependencies: ["CLibrary", "FeedHTTPTypes", "FeedStream", "CZlib"]),
     // The vocabulary that client and server share.
-    .target(name: "FeedHTTPTypes", dependencies: ["FeedStream"]),
+    .target(name: "FeedHTTPTypes", dependencies: ["CLibrary", "FeedStream"]),
     // A client of Redis, without feeds.
-    .target(name: "FeedRedis", dependencies: ["FeedStream", "FeedTLS", "PlainText"]),
-    .target(name: "FeedTLS", dependencies: ["FeedStream", "COpenSSL"]),
+    .target(name: "FeedRedis", dependencies: ["CLibrary", "FeedStream", "FeedTLS", "PlainText"]),
+    .target(name: "FeedTLS", dependencies: ["CLibrary", "FeedStream", "COpenSSL"]),
     // WebSocket, both sides.
     .target(
       name: "FeedWebSocket",
@@ -206,7 +208,7 @@ let package = Package(
       ],
       path: "Examples/TodoServer"),
     // What there is to copy for each handle of the loop; one program, so that it is linked once.
-    .executableTarget(name: "Handles", dependencies: ["FeedStream"], path: "Examples/Handles"),
+    .executableTarget(name: "Handles", dependencies: ["CLibrary", "FeedStream"], path: "Examples/Handles"),
     .executableTarget(name: "SearchField", dependencies: ["FeedStream"], path: "Examples/SearchField"),
     .target(name: "TestingASearch", dependencies: ["FeedStream"], path: "Examples/TestingASearch/Sources"),
     .testTarget(
@@ -256,7 +258,7 @@ let package = Package(
         "FeedStream",
         "FeedStreamTesting", "FeedTLS", "FeedWebSocket", "ImageFeed", "ImageFeedTesting",
       ]),
-    .testTarget(name: "EventLoopTests", dependencies: ["TestSupport", "FeedStream", "Handles"]),
+    .testTarget(name: "EventLoopTests", dependencies: ["CLibrary", "TestSupport", "FeedStream", "Handles"]),
     .testTarget(
       name: "TodoServerTests",
       dependencies: ["TestSupport", "FeedHTTPServer", "FeedStream", "FeedStreamTesting", "TodoServer"]),

@@ -1,11 +1,6 @@
+@_exported import CLibrary
 import FeedStream
 import Synchronization
-
-#if canImport(Glibc)
-  @_exported import Glibc
-#else
-  @_exported import Darwin
-#endif
 
 /// The program's exit status.
 let status = Atomic<Int32>(0)

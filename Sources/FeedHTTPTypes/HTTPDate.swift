@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CLibrary
 
 /// Dates in header fields (RFC 9110, section 5.6.7), as a cache reads them (RFC 9111, section 4.2).
 ///

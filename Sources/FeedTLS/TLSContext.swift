@@ -1,12 +1,5 @@
+import CLibrary
 internal import COpenSSL
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// The shared state of the connections of a client or a server: OpenSSL's `SSL_CTX`.
 // @unchecked: OpenSSL counts references to it and locks it. It is changed only during the `init` of its client or

@@ -1,12 +1,5 @@
+import CLibrary
 public import FeedStream
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// The reason why a connection is not secure, or no longer secure.
 public enum TLSError: Error, Hashable, Sendable {

@@ -1,12 +1,7 @@
+import CLibrary
 import FeedStream
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 // Serialized, because signals and descriptors are process-wide.
 @Suite(.settled, .serialized) struct HandleTests {

@@ -1,13 +1,8 @@
+import CLibrary
 import FeedStream
 import Synchronization
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 @Suite(.settled) struct OffloadTests {
   @Test func `offloaded work runs on another thread, and its result is delivered on the loop`() {

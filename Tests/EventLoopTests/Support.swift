@@ -1,11 +1,6 @@
+import CLibrary
 import FeedStream
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// Runs `body` with a new loop and closes it; checks that the same descriptors are open before and afterwards.
 func withLoop<R>(_ body: (EventLoop) throws -> R) rethrows -> R {

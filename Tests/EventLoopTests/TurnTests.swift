@@ -1,12 +1,7 @@
+import CLibrary
 import FeedStream
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 @Suite(.settled) struct TurnTests {
   @Test func `scheduled work runs in the order scheduled, and never before schedule returns`() {

@@ -1,12 +1,5 @@
+import CLibrary
 import CSimdJSON
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// A string that becomes a `String` only when it is read. Until then, it is part of the memory that all strings in its
 /// document share.

@@ -1,12 +1,5 @@
+import CLibrary
 package import FeedStream
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 extension SocketAddress {
   /// The identity of a client: its address without the port. An IPv6 network with a 64-bit prefix counts as one client,

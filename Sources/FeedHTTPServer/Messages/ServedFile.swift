@@ -1,12 +1,5 @@
+import CLibrary
 internal import FeedStream
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// An open file, closed when it is released. Several responses may share one.
 public final class ServedFile: Sendable {

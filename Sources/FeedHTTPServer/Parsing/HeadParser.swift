@@ -1,12 +1,5 @@
+import CLibrary
 internal import FeedStream
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Parses the head of a request, or the trailer section of a chunked body, from bytes that may be split anywhere (RFC
 /// 9112).

@@ -1,12 +1,5 @@
+import CLibrary
 internal import FeedStream
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// The files of a folder, for GET and HEAD: with types, dates, entity tags, conditions and ranges.
 ///

@@ -1,12 +1,5 @@
+import CLibrary
 public import FeedStream
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Servers at one address, one on each loop of a group.
 ///

@@ -1,12 +1,5 @@
+import CLibrary
 public import FeedStream
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Decodes replies from the bytes that a Redis server sends, no matter how they are split: versions 2 and 3 of the
 /// protocol (https://redis.io/docs/latest/develop/reference/protocol-spec/).

@@ -1,13 +1,6 @@
 internal import CLibUV
+import CLibrary
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Records whether a loop has run, and the streams that wait for it. One thread watches all loops that have work or
 /// streams but have never run, as long as there are any.

@@ -1,12 +1,5 @@
 internal import CLibUV
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import CLibrary
 
 /// Finds the names of functions at addresses in this process. It reads the symbol tables in the files of the program
 /// and its libraries, because only names that other files need are loaded into memory.

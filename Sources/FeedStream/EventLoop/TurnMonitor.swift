@@ -1,11 +1,6 @@
 internal import CLibUV
+import CLibrary
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 extension StreamDiagnostics {
   /// Sets the time limit for a loop's turns, 100 ms by default. A longer turn causes a warning with the stack of the

@@ -1,12 +1,5 @@
+import CLibrary
 import FeedStream
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 extension SocketAddress {
   /// True if two sockets can't have both addresses: these are the same, or one of them is the wildcard of the other.

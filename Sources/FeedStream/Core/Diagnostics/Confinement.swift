@@ -1,12 +1,5 @@
+import CLibrary
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// A home of streams: an event loop, virtual time, or a `SerialLane`.
 package protocol StreamDomain: AnyObject, Sendable {

@@ -1,12 +1,5 @@
+import CLibrary
 public import CThread
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// Checks that a subject, or an operator that waits for its scheduler, stays where it lives (`CONTRACT.md`, rule 1),
 /// even in release builds: in one domain, whose thread may change, or on one thread.

@@ -1,12 +1,5 @@
+import CLibrary
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// A subscriber at the end of a chain, which reports whether events can still arrive.
 @usableFromInline protocol LiveSubscriber: AnyObject {

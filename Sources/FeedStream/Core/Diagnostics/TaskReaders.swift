@@ -1,12 +1,5 @@
+import CLibrary
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// The tasks that make and iterate their own `values` outside any loop. No loop waits for such tasks, so the
 /// program may end while values are still to come.

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import CLibrary
 
 /// The system's mutex, for code in which passing the critical section as a closure would hinder the optimizer.
 // @unchecked: several threads may use the system's mutex.

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CLibrary
 
 extension Publisher where Output == Chunk {
   /// Delivers the parts between bytes equal to `separator`, without the separators.

@@ -1,12 +1,5 @@
 internal import CLibUV
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CLibrary
 
 extension EventLoop {
   package func openDatagrams(at address: SocketAddress) throws(SystemError) -> any DatagramPort {

@@ -1,12 +1,5 @@
 internal import CLibUV
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CLibrary
 
 extension EventLoop {
   package func lookUp(

@@ -1,12 +1,5 @@
 internal import CLibUV
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CLibrary
 
 /// A child process of an event loop: libuv's `uv_process_t`. It retains itself until the program has ended.
 final class LoopProcess: LoopHandle, ChildProcess {

@@ -1,12 +1,5 @@
 internal import CLibUV
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CLibrary
 
 /// A program, its arguments, its environment and its folder, as `uv_spawn` needs them.
 struct SpawnCommand {

@@ -1,12 +1,5 @@
 internal import CLibUV
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CLibrary
 
 /// A listening socket on an event loop.
 final class LoopListener: LoopHandle, ListeningSocket {

@@ -1,13 +1,6 @@
 // Imported for the socket types, which one of the C libraries declares in a separate module.
 internal import CLibUV
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CLibrary
 
 extension SocketAddress {
   /// A listening socket that the process has inherited, identified by its descriptor.

@@ -1,12 +1,5 @@
 internal import CLibUV
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import CLibrary
 
 /// The process's standard input.
 public enum StandardInput {

@@ -1,13 +1,6 @@
 internal import CLibUV
+import CLibrary
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 extension EventLoop {
   package func openTerminal() throws(SystemError) -> any TerminalPort { try LoopTerminal(on: self) }
