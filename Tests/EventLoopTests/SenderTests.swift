@@ -1,7 +1,8 @@
-import FeedStream
 import Foundation
 import Synchronization
 import Testing
+
+@testable import FeedStream
 
 @Suite("A sender delivers values from any thread on the loop", .settled) struct SenderTests {
   /// The number of values that each thread sends; under the thread sanitizer `FEEDSTREAM_SENDS=125000` makes it a million in all.
@@ -172,11 +173,123 @@ import Testing
     #expect(await sender.send(3) == .closed)
   }
 
+  /// A value may arrive just when a delivery finds that nothing waits, so the task must continue very quickly.
+  @Test(.timeLimit(.minutes(1))) func `every await send returns while there is demand`() async throws {
+    let thread = try EventLoopThread()
+    defer { thread.shutdown() }
+    let tasks = ManualTasks()
+    defer { tasks.isOver.store(true, ordering: .relaxed) }
+    Foundation.Thread.detachNewThread { while !tasks.isOver.load(ordering: .relaxed) { tasks.run() } }
+    let stream = thread.run { loop in
+      let subject = PassthroughSubject<Int, Never>()
+      return (sender: subject.sender(on: loop, keepsLoopAlive: false), sink: subject.sink { _ in })
+    }
+    let sender = try #require(await stream.get { $0.sender })
+    await tasks.start { for number in 0..<50_000 { await sender.send(number) } }.value
+  }
+
+  @Test func `await send doesn't overtake values that its task has posted`() {
+    withLoop { loop in
+      let (subject, log, tasks) = (PassthroughSubject<Int, Never>(), Log<Int>(), ManualTasks())
+      let subscription = subject.sink {
+        log.note($0)
+        // The first task continues while the second task's value is delivered.
+        if $0 == 100 { tasks.run() }
+      }
+      let sender = subject.sender(on: loop, keepsLoopAlive: false)
+      tasks.start {
+        await sender.send(1)
+        sender.post(2)
+        await sender.send(3)
+      }
+      tasks.start { await sender.send(100) }
+      tasks.run()
+      loop.run()
+      tasks.run()
+      #expect(log.entries == [1, 100, 2, 3])
+      subscription.cancel()
+    }
+  }
+
+  @Test func `tasks that always await send leave the loop time for other work`() {
+    withLoop { loop in
+      let (subject, log, tasks) = (PassthroughSubject<Int, Never>(), Log<Int>(), ManualTasks())
+      var delivered = 0
+      let subscription = subject.sink { _ in
+        if delivered == 0 { loop.schedule { log.note(delivered) } }
+        delivered += 1
+        // One task sends its next value while the other's value is delivered.
+        tasks.run()
+      }
+      let sender = subject.sender(on: loop, keepsLoopAlive: false)
+      for _ in 0..<2 { tasks.start { for number in 0..<1000 { await sender.send(number) } } }
+      tasks.run()
+      loop.run {
+        tasks.run()
+        return delivered == 2000
+      }
+      tasks.run()
+      #expect(log.entries.count == 1 && log.entries.allSatisfy { $0 < 200 })
+      #expect(delivered == 2000)
+      subscription.cancel()
+    }
+  }
+
+  private final class Counted: Sendable {
+    static let count = Atomic(0)
+    init() { Self.count.add(1, ordering: .relaxed) }
+    deinit { Self.count.subtract(1, ordering: .relaxed) }
+  }
+
+  @Test func `values of cancelled sends are released, even if an earlier value waits`() {
+    withLoop { loop in
+      let (subject, tasks) = (PassthroughSubject<Counted, Never>(), ManualTasks())
+      let sender = subject.sender(on: loop, keepsLoopAlive: false)
+      let first = tasks.start { await sender.send(Counted()) }
+      tasks.run()
+      for _ in 0..<1000 {
+        let task = tasks.start { await sender.send(Counted()) }
+        tasks.run()
+        task.cancel()
+        tasks.run()
+      }
+      let count = Counted.count.load(ordering: .relaxed)
+      #expect(count == 1)
+      #expect(sender.inbox.waiting.count < 100)
+      first.cancel()
+      tasks.run()
+      loop.run()
+    }
+  }
+
   @Test func `a sender requires a loop`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = PassthroughSubject<Int, Never>().sender
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("sender(on: loop)"))
+  }
+}
+
+/// Runs a test's tasks when the test says so, on the thread that calls `run()`.
+private final class ManualTasks: TaskExecutor {
+  private let jobs = Mutex<[UnownedJob]>([])
+  /// For a thread that runs the tasks.
+  let isOver = Atomic(false)
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
+  }
+
+  @discardableResult func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    Task(executorPreference: self, operation: work)
+  }
+
+  /// Runs the tasks until all of them wait.
+  func run() {
+    while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+      job.runSynchronously(on: asUnownedTaskExecutor())
+    }
   }
 }

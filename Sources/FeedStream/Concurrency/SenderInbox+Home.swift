@@ -18,6 +18,7 @@ extension SenderInbox {
     var count = 0
     mutex.lock()
     while !pending.isEmpty, count < 4096 {
+      taken &+= pending.count
       swap(&pending, &running)
       mutex.unlock()
       count += running.count
@@ -38,18 +39,23 @@ extension SenderInbox {
     }
   }
 
-  /// Delivers the waiting values that have demand, then the completion, then the values that have arrived in the
-  /// meantime.
+  /// Delivers the waiting values that have demand, up to a limit, and then the completion. Values that have arrived in
+  /// the meantime, or are over the limit, are delivered on a later turn, before the completion.
   @usableFromInline func goOn() {
-    while target.state.isWanted() || target.state.isEnded(), let (value, answer) = nextWaiting() {
+    var left = 64
+    var isWanted = canDeliver
+    while isWanted, left > 0, let (value, answer) = nextWaiting() {
       let delivery = target.deliverTold(value)
       answer.resume(returning: delivery.isTerminated ? .ended : .sent(delivery))
+      left -= 1
+      isWanted = canDeliver
     }
     mutex.lock()
-    let isAgain = !pending.isEmpty
+    removeWithdrawn()
+    // The senders of values that have arrived since the last check count on this delivery.
+    let isAgain = !pending.isEmpty || isWanted && !waiting.isEmpty
     let ending = isAgain ? nil : self.ending.take()
-    let refused = ending == nil ? FIFO() : waiting
-    if ending != nil { waiting = FIFO() }
+    let refused = ending == nil ? FIFO() : waiting.take()
     isPlain = self.ending == nil && waiting.isEmpty
     isScheduled = isAgain
     mutex.unlock()
@@ -61,18 +67,30 @@ extension SenderInbox {
     updateWaiting()
   }
 
-  /// Takes the first waiting value that has not been withdrawn.
-  func nextWaiting() -> (Output, UnsafeContinuation<SendOutcome, Never>)? {
+  /// True if a waiting value can be delivered or refused.
+  private var canDeliver: Bool { target.state.isWanted() || target.state.isEnded() }
+
+  /// Takes the first waiting value that has not been withdrawn; `nil` if values that were sent before it are pending.
+  private func nextWaiting() -> (value: Output, answer: UnsafeContinuation<SendOutcome, Never>)? {
     mutex.withLock {
-      while let value = waiting.popFirst() { if let answer = value.answer.take() { return (value.value, answer) } }
-      return nil
+      removeWithdrawn()
+      guard !waiting.isEmpty, waiting[0].predecessors <= taken else { return nil }
+      return waiting.removeFirst().content.take()
+    }
+  }
+
+  /// Removes the empty places at the front of the queue. Call this with the mutex locked.
+  private func removeWithdrawn() {
+    while !waiting.isEmpty, waiting[0].content == nil {
+      _ = waiting.removeFirst()
+      withdrawn -= 1
     }
   }
 
   /// Keeps the loop running while a subscriber waits for a value that may still arrive.
   func updateWaiting() {
     let (isOpen, isWaited) = mutex.withLock {
-      while !waiting.isEmpty, waiting[0].answer == nil { _ = waiting.popFirst() }
+      removeWithdrawn()
       return (self.isOpen, !waiting.isEmpty)
     }
     let mustWait = isWaited || keepsLoopAlive && isOpen && !target.state.isEnded() && target.state.isAlive()

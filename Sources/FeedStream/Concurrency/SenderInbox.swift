@@ -13,9 +13,13 @@
   @exclusivity(unchecked) @usableFromInline var isOpen = true
   /// True when there are only plain values to deliver: no waiting value and no completion.
   @exclusivity(unchecked) @usableFromInline var isPlain = true
+  /// The total number of values that the loop has taken out of `pending`.
+  @exclusivity(unchecked) @usableFromInline var taken = 0
   @exclusivity(unchecked) var isClosed = false
   @exclusivity(unchecked) var ending: Subscribers.Completion<Failure>?
-  @exclusivity(unchecked) var waiting = FIFO<WaitingValue>()
+  @exclusivity(unchecked) var waiting = FIFO<Place>()
+  /// The number of values in `waiting` that have been withdrawn.
+  @exclusivity(unchecked) var withdrawn = 0
 
   // Used only at home.
   @exclusivity(unchecked) @usableFromInline var running = ContiguousArray<Output>()
@@ -27,13 +31,14 @@
   /// Calls `takeAll()`. Created where the types are known, so that the call is specialized.
   private let serve: (SenderInbox) -> Void
 
-  /// A value that waits until it is requested.
-  final class WaitingValue: @unchecked Sendable {
-    // @unchecked: the inbox's mutex guards the variables.
-    let value: Output
-    var answer: UnsafeContinuation<SendOutcome, Never>?
+  /// A place in the queue of values that wait for demand.
+  // @unchecked: the inbox's mutex guards the variables.
+  final class Place: @unchecked Sendable {
+    /// The value and its sender; `nil` once the value has been delivered, refused or withdrawn.
+    var content: (value: Output, answer: UnsafeContinuation<SendOutcome, Never>)?
+    /// The value follows this many of the values that are sent without waiting.
+    var predecessors = 0
     var isCancelled = false
-    init(_ value: Output) { self.value = value }
   }
 
   @inlinable convenience init(
@@ -151,22 +156,23 @@ extension SenderInbox {
   }
 
   @usableFromInline func sendWhenWanted(_ value: Output) async -> SendOutcome {
-    let waiting = WaitingValue(value)
+    let place = Place()
     return await withTaskCancellationHandler {
-      await withUnsafeContinuation { enqueue(waiting, $0) }
+      await withUnsafeContinuation { enqueue(value, $0, at: place) }
     } onCancel: {
-      cancel(waiting)
+      withdraw(place)
     }
   }
 
-  private func enqueue(_ value: WaitingValue, _ answer: UnsafeContinuation<SendOutcome, Never>) {
+  private func enqueue(_ value: Output, _ answer: UnsafeContinuation<SendOutcome, Never>, at place: Place) {
     mutex.lock()
-    if let refusal: SendOutcome = value.isCancelled ? .cancelled : isClosed ? .closed : isOpen ? nil : .ended {
+    if let refusal: SendOutcome = place.isCancelled ? .cancelled : isClosed ? .closed : isOpen ? nil : .ended {
       mutex.unlock()
       return answer.resume(returning: refusal)
     }
-    value.answer = answer
-    waiting.append(value)
+    place.content = (value, answer)
+    place.predecessors = taken + pending.count
+    waiting.append(place)
     isPlain = false
     let mustWake = !isScheduled
     isScheduled = true
@@ -174,15 +180,26 @@ extension SenderInbox {
     if mustWake { wake() }
   }
 
-  private func cancel(_ value: WaitingValue) {
-    let answer = mutex.withLock {
-      value.isCancelled = true
-      return value.answer.take()
+  private func withdraw(_ place: Place) {
+    let content = mutex.withLock {
+      place.isCancelled = true
+      let content = place.content.take()
+      if content != nil { leavePlace() }
+      return content
     }
-    guard let answer else { return }
-    answer.resume(returning: .cancelled)
-    // The value stays in the queue without a continuation. Make the loop check whether it still has to wait.
+    guard let content else { return }
+    content.answer.resume(returning: .cancelled)
+    // The loop may have waited for this value.
     noteChange()
+  }
+
+  /// Counts an empty place in the queue. When most places are empty, removes them; this costs amortized O(1).
+  private func leavePlace() {
+    withdrawn += 1
+    guard withdrawn > 32, withdrawn > waiting.count / 2 else { return }
+    var all = waiting.take()
+    while let place = all.popFirst() { if place.content != nil { waiting.append(place) } }
+    withdrawn = 0
   }
 
   /// Called when the loop is closed: drops the values and refuses new ones.
@@ -194,15 +211,16 @@ extension SenderInbox {
       isScheduled = false
       ending = nil
       swap(&pending, &lost)
-      defer { self.waiting = FIFO() }
-      return self.waiting
+      return self.waiting.take()
     }
     for value in lost { lose(value) }
     answer(waiting, .closed)
   }
 
-  func answer(_ values: consuming FIFO<WaitingValue>, _ outcome: SendOutcome) {
-    while let value = values.popFirst() { mutex.withLock { value.answer.take() }?.resume(returning: outcome) }
+  func answer(_ values: consuming FIFO<Place>, _ outcome: SendOutcome) {
+    while let place = values.popFirst() {
+      mutex.withLock { place.content.take() }?.answer.resume(returning: outcome)
+    }
   }
 
   /// Makes the loop check the state again.
