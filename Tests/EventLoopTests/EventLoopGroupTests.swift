@@ -234,6 +234,26 @@ import Testing
     #expect(values == 100 && cancellations == 3 && subscription == nil)
   }
 
+  @Test func `parallel uses the open loops of a group whose first loop is closed`() {
+    let first = group.loops[0]
+    first.stop()
+    while !first.entrance.isForAnyThread { stall(milliseconds: 1) }
+    let outcome = Outcome((0..<100).publisher.parallel(on: group) { $0 })
+    loop.run()
+    #expect(outcome.values.sorted() == Array(0..<100) && outcome.isFinished)
+  }
+
+  @Test func `a stream retains the group on which it computes`() throws {
+    func results(_ make: (EventLoopGroup) -> some Publisher<Int, Never>) throws -> Outcome<Int, Never> {
+      Outcome(make(try EventLoopGroup(count: 2)))
+    }
+    let mapped = try results { (0..<20_000).publisher.parallelMap(on: $0) { $0 } }
+    let piped = try results { (0..<20_000).publisher.parallel(on: $0) { $0 } }
+    loop.run()
+    #expect(mapped.values.count == 20_000 && mapped.isFinished)
+    #expect(piped.values.count == 20_000 && piped.isFinished)
+  }
+
   // MARK: receive(on:)
 
   @Test func `receive(on:) another loop delivers all values in order`() {

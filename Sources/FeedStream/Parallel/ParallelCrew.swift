@@ -21,6 +21,8 @@ import Synchronization
   /// Upstream's events.
   private let line = EventLine()
   let rails: [EventLoopGroup.Rail]
+  /// Retained, because releasing it closes the loops.
+  private let group: EventLoopGroup
   private var pieces: [Int]
   /// The number of values in each loop's pieces of work, where it is known.
   private var values: [Int]
@@ -37,6 +39,7 @@ import Synchronization
   private var isWaiting = false
 
   @usableFromInline init(of group: EventLoopGroup, _ width: Int?) {
+    self.group = group
     rails = group.rails(width)
     pieces = Array(repeating: 0, count: rails.count)
     values = pieces

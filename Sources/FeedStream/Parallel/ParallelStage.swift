@@ -77,13 +77,17 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   }
 
   private func beginRails() {
-    for index in crew.rails.indices {
-      let pipeline = Pipeline(crew.rails[index].domain) { [crew, weak self] news in
-        crew.atHome { [weak self] in self?.hear(news, of: index) }
-      } whenClosed: { [crew, weak self] in
-        crew.atHome { [weak self] in self?.lose(index) }
-      }
-      rails.append(Rail(pipeline: pipeline))
+    rails = crew.rails.indices.map { index in
+      Rail(
+        pipeline: Pipeline(crew.rails[index].domain) { [crew, weak self] news in
+          crew.atHome { [weak self] in self?.hear(news, of: index) }
+        } whenClosed: { [crew, weak self] in
+          crew.atHome { [weak self] in self?.lose(index) }
+        })
+    }
+    // Only now, because a closed loop is lost during the call.
+    for index in rails.indices where isLive {
+      let pipeline = rails[index].pipeline
       crew.send(to: index) { [assemble, window] in
         pipeline.begin(window: window, assemble.value)
       } done: {
