@@ -8,6 +8,8 @@ class Merging: Model {
   private var demand = 0
   /// True while held values are being delivered: values that arrive meanwhile follow.
   private var isDelivering = false
+  /// The number of values that are being delivered without having been held.
+  private var direct = 0
   var open: Set<Int> = []
   /// The publishers from which everything was requested.
   private var unlimited: Set<Int> = []
@@ -41,6 +43,7 @@ class Merging: Model {
       return []
     }
     takeOne()
+    direct += 1
     return [.emit(value), .then(2), .then(3, source)]
   }
   private func deliver() -> [Effect] {
@@ -51,7 +54,9 @@ class Merging: Model {
   override func then(_ token: Int, _ source: Int, _ other: Int) -> [Effect] {
     switch token {
     case 1: return demand == .max ? open.sorted().flatMap(more) : []
-    case 2: return deliver()
+    case 2:
+      direct -= 1
+      return deliver()
     case 3: return more(source)
     case 5: return delivered(source)
     default: break
@@ -65,14 +70,14 @@ class Merging: Model {
     return settle()
   }
   func settle() -> [Effect] {
-    if let failure { return [.end(failure)] }
+    if let failure { return direct > 0 && !held.isEmpty ? [] : [.end(failure)] }
     return held.isEmpty && isComplete() ? [.end(.finished)] : []
   }
   override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
     open.remove(source)
     guard ending == .finished else {
       if failure == nil { failure = ending }
-      return isDelivering && !held.isEmpty ? [.stopAll] : settle()
+      return (isDelivering || direct > 0) && !held.isEmpty ? [.stopAll] : settle()
     }
     let more = left(source)
     return (failure == nil ? settle() : []) + more

@@ -4,6 +4,8 @@
 /// value at a time, and a value without demand waits: at most one per inlet. No value is lost.
 @usableFromInline class MergeStage<Output, Failure: Error>: Junction<Output, Failure> {
   @exclusivity(unchecked) @usableFromInline final var isDraining = false
+  /// True while a value that didn't have to wait is delivered; the subscriber may then request more.
+  @exclusivity(unchecked) @usableFromInline final var isDelivering = false
   @exclusivity(unchecked) @usableFromInline
   final var waiting = FIFO<(inlet: Inlet<MergePort<Output, Failure>>, value: Output)>()
   @exclusivity(unchecked) @usableFromInline final var inlets: ContiguousArray<AnyInlet> = []
@@ -11,7 +13,7 @@
   @exclusivity(unchecked) @usableFromInline final var directDeliveries = 0
   /// True while upstreams may be added.
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
-  /// The failure that arrived while waiting values were being delivered.
+  /// The failure that arrived during a delivery, while values waited.
   @exclusivity(unchecked) @usableFromInline final var failure: Subscribers.Completion<Failure>?
 
   // MARK: Upstreams
@@ -49,8 +51,15 @@
       return .none
     } else {
       demand.takeOne()
+      let isNested = isDelivering
+      isDelivering = true
       demand += down.receive(value)
-      if !waiting.isEmpty { drain() }
+      isDelivering = isNested
+      if !waiting.isEmpty {
+        drain()
+        // A failure that still waits has cancelled all upstreams.
+        if failure != nil { return .none }
+      }
     }
     return more(for: inlet)
   }
@@ -124,10 +133,11 @@
     if isActive, !isOpen, inlets.isEmpty, waiting.count == 0, directDeliveries == 0 { end(.finished) }
   }
 
-  /// Reports the waiting values as dropped and fails, after the values that are being delivered.
+  /// Reports the waiting values as dropped and fails. During a delivery, the waiting values that are requested come
+  /// first.
   @inlinable final func fail(_ completion: Subscribers.Completion<Failure>) {
     guard isActive else { return }
-    if isDraining, waiting.count > 0 {
+    if isDraining || isDelivering, waiting.count > 0 {
       failure = failure ?? completion
       return stopUpstreams()
     }

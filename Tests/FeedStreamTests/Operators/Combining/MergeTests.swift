@@ -53,4 +53,38 @@ import Testing
     #expect(recorder.values == [0, 1, 2])
     #expect(recorder.failure == Boom())
   }
+
+  @Test func `held values that the subscriber requests during a delivery come before a failure`() {
+    func check(_ join: ([PassthroughSubject<Int, Boom>]) -> some Publisher<Int, Boom>) {
+      let (a, b) = (PassthroughSubject<Int, Boom>(), PassthroughSubject<Int, Boom>())
+      let recorder = join([a, b]).record(demand: .oneByOne)
+      recorder.onValue = { value in
+        guard value == 1 else { return }
+        b.send(2)
+        b.send(completion: .failure(Boom()))
+      }
+      a.send(1)
+      #expect(recorder.values == [1, 2])
+      #expect(recorder.failure == Boom())
+    }
+    check { $0.merge() }
+    check { $0[0].merge(with: $0[1]) }
+    check { $0.publisher.flatMap { $0 } }
+  }
+
+  @Test func `a failure during a nested delivery comes after the values that the outer delivery requests`() {
+    let subjects = (0..<4).map { _ in PassthroughSubject<Int, Boom>() }
+    let recorder = subjects.merge().record(demand: DemandScript(initial: .max(2), answers: [.max(1), .none]))
+    recorder.onValue = { value in
+      if value == 0 { subjects[1].send(1) }
+      guard value == 1 else { return }
+      // Held. 2 is requested by the answer to 0, and 3 is not requested.
+      subjects[2].send(2)
+      subjects[3].send(3)
+      subjects[3].send(completion: .failure(Boom()))
+    }
+    subjects[0].send(0)
+    #expect(recorder.values == [0, 1, 2])
+    #expect(recorder.failure == Boom())
+  }
 }
