@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Compiles snippets as a user's package would: in the Swift 6 language mode, against the modules of this build.
 struct SnippetCompiler {
@@ -115,21 +116,6 @@ struct SnippetCompiler {
   }
 
   private func quoted(_ text: String) -> String { "'\(text)'" }
-
-  /// The output of a line of shell script.
-  private func shell(_ script: String) async throws -> String {
-    try await withCheckedThrowingContinuation { continuation in
-      Thread.detachNewThread {
-        guard let pipe = popen(script, "re") else {
-          return continuation.resume(throwing: POSIXError(.init(rawValue: errno) ?? .EIO))
-        }
-        var bytes: [UInt8] = []
-        while case let byte = getc(pipe), byte != EOF { bytes.append(UInt8(byte)) }
-        pclose(pipe)
-        continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
-      }
-    }
-  }
 
   private static let imports = [
     "FeedStream", "FeedStreamTesting", "FeedHTTP", "FeedHTTPServer", "FeedFormats", "FeedPolling", "FeedRedis",
