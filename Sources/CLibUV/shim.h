@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <uv.h>
@@ -60,6 +61,13 @@ static inline int clibuv_share_port(const uv_handle_t *handle) {
   if (code != 0) return code;
   if (setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) return 0;
   return uv_translate_sys_error(errno);
+}
+
+/// Makes a pipe forget the path to which it is bound, so that closing the pipe doesn't remove the file there.
+static inline void clibuv_forget_path(uv_handle_t *handle) {
+  uv_pipe_t *pipe = (uv_pipe_t *)handle;
+  free((void *)pipe->pipe_fname);
+  pipe->pipe_fname = NULL;
 }
 
 /// Makes a listening TCP socket ignore new connection attempts, while those in progress complete. Returns 0, or a

@@ -352,4 +352,38 @@ import Testing
     #expect(text == "hi")
     for subscription in [server, client] { subscription.cancel() }
   }
+
+  @Test func `each publisher that ends writing completes, even while an earlier one still waits`() throws {
+    let listener = try listener()
+    let server = Outcome(listener.connections.prefix(1))
+    let client = Outcome(Connection.connect(to: listener.address, on: loop))
+    loop.run { !server.values.isEmpty && !client.values.isEmpty }
+    let (near, far) = (client.values[0], server.values[0])
+    let count = 16 << 20
+    let first = Outcome(Just(Chunk(repeatElement(1, count: count))).write(to: near))
+    first.cancel()
+    let second = Outcome(Empty<Chunk, Never>().write(to: near, atEnd: .endsWriting))
+    second.cancel()
+    let third = Outcome(Empty<Chunk, Never>().write(to: near, atEnd: .endsWriting))
+    let all = Outcome(far.bytes)
+    loop.run { all.isFinished && third.completion != nil }
+    #expect(all.values.reduce(0) { $0 + $1.count } == count)
+    #expect(third.isFinished)
+    for connection in [near, far] { connection.close() }
+    listener.close()
+    loop.run()
+  }
+
+  @Test func `a listener that closes leaves another listener's socket at its path`() throws {
+    let folder = TemporaryFolder()
+    let old = try Listener(at: .unix(folder("socket")), on: loop)
+    try FileManager.default.removeItem(atPath: folder("socket"))
+    let new = try Listener(at: .unix(folder("socket")), on: loop)
+    old.close()
+    loop.run()
+    #expect(folder.names == ["socket"])
+    new.close()
+    loop.run()
+    #expect(folder.names.isEmpty)
+  }
 }

@@ -196,4 +196,79 @@ import Testing
     #expect(outcome.isFinished)
     #expect(folder.text("file")?.utf8.count == 100_000)
   }
+
+  @Test func `an atomic write that is cancelled while the disk syncs leaves the file unchanged`() {
+    folder.write("before", to: "file")
+    let files = SlowFiles()
+    let sink = {
+      let writer = FileWriter(folder("file"), .atomically, of: files, permissions: 0o666, syncs: true)
+      return OffloadedSink(on: loop) {
+        writer.write($0)
+      } finish: {
+        writer.finish()
+      } revoke: {
+        writer.revoke()
+      }
+    }()
+    sink.write(["after"]) { #expect($0 == nil) }
+    loop.run()
+    sink.endWriting { _ in Issue.record("a closed sink called back") }
+    files.syncs.wait()
+    sink.close()
+    files.mayEnd.signal()
+    loop.run()
+    #expect(folder.text("file") == "before")
+  }
+
+  @Test func `a name may begin with a combining mark`() throws {
+    let name = "\u{301}x"
+    #expect(write(["a"], .atomically, to: name).isFinished)
+    let entries = Outcome(Folder(folder.path).entries(on: loop))
+    loop.run()
+    #expect(entries.values.map(\.name) == [name])
+    try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: folder("\u{301}missing"))
+    #expect(write(["b"], .atomically, to: "link").isFinished)
+    #expect(folder.text("\u{301}missing") == "b")
+  }
+}
+
+/// The system's files, on a disk that syncs only when a test allows it.
+// @unchecked: semaphores may be used by several threads.
+private final class SlowFiles: FileSystem, @unchecked Sendable {
+  let syncs = DispatchSemaphore(value: 0)
+  let mayEnd = DispatchSemaphore(value: 0)
+  private let files = SystemFiles.shared
+
+  func open(_ path: String, _ opening: FileOpening) throws(SystemError) -> any OpenFile {
+    SlowFile(try files.open(path, opening), self)
+  }
+  func status(of path: String) throws(SystemError) -> FileStatus? { try files.status(of: path) }
+  func destination(of path: String) throws(SystemError) -> String { try files.destination(of: path) }
+  func rename(_ path: String, to other: String) throws(SystemError) { try files.rename(path, to: other) }
+  func syncFolder(of path: String) throws(SystemError) { try files.syncFolder(of: path) }
+  func remove(_ path: String) { files.remove(path) }
+  func openFolder(_ path: String, followsLinks: Bool) throws(SystemError) -> any OpenFolder {
+    try files.openFolder(path, followsLinks: followsLinks)
+  }
+}
+
+private final class SlowFile: OpenFile {
+  private let file: any OpenFile
+  private let files: SlowFiles
+
+  init(_ file: any OpenFile, _ files: SlowFiles) {
+    self.file = file
+    self.files = files
+  }
+
+  func read(into room: UnsafeMutableBufferPointer<UInt8>, at offset: Int64?) throws(SystemError) -> Int {
+    try file.read(into: room, at: offset)
+  }
+  func write(_ chunks: [Chunk]) -> (written: Int, error: SystemError?) { file.write(chunks) }
+  func sync() throws(SystemError) {
+    files.syncs.signal()
+    files.mayEnd.wait()
+    try file.sync()
+  }
+  func status() throws(SystemError) -> FileStatus { try file.status() }
 }

@@ -141,4 +141,39 @@ import Testing
     loop.run()
     #expect(cut.error == SystemError("watch", folder.path + "\0x", code: EINVAL))
   }
+
+  @Test func `a folder that was removed and made again is watched again, or fails the stream`() throws {
+    try make("below")
+    let outcome = Outcome(Folder(folder("below")).changes(every: .seconds(3600), on: loop))
+    loop.run(for: .milliseconds(50))
+    try FileManager.default.removeItem(atPath: folder("below"))
+    // Many file systems give this folder the identity of the one before.
+    try make("below")
+    folder.write("x", to: "below/a")
+    loop.run { outcome.completion != nil || outcome.values.contains(.unknown) }
+    loop.run(for: .milliseconds(50))
+    outcome.values = []
+    folder.append("y", to: "below/a")
+    loop.run { outcome.completion != nil || outcome.values.contains(.content("a")) }
+    #expect(outcome.error?.name == "ENOENT" || outcome.values.contains(.content("a")))
+    outcome.cancel()
+    loop.run()
+  }
+
+  @Test func `a subfolder that a link has replaced isn't followed`() throws {
+    try make("top/a")
+    try make("outside")
+    folder.write("", to: "outside/secret")
+    let puller = Puller(Folder(folder("top")).entries(recursively: true, on: loop))
+    puller.request(1)
+    loop.run()
+    try FileManager.default.removeItem(atPath: folder("top/a"))
+    try FileManager.default.createSymbolicLink(
+      atPath: folder("top/a"), withDestinationPath: folder("outside"))
+    puller.request(10)
+    loop.run()
+    #expect(puller.values.map(\.name) == ["a"])
+    if case .finished? = puller.completion { return }
+    Issue.record("\(String(describing: puller.completion))")
+  }
 }

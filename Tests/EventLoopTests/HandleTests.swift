@@ -142,6 +142,30 @@ import Testing
     }
   }
 
+  @Test func `when a signal's last watch ends, the signal's previous action is restored`() throws {
+    var (action, ignored) = (sigaction(), sigaction())
+    signal(SIGVTALRM, SIG_IGN)
+    sigaction(SIGVTALRM, nil, &ignored)
+    defer { signal(SIGVTALRM, SIG_DFL) }
+    func isIgnored() -> Bool {
+      sigaction(SIGVTALRM, nil, &action)
+      return withUnsafeBytes(of: action) { action in
+        withUnsafeBytes(of: ignored) { action.prefix(8).elementsEqual($0.prefix(8)) }
+      }
+    }
+    try withLoop { loop in
+      let (first, second) = (try loop.signal(SIGVTALRM) {}, try loop.signal(SIGVTALRM) {})
+      #expect(!isIgnored())
+      first.cancel()
+      #expect(!isIgnored())
+      second.cancel()
+      #expect(isIgnored())
+      let released = try loop.signal(SIGVTALRM) {}
+      #expect(!isIgnored() && !released.isClosed)
+    }
+    #expect(isIgnored())
+  }
+
   @Test func `watching a signal that can't be caught throws an error`() {
     withLoop { loop in
       _ = #expect(throws: EventLoopError.self) { try loop.signal(SIGKILL) {} }

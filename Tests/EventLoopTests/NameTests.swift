@@ -56,4 +56,14 @@ import Testing
     loop.run()
     #expect(outcome.values.isEmpty && outcome.completion == nil)
   }
+
+  @Test func `a lookup of an overlong name can be cancelled at once`() {
+    let name = String(repeating: "a", count: 300)
+    let cancelled = Outcome(SocketAddress.lookUp(name, port: 80, on: loop))
+    cancelled.cancel()
+    let outcome = Outcome(SocketAddress.lookUp(name, port: 80, on: loop))
+    loop.run()
+    #expect(cancelled.completion == nil)
+    #expect(outcome.error?.subject == name)
+  }
 }

@@ -206,6 +206,47 @@ import Testing
     #expect((try? String(contentsOfFile: "/proc/\(below)/stat", encoding: .utf8))?.contains(") S") != true)
   }
 
+  /// A shell that waits for a child that ignores SIGTERM, and prints the child's number.
+  private func withDeafChild(_ end: String) -> Subprocess {
+    var subprocess = shell("trap '' TERM; sleep 100 >/dev/null & trap - TERM; echo $!; \(end)")
+    subprocess.endsDescendants = true
+    subprocess.grace = .milliseconds(100)
+    return subprocess
+  }
+
+  private func runs(_ number: Int32) -> Bool {
+    (try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8))?.contains(") Z") == false
+  }
+
+  @Test func `with endsDescendants, a child that ignores SIGTERM is killed after the grace period`() throws {
+    let child = try withDeafChild("wait").start(on: loop)
+    let (end, output) = (Outcome(child.exit), Outcome(child.output))
+    loop.run { !output.values.isEmpty }
+    let below = try #require(Int32(output.text.dropLast()))
+    let begun = loop.now
+    child.cancel()
+    loop.run()
+    #expect(end.values == [.signaled(SIGTERM)])
+    #expect(begun.distance(to: loop.now) >= .milliseconds(100))
+    loop.run { !runs(below) }
+    #expect(!runs(below))
+    kill(below, SIGKILL)
+  }
+
+  @Test func `with endsDescendants, a program that exits on its own ends its children, but doesn't wait for them`()
+    throws
+  {
+    let outcome = Outcome(withDeafChild("exit").output(on: loop))
+    loop.run { outcome.completion != nil }
+    #expect(outcome.isFinished)
+    let below = try #require(Int32(outcome.text.dropLast()))
+    #expect(runs(below))
+    loop.run()
+    loop.run { !runs(below) }
+    #expect(!runs(below))
+    kill(below, SIGKILL)
+  }
+
   @Test func `with leavesDescendants, the children of a program that exits continue`() throws {
     var subprocess = shell("sleep 100 >/dev/null 2>&1 & echo $!")
     (subprocess.endsDescendants, subprocess.leavesDescendants) = (true, true)

@@ -171,4 +171,50 @@ import Testing
       all.cancel()
     }
   }
+
+  /// The changes that `change` causes in the folder `d`, which has a file `a`.
+  private func changes(_ change: (VirtualTimeScheduler) -> Void) -> [FolderChange] {
+    withVirtualTime { time in
+      time.files["d/a"] = ""
+      var changes: [FolderChange] = []
+      let all = Folder("d").changes(every: .seconds(5), on: time).sink { _ in
+      } receiveValue: {
+        changes.append($0)
+      }
+      time.advance(by: .seconds(6))
+      change(time)
+      time.advance(by: .seconds(20))
+      all.cancel()
+      #expect(time.pending.isEmpty)
+      return changes
+    }
+  }
+
+  @Test func `a lost announcement is noticed even if another change was announced before it`() {
+    let changes = changes { time in
+      time.files["d/b"] = ""
+      time.advance(by: .seconds(1))
+      time.files.isMute = true
+      time.files["d/c"] = ""
+      time.files.isMute = false
+    }
+    #expect(changes == [.entry("b"), .content("b"), .unknown])
+  }
+
+  @Test func `unknown follows so many announcements at the same time that others may be lost`() {
+    for (count, isUnknown) in [(511, false), (512, true)] {
+      // Each file is announced twice.
+      let changes = changes { time in for index in 0..<count { time.files["d/\(index)"] = "" } }
+      #expect(changes.count == 2 * count + (isUnknown ? 1 : 0))
+      #expect((changes.last == .unknown) == isUnknown)
+    }
+    // The same number of announcements, one after another.
+    let changes = changes { time in
+      for index in 0..<600 {
+        time.files.append("x", to: "d/\(index)")
+        time.advance(by: .milliseconds(1))
+      }
+    }
+    #expect(!changes.contains(.unknown))
+  }
 }

@@ -1,10 +1,12 @@
 internal import CLibUV
+import CLibrary
 
-/// Watches for a signal. Closing or releasing the handle restores the previous action for the signal.
+/// Watches for a signal. When a signal's last handle is closed or released, the signal's previous action is restored.
 public final class SignalHandle: LoopHandle {
   /// The signal's number.
   public let number: Int32
   private var handler: (() -> Void)?
+  private var isWatching = false
 
   /// Starts watching for the signal.
   ///
@@ -14,11 +16,63 @@ public final class SignalHandle: LoopHandle {
     self.handler = handler
     try super.init(on: loop, as: .watchSignal, uv_signal_t.self, uv_signal_init)
     let raw = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_signal_t.self)
-    let code = uv_signal_start(raw, { raw, _ in SignalHandle.of(raw).handler?() }, number)
+    let code = FormerAction.keep(of: number) {
+      uv_signal_start(raw, { raw, _ in SignalHandle.of(raw).handler?() }, number)
+    }
+    isWatching = code == 0
     try EventLoopError.check(.watchSignal, code)
   }
 
-  override func releaseHandler() { handler = nil }
+  override func releaseHandler() {
+    handler = nil
+    if isWatching { FormerAction.restore(of: number) }
+  }
+}
+
+/// The action of a signal before its first watch. libuv sets the default action at the end of the last one.
+private struct FormerAction {
+  var action: sigaction
+  var watches = 1
+
+  /// The signals that are watched on any loop of the process.
+  private static let kept = Locked<[Int32: FormerAction]>([:])
+
+  /// - Parameter start: starts a watch; returns 0 unless that fails.
+  static func keep(of number: Int32, _ start: () -> Int32) -> Int32 {
+    kept.withLock { kept in
+      var action = sigaction()
+      sigaction(number, nil, &action)
+      let code = start()
+      if code == 0 {
+        kept[number]?.watches += 1
+        if kept[number] == nil { kept[number] = FormerAction(action: action) }
+      }
+      return code
+    }
+  }
+
+  /// Call this after a watch has ended.
+  static func restore(of number: Int32) {
+    kept.withLock { kept in
+      kept[number]?.watches -= 1
+      guard var former = kept[number], former.watches == 0 else { return }
+      kept[number] = nil
+      // libuv itself, or another library that uses it, may still watch the signal.
+      var action = sigaction()
+      guard sigaction(number, nil, &action) == 0, action.isDefault else { return }
+      sigaction(number, &former.action, nil)
+    }
+  }
+}
+
+extension sigaction {
+  var isDefault: Bool {
+    #if canImport(Darwin)
+      __sigaction_u.__sa_handler == nil
+    #else
+      __sigaction_handler.sa_handler == nil
+    #endif
+  }
 }
 
 extension EventLoop {

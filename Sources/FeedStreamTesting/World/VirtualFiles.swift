@@ -126,10 +126,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     return node
   }
 
-  private func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
-  }
+  private func folder(of path: String) -> String { split(path).folder }
 
   private func make(_ path: String) -> Node {
     var above = folder(of: path)
@@ -149,10 +146,10 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     // Two changes at the same instant must have different modification times.
     if kind == .content, let node = nodes[path] { node.modified = max(now, node.modified + 1) }
     if kind == .entry, let node = nodes[folder] { node.modified = max(now, node.modified + 1) }
-    let name = String(path.dropFirst(folder.count).drop { $0 == "/" })
+    let name = split(path).name
     for (key, watch) in watches where watch.folder == folder && !isMute {
       time.schedule { [weak self] in
-        if let watch = self?.watches[key] { watch.announce(FolderHint(name: folder == "." ? path : name, kind: kind)) }
+        if let watch = self?.watches[key] { watch.announce(FolderHint(name: name, kind: kind)) }
       }
     }
   }
@@ -221,7 +218,9 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     touch(path, .entry)
   }
 
-  package func openFolder(_ path: String) throws(SystemError) -> any OpenFolder {
+  package func syncFolder(of path: String) {}
+
+  package func openFolder(_ path: String, followsLinks: Bool) throws(SystemError) -> any OpenFolder {
     if let code = fault(.open, path).code { throw SystemError("read the folder", path, code: code) }
     guard let node = nodes[path] else { throw SystemError("read the folder", path, code: 2) }
     guard node.isFolder else { throw SystemError("read the folder", path, code: 20) }  // ENOTDIR

@@ -1,7 +1,8 @@
-import FeedStream
 import FeedStreamTesting
 import TestSupport
 import Testing
+
+@testable import FeedStream
 
 @Suite(.settled) struct FramedTests {
   /// The results of a stream for `bytes`, whole, split at every position, and byte by byte, which must be the same.
@@ -140,6 +141,25 @@ import Testing
         }))
     #expect(count == 1_000_000)
     subscription?.cancel()
+  }
+
+  @Test func `an incomplete part that arrives byte by byte takes little memory`() throws {
+    var decoder = SplittingDecoder(separator: 0)
+    let bytes = (0..<100_000).map { UInt8(1 + $0 % 255) }
+    for byte in bytes {
+      decoder.feed([byte])
+      #expect(try decoder.next() == nil)
+    }
+    #expect(decoder.beginning.count < 50)
+    #expect(decoder.beginning.reduce(0) { $0 + $1.keptMemory.bytes } == bytes.count)
+    decoder.feed([0])
+    #expect(try decoder.next() == Chunk(bytes))
+  }
+
+  @Test func `large chunks that are kept are not copied into each other`() {
+    var kept: [Chunk] = []
+    for count in [1, 2, 3, 5_000, 6_000, 1, 1, 0, 0] { kept.appendCompacted(Chunk(repeatElement(1, count: count))) }
+    #expect(kept.map(\.count) == [6, 5_000, 6_000, 2, 0])
   }
 }
 

@@ -148,6 +148,18 @@ extension Chunk {
   }
 }
 
+extension [Chunk] {
+  /// Appends a chunk in its own memory, so that a few bytes don't keep a large block alive. Joins small chunks, so that
+  /// many of them don't take much more memory than their bytes.
+  mutating func appendCompacted(_ chunk: Chunk) {
+    append(chunk.compacted())
+    while count > 1, self[count - 1].count < 4096, self[count - 2].count <= self[count - 1].count {
+      let last = removeLast()
+      append(Chunk(joining: [removeLast(), last]))
+    }
+  }
+}
+
 extension Chunk: ExpressibleByArrayLiteral, ExpressibleByStringLiteral, CustomStringConvertible {
   public init(arrayLiteral bytes: UInt8...) { self.init(bytes) }
   public init(stringLiteral text: String) { self.init(text) }

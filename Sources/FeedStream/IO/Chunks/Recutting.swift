@@ -100,8 +100,7 @@ public struct JoiningDecoder: ChunkDecoder, Sendable {
   }
 
   public mutating func feed(_ chunk: Chunk) {
-    // Compacted, so that a few bytes don't keep a large block of memory alive.
-    held?.append(chunk.compacted())
+    held?.appendCompacted(chunk)
     count += chunk.count
   }
 

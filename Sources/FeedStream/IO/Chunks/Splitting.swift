@@ -81,8 +81,7 @@ extension Publisher where Output == Chunk {
 
   /// Keeps an incomplete part at the end of a chunk.
   @usableFromInline mutating func keep(_ part: Chunk) {
-    // Compact it, so that a short part doesn't keep a large block of memory alive.
-    beginning.append(part.compacted())
+    beginning.appendCompacted(part)
     beginningCount += part.count
     chunk = Chunk()
   }

@@ -11,7 +11,8 @@ extension EventLoop {
 private final class LoopDatagrams: LoopHandle, DatagramPort {
   private(set) var address: SocketAddress
   private var deliver: ((Result<Datagram, SystemError>) -> Void)?
-  private var sending: SendRequest?
+  /// The datagrams that wait for room: a cancelled publisher's may still wait when the next one sends.
+  private var sending: [ObjectIdentifier: SendRequest] = [:]
   /// The memory for reads. A datagram may have up to 64 KiB.
   private var room = ChunkWriter(ChunkPool(blockSize: 256 * 1024, keeping: 2), least: 64 * 1024)
 
@@ -81,20 +82,18 @@ private final class LoopDatagrams: LoopHandle, DatagramPort {
 
   func send(_ datagram: Datagram, _ done: @escaping (SystemError?) -> Void) -> Bool {
     guard !isClosed else { return false }
-    let code = datagram.bytes.withBuffer { buffer in
-      datagram.address.withSystemAddress { address in
-        withUnsafePointer(to: buffer) { uv_udp_try_send(raw, $0, 1, address) }
-      }
+    let code = datagram.address.withSystemAddress { address in
+      withUnsafePointer(to: datagram.bytes.buffer) { uv_udp_try_send(raw, $0, 1, address) }
     }
     if code >= 0 { return true }
     if code == UV_EAGAIN.rawValue {
       let request = SendRequest(datagram)
-      let code = request.start(on: raw) { [unowned self] status in
-        sending = nil
+      let code = request.start(on: raw) { [unowned self, unowned request] status in
+        sending[ObjectIdentifier(request)] = nil
         done(status < 0 ? SystemError("send to", "\(datagram.address)", code: status) : nil)
       }
       if code == 0 {
-        sending = request
+        sending[ObjectIdentifier(request)] = request
         return false
       }
     }
@@ -105,19 +104,7 @@ private final class LoopDatagrams: LoopHandle, DatagramPort {
 
   override func releaseHandler() {
     deliver = nil
-    sending?.forget()
-    sending = nil
-  }
-}
-
-extension Chunk {
-  /// Calls `body` with libuv's view of the bytes, which points to the chunk's memory.
-  fileprivate func withBuffer<R>(_ body: (uv_buf_t) -> R) -> R {
-    withUnsafeBytes {
-      body(
-        uv_buf_init(
-          UnsafeMutableRawPointer(mutating: $0.baseAddress!).assumingMemoryBound(to: CChar.self), UInt32($0.count)))
-    }
+    for request in sending.take().values { request.forget() }
   }
 }
 
@@ -135,12 +122,10 @@ private final class SendRequest {
   func start(on socket: UnsafeMutablePointer<uv_udp_t>, _ done: @escaping (Int32) -> Void) -> Int32 {
     self.done = done
     request.pointee.data = Unmanaged.passRetained(self).toOpaque()
-    let code = datagram.bytes.withBuffer { buffer in
-      datagram.address.withSystemAddress { address in
-        withUnsafePointer(to: buffer) {
-          uv_udp_send(request, socket, $0, 1, address) { request, status in
-            Unmanaged<SendRequest>.fromOpaque(request!.pointee.data).takeRetainedValue().done.take()?(status)
-          }
+    let code = datagram.address.withSystemAddress { address in
+      withUnsafePointer(to: datagram.bytes.buffer) {
+        uv_udp_send(request, socket, $0, 1, address) { request, status in
+          Unmanaged<SendRequest>.fromOpaque(request!.pointee.data).takeRetainedValue().done.take()?(status)
         }
       }
     }

@@ -10,13 +10,17 @@ package protocol FileSystem: AnyObject, Sendable {
   /// The file that a link leads to, or `path` itself if it isn't a link. Fails if the result isn't UTF-8.
   func destination(of path: String) throws(SystemError) -> String
 
-  /// Renames a file, replacing an existing one. The change is on the disk when this returns.
+  /// Renames a file, replacing an existing one.
   func rename(_ path: String, to other: String) throws(SystemError)
+
+  /// Returns when the names of the files in the path's folder are on the disk.
+  func syncFolder(of path: String) throws(SystemError)
 
   /// Removes a file, if it exists.
   func remove(_ path: String)
 
-  func openFolder(_ path: String) throws(SystemError) -> any OpenFolder
+  /// - Parameter followsLinks: false to fail with `ENOENT` if there is no folder at the path but a link or a file.
+  func openFolder(_ path: String, followsLinks: Bool) throws(SystemError) -> any OpenFolder
 }
 
 /// An open file. It is used by one thread at a time, and closes when it is released.
@@ -106,10 +110,11 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 /// Splits a path into its folder and its last part.
-func split(_ path: String) -> (folder: String, name: String) {
-  guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+package func split(_ path: String) -> (folder: String, name: String) {
+  // Bytes, because a slash and a combining mark after it are one character.
+  guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
   let folder = path[..<slash]
-  return (folder.isEmpty ? "/" : String(folder), String(path[path.index(after: slash)...]))
+  return (folder.isEmpty ? "/" : String(folder), String(path[path.utf8.index(after: slash)...]))
 }
 
 extension LoopScheduler {

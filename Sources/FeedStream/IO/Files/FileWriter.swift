@@ -31,8 +31,10 @@ extension Publisher where Output == Chunk {
   /// **Demand:** begins on subscription, and requests one chunk at a time from upstream, only while fewer than
   /// `limit` bytes wait. **Failure:** ``WriteError``, which contains exactly the bytes that were not written: the bytes
   /// before them are in the file. Upstream's failure is delivered after the bytes that arrived before it have been
-  /// written. **Cancellation:** cancels upstream and drops waiting bytes. After a failure or a cancellation, a file
-  /// that is written atomically is unchanged. **Policy:** holds `limit` bytes and one chunk.
+  /// written. **Cancellation:** cancels upstream and drops waiting bytes. Bytes that are being written may still arrive
+  /// in the file, even when another stream has begun to write it. After a failure or a cancellation, a file that is
+  /// written atomically is unchanged, and stays so; only a failure to sync the file's folder comes after the
+  /// replacement. **Policy:** holds `limit` bytes and one chunk.
   ///
   /// - Parameters:
   ///   - file: the file to write.
@@ -48,50 +50,22 @@ extension Publisher where Output == Chunk {
     Publishers.Write(upstream: self, limit: limit) {
       let writer = FileWriter(
         file.path, writing, of: scheduler.files, permissions: permissions, syncs: syncs || writing == .atomically)
-      return WriteTarget(FileSink(writer, scheduler), endsWriting: true)
+      let sink = OffloadedSink(on: scheduler) {
+        writer.write($0)
+      } finish: {
+        writer.finish()
+      } revoke: {
+        writer.revoke()
+      }
+      return WriteTarget(sink, endsWriting: true)
     }
   }
-}
-
-/// A file as a destination for bytes.
-private final class FileSink: ByteSink {
-  private let writer: FileWriter
-  private let scheduler: any LoopScheduler
-  private var job: (any Cancellable)?
-  private(set) var writtenOfFailed = 0
-
-  init(_ writer: FileWriter, _ scheduler: any LoopScheduler) {
-    self.writer = writer
-    self.scheduler = scheduler
-  }
-
-  func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
-    job = scheduler.offload { [writer] in
-      writer.write(chunks)
-    } completion: { [self] written, error in
-      writtenOfFailed = written
-      job = nil
-      done(error)
-    }
-  }
-
-  func endWriting(_ done: @escaping (SystemError?) -> Void) {
-    job = scheduler.offload { [writer] in
-      writer.finish()
-    } completion: { [self] error in
-      job = nil
-      done(error)
-    }
-  }
-
-  /// Cancels the running work. An unfinished atomic file is discarded once the writer is released and its work has
-  /// ended.
-  func close() { job.take()?.cancel() }
 }
 
 /// Writes a file for one publisher.
-// @unchecked: used by one piece of work at a time; the next starts after the previous one has ended.
-private final class FileWriter: @unchecked Sendable {
+// @unchecked: except for `isRevoked`, which has a lock, used by one piece of work at a time; the next starts after the
+// previous one has ended.
+final class FileWriter: @unchecked Sendable {
   private let path: String
   private let writing: FileWriting
   private let files: any FileSystem
@@ -100,6 +74,8 @@ private final class FileWriter: @unchecked Sendable {
   private var file: (any OpenFile)?
   /// The path of the new file, and the path of the file that it will replace, with links resolved.
   private var replacement: (path: String, destination: String)?
+  /// True if the file must not be replaced anymore.
+  private let isRevoked = Locked(false)
 
   init(_ path: String, _ writing: FileWriting, of files: any FileSystem, permissions: UInt16, syncs: Bool) {
     self.path = path
@@ -129,15 +105,30 @@ private final class FileWriter: @unchecked Sendable {
       let file = try open()
       if syncs { try file.sync() }
       self.file = nil
-      if let replacement {
-        try files.rename(replacement.path, to: replacement.destination)
-        self.replacement = nil
-      }
+      guard let destination = replacement?.destination else { return nil }
+      try replace()
+      // The file's new name is an entry of the folder, which must be on the disk too.
+      try files.syncFolder(of: destination)
       return nil
     } catch {
       return error
     }
   }
+
+  /// Replaces the file, unless `revoke()` was called before.
+  private func replace() throws(SystemError) {
+    try isRevoked.withLock { isRevoked in
+      Result { () throws(SystemError) in
+        guard let replacement, !isRevoked else { return }
+        try files.rename(replacement.path, to: replacement.destination)
+        self.replacement = nil
+      }
+    }
+    .get()
+  }
+
+  /// Keeps the file from being replaced from now on. If it is being replaced, waits for that, but not for the disk.
+  func revoke() { isRevoked.withLock { $0 = true } }
 
   private func open() throws(SystemError) -> any OpenFile {
     if let file { return file }

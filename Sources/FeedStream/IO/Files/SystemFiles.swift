@@ -81,25 +81,31 @@ package final class SystemFiles: FileSystem {
       let count = readlink(path, &room, room.count - 1)
       guard count > 0 else { return path }
       let target = try valid(room)
-      let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-      path = target.hasPrefix("/") ? target : folder + target
+      // Bytes, because a slash and a combining mark after it are one character.
+      let slash = UInt8(ascii: "/")
+      let folder = path.utf8.lastIndex(of: slash).map { String(path[..<$0]) + "/" } ?? ""
+      path = target.utf8.first == slash ? target : folder + target
     }
     return path
   }
 
   package func rename(_ path: String, to other: String) throws(SystemError) {
     guard systemRename(path, other) == 0 else { throw SystemError("replace", other, code: errno) }
-    // The file's new name is an entry of the folder, which must be on the disk too.
-    let folder = System.open(split(other).folder, O_RDONLY | O_DIRECTORY)
+  }
+
+  package func syncFolder(of path: String) throws(SystemError) {
+    let folder = System.open(split(path).folder, O_RDONLY | O_DIRECTORY)
     guard folder >= 0 else { return }
     defer { System.close(folder) }
     // Some file systems don't support syncing a folder, and don't need it.
-    guard fsync(folder) == 0 || errno == EINVAL else { throw SystemError("sync the folder of", other, code: errno) }
+    guard fsync(folder) == 0 || errno == EINVAL else { throw SystemError("sync the folder of", path, code: errno) }
   }
 
   package func remove(_ path: String) { unlink(path) }
 
-  package func openFolder(_ path: String) throws(SystemError) -> any OpenFolder { try SystemFolder(path) }
+  package func openFolder(_ path: String, followsLinks: Bool) throws(SystemError) -> any OpenFolder {
+    try SystemFolder(path, followsLinks: followsLinks)
+  }
 }
 
 private let systemRename: @Sendable (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32 = { rename($0, $1) }
@@ -121,7 +127,7 @@ extension FileStatus {
 }
 
 /// A file of the operating system, or a descriptor that other code owns.
-final class SystemFile: OpenFile {
+final class SystemFile: OpenFile, Sendable {
   private let descriptor: Int32
   private let name: String
   private let isOwned: Bool

@@ -11,8 +11,9 @@ public struct Folder: Hashable, Sendable {
 
   /// The entries of the folder, in the system's order.
   ///
-  /// A subfolder is delivered before its entries; links are delivered but not followed. Entries that appear or vanish
-  /// while the folder is being read may or may not be delivered. Only one folder is open at a time.
+  /// A subfolder is delivered before its entries; links are delivered but not followed, even if one has replaced a
+  /// subfolder that was delivered. Entries that appear or vanish while the folder is being read may or may not be
+  /// delivered. Only one folder is open at a time.
   ///
   /// **Demand:** system calls run on the thread pool and read up to 64 entries ahead; without demand, nothing is read.
   /// **Failure:** the system's error, with the folder that could not be read; `EILSEQ` for a subfolder whose name is
@@ -76,74 +77,41 @@ extension Publishers {
     @inlinable public var _deliversAtHome: Bool { true }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == FolderEntry, S.Failure == SystemError {
-      subscriber.receive(subscription: EntriesSubscription(self, ErasedSubscriber(subscriber)))
+      PullSubscription("Folder.entries", subscriber, EntriesSource(self)).begin()
     }
   }
 }
 
-private final class EntriesSubscription: GuardedSubscription {
-  private var down: ErasedSubscriber<FolderEntry, SystemError>?
+private final class EntriesSource: PullSource {
   private let scheduler: any LoopScheduler
   private let reader: FolderReader
-  private var demand = Subscribers.Demand.none
-  private var held: [FolderEntry] = []
-  private var given = 0
-  private var isBusy = false
+  private var isReading = false
   private var job: (any Cancellable)?
 
-  init(_ entries: Publishers.FolderEntries, _ down: ErasedSubscriber<FolderEntry, SystemError>) {
-    self.down = down
+  init(_ entries: Publishers.FolderEntries) {
     scheduler = entries.scheduler
     reader = FolderReader(entries, of: scheduler.files)
   }
 
-  override func requested(_ demand: Subscribers.Demand) {
-    self.demand += demand
-    serve()
-  }
-
-  private func serve() {
-    guard !isBusy else { return }
-    isBusy = true
-    while demand > .none, given < held.count, let down {
-      given += 1
-      demand -= 1
-      demand += down.receive(held[given - 1])
-    }
-    isBusy = false
-    if demand > .none, down != nil { read() }
-  }
-
-  private func read() {
-    isBusy = true
+  func wanted(by subscription: PullSubscription<FolderEntry, SystemError>) -> Bool {
+    guard !isReading else { return false }
+    isReading = true
     job = scheduler.offload { [reader] in
       reader.next()
     } completion: { [self] result in
-      job = nil
-      isBusy = false
-      guard let down else { return }
+      isReading = false
       switch result {
-      case .success(let entries) where entries.isEmpty:
-        release()
-        down.receive(completion: .finished)
+      case .success(let entries) where entries.isEmpty: subscription.end(.finished)
       case .success(let entries):
-        held = entries
-        given = 0
-        serve()
-      case .failure(let error):
-        release()
-        down.receive(completion: .failure(error))
+        for entry in entries { subscription.hold(entry) }
+        subscription.serve()
+      case .failure(let error): subscription.end(.failure(error))
       }
     }
+    return !isReading
   }
 
-  override func cancelled() { release() }
-
-  private func release() {
-    down = nil
-    held = []
-    job.take()?.cancel()
-  }
+  func cancelled(_ subscription: PullSubscription<FolderEntry, SystemError>) { job.take()?.cancel() }
 }
 
 /// Reads a folder and its subfolders, one after another.
@@ -179,7 +147,7 @@ private final class FolderReader: @unchecked Sendable {
           guard next.isExact else {
             throw SystemError("read the folder", "\(next.path), whose name is not UTF-8", code: Errno.unspellable)
           }
-          folder = try files.openFolder(next.path)
+          folder = try files.openFolder(next.path, followsLinks: isFirst)
         } catch {
           guard !isFirst, error.code == Errno.missing || skipsUnreadable else { throw error }
         }

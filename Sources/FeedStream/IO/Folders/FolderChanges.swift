@@ -20,14 +20,16 @@ extension Folder {
   ///
   /// Losses: equal changes that have not been requested yet are delivered as one; if more than 1,024 changes wait, they
   /// become one ``FolderChange/unknown``. The system silently drops announcements when too many arrive at the same
-  /// time. Therefore, the folder is checked every `interval`, and an unannounced change to its list of entries is
+  /// time. Therefore, ``FolderChange/unknown`` follows 1,024 or more announcements in one turn of the loop. The folder
+  /// is also checked after announcements and every `interval`, and an unannounced change to its list of entries is
   /// delivered as ``FolderChange/unknown``. If the system drops the announcement of a change to an entry's content,
-  /// that change goes unnoticed. Network file systems don't announce changes by other machines.
+  /// that change may go unnoticed. Network file systems don't announce changes by other machines.
   ///
   /// **Demand:** announcements are collected from the first request on. **Failure:** the system's error; `ENOENT` when
   /// the folder has vanished or another folder has taken its name, which is noticed at once or, if the system didn't
-  /// announce it, at the next check. **Cancellation:** ends the watch. **Policy:** holds
-  /// each change once, up to 1,024.
+  /// announce it, at the next check. The system may give the other folder the identity of the old one: then the stream
+  /// continues with ``FolderChange/unknown``. **Cancellation:** ends the watch. **Policy:** holds each change once, up
+  /// to 1,024.
   ///
   /// - Parameters:
   ///   - interval: the time between two checks; five seconds by default.
@@ -56,80 +58,90 @@ extension Publishers {
     @inlinable public var _deliversAtHome: Bool { true }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == FolderChange, S.Failure == SystemError {
-      subscriber.receive(subscription: ChangesSubscription(self, ErasedSubscriber(subscriber)))
+      let subscription = HintSubscription(
+        ErasedSubscriber(subscriber), on: scheduler, merging: FolderWatcher.merge
+      ) { subscription throws(SystemError) in try FolderWatcher(self, for: subscription) }
+      subscriber.receive(subscription: subscription)
     }
   }
 }
 
-private final class ChangesSubscription: GuardedSubscription {
+/// Watches a folder for one subscription, and checks it for unannounced changes.
+private final class FolderWatcher: Cancellable {
   private static let limit = 1_024
 
-  private var down: ErasedSubscriber<FolderChange, SystemError>?
+  private weak var subscription: HintSubscription<FolderChange>?
   private let path: String
   private let interval: StreamInstant.Stride
   private let scheduler: any LoopScheduler
-  private var demand = Subscribers.Demand.none
-  /// The changes, in the order of their first announcement.
-  private var waiting: [FolderChange] = []
-  private var isServing = false
   private var watch: (any Cancellable)?
   private var pause: (any Cancellable)?
   private var job: (any Cancellable)?
   private var status: FileStatus?
-  /// True if a change to the list of entries was announced since the last check.
+  /// True if a change to the list of entries was announced since the last check began.
   private var isAnnounced = false
-  /// True if the folder itself has changed since the running check began.
+  /// True if such a change was announced before the running check began, and after the check before it.
+  private var wasAnnounced = false
+  /// The number of announcements that have arrived at the same time, and the timer that ends this burst.
+  private var burst: (count: Int, end: any Cancellable)?
+  /// True if the list of entries or the folder itself has changed since the running check began.
   private var looksAgain = false
 
-  init(_ changes: Publishers.FolderChanges, _ down: ErasedSubscriber<FolderChange, SystemError>) {
-    self.down = down
+  init(_ changes: Publishers.FolderChanges, for subscription: HintSubscription<FolderChange>) throws(SystemError) {
+    self.subscription = subscription
     path = changes.path
     interval = changes.interval
     scheduler = changes.scheduler
+    try start()
+    look()
   }
 
-  override func requested(_ demand: Subscribers.Demand) {
-    self.demand += demand
-    if watch == nil, down != nil { begin() }
-    serve()
+  /// Adds a change to those that wait.
+  static func merge(_ waiting: inout [FolderChange], _ change: FolderChange) {
+    guard waiting != [.unknown] else { return }
+    if waiting.count >= limit { waiting = [.unknown] } else { waiting.append(change) }
   }
 
-  private func begin() {
-    do throws(SystemError) {
-      watch = try scheduler.world("Folder").watch(path) { [weak self] in self?.announced($0) }
-      look()
-    } catch {
-      let error = error
-      // Report later, because no failure is delivered during a request.
-      job = scheduler.once(after: .zero) { [self] in fail(error) }
-    }
+  private func start() throws(SystemError) {
+    // Start the new watch before the old one ends, so that nothing is missed in between.
+    let old = watch
+    watch = try scheduler.world("Folder").watch(path) { [weak self] in self?.announced($0) }
+    old?.cancel()
   }
 
   private func announced(_ hint: FolderHint) {
-    if hint.kind == .entry { isAnnounced = true }
-    // libuv announces a change to the folder itself, such as its deletion, under the folder's own name.
-    if hint.kind == .entry, hint.name.map({ path == $0 || path.hasSuffix("/" + $0) }) ?? true { lookNow() }
+    count()
+    if hint.kind == .entry {
+      isAnnounced = true
+      // Afterwards, the check knows the status that was announced.
+      lookNow()
+    }
+    // libuv announces a change to the folder itself, such as its deletion, under the folder's own name. Another folder
+    // may have taken the name, even with the same identity, so watch that one.
+    if hint.kind == .entry, hint.name.map({ path == $0 || path.hasSuffix("/" + $0) }) ?? true {
+      do throws(SystemError) { try start() } catch { return fail(error) }
+      subscription?.add(.unknown)
+    }
     switch (hint.name, hint.kind) {
-    case (nil, _): add(.unknown)
-    case (let name?, .entry): add(.entry(name))
-    case (let name?, .content): add(.content(name))
+    case (nil, _): subscription?.add(.unknown)
+    case (let name?, .entry): subscription?.add(.entry(name))
+    case (let name?, .content): subscription?.add(.content(name))
     }
   }
 
-  private func add(_ change: FolderChange) {
-    guard !waiting.contains(change), waiting != [.unknown] else { return }
-    if waiting.count >= Self.limit { waiting = [.unknown] } else { waiting.append(change) }
-    serve()
-  }
-
-  private func serve() {
-    guard !isServing else { return }
-    isServing = true
-    while demand > .none, !waiting.isEmpty, let down {
-      demand -= 1
-      demand += down.receive(waiting.removeFirst())
+  /// Counts the announcements of one turn of the loop: after too many, the system may have dropped others.
+  private func count() {
+    if burst != nil {
+      burst!.count += 1
+    } else {
+      burst = (
+        1,
+        scheduler.once(after: .zero) { [weak self] in
+          guard let self, let burst = self.burst.take(), burst.count >= Self.limit else { return }
+          subscription?.add(.unknown)
+        }
+      )
     }
-    isServing = false
   }
 
   private func lookNow() {
@@ -144,7 +156,7 @@ private final class ChangesSubscription: GuardedSubscription {
   /// Checks for unannounced changes to the list of entries.
   private func look() {
     looksAgain = false
-    guard down != nil else { return }
+    (wasAnnounced, isAnnounced) = (isAnnounced, false)
     job = scheduler.offload { [files = scheduler.files, path] in
       Result { () throws(SystemError) in try files.status(of: path) }
     } completion: { [self] in
@@ -154,37 +166,25 @@ private final class ChangesSubscription: GuardedSubscription {
   }
 
   private func looked(_ result: Result<FileStatus?, SystemError>) {
-    guard down != nil else { return }
     switch result {
     case .failure(let error): return fail(error)
-    case .success(nil): return fail(SystemError("watch", path, code: Errno.missing))
-    case .success(let now?):
-      if let status, status.identity != now.identity {
-        return fail(SystemError("watch", path, code: Errno.missing))
-      }
+    case .success(let now?) where now.identity == (status ?? now).identity:
       // If the announcement is still in transit, this reports the change twice, but never misses it.
-      if let status, status.modified != now.modified, !isAnnounced { add(.unknown) }
+      let isUnannounced = now.modified != (status ?? now).modified && !isAnnounced && !wasAnnounced
       status = now
-      isAnnounced = false
+      if isUnannounced { subscription?.add(.unknown) }
+    case .success: return fail(SystemError("watch", path, code: Errno.missing))
     }
-    guard down != nil else { return }
+    guard watch != nil else { return }
     if looksAgain { return look() }
     pause = scheduler.once(after: interval) { [weak self] in self?.look() }
   }
 
-  private func fail(_ error: SystemError) {
-    let down = self.down
-    release()
-    down?.receive(completion: .failure(error))
-  }
+  private func fail(_ error: SystemError) { subscription?.fail(error) }
 
-  deinit { release() }
+  deinit { cancel() }
 
-  override func cancelled() { release() }
-
-  private func release() {
-    down = nil
-    waiting = []
-    for work in [watch.take(), pause.take(), job.take()] { work?.cancel() }
+  func cancel() {
+    for work in [watch.take(), pause.take(), job.take(), burst.take()?.end] { work?.cancel() }
   }
 }

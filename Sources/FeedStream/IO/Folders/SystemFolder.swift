@@ -11,9 +11,19 @@ final class SystemFolder: OpenFolder {
   private let stream: Stream
   private let path: String
 
-  init(_ path: String) throws(SystemError) {
+  /// - Parameter followsLinks: false to fail with `ENOENT` if there is no folder at the path but a link or a file.
+  init(_ path: String, followsLinks: Bool) throws(SystemError) {
     guard !path.utf8.contains(0) else { throw SystemError("read the folder", path, code: EINVAL) }
-    guard let stream = opendir(path) else { throw SystemError("read the folder", path, code: errno) }
+    let descriptor = System.open(path, O_RDONLY | O_DIRECTORY | (followsLinks ? 0 : O_NOFOLLOW))
+    guard descriptor >= 0 else {
+      let isReplaced = !followsLinks && (errno == ELOOP || errno == ENOTDIR)
+      throw SystemError("read the folder", path, code: isReplaced ? ENOENT : errno)
+    }
+    guard let stream = fdopendir(descriptor) else {
+      let code = errno
+      System.close(descriptor)
+      throw SystemError("read the folder", path, code: code)
+    }
     self.stream = stream
     self.path = path
   }

@@ -24,6 +24,8 @@ private final class LookUpRequest: Cancellable {
     self.host = host
     self.port = port
     self.done = done
+    // `uv_cancel` reads the request, even if libuv has refused the host without touching the request.
+    request.initialize(to: uv_getaddrinfo_t())
   }
 
   deinit { request.deallocate() }

@@ -10,4 +10,15 @@ package protocol ChildProcess: AnyObject {
 
   /// Sends a signal to the program; does nothing if the program has ended.
   func send(_ signal: Int32)
+
+  /// Sends a signal to the programs that the program, which has ended, started in its process group.
+  ///
+  /// - Parameter signal: the signal's number; 0 to send none.
+  /// - Returns: false if there are none. Make no more calls then, because the system may use the group's number again.
+  func signalDescendants(_ signal: Int32) -> Bool
+}
+
+extension ChildProcess {
+  /// False by default, because the program may not be able to start others.
+  package func signalDescendants(_ signal: Int32) -> Bool { false }
 }

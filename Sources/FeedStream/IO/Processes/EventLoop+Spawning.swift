@@ -10,7 +10,6 @@ final class LoopProcess: LoopHandle, ChildProcess {
   package var onExit: ((ExitStatus) -> Void)?
   /// True if the program and its child processes form a process group.
   private let group: Bool
-  private let leavesDescendants: Bool
   /// Retains this object while the program runs.
   private var keeper: Unmanaged<LoopProcess>?
 
@@ -33,7 +32,6 @@ final class LoopProcess: LoopHandle, ChildProcess {
       }
     }
     group = subprocess.endsDescendants
-    leavesDescendants = subprocess.leavesDescendants
     System.closeOnSpawn()
     System.unblockExits()
     var code: Int32 = 0
@@ -72,10 +70,10 @@ final class LoopProcess: LoopHandle, ChildProcess {
     kill(group ? -number : number, signal)
   }
 
+  package func signalDescendants(_ signal: Int32) -> Bool { group && kill(-number, signal) == 0 }
+
   private func hasEnded(_ status: ExitStatus) {
     let (keeper, onExit) = (keeper.take(), onExit.take())
-    // No other code ends the programs that this program has started.
-    if group, !leavesDescendants { kill(-number, SIGTERM) }
     close()
     onExit?(status)
     keeper?.release()

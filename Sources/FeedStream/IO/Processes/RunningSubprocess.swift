@@ -51,7 +51,8 @@ public final class RunningSubprocess: Cancellable {
   }
 
   /// Delivers the program's exit status, even if the program has already ended. The status may arrive before or after
-  /// the program's streams complete.
+  /// the program's streams complete. If you cancel a program with ``Subprocess/endsDescendants``, the status arrives
+  /// when the programs that it has started have also ended.
   ///
   /// **Demand:** the value waits for the first request. **Failure:** never. **Cancellation:** the program continues.
   /// **Policy:** holds the status.
@@ -60,7 +61,8 @@ public final class RunningSubprocess: Cancellable {
   /// Sends a signal to the program; does nothing if the program has ended.
   public func send(_ signal: Int32) { life.process.send(signal) }
 
-  /// Ends the program: `SIGTERM` now, `SIGKILL` after ``Subprocess/grace``. Idempotent.
+  /// Ends the program, and with ``Subprocess/endsDescendants`` the programs that it has started: `SIGTERM` now,
+  /// `SIGKILL` after ``Subprocess/grace``. Idempotent.
   public func cancel() { life.end() }
 }
 
@@ -76,7 +78,8 @@ final class ProcessLife {
   /// State that may outlive the `ProcessLife`.
   private final class State {
     var hasEnded = false
-    var isEnding = false
+    /// The time of `SIGKILL`, once the program is being ended.
+    var deadline: StreamInstant?
     var kill: (any Cancellable)?
   }
 
@@ -87,10 +90,35 @@ final class ProcessLife {
     grace = subprocess.grace
     var fulfill: ((ExitStatus) -> Void)?
     future = Future { promise in fulfill = { promise(.success($0)) } }
-    process.onExit = { [state] status in
+    let leavesDescendants = subprocess.leavesDescendants
+    process.onExit = { [weak process, state, scheduler, grace] status in
       state.hasEnded = true
       state.kill.take()?.cancel()
-      fulfill?(status)
+      let deliver = { _ = fulfill.take()?(status) }
+      let isEnding = state.deadline != nil
+      let deadline = state.deadline ?? scheduler.now.advanced(by: grace)
+      guard let process, isEnding || !leavesDescendants,
+        process.signalDescendants(leavesDescendants ? 0 : Signals.terminate)
+      else { return deliver() }
+      // The status of a program that exits on its own doesn't wait for the others.
+      if !isEnding { deliver() }
+      Self.killDescendants(of: process, at: deadline, scheduler, then: deliver)
+    }
+  }
+
+  /// Kills the programs that `process` has left behind, unless they end before `deadline`.
+  private static func killDescendants(
+    of process: any ChildProcess, at deadline: StreamInstant, pause: StreamInstant.Stride = .milliseconds(5),
+    _ scheduler: any LoopScheduler, then: @escaping () -> Void
+  ) {
+    let left = scheduler.now.distance(to: deadline)
+    guard left > .zero else {
+      _ = process.signalDescendants(Signals.kill)
+      return then()
+    }
+    _ = scheduler.once(after: min(pause, left)) {
+      guard process.signalDescendants(0) else { return then() }
+      killDescendants(of: process, at: deadline, pause: min(pause * 2, .milliseconds(200)), scheduler, then: then)
     }
   }
 
@@ -103,8 +131,8 @@ final class ProcessLife {
   }
 
   func end() {
-    guard !state.hasEnded, !state.isEnding else { return }
-    state.isEnding = true
+    guard !state.hasEnded, state.deadline == nil else { return }
+    state.deadline = scheduler.now.advanced(by: grace)
     process.send(Signals.terminate)
     state.kill = scheduler.once(after: grace) { [process] in process.send(Signals.kill) }
   }

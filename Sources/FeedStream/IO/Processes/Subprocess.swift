@@ -53,8 +53,9 @@ public struct Subprocess: Hashable, Sendable {
   public var standardErrors = Stream.inherited
   /// The time between `SIGTERM` and `SIGKILL` on cancellation; five seconds by default.
   public var grace: StreamInstant.Stride = .seconds(5)
-  /// True to run the program in its own session, without this process's terminal. Ending the program then also ends the
-  /// programs that it has started, and Ctrl-C in the terminal does not reach the program.
+  /// True to run the program in its own session, without this process's terminal. When the program ends, the programs
+  /// that it has started are also ended: `SIGTERM`, and `SIGKILL` after ``grace``; the loop keeps running until then.
+  /// Ctrl-C in the terminal does not reach the program.
   public var endsDescendants = false
   /// True to let the program's descendants continue if it exits on its own; works only with ``endsDescendants``.
   public var leavesDescendants = false

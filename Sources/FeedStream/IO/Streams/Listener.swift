@@ -56,7 +56,8 @@ public final class Listener {
   /// There can be only one subscriber at a time: for a second one, the stream finishes without a value.
   public var connections: Publishers.Connections { Publishers.Connections(listener: self) }
 
-  /// Stops listening. Accepted connections stay open.
+  /// Stops listening. Accepted connections stay open. The file of a listener at a path is removed, unless another file
+  /// has taken the path.
   public func close() {
     guard !isClosed else { return }
     isClosed = true

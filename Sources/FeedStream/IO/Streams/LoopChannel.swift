@@ -8,6 +8,8 @@ final class LoopChannel: LoopHandle, ByteChannel {
   /// The loop's read count when this channel last wrote immediately.
   @exclusivity(unchecked) private var wroteAt = 0
   private var shutdown: ShutdownRequest?
+  /// Called when writing has ended. A cancelled publisher's closure may still wait when the next one ends writing.
+  private var whenEnded: [(SystemError?) -> Void] = []
 
   /// - Parameter start: initializes libuv's structure.
   init<Raw>(
@@ -118,15 +120,20 @@ final class LoopChannel: LoopHandle, ByteChannel {
   }
 
   package func endWriting(_ done: @escaping (SystemError?) -> Void) {
-    guard !isClosed, shutdown == nil else { return }
+    guard !isClosed else { return }
+    whenEnded.append(done)
+    guard shutdown == nil else { return }
     let request = ShutdownRequest()
     let code = request.start(on: stream) { [unowned self] status in
       shutdown = nil
       // Ignore `ENOTCONN`: the connection is already closed, so there is nothing to announce.
-      done(status < 0 && status != UV_ENOTCONN.rawValue ? SystemError("end writing to", "\(peer)", code: status) : nil)
+      let isFailure = status < 0 && status != UV_ENOTCONN.rawValue
+      hasEnded(isFailure ? SystemError("end writing to", "\(peer)", code: status) : nil)
     }
-    if code < 0 { loop.schedule { done(nil) } } else { shutdown = request }
+    if code < 0 { loop.schedule { self.hasEnded(nil) } } else { shutdown = request }
   }
+
+  private func hasEnded(_ error: SystemError?) { for done in whenEnded.take() { done(error) } }
 
   override func releaseHandler() {
     deliver = nil
@@ -134,6 +141,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
     shutdown?.forget()
     writing = nil
     shutdown = nil
+    whenEnded = []
   }
 }
 
@@ -168,7 +176,7 @@ private final class WriteRequest {
 
 extension Chunk {
   /// libuv's view of the memory; valid as long as the chunk is retained.
-  fileprivate var buffer: uv_buf_t {
+  var buffer: uv_buf_t {
     withUnsafeBytes {
       uv_buf_init(
         UnsafeMutableRawPointer(mutating: $0.baseAddress!).assumingMemoryBound(to: CChar.self), UInt32($0.count))

@@ -6,6 +6,8 @@ final class LoopListener: LoopHandle, ListeningSocket {
   private(set) var address: SocketAddress
   var onReady: (() -> Void)?
   private let isInherited: Bool
+  /// The file of a listener at a path.
+  private var made: (path: String, identity: FileIdentity)?
 
   init(on loop: EventLoop, at place: SocketAddress, backlog: Int, _ port: PortSharing) throws(SystemError) {
     var (address, inherited) = (place, nil as Int32?)
@@ -51,7 +53,14 @@ final class LoopListener: LoopHandle, ListeningSocket {
 
   private func bind(_ port: PortSharing) -> Int32 {
     if case .unix(let path) = address.kind {
-      return port == .alone ? address.withSystemPath(path) { uv_pipe_bind(raw(), $0) } : UV_ENOTSUP.rawValue
+      guard port == .alone else { return UV_ENOTSUP.rawValue }
+      let code = address.withSystemPath(path) { uv_pipe_bind(raw(), $0) }
+      if code == 0 {
+        // libuv would remove the path at the end, whatever is there by then.
+        clibuv_forget_path(handle)
+        made = (try? SystemFiles.shared.status(of: path)).map { (path, $0.identity) }
+      }
+      return code
     }
     var code: Int32 = port == .shared ? clibuv_share_port(handle) : 0
     if code == 0 { code = address.withSystemAddress { uv_tcp_bind(raw(), $0, 0) } }
@@ -75,6 +84,14 @@ final class LoopListener: LoopHandle, ListeningSocket {
     // Other processes may still listen on an inherited socket.
     guard !isClosed, !isInherited, case .internet = address.kind else { return false }
     return clibuv_ignore_new_connections(handle) == 0
+  }
+
+  override func close() {
+    // While the socket is open, its file's identity belongs to no other file.
+    if !isClosed, let made, (try? SystemFiles.shared.status(of: made.path))?.identity == made.identity {
+      SystemFiles.shared.remove(made.path)
+    }
+    super.close()
   }
 
   override func releaseHandler() { onReady = nil }

@@ -59,8 +59,10 @@ extension Publisher where Output == Chunk {
   /// The stream may be a terminal, a pipe, a socket or a file, and stays open. If its reader has closed it, the write
   /// fails with `EPIPE`, and the process continues.
   ///
-  /// **Demand, failure, cancellation:** as in ``Publisher/write(to:limit:atEnd:)``. **Policy:** holds `limit` bytes and
-  /// one chunk.
+  /// **Demand, failure:** as in ``Publisher/write(to:limit:atEnd:)``. **Cancellation:** cancels upstream and drops
+  /// waiting bytes. In a file, a write that is already running completes. In a terminal, a pipe or a socket, only the
+  /// bytes arrive that the system has already accepted, perhaps a part of a line: a reader that has stalled doesn't
+  /// keep the loop running. **Policy:** holds `limit` bytes and one chunk.
   ///
   /// - Parameters:
   ///   - stream: standard output or standard error.
@@ -73,44 +75,12 @@ extension Publisher where Output == Chunk {
       switch try scheduler.world("StandardStream").standardStream(stream.rawValue) {
       case .channel(let channel): return WriteTarget(channel, endsWriting: false) { _ in channel.close() }
       case .descriptor(let number):
-        return WriteTarget(DescriptorSink(number, stream.name, scheduler), endsWriting: false)
+        let file = SystemFile(number, name: stream.name, isOwned: false)
+        return WriteTarget(OffloadedSink(on: scheduler, write: { file.write($0) }), endsWriting: false)
       case .nothing: throw SystemError("write to", stream.name, code: Errno.closed)
       }
     }
   }
-}
-
-/// A file or a device that other code owns, written on the thread pool.
-private final class DescriptorSink: ByteSink {
-  // @unchecked: used by one piece of work at a time.
-  private final class Place: @unchecked Sendable {
-    let file: SystemFile
-    init(_ file: SystemFile) { self.file = file }
-  }
-
-  private let place: Place
-  private let scheduler: any LoopScheduler
-  private var job: (any Cancellable)?
-  private(set) var writtenOfFailed = 0
-
-  init(_ descriptor: Int32, _ name: String, _ scheduler: any LoopScheduler) {
-    place = Place(SystemFile(descriptor, name: name, isOwned: false))
-    self.scheduler = scheduler
-  }
-
-  func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
-    job = scheduler.offload { [place] in
-      place.file.write(chunks)
-    } completion: { [self] written, error in
-      writtenOfFailed = written
-      job = nil
-      done(error)
-    }
-  }
-
-  func endWriting(_ done: @escaping (SystemError?) -> Void) { scheduler.schedule { done(nil) } }
-
-  func close() { job.take()?.cancel() }
 }
 
 extension EventLoop {

@@ -20,6 +20,4 @@ enum Errno {
   static var invalid: Int32 { -UV_EINVAL.rawValue }
   /// The reader has closed the pipe or connection.
   static var broken: Int32 { -UV_EPIPE.rawValue }
-  /// The process has no file descriptors left.
-  static var tooManyFiles: Int32 { -UV_EMFILE.rawValue }
 }

@@ -1,8 +1,8 @@
-/// Delivers hints on demand. Keeps each distinct waiting hint once, or keeps only the latest hint.
+/// Delivers hints on demand, and keeps each distinct waiting hint once.
 final class HintSubscription<Hint: Hashable>: GuardedSubscription {
   private var down: ErasedSubscriber<Hint, SystemError>?
   private let scheduler: any LoopScheduler
-  private let keepsLatest: Bool
+  private let merge: (inout [Hint], Hint) -> Void
   private let begin: (HintSubscription) throws(SystemError) -> any Cancellable
   private var demand = Subscribers.Demand.none
   private var waiting: [Hint] = []
@@ -10,14 +10,17 @@ final class HintSubscription<Hint: Hashable>: GuardedSubscription {
   private var hasBegun = false
   private var source: (any Cancellable)?
 
-  /// - Parameter begin: called at the first request; calls ``add(_:)`` for each hint from then on.
+  /// - Parameters:
+  ///   - merge: adds a hint to those that wait, none of which is equal to it; by default, appends it.
+  ///   - begin: called at the first request; calls ``add(_:)`` for each hint from then on.
   init(
-    _ down: ErasedSubscriber<Hint, SystemError>, on scheduler: any LoopScheduler, keepsLatest: Bool = false,
+    _ down: ErasedSubscriber<Hint, SystemError>, on scheduler: any LoopScheduler,
+    merging merge: @escaping (inout [Hint], Hint) -> Void = { $0.append($1) },
     _ begin: @escaping (HintSubscription) throws(SystemError) -> any Cancellable
   ) {
     self.down = down
     self.scheduler = scheduler
-    self.keepsLatest = keepsLatest
+    self.merge = merge
     self.begin = begin
   }
 
@@ -30,11 +33,7 @@ final class HintSubscription<Hint: Hashable>: GuardedSubscription {
       } catch {
         let error = error
         // Report later, because no failure is delivered during a request.
-        source = scheduler.once(after: .zero) { [self] in
-          let down = self.down
-          release()
-          down?.receive(completion: .failure(error))
-        }
+        source = scheduler.once(after: .zero) { [self] in fail(error) }
       }
     }
     serve()
@@ -42,7 +41,7 @@ final class HintSubscription<Hint: Hashable>: GuardedSubscription {
 
   func add(_ hint: Hint) {
     guard down != nil, !waiting.contains(hint) else { return }
-    if keepsLatest { waiting = [hint] } else { waiting.append(hint) }
+    merge(&waiting, hint)
     serve()
   }
 
@@ -54,6 +53,13 @@ final class HintSubscription<Hint: Hashable>: GuardedSubscription {
       demand += down.receive(waiting.removeFirst())
     }
     isServing = false
+  }
+
+  /// Ends the stream, and drops the waiting hints.
+  func fail(_ error: SystemError) {
+    let down = self.down
+    release()
+    down?.receive(completion: .failure(error))
   }
 
   override func tell(_ facts: inout StreamFacts) {
@@ -72,13 +78,4 @@ final class HintSubscription<Hint: Hashable>: GuardedSubscription {
     waiting = []
     source.take()?.cancel()
   }
-}
-
-/// Several cancellables that are cancelled together.
-final class CancellableGroup: Cancellable {
-  private var members: [any Cancellable]
-
-  init(_ members: [any Cancellable]) { self.members = members }
-
-  func cancel() { for member in members.take() { member.cancel() } }
 }

@@ -52,7 +52,7 @@ extension Publishers {
           }
           watches.append(watch)
         }
-        return CancellableGroup(watches)
+        return AnyCancellable { [watches] in for watch in watches { watch.cancel() } }
       }
       subscriber.receive(subscription: subscription)
     }

@@ -79,12 +79,7 @@ enum System {
   /// ending the process. Child processes get the signal's default action.
   static let ignoresBrokenPipes: Void = {
     var action = sigaction()
-    #if canImport(Darwin)
-      let isDefault = sigaction(SIGPIPE, nil, &action) == 0 && action.__sigaction_u.__sa_handler == nil
-    #else
-      let isDefault = sigaction(SIGPIPE, nil, &action) == 0 && action.__sigaction_handler.sa_handler == nil
-    #endif
-    if isDefault { signal(SIGPIPE, SIG_IGN) }
+    if sigaction(SIGPIPE, nil, &action) == 0, action.isDefault { signal(SIGPIPE, SIG_IGN) }
   }()
 }
 

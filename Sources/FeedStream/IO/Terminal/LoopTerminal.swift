@@ -105,7 +105,7 @@ private enum TerminalRescue {
     for number in crashes + [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
       guard sigaction(number, nil, former + Int(number)) == 0 else { continue }
       // Skip signals that the process handles itself, except those for crashes.
-      guard crashes.contains(number) || isDefault(former[Int(number)]) else { continue }
+      guard crashes.contains(number) || former[Int(number)].isDefault else { continue }
       var action = sigaction()
       action.sa_flags = Int32(SA_ONSTACK)
       setHandler(&action) { number in
@@ -116,14 +116,6 @@ private enum TerminalRescue {
       sigaction(number, &action, nil)
     }
   }()
-
-  private static func isDefault(_ action: sigaction) -> Bool {
-    #if canImport(Darwin)
-      action.__sigaction_u.__sa_handler == nil
-    #else
-      action.__sigaction_handler.sa_handler == nil
-    #endif
-  }
 
   private static func setHandler(_ action: inout sigaction, _ handler: @escaping @convention(c) (Int32) -> Void) {
     #if canImport(Darwin)

@@ -106,7 +106,7 @@ extension Publishers {
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == TerminalSize, S.Failure == SystemError {
       let subscription = HintSubscription<TerminalSize>(
-        ErasedSubscriber(subscriber), on: scheduler, keepsLatest: true
+        ErasedSubscriber(subscriber), on: scheduler, merging: Self.keepLatest
       ) { [port] subscription throws(SystemError) in
         let watch = try port.watchSize { [weak subscription] in
           if let size = try? port.currentSize() { subscription?.add(size) }
@@ -116,5 +116,7 @@ extension Publishers {
       }
       subscriber.receive(subscription: subscription)
     }
+
+    private static func keepLatest(_ waiting: inout [TerminalSize], _ size: TerminalSize) { waiting = [size] }
   }
 }

@@ -1,22 +1,10 @@
-extension StreamMap: Encodable {
-  private enum Key: String, CodingKey { case nodes, findings, silentLoops, isCut }
-
-  /// Encodes the map: durations are in seconds, and an unlimited demand is the string `unlimited`.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: Key.self)
-    try container.encode(nodes, forKey: .nodes)
-    try container.encode(findings, forKey: .findings)
-    try container.encode(silentLoops, forKey: .silentLoops)
-    try container.encode(isCut, forKey: .isCut)
-  }
-}
-
 extension StreamMap.Node: Encodable {
   private enum Key: String, CodingKey {
     case id, name, place, loop, upstreams, received, delivered, demand, held, capacity, waitsForTime, isOver, isEnd
     case failure, secondsSinceLastEvent, note
   }
 
+  /// Encodes the node: durations are in seconds, and an unlimited demand is the string `unlimited`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(id, forKey: .id)

@@ -3,7 +3,7 @@
 ///
 /// ``StreamDiagnostics/startMap(_:)`` turns the map on, and ``StreamDiagnostics/snapshot(limit:)`` returns its current
 /// state. The map's text begins with the places where streams may be stuck.
-public struct StreamMap: Sendable, Hashable {
+public struct StreamMap: Sendable, Hashable, Encodable {
   /// A source, an operator, or the subscriber at the end of a stream.
   public struct Node: Sendable, Hashable, Identifiable {
     /// The index in the map's ``StreamMap/nodes``.
