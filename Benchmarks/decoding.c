@@ -116,7 +116,7 @@ static void ask(const char *program, uint8_t *bytes, size_t length, int width, i
   close(in[0]);
   close(out[1]);
   for (int i = 0; i < times; i++) {
-    uint32_t request[5] = {0x31434950, (uint32_t)length, (uint32_t)width, 0, 0}, answer[9];
+    uint32_t request[5] = {0x31474D49, (uint32_t)length, (uint32_t)width, 0, 0}, answer[9];
     pass(in[1], request, sizeof request, 1);
     pass(in[1], bytes, length, 1);
     pass(out[0], answer, sizeof answer, 0);
