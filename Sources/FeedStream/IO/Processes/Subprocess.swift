@@ -56,6 +56,8 @@ public struct Subprocess: Hashable, Sendable {
   /// True to run the program in its own session, without this process's terminal. Ending the program then also ends the
   /// programs that it has started, and Ctrl-C in the terminal does not reach the program.
   public var endsDescendants = false
+  /// Memory that the program shares with this process, as its descriptor 3.
+  package var sharedMemory: SharedMemory?
   /// True to let the program's descendants continue if it exits on its own; works only with ``endsDescendants``.
   public var leavesDescendants = false
 
