@@ -1,9 +1,13 @@
+#define _GNU_SOURCE
 // Decodes a made-up photograph by way of image-decoder, and with libjpeg-turbo in this process, in turn: Benchmarks/decoding.
 
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -104,10 +108,15 @@ static void pass(int descriptor, void *bytes, size_t length, int writes) {
 static void ask(const char *program, uint8_t *bytes, size_t length, int width, int times) {
   int in[2], out[2];
   if (pipe(in) != 0 || pipe(out) != 0) exit(1);
+  const size_t room = 160000000;
+  const int file = memfd_create("shared", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (ftruncate(file, (off_t)room) != 0 || fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK) != 0) exit(1);
+  const uint8_t *shared = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   const pid_t child = fork();
   if (child == 0) {
     dup2(in[0], 0);
     dup2(out[1], 1);
+    dup2(file, 3);
     close(in[1]);
     close(out[0]);
     execl(program, program, (char *)NULL);
@@ -116,7 +125,7 @@ static void ask(const char *program, uint8_t *bytes, size_t length, int width, i
   close(in[0]);
   close(out[1]);
   for (int i = 0; i < times; i++) {
-    uint32_t request[5] = {0x31434950, (uint32_t)length, (uint32_t)width, 0, 0}, answer[9];
+    uint32_t request[5] = {0x31474D49, (uint32_t)length, (uint32_t)width, 0, 0}, answer[9];
     pass(in[1], request, sizeof request, 1);
     pass(in[1], bytes, length, 1);
     pass(out[0], answer, sizeof answer, 0);
@@ -125,11 +134,14 @@ static void ask(const char *program, uint8_t *bytes, size_t length, int width, i
       exit(1);
     }
     uint8_t *pixels = malloc(answer[7]);
-    pass(out[0], pixels, answer[7], 0);
+    if (answer[6] == 3) memcpy(pixels, shared, answer[7]);
+    else pass(out[0], pixels, answer[7], 0);
     free(pixels);
   }
   close(in[1]);
   close(out[0]);
+  close(file);
+  munmap((void *)shared, room);
   waitpid(child, NULL, 0);
 }
 

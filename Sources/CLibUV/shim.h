@@ -12,6 +12,7 @@
 #ifdef __linux__
 #include <elf.h>
 #include <linux/filter.h>
+#include <linux/memfd.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -124,6 +125,18 @@ static inline bool clibuv_is_main_thread(void) { return getpid() == (pid_t)sysca
 static inline bool clibuv_may_open(void) {
   int descriptor = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
   return descriptor != -1 && close(descriptor) == 0;
+}
+
+/// A memory file whose size can't change, so that accesses to it can't fail. Returns -1 if the kernel refuses.
+static inline int clibuv_open_memory(off_t size) {
+  int descriptor = (int)syscall(SYS_memfd_create, "shared", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (descriptor < 0) return -1;
+  if (ftruncate(descriptor, size) == 0
+      && fcntl(descriptor, 1024 + 9 /* F_ADD_SEALS */, 7 /* F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW */) == 0) {
+    return descriptor;
+  }
+  close(descriptor);
+  return -1;
 }
 
 // A mask of 8,192 processors, the kernel's maximum.

@@ -40,6 +40,8 @@ typedef enum {
   /// JPEG for an opaque image, PNG otherwise.
   IMAGE_WEB = 1,
   IMAGE_PNG = 2,
+  /// IMAGE_RGBA in the shared memory; only in replies.
+  IMAGE_SHARED_RGBA = 3,
 } image_form;
 
 typedef struct {
@@ -63,6 +65,16 @@ typedef struct {
   /// The reason as a sentence, if the status isn't enough.
   char reason[160];
 } decoded_image;
+
+// MARK: Memory (memory.c)
+
+/// Maps the memory that the parent shares, if it does. Call this before the sandbox closes its descriptor.
+void image_share_memory(void);
+/// Allocates pixels. Those of the final image are in the shared memory, if there is any: only one image is decoded at a time.
+/// Returns null if there isn't enough memory.
+uint8_t *image_pixels(size_t size, bool is_final);
+void image_free_pixels(uint8_t *pixels);
+bool image_is_shared(const uint8_t *pixels);
 
 // MARK: Scaling (scale.c)
 

@@ -74,7 +74,7 @@ static void light(const uint8_t *inks, uint8_t *rgba, uint32_t width, bool inver
 /// The memory to free after a `longjmp`.
 struct room {
   image_scaler *volatile scaler;
-  uint8_t *volatile row;
+  uint8_t *volatile row_memory;
   uint8_t *volatile inks;
 };
 
@@ -100,12 +100,15 @@ static image_status decode(
   info->out_color_space = inked ? JCS_CMYK : JCS_EXT_RGBA;
   jpeg_start_decompress(info);
   room->scaler = image_scaler_create(result, info->output_width, info->output_height, turned, true);
-  room->row = malloc((size_t)info->output_width * 4);
-  room->inks = inked ? malloc((size_t)info->output_width * 4) : NULL;
-  if (room->scaler == NULL || room->row == NULL || (inked && room->inks == NULL)) return IMAGE_NO_MEMORY;
+  const size_t length = (size_t)info->output_width * 4;
+  room->row_memory = aligned_alloc(32, (length + 16 + 31) & ~(size_t)31);
+  room->inks = inked ? malloc(length) : NULL;
+  if (room->scaler == NULL || room->row_memory == NULL || (inked && room->inks == NULL)) return IMAGE_NO_MEMORY;
+  // libjpeg-turbo writes around the cache if a row is aligned to 32 bytes; the scaler would then wait for each row.
+  uint8_t *row_place = room->row_memory + 16;
   while (info->output_scanline < info->output_height) {
     uint8_t *place = image_scaler_place(room->scaler);
-    if (place == NULL) place = room->row;
+    if (place == NULL) place = row_place;
     JSAMPROW row = inked ? room->inks : place;
     jpeg_read_scanlines(info, &row, 1);
     if (inked) light(room->inks, place, info->output_width, info->saw_Adobe_marker);
@@ -134,7 +137,7 @@ image_status image_decode_jpeg(image_bytes bytes, image_box box, decoded_image *
   // Don't call jpeg_finish_decompress: all pixels are decoded, and a missing end marker doesn't matter.
   jpeg_destroy_decompress(&info);
   image_scaler_free(room.scaler);
-  free(room.row);
+  free(room.row_memory);
   free(room.inks);
   return status;
 }

@@ -5,7 +5,8 @@
 // A request is 20 bytes, "IMG1" and four numbers (32 bits, little endian): the length of the image, the maximum width
 // and height (0: any), and the requested form (image_form); then the image. A reply is 36 bytes, "IMG1" and eight
 // numbers: the status (image_status), width, height, width and height of the source, the form, the length of the
-// body, and the most frequent color; then the body: the image, or the reason as text.
+// body, and the most frequent color; then the body: the image, or the reason as text. If the parent shares memory with
+// this process (memory.c), pixels have the form 3 and are at the beginning of that memory, and there is no body.
 #include "image.h"
 
 #include <errno.h>
@@ -62,7 +63,7 @@ static bool answer(image_status status, const decoded_image *result, image_form 
   };
   uint8_t head[36] = "IMG1";
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) put(head + 4 + 4 * i, numbers[i]);
-  return write_all(head, sizeof head) && write_all(body, length);
+  return write_all(head, sizeof head) && (form == IMAGE_SHARED_RGBA || write_all(body, length));
 }
 
 /// Replies to one request; returns false if there are no more.
@@ -72,6 +73,7 @@ static bool serve(void) {
   const uint32_t length = number(head + 4);
   const image_box box = {number(head + 8), number(head + 12)};
   image_form form = (image_form)number(head + 16);
+  if (form > IMAGE_PNG) return false;
   decoded_image result = {0};
   uint8_t *bytes = length > IMAGE_MOST_BYTES ? NULL : malloc(length == 0 ? 1 : length);
   if (bytes == NULL) {
@@ -86,10 +88,11 @@ static bool serve(void) {
     uint8_t *body = status == IMAGE_OK ? image_encode(&result, &form, &size) : NULL;
     if (status == IMAGE_OK && body == NULL) status = IMAGE_NO_MEMORY;
     sandbox_allow_seconds(0);
+    if (form == IMAGE_RGBA && image_is_shared(body)) form = IMAGE_SHARED_RGBA;
     if (status == IMAGE_OK) goes_on = answer(status, &result, form, body, size);
     else goes_on = answer(status, &result, form, result.reason, strlen(result.reason));
     if (body != result.rgba) free(body);
-    free(result.rgba);
+    image_free_pixels(result.rgba);
     free(result.profile);
   }
   free(bytes);
@@ -121,6 +124,7 @@ int main(int count, char **arguments) {
   // decoding time. The memory of a large image is released when it is done.
   mallopt(M_MMAP_THRESHOLD, IMAGE_KEPT_BYTES);
   mallopt(M_TRIM_THRESHOLD, 2 * IMAGE_KEPT_BYTES);
+  image_share_memory();
   if (!sandbox_enter()) return 71;
   if (count == 3 && strcmp(arguments[1], "--misbehave") == 0) return misbehave(arguments[2]);
   while (serve()) continue;

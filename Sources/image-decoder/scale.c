@@ -42,6 +42,10 @@ static uint32_t scaled(uint64_t length, double scale) {
   return result == 0 ? 1 : result;
 }
 
+/// True if an image must be turned or mirrored.
+static bool is_turned(int orientation) { return orientation >= 2 && orientation <= 8; }
+
+/// True if its width becomes its height.
 static bool turns(int orientation) { return orientation >= 5; }
 
 image_status image_begin(decoded_image *result, uint32_t width, uint32_t height, int orientation, image_box box) {
@@ -61,7 +65,7 @@ image_status image_begin(decoded_image *result, uint32_t width, uint32_t height,
   // Release memory that was kept for earlier images, because a large image needs all of it. Some decoders hold the
   // whole source, too.
   if (size > IMAGE_KEPT_BYTES || (uint64_t)width * height * 4 > IMAGE_KEPT_BYTES) malloc_trim(0);
-  result->rgba = malloc(size);
+  result->rgba = image_pixels(size, !is_turned(orientation));
   return result->rgba == NULL ? IMAGE_NO_MEMORY : IMAGE_OK;
 }
 
@@ -208,10 +212,10 @@ static size_t unturned(int orientation, uint32_t x, uint32_t y, uint32_t width, 
 }
 
 bool image_scaler_finish(image_scaler *scaler) {
-  if (scaler->orientation < 2 || scaler->orientation > 8) return true;
+  if (!is_turned(scaler->orientation)) return true;
   decoded_image *result = scaler->result;
   const size_t pixels = (size_t)result->width * result->height;
-  uint32_t *upright = malloc(pixels * 4);
+  uint32_t *upright = (uint32_t *)(void *)image_pixels(pixels * 4, true);
   if (upright == NULL) return false;
   const uint32_t *from = (const uint32_t *)(const void *)result->rgba;
   for (uint32_t y = 0; y < result->height; y++) {
@@ -219,7 +223,7 @@ bool image_scaler_finish(image_scaler *scaler) {
       upright[(size_t)y * result->width + x] = from[unturned(scaler->orientation, x, y, scaler->width, scaler->height)];
     }
   }
-  free(result->rgba);
+  image_free_pixels(result->rgba);
   result->rgba = (uint8_t *)upright;
   return true;
 }

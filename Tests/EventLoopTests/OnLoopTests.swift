@@ -6,14 +6,20 @@ import Testing
 
 @Suite("OnLoop makes, uses and releases its state on its loop", .settled) struct OnLoopTests {
   /// Records the threads on which it is created, used and released.
+  private final class Log: Sendable {
+    private let lines = Mutex<[String]>([])
+    var value: [String] { lines.withLock { $0 } }
+    func append(_ line: String) { lines.withLock { $0.append(line) } }
+  }
+
   private final class Counter {
     let loop: EventLoop
-    let log: Confined<[String]>
+    let log: Log
     let numbers = PassthroughSubject<Int, Never>()
     private(set) var sum = 0
     private var cancellables: Set<AnyCancellable> = []
 
-    init(on loop: EventLoop, _ log: Confined<[String]>) {
+    init(on loop: EventLoop, _ log: Log) {
       (self.loop, self.log) = (loop, log)
       note("made")
       numbers.sink { [unowned self] in sum += $0 }.store(in: &cancellables)
@@ -21,12 +27,12 @@ import Testing
 
     deinit { note("released") }
 
-    private func note(_ text: String) { log.value.append(loop.isHere ? text : "\(text) elsewhere") }
+    private func note(_ text: String) { log.append(loop.isHere ? text : "\(text) elsewhere") }
   }
 
   @Test func `actions run in order, and get waits for them`() async throws {
     let thread = try EventLoopThread()
-    let log = Confined<[String]>([])
+    let log = Log()
     let counter = thread.run { loop in Counter(on: loop, log) }
     for number in 1...3 { counter.run { $0.numbers.send(number) } }
     #expect(await counter.get { $0.sum } == 6)
@@ -62,7 +68,7 @@ import Testing
 
   @Test func `a handle that is released in the loop's last turn releases its state`() throws {
     for _ in 0..<20 {
-      let log = Confined<[String]>([])
+      let log = Log()
       do {
         let counter = try EventLoopThread().run { loop in Counter(on: loop, log) }
         // The action is the last to hold the handle, which alone keeps the thread alive.
@@ -74,7 +80,7 @@ import Testing
   }
 
   @Test func `releasing the handle releases the state and its subscriptions`() async throws {
-    let log = Confined<[String]>([])
+    let log = Log()
     do {
       // The handle keeps the thread alive.
       let counter = try EventLoopThread().run { loop in Counter(on: loop, log) }
@@ -85,7 +91,7 @@ import Testing
 
   @Test func `closing the loop releases the state of its handles`() async throws {
     let thread = try EventLoopThread()
-    let log = Confined<[String]>([])
+    let log = Log()
     let counter = thread.run { loop in Counter(on: loop, log) }
     #expect(await counter.get { $0.sum } == 0)
     thread.shutdown()
@@ -95,7 +101,7 @@ import Testing
   }
 
   @Test func `on the current thread's loop, the state is made when the loop runs, and released immediately`() {
-    let log = Confined<[String]>([])
+    let log = Log()
     withLoop { loop in
       let counter = OnLoop(loop) { Counter(on: $0, log) }
       #expect(log.value == [])
@@ -112,7 +118,7 @@ import Testing
 
   @Test func `an action may cancel the handle or replace the state`() async throws {
     let thread = try EventLoopThread()
-    let log = Confined<[String]>([])
+    let log = Log()
     let counter = thread.run { loop in Counter(on: loop, log) }
     counter.run { counter in counter = Counter(on: counter.loop, counter.log) }
     counter.run { [unowned counter] state in

@@ -2,8 +2,10 @@ extension FeedItem {
   /// The images of the item, without duplicates: first the chosen one, and then the others in document order.
   ///
   /// Feeds often list the same image in several places and sizes. The contents of one `media:group` represent one
-  /// image, and so do URLs that differ only in the size that they request. Thumbnails, and images as small as an icon,
-  /// are left out if there are other images. Each image has the first alternative text of its candidates.
+  /// image, and so do URLs that differ only in the size that they request. Each image has the URL of its widest
+  /// candidate, except the chosen one, whose URL is replaced only if that is a thumbnail's. Thumbnails, and images as
+  /// small as an icon, are left out if there are other images. Each image has the first alternative text of its
+  /// candidates.
   public var distinctImages: [FeedImageCandidate] {
     guard let chosen = image else { return [] }
     if images.allSatisfy({ $0.address == chosen.address }) {
@@ -12,7 +14,7 @@ extension FeedItem {
       return [only]
     }
     var (found, places): ([FeedImageCandidate], [String: Int]) = ([], [:])
-    for (candidate, isChosen) in [(chosen, true)] + images.map({ ($0, false) }) {
+    for (var candidate, isChosen) in [(chosen, true)] + images.map({ ($0, false) }) {
       let keys = candidate.keys
       guard let place = keys.lazy.compactMap({ places[$0] }).first else {
         guard isChosen || candidate.isOfItsOwn else { continue }
@@ -22,11 +24,9 @@ extension FeedItem {
       }
       for key in keys where places[key] == nil { places[key] = place }
       found[place].alt = found[place].alt ?? candidate.alt
-      // Keep the URL of the chosen image, because an item may be identified by it.
-      if place > 0, candidate.width ?? 0 > found[place].width ?? 0 {
-        (found[place].address, found[place].width, found[place].height) = (
-          candidate.address, candidate.width, candidate.height
-        )
+      if candidate.replaces(found[place], isFixed: place == 0 && !chosen.isThumbnail) {
+        candidate.alt = found[place].alt
+        found[place] = candidate
       }
     }
     return found
@@ -39,12 +39,17 @@ extension FeedImageCandidate {
     [ImageName(address).text] + (group.map { ["group \($0)"] } ?? [])
   }
 
+  fileprivate var isThumbnail: Bool { source == .mediaThumbnail || source == .itunesImage }
+
+  /// True if this candidate for an image is better than the one found so far.
+  fileprivate func replaces(_ other: FeedImageCandidate, isFixed: Bool) -> Bool {
+    if other.isThumbnail, !isThumbnail { return isOfItsOwn }
+    return !isFixed && width ?? 0 > other.width ?? 0
+  }
+
   /// False for candidates that only accompany an image.
   fileprivate var isOfItsOwn: Bool {
-    switch source {
-    case .mediaThumbnail, .itunesImage: return false
-    default: break
-    }
+    if isThumbnail { return false }
     if let width, let height, width <= Self.widestIcon, height <= Self.widestIcon { return false }
     return !address.contains("/emoji/")
   }
@@ -63,6 +68,7 @@ struct ImageName {
   ]
   /// The names of query parameters that contain a signature.
   private static let signatures: Set<Substring> = ["s", "sig", "signature"]
+  private static let googleHosts = [".googleusercontent.com", ".bp.blogspot.com"].map { Array($0.utf8) }
   private static let endings = ["-scaled", "@2x", "@3x"].map { Array($0.utf8) }
 
   init(_ address: String) {
@@ -92,10 +98,19 @@ struct ImageName {
   }
 
   /// The path without sizes: `photo-1024x768.jpg`, `photo-scaled.jpg` and `photo@2x.jpg` become `photo.jpg`. The proxy
-  /// host `i0.wp.com/`, which precedes another host, is removed.
+  /// host `i0.wp.com/`, which precedes another host, is removed. So are the sizes in paths of Google's image servers,
+  /// which Blogger uses: `s72-c/photo.jpg`, `w640-h426/photo.jpg` and `photo=s1600`.
   private static func path(_ path: Bytes) -> String {
     var path = path
     let host = path.prefix { $0 != UInt8(ascii: "/") }
+    if googleHosts.contains(where: { host.suffix($0.count).elementsEqual($0) }) {
+      return path.split(separator: UInt8(ascii: "/")).filter { !isGoogleSize($0) }
+        .map { part in
+          let mark = part.lastIndex(of: UInt8(ascii: "=")) ?? part.endIndex
+          return String(Substring(isGoogleSize(part[mark...].dropFirst()) ? part[..<mark] : part))
+        }
+        .joined(separator: "/")
+    }
     if host.count == 9, host.first == UInt8(ascii: "i"), host.suffix(7).elementsEqual(".wp.com".utf8) {
       path = path.dropFirst(host.count + 1)
     }
@@ -111,6 +126,13 @@ struct ImageName {
       }
     }
     return String(Substring(name)) + Substring(path[dot...])
+  }
+
+  /// True for words such as `s1600`, `s72-c` and `w640-h426-rw`.
+  private static func isGoogleSize(_ word: Bytes) -> Bool {
+    let first = word.prefix { $0 != UInt8(ascii: "-") }
+    return first.count > 1 && "swh".utf8.contains(first.first!) && first.dropFirst().allSatisfy(\.isDigit)
+      && word.count <= 32
   }
 
   private typealias Bytes = Substring.UTF8View

@@ -35,6 +35,9 @@ final class ImageDecoderProcess {
   }
 
   private let process: RunningSubprocess
+  /// The memory into which the process decodes, so that pixels needn't be copied through a pipe; `nil` if the system
+  /// has none.
+  private let memory = SharedMemory(count: ImageDecodingResponse.mostPixels * 4)
   private let scheduler: any LoopScheduler
   private let options: ImageDecoder.Options
   private let notify: (ImageDecoderProcess, Event, ImageDecodingJob?, Result<DecodedImage, ImageDecodingError>?) -> Void
@@ -50,6 +53,9 @@ final class ImageDecoderProcess {
   private var answered = 0
   private(set) var isLost = false
 
+  /// The memory of a larger image is returned to the system, as in the process itself.
+  private static let keptBytes = 16 << 20
+
   /// - Parameter notify: called with the event, and with the job that the event ends and its result, if any.
   init(
     _ program: String, _ options: ImageDecoder.Options, on scheduler: any LoopScheduler,
@@ -62,6 +68,7 @@ final class ImageDecoderProcess {
     subprocess.standardInput = .pipe
     subprocess.standardErrors = .null
     subprocess.endsDescendants = true
+    subprocess.sharedMemory = memory
     process = try subprocess.start(on: scheduler)
     self.scheduler = scheduler
     self.options = options
@@ -111,14 +118,27 @@ final class ImageDecoderProcess {
     if isFree { rest(nil, nil) }
   }
 
-  private func receive(_ answer: ImageDecodingResponse) {
-    guard let request, let result = answer.result(for: request) else { return lose(.crashed(nil)) }
+  private func receive(_ response: ImageDecodingResponse) {
+    var response = response
+    if response.isShared {
+      // The process may have written since, but its pixels are untrusted anyway.
+      guard request?.form == .pixels, let pixels = takePixels(response.size) else { return lose(.crashed(nil)) }
+      response.body = pixels
+    }
+    guard let request, let result = response.result(for: request) else { return lose(.crashed(nil)) }
     let job = job.take()
     self.request = nil
     // A process that replies without reading its image is still killed at the deadline.
     if writing == nil { alarm.take()?.cancel() }
     answered += 1
     if isFree { rest(job, result) } else { job?.end(result) }
+  }
+
+  private func takePixels(_ size: DecodedImage.Size) -> Chunk? {
+    let count = size.width * size.height * 4
+    guard let memory, count <= ImageDecodingResponse.mostPixels * 4 else { return nil }
+    defer { if count > Self.keptBytes { memory.discard() } }
+    return memory.prefix(count)
   }
 
   private func rest(_ job: ImageDecodingJob?, _ result: Result<DecodedImage, ImageDecodingError>?) {

@@ -27,12 +27,16 @@ package struct ImageDecodingResponse: Sendable {
   package var form: DecodedImage.Form
   /// The image, or the reason why there is none, as text.
   package var body: Chunk
+  /// True if the image is in the shared memory instead.
+  var isShared = false
   /// See ``DecodedImage/color``.
   package var color: UInt32
 
   package static let headLength = 36
   /// The maximum number of pixels in an image.
   static let mostPixels = 40_000_000
+  /// The form of an image in the shared memory, which has no body.
+  static let sharedForm = 3
   /// The maximum number of pixels per side.
   static let longestSide = 16_384
 
@@ -126,9 +130,11 @@ struct ImageDecodingResponses: ChunkDecoder {
         (1...ImageDecodingResponse.longestSide).contains(numbers[2])
       else { throw InvalidDecoderMessage() }
       let count = numbers[1] * numbers[2] * 4
-      guard numbers[5] != DecodedImage.Form.pixels.rawValue || numbers[6] == count else {
+      let isShared = numbers[5] == ImageDecodingResponse.sharedForm
+      guard numbers[5] != DecodedImage.Form.pixels.rawValue && !isShared || numbers[6] == count else {
         throw InvalidDecoderMessage()
       }
+      if isShared { return 0 }
     }
     return numbers[6]
   }
@@ -137,13 +143,16 @@ struct ImageDecodingResponses: ChunkDecoder {
 
   mutating func next() throws -> ImageDecodingResponse? {
     guard let (numbers, body) = try messages.next() else { return nil }
+    let isShared = numbers[0] == 0 && numbers[5] == ImageDecodingResponse.sharedForm
     guard let status = ImageDecodingResponse.Status(rawValue: UInt32(numbers[0])),
-      let form = DecodedImage.Form(rawValue: UInt32(numbers[5]))
+      let form = isShared ? .pixels : DecodedImage.Form(rawValue: UInt32(numbers[5]))
     else { throw InvalidDecoderMessage() }
-    return ImageDecodingResponse(
+    var response = ImageDecodingResponse(
       status, size: DecodedImage.Size(width: numbers[1], height: numbers[2]),
       originalSize: DecodedImage.Size(width: numbers[3], height: numbers[4]), form: form, body: body,
       color: UInt32(numbers[7]) & 0xFFFFFF)
+    response.isShared = isShared
+    return response
   }
 
   mutating func finish() throws -> ImageDecodingResponse? { nil }

@@ -77,7 +77,8 @@ extension FeedImages {
     builder.next = document.next.flatMap { URL(string: $0) }
     builder.title = document.title.map(\.plain).flatMap { $0.isEmpty ? nil : $0 }
     for (item, id) in Swift.zip(document.items, document.imageIDs(in: url)) {
-      let address = item.image.flatMap { WebAddress($0.address) }
+      let images = item.distinctImages
+      let address = images.first.flatMap { WebAddress($0.address) }
       guard let shown = address ?? item.link.flatMap({ WebAddress($0) }) else {
         builder.omit(nil)
         continue
@@ -86,7 +87,7 @@ extension FeedImages {
       let image = FeedImage(
         id: id, description: description, location: item.location?.text, address: shown,
         published: (item.published ?? item.updated)?.secondsSince1970,
-        post: document.format == .caseStudy ? FeedImage.Post() : FeedImage.Post(item))
+        post: document.format == .caseStudy ? FeedImage.Post() : FeedImage.Post(item, images))
       if address != nil { builder.append(image) } else { builder.omit(image) }
     }
     builder.polling = document.polling
@@ -96,8 +97,8 @@ extension FeedImages {
 
 extension FeedImage.Post {
   /// The fields of an item, and all of its images without duplicates.
-  fileprivate init(_ item: FeedItem) {
-    var images = item.distinctImages.map { Image(url: $0.address, alt: $0.alt) }
+  fileprivate init(_ item: FeedItem, _ images: [FeedImageCandidate]) {
+    var images = images.map { Image(url: $0.address, alt: $0.alt) }
     let alt = item.plainAlt
     if images.count > 1 { images[0].alt = images[0].alt ?? alt }
     self.init(

@@ -116,6 +116,30 @@ import Testing
     #expect(images[1].url.absoluteString == "https://e.com/b/large.jpg")
   }
 
+  @Test func `a thumbnail gives way to a larger version of the same image, and the item keeps its id`() throws {
+    func document(_ content: String) -> String {
+      """
+      <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"><channel>
+      <item><media:thumbnail url="https://e.com/sea-150x150.jpg" width="150"/><description>\(content)</description></item>
+      <item><guid>2</guid><media:thumbnail url="https://1.bp.blogspot.com/-a/s72-c/tern.jpg" width="72"/>
+      <description>&lt;img src="https://1.bp.blogspot.com/-a/w640-h426/tern.jpg"&gt;</description></item>
+      <item><guid>3</guid><media:thumbnail url="https://blogger.googleusercontent.com/img/a/AV=s72-c"/>
+      <description>&lt;img src="https://blogger.googleusercontent.com/img/a/AV=s1600" alt="A gull"&gt;</description></item>
+      </channel></rss>
+      """
+    }
+    let thumbnails = try images(document(""))
+    let images = try images(document("&lt;img src=&quot;https://e.com/sea-1024x768.jpg&quot;&gt;"))
+    #expect(thumbnails[0].url.absoluteString == "https://e.com/sea-150x150.jpg")
+    #expect(
+      images.map(\.url.absoluteString) == [
+        "https://e.com/sea-1024x768.jpg", "https://1.bp.blogspot.com/-a/w640-h426/tern.jpg",
+        "https://blogger.googleusercontent.com/img/a/AV=s1600",
+      ])
+    #expect(images.allSatisfy { $0.post.images.isEmpty })
+    #expect(images.map(\.id) == thumbnails.map(\.id))
+  }
+
   @Test func `if a post has text, its media:description is the image's alternative text`() throws {
     let images = try images(
       """

@@ -24,13 +24,14 @@ final class LoopProcess: LoopHandle, ChildProcess {
     }
     let none = streams.contains(.null) ? System.open("/dev/null", O_RDWR) : -1
     defer { if none >= 0 { System.close(none) } }
-    let descriptors = zip(streams.indices, streams).map { index, stream in
+    var descriptors = zip(streams.indices, streams).map { index, stream in
       switch stream {
       case .pipe: pipes[index]!.theirs
       case .inherited: Int32(index)
       case .null: none
       }
     }
+    if let memory = subprocess.sharedMemory { descriptors.append(memory.descriptor) }
     group = subprocess.endsDescendants
     System.closeOnSpawn()
     System.unblockExits()

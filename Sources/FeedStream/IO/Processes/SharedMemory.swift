@@ -1,0 +1,49 @@
+internal import CLibUV
+import CLibrary
+
+/// Memory that a program shares with this process, as its descriptor 3: see ``Subprocess/sharedMemory``.
+///
+/// Sharing takes less time than a pipe for results of megabytes. The program may write at any time, so read the memory
+/// only once.
+package final class SharedMemory: Sendable {
+  let descriptor: Int32
+  nonisolated(unsafe) private let memory: UnsafeMutableRawBufferPointer
+
+  /// - Returns: `nil` if the system refuses, or isn't Linux.
+  package init?(count: Int) {
+    #if os(Linux)
+      descriptor = clibuv_open_memory(off_t(count))
+      guard descriptor >= 0 else { return nil }
+      guard let address = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), address != MAP_FAILED
+      else {
+        System.close(descriptor)
+        return nil
+      }
+      memory = UnsafeMutableRawBufferPointer(start: address, count: count)
+    #else
+      return nil
+    #endif
+  }
+
+  deinit {
+    munmap(memory.baseAddress, memory.count)
+    System.close(descriptor)
+  }
+
+  /// A copy of the first bytes.
+  ///
+  /// - Precondition: `count` is at most the memory's size.
+  package func prefix(_ count: Int) -> Chunk { Chunk(copying: UnsafeRawBufferPointer(rebasing: memory[..<count])) }
+
+  /// Returns the memory to the system, until it is used again.
+  package func discard() {
+    #if os(Linux)
+      madvise(memory.baseAddress, memory.count, CInt(MADV_REMOVE))
+    #endif
+  }
+}
+
+extension SharedMemory: Hashable {
+  package static func == (one: SharedMemory, other: SharedMemory) -> Bool { one === other }
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
