@@ -223,14 +223,6 @@ extension Date {
   var secondsSince1970: Int64 { Int64(exactly: timeIntervalSince1970.rounded(.down)) ?? 0 }
 }
 
-extension FeedImage.ID {
-  /// The bytes of the UUID, and then the number as four big-endian bytes: the format that ``RawStatement/imageID(_:)``
-  /// reads.
-  var stored: [UInt8] {
-    withUnsafeBytes(of: uuid.uuid) { Array($0) } + withUnsafeBytes(of: number.bigEndian) { Array($0) }
-  }
-}
-
 extension FeedImages {
   /// A pack with one image.
   func pack(of position: Int) -> [UInt8] {
