@@ -212,10 +212,6 @@ extension FeedTables {
     row.bind(history.id, at: 4)
     try db.step(row, expecting: SQLITE_DONE)
   }
-
-  func statement(_ sql: String) throws -> RawStatement {
-    RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
-  }
 }
 
 extension Date {

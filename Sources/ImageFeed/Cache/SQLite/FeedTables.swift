@@ -11,6 +11,10 @@ struct FeedTables {
   /// The notes that are not in the tables yet.
   let journal: NoteJournal
 
+  func statement(_ sql: String) throws -> RawStatement {
+    RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
+  }
+
   /// A feed's row in the table of feeds.
   struct FeedRow {
     let id: Int64
@@ -40,11 +44,11 @@ struct FeedTables {
   }
 
   private func tableRow(for address: URL) throws -> FeedRow? {
-    let sql = """
+    let row = try statement(
+      """
       SELECT id, timestamp, images, etag, last_modified, source, digest, whole_asked, title, omitted, private
       FROM feed WHERE address = ?
-      """
-    let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
+      """)
     row.bind(address.absoluteString, at: 1)
     defer { row.clear() }
     guard try db.step(row, expecting: SQLITE_ROW) else { return nil }
@@ -90,7 +94,7 @@ struct FeedTables {
   /// True when the packs of a feed are exactly these images, byte for byte. False for damaged packs.
   func packs(of feed: FeedRow, equal images: FeedImages) throws -> Bool {
     guard feed.imageCount == images.count else { return false }
-    let pack = RawStatement(try db.cachedStatement(sql: Self.selectPacks).sqliteStatement)
+    let pack = try statement(Self.selectPacks)
     pack.bind(feed.id, at: 1)
     defer { pack.clear() }
     var isEqual = true
@@ -204,8 +208,7 @@ struct FeedTables {
   ///   - bind: binds that column's value, the seventh parameter.
   func renew(_ renewal: Renewal, where column: String, _ bind: (RawStatement) -> Void) throws {
     let columns = "timestamp = ?, etag = ?, last_modified = ?, source = ?, digest = ?, whole_asked = ?"
-    let row = RawStatement(
-      try db.cachedStatement(sql: "UPDATE feed SET \(columns) WHERE \(column) = ?").sqliteStatement)
+    let row = try statement("UPDATE feed SET \(columns) WHERE \(column) = ?")
     defer { row.clear() }
     let validators = renewal.validators
     row.bind(renewal.timestamp.timeIntervalSinceReferenceDate, at: 1)
@@ -227,8 +230,7 @@ struct FeedTables {
   }
 
   func insert(_ images: FeedImages, feed: Int64) throws {
-    let sql = "INSERT INTO pack (feed, part, count, images) VALUES (?, ?, ?, ?)"
-    let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
+    let row = try statement("INSERT INTO pack (feed, part, count, images) VALUES (?, ?, ?, ?)")
     defer { row.clear() }
     row.bind(feed, at: 1)
     var part: Int64 = 0
@@ -246,7 +248,7 @@ struct FeedTables {
   private static let selectPacks = "SELECT count, images FROM pack WHERE feed = ? ORDER BY part"
 
   private func forEachPack(of feed: FeedRow, _ body: (Int, UnsafeRawBufferPointer) throws -> Void) throws {
-    let pack = RawStatement(try db.cachedStatement(sql: Self.selectPacks).sqliteStatement)
+    let pack = try statement(Self.selectPacks)
     pack.bind(feed.id, at: 1)
     defer { pack.clear() }
     while try db.step(pack, expecting: SQLITE_ROW) { try body(pack.integer(0) ?? -1, pack.blob(1)) }

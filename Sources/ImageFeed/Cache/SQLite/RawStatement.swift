@@ -79,13 +79,6 @@ struct RawStatement {
     return bytes.count == 20 ? FeedImage.ID(stored: bytes) : nil
   }
 
-  /// The column's bytes; empty for NULL. Valid until the next step.
-  func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
-    // SQLite requires this order: first the value, then its length.
-    let start = sqlite3_column_blob(handle, column)
-    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
-  }
-
   func text(_ column: Int32) -> String? {
     utf8(column).map { String(decoding: $0, as: UTF8.self) }
   }
@@ -100,6 +93,7 @@ struct RawStatement {
 
   /// The column's bytes; empty for NULL. Valid until the next step.
   func blob(_ column: Int32) -> UnsafeRawBufferPointer {
+    // SQLite requires this order: first the value, then its length.
     let start = sqlite3_column_blob(handle, column)
     return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
   }
