@@ -209,11 +209,6 @@ extension FeedImages {
     }
   }
 
-  /// Calls `body` with each image, without creating strings.
-  package func forEachTexts(_ body: (Texts) -> Void) {
-    for position in indices { withTexts(at: position, body) }
-  }
-
   /// Calls `body` with the text of all images, one after another.
   package func withAllTexts(_ body: (UnsafeBufferPointer<UInt8>) -> Int) -> Int {
     storage.texts.withUnsafeBufferPointer(body)
