@@ -4,7 +4,7 @@ extension SyndicationBuilder {
     element.namespace == .atom || element.namespace == .atom03 || tag.rawValue("href") != nil
   }
 
-  private func resolved(_ tag: borrowing XMLTag) -> String? {
+  func resolved(_ tag: borrowing XMLTag) -> String? {
     tag.value("href")?.withBytes { absoluteAddress($0, base: base) }
   }
 
