@@ -54,13 +54,7 @@ public final class FeedHub {
   private var gathering: (any Cancellable)?
   private var timer: (any Cancellable)?
 
-  /// - Parameters:
-  ///   - url: the public URL of the hub.
-  ///   - client: sends the requests to subscribers.
-  ///   - store: keeps the subscriptions; `nil` to forget them when the process ends.
-  ///   - now: the wall clock.
-  ///   - isTopic: returns true for the URL of a feed whose changes are announced.
-  ///   - content: returns the content of the feed at such a URL.
+  /// - Parameter store: keeps the subscriptions; `nil` to forget them when the process ends.
   package init(
     at url: URL, client: any HTTPClient, store: (any NoteStore)? = nil, on scheduler: any LoopScheduler,
     options: Options = Options(), now: @escaping () -> Date = { Date() }, isTopic: @escaping (URL) -> Bool,
@@ -197,21 +191,20 @@ public final class FeedHub {
 
   /// Retains a request until it completes, and then calls `done`.
   func run<P: Publisher>(_ work: P, _ done: @escaping (P.Output?) -> Void) where P.Failure == Never {
-    let (own, place) = (nextNumber(), StreamPlace())
+    let own = nextNumber()
+    var isOver = false
     var value: P.Output?
     let request = work.sink { [weak self] _ in
       guard let self else { return }
-      place.isOver = true
+      isOver = true
       running[own] = nil
       done(value)
       pump()
     } receiveValue: {
       value = $0
     }
-    if !place.isOver { running[own] = request }
+    if !isOver { running[own] = request }
   }
-
-  private final class StreamPlace { var isOver = false }
 
   func forgetExpired() {
     let date = now()
