@@ -43,16 +43,22 @@ extension FeedTables {
   func oldDocument(_ feed: FeedRow) throws -> OldDocument? {
     do {
       let images = try images(of: feed)
-      let timestamp = feed.timestamp.secondsSince1970
-      let row = try statement("SELECT seen FROM feed WHERE id = ?")
-      defer { row.clear() }
-      row.bind(feed.id, at: 1)
-      let isThere = try db.step(row, expecting: SQLITE_ROW)
-      let seen = FirstSeen(isThere ? row.blob(0) : .init(start: nil, count: 0), count: images.count, or: timestamp)
-      return OldDocument(images: images, timestamp: timestamp, firstSeen: seen)
+      return OldDocument(
+        images: images, timestamp: feed.timestamp.secondsSince1970,
+        firstSeen: try firstSeen(of: feed, count: images.count))
     } catch let failure as FeedDatabaseFailure where failure.isDamage {
       return nil
     }
+  }
+
+  /// The times when the first `count` images of a saved feed were first seen.
+  func firstSeen(of feed: FeedRow, count: Int) throws -> FirstSeen {
+    let row = try statement("SELECT seen FROM feed WHERE id = ?")
+    defer { row.clear() }
+    row.bind(feed.id, at: 1)
+    let isThere = try db.step(row, expecting: SQLITE_ROW)
+    return FirstSeen(
+      isThere ? row.blob(0) : .init(start: nil, count: 0), count: count, or: feed.timestamp.secondsSince1970)
   }
 
   /// Records the changes in a new document. Call this after the document is written.
