@@ -32,10 +32,7 @@ extension FeedTables {
 
   private func madeHistoryRow(of address: URL) throws -> HistoryRow {
     if let row = try historyRow(of: address) { return row }
-    let row = try statement("INSERT INTO history (address) VALUES (?)")
-    defer { row.clear() }
-    row.bind(address.absoluteString, at: 1)
-    try db.step(row, expecting: SQLITE_DONE)
+    try db.cachedStatement(sql: "INSERT INTO history (address) VALUES (?)").execute(arguments: [address.absoluteString])
     return HistoryRow(id: db.lastInsertedRowID, kept: 0)
   }
 
@@ -193,15 +190,8 @@ extension FeedTables {
     let count = try db.step(starred, expecting: SQLITE_ROW) ? starred.integer(0) ?? 0 : 0
     let excess = history.kept - count - policy.items
     guard excess > 0 else { return }
-    let row = try statement(
-      """
-      DELETE FROM kept WHERE id IN
-        (SELECT id FROM kept WHERE history = ? AND \(unstarred) ORDER BY history, last, id LIMIT ?)
-      """)
-    defer { row.clear() }
-    row.bind(history.id, at: 1)
-    row.bind(Int64(excess), at: 2)
-    try db.step(row, expecting: SQLITE_DONE)
+    let first = "SELECT id FROM kept WHERE history = ? AND \(unstarred) ORDER BY history, last, id LIMIT ?"
+    try db.cachedStatement(sql: "DELETE FROM kept WHERE id IN (\(first))").execute(arguments: [history.id, excess])
     history.kept -= db.changesCount
   }
 

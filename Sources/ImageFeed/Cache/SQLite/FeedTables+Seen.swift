@@ -100,15 +100,13 @@ extension FeedTables {
   /// - Returns: false when neither the saved document nor the history has such an item.
   func setStar(_ isStarred: Bool, _ id: FeedImage.ID, of address: URL, now: Date) throws -> Bool {
     guard let history = try historyRow(of: address), try has(id, history, address) else { return false }
-    let row = try statement(
-      isStarred
-        ? "INSERT OR IGNORE INTO star (history, item, time) VALUES (?, ?, ?)"
-        : "DELETE FROM star WHERE history = ? AND item = ?")
-    defer { row.clear() }
-    row.bind(history.id, at: 1)
-    row.bind(id.stored, at: 2)
-    if isStarred { row.bind(now.secondsSince1970, at: 3) }
-    try db.step(row, expecting: SQLITE_DONE)
+    if isStarred {
+      try db.cachedStatement(sql: "INSERT OR IGNORE INTO star (history, item, time) VALUES (?, ?, ?)")
+        .execute(arguments: [history.id, Data(id.stored), now.secondsSince1970])
+    } else {
+      try db.cachedStatement(sql: "DELETE FROM star WHERE history = ? AND item = ?")
+        .execute(arguments: [history.id, Data(id.stored)])
+    }
     return true
   }
 
