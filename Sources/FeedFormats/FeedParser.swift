@@ -128,17 +128,19 @@ public struct FeedParser: Sendable {
 }
 
 /// The bytes of invisible characters: whitespace, byte order marks, and the zero bytes of ASCII in UTF-16.
-private let skippedBytes: [UInt8] = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
+private let invisibleBytes: [UInt8] = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
 
-private func looksLikeMarkup(_ bytes: [UInt8]) -> Bool {
-  let first = bytes.first { !skippedBytes.contains($0) }
-  // 0x4C is `<` in EBCDIC.
-  return first == UInt8(ascii: "<") || first == 0x4C
+extension Sequence<UInt8> {
+  /// The first byte of a visible character, in any Unicode encoding.
+  package var firstVisible: UInt8? { first { !invisibleBytes.contains($0) } }
 }
 
-/// True if the first character, after a byte order mark and whitespace, begins a JSON object or array, in any Unicode
-/// encoding. `nil` if there is no such character yet.
+private func looksLikeMarkup(_ bytes: [UInt8]) -> Bool {
+  // 0x4C is `<` in EBCDIC.
+  [UInt8(ascii: "<"), 0x4C].contains(bytes.firstVisible)
+}
+
+/// True if the first visible character begins a JSON object or array. `nil` if there is no such character yet.
 private func looksLikeJSON(_ bytes: [UInt8]) -> Bool? {
-  guard let first = bytes.first(where: { !skippedBytes.contains($0) }) else { return nil }
-  return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+  bytes.firstVisible.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") }
 }

@@ -72,7 +72,14 @@ public struct FleetStatus: Hashable, Sendable {
   public var totals: [String: Int]
   /// For each bound on lateness, the number of polls up to that bound; and the total lateness of all polls. Both times
   /// are in seconds.
-  public var latePolls: (upTo: [(seconds: Int, polls: Int)], sum: Double) { Self.latePolls(totals) }
+  public var latePolls: (upTo: [(seconds: Int, polls: Int)], sum: Double) {
+    var polls = 0
+    let upTo = FleetRules.lateness.map { limit -> (seconds: Int, polls: Int) in
+      polls += totals["late:\(limit)"] ?? 0
+      return (limit, polls)
+    }
+    return (upTo, Double(totals["late"] ?? 0) / 1000)
+  }
   /// The time by which the engine's clock is ahead of the fleet's time, which follows it. A difference of more than a
   /// few seconds means that the clock was set.
   public var clockAhead: Duration
@@ -91,13 +98,4 @@ public struct FleetStatus: Hashable, Sendable {
 
   /// The number of polls in the previous minute.
   public var pollsPerMinute: Int { ["changed", "unchanged", "failed"].reduce(0) { $0 + (lastMinute[$1] ?? 0) } }
-
-  private static func latePolls(_ totals: [String: Int]) -> (upTo: [(seconds: Int, polls: Int)], sum: Double) {
-    var polls = 0
-    let upTo = FleetRules.lateness.map { limit -> (seconds: Int, polls: Int) in
-      polls += totals["late:\(limit)"] ?? 0
-      return (limit, polls)
-    }
-    return (upTo, Double(totals["late"] ?? 0) / 1000)
-  }
 }

@@ -142,15 +142,8 @@ extension RedisFleet: FeedLibrary {
           host.pausedUntil = replies[1].integer.map { Date(milliseconds: min($0, 253_402_300_799_000)) }
           host.reason = replies[2].text ?? ""
           host.pace = HostPace(stored: replies[3].text)
-          let saved = feed.flatMap { feed in
-            feed.version.map {
-              CachedFeedSummary(
-                address: address, timestamp: $0.date, imageCount: feed.record.imageCount,
-                validators: feed.record.validators)
-            }
-          }
           return FeedExplanation(
-            address: address, saved: saved, health: health, host: host, decisions: feed?.record.decisions ?? [])
+            address: address, saved: feed?.summary, health: health, host: host, decisions: feed?.record.decisions ?? [])
         }
         .eraseToAnyPublisher()
       }

@@ -31,7 +31,7 @@ extension RedisFleet {
   func savedAddresses() -> AnyPublisher<[URL], FleetError> {
     let beginning = key("f:")
     func page(_ cursor: String) -> AnyPublisher<(next: String, keys: [String]), FleetError> {
-      send(RedisCommand("SCAN", RedisArgument(cursor), "MATCH", RedisArgument("fs{0}:f:*"), "COUNT", 1000))
+      send(RedisCommand("SCAN", RedisArgument(cursor), "MATCH", RedisArgument("\(beginning)*"), "COUNT", 1000))
         .reading(in: self) { reply in
           guard let parts = reply.elements, parts.count == 2, let next = parts[0].text, let keys = parts[1].elements
           else { return nil }

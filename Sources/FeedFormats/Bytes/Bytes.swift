@@ -48,6 +48,13 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return true
   }
 
+  /// True if the tag whose name begins at `index` is called `name`, which must be in lower case.
+  func beginsTag(_ name: StaticString, at index: Int) -> Bool {
+    let end = index + name.utf8CodeUnitCount
+    return startsIgnoringCase(with: name, at: index) && end < count
+      && (self[end].isSpace || self[end] == UInt8(ascii: "/") || self[end] == UInt8(ascii: ">"))
+  }
+
   @inline(__always)
   func equals(_ text: StaticString) -> Bool { count == text.utf8CodeUnitCount && starts(with: text) }
 

@@ -89,8 +89,7 @@ enum CaseStudyOracle {
 
   /// True if the first character, after a byte order mark and whitespace, is `<`, which never begins JSON.
   private static func looksLikeWebPage(_ body: Data) -> Bool {
-    let skipped: Set<UInt8> = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
-    return body.prefix(1024).first { !skipped.contains($0) } == UInt8(ascii: "<")
+    body.prefix(1024).firstVisible == UInt8(ascii: "<")
   }
 }
 

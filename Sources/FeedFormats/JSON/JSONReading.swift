@@ -33,15 +33,8 @@ extension JSONReading {
 
   /// Adds the images in text to an item, if the text is HTML.
   mutating func noteImages(of text: FeedText?, from source: FeedImageCandidate.Source, in item: inout FeedItem) {
-    guard let text, text.isMarkup else { return }
-    let base = item.link ?? base
-    text.value.withBytes { html in
-      var images = HTMLImages(html)
-      while let image = images.next() {
-        image.address.withBytes {
-          note($0, from: source, base: base, size: (image.width, image.height), alt: image.alt, in: &item)
-        }
-      }
+    if !item.addImages(in: text, from: source, base: item.link ?? base, limit: limits.imagesPerItem) {
+      repairs.insert(.images)
     }
   }
 

@@ -36,9 +36,9 @@ struct HTMLImages {
         }
         continue
       }
-      if begins("picture", at: index) || html.startsIgnoringCase(with: "/picture", at: index) { offered = nil }
-      let isImage = begins("img", at: index)
-      guard isImage || begins("source", at: index) else { continue }
+      if html.beginsTag("picture", at: index) || html.startsIgnoringCase(with: "/picture", at: index) { offered = nil }
+      let isImage = html.beginsTag("img", at: index)
+      guard isImage || html.beginsTag("source", at: index) else { continue }
       guard let end = tag.readInHTML(at: start, attributes: 256) else { continue }
       index = end
       if isImage {
@@ -51,12 +51,6 @@ struct HTMLImages {
       }
     }
     return nil
-  }
-
-  private func begins(_ name: StaticString, at index: Int) -> Bool {
-    let end = index + name.utf8CodeUnitCount
-    return html.startsIgnoringCase(with: name, at: index) && end < html.count
-      && (html[end].isSpace || html[end] == UInt8(ascii: "/") || html[end] == UInt8(ascii: ">"))
   }
 
   /// The tag's image; `nil` if it has no image, or only a tracking or spacer pixel.

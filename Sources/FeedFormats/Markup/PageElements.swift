@@ -23,7 +23,7 @@ struct PageElements {
       index = start + 1
       if let end = endOfOpaque(at: start) {
         index = end
-      } else if let name = names.first(where: { begins($0, at: index) }) {
+      } else if let name = names.first(where: { html.beginsTag($0, at: index) }) {
         guard let end = tag.readInHTML(at: start, attributes: 256) else { continue }
         index = end
         return "\(name)"
@@ -35,12 +35,6 @@ struct PageElements {
   /// The absolute http or https URL in an attribute of the element.
   func address(_ attribute: StaticString, base: String?) -> String? {
     tag.value(attribute)?.withBytes { absoluteAddress($0, base: base) }
-  }
-
-  private func begins(_ name: StaticString, at index: Int) -> Bool {
-    let end = index + name.utf8CodeUnitCount
-    guard html.startsIgnoringCase(with: name, at: index), end < html.count else { return false }
-    return html[end].isSpace || html[end] == UInt8(ascii: "/")
   }
 
   /// The end of a comment, a script or a style, which contain no elements.

@@ -105,9 +105,7 @@ extension Bytes {
     var index = 0
     while let start = firstIndex(of: UInt8(ascii: "<"), from: index, to: count) {
       index = start + 1
-      let end = index + name.utf8CodeUnitCount
-      guard startsIgnoringCase(with: name, at: index), end < count else { continue }
-      if self[end].isSpace || self[end] == UInt8(ascii: ">") { return start }
+      if beginsTag(name, at: index) { return start }
     }
     return nil
   }

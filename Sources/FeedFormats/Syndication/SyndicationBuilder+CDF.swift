@@ -10,11 +10,11 @@ extension SyndicationBuilder {
   mutating func noteChannel(_ tag: borrowing XMLTag) {
     guard tag.attributes.contains(where: { !tag.name(of: $0).starts(with: "xml") }) else { return }
     becomeCDF()
-    noteSite(cdfAddress(tag), isBest: true)
+    noteSite(resolved(tag), isBest: true)
   }
 
   mutating func noteItem(_ tag: borrowing XMLTag) {
-    if let address = cdfAddress(tag) {
+    if let address = resolved(tag) {
       becomeCDF()
       (item.link, item.linkIsAlternate) = (address, true)
     }
@@ -37,12 +37,8 @@ extension SyndicationBuilder {
       }
       return Frame(name: hash, context: .void)
     default:
-      if item.link == nil, let address = cdfAddress(tag) { (item.link, item.linkIsAlternate) = (address, true) }
+      if item.link == nil, let address = resolved(tag) { (item.link, item.linkIsAlternate) = (address, true) }
       return Frame(name: hash, context: .ignored)
     }
-  }
-
-  private func cdfAddress(_ tag: borrowing XMLTag) -> String? {
-    tag.value("href")?.withBytes { absoluteAddress($0, base: base) }
   }
 }

@@ -4,7 +4,7 @@ extension SyndicationBuilder {
     element.namespace == .atom || element.namespace == .atom03 || tag.rawValue("href") != nil
   }
 
-  private func resolved(_ tag: borrowing XMLTag) -> String? {
+  func resolved(_ tag: borrowing XMLTag) -> String? {
     tag.value("href")?.withBytes { absoluteAddress($0, base: base) }
   }
 
@@ -144,11 +144,11 @@ extension SyndicationBuilder {
       item.location = FeedPlace(name: item.location?.name, point: point)
     }
     let outer = item.link ?? base
-    if let content = item.content, content.isMarkup {
-      noteImages(in: content.value, from: .content, base: draft.contentBase ?? outer, of: &item)
-    }
-    if let summary = item.summary, summary.isMarkup {
-      noteImages(in: summary.value, from: .summary, base: draft.summaryBase ?? outer, of: &item)
+    let limit = limits.imagesPerItem
+    if !item.addImages(in: item.content, from: .content, base: draft.contentBase ?? outer, limit: limit)
+      || !item.addImages(in: item.summary, from: .summary, base: draft.summaryBase ?? outer, limit: limit)
+    {
+      repairs.insert(.images)
     }
     if item.images.count > 1 {
       for (image, text) in draft.imageDescriptions { item.images[image].describe(text) }
@@ -157,22 +157,6 @@ extension SyndicationBuilder {
     addressBytes += item.images.reduce(0) { $0 + $1.address.utf8.count }
     guard addressBytes <= limits.addressBytes else { throw .addressesTooLong(limit: limits.addressBytes) }
     document.items.append(item)
-  }
-
-  private mutating func noteImages(
-    in html: String, from source: FeedImageCandidate.Source, base: String?, of item: inout FeedItem
-  ) {
-    let isComplete = html.withBytes { html in
-      var images = HTMLImages(html)
-      while let image = images.next() {
-        guard let address = image.address.withUnsafeBufferPointer({ absoluteAddress($0, base: base) }) else { continue }
-        let candidate = FeedImageCandidate(
-          address: address, source: source, width: image.width, height: image.height, alt: image.alt)
-        guard item.addImage(candidate, limit: limits.imagesPerItem) else { return false }
-      }
-      return true
-    }
-    if !isComplete { repairs.insert(.images) }
   }
 }
 
@@ -183,6 +167,23 @@ extension FeedItem {
     guard images.count < limit else { return false }
     images.append(image)
     return true
+  }
+
+  /// Adds the images in a text, if it is HTML. Returns false if there is no room for all of them.
+  mutating func addImages(
+    in text: FeedText?, from source: FeedImageCandidate.Source, base: String?, limit: Int
+  ) -> Bool {
+    guard let text, text.isMarkup else { return true }
+    return text.value.withBytes { html in
+      var images = HTMLImages(html)
+      while let image = images.next() {
+        guard let address = image.address.withBytes({ absoluteAddress($0, base: base) }) else { continue }
+        let candidate = FeedImageCandidate(
+          address: address, source: source, width: image.width, height: image.height, alt: image.alt)
+        guard addImage(candidate, limit: limit) else { return false }
+      }
+      return true
+    }
   }
 }
 

@@ -32,7 +32,7 @@ enum Namespace: UInt8 {
 
   private static let addresses: [(StaticString, Namespace)] = [
     ("search.yahoo.com/mrss", .media), ("purl.org/rss/1.0/modules/content", .content),
-    ("purl.org/dc/", .dublinCore), ("itunes.com/dtds/podcast", .itunes), ("itunes.com/dtds/podcast", .itunes),
+    ("purl.org/dc/", .dublinCore), ("itunes.com/dtds/podcast", .itunes),
     ("georss.org", .geoRSS), ("w3.org/2003/01/geo", .geo), ("opengis.net/gml", .gml), ("w3.org/1999/xhtml", .xhtml),
     ("purl.org/rss/1.0/modules/syndication", .syndication), ("w3.org/2005/atom", .atom), ("purl.org/atom/", .atom03),
     ("w3.org/1999/02/22-rdf-syntax", .rdf), ("my.netscape.com/rdf/simple/0.9", .rss090),

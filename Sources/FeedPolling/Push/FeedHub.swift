@@ -37,8 +37,8 @@ public final class FeedHub {
   /// The content of a feed; completes without a value if none of this server's feeds has the URL.
   let content: (URL) -> AnyPublisher<Content, Never>
   private let isTopic: (URL) -> Bool
-  private let store: (any NoteStore)?
-  private let saver: SerialWorker
+  let store: (any NoteStore)?
+  let saver: SerialWorker
   var subscriptions: [HubSubscription.Key: HubSubscription] = [:]
   var deliveries: [HubSubscription.Key: Delivery] = [:]
   /// The marks of the contents that couldn't be delivered: only later ones are.
@@ -49,18 +49,12 @@ public final class FeedHub {
   var running: [Int: AnyCancellable] = [:]
   var contents: [Int: AnyCancellable] = [:]
   private var number = 0
-  private var isSaving = false
-  private var isUnsaved = false
+  var isSaving = false
+  var isUnsaved = false
   private var gathering: (any Cancellable)?
   private var timer: (any Cancellable)?
 
-  /// - Parameters:
-  ///   - url: the public URL of the hub.
-  ///   - client: sends the requests to subscribers.
-  ///   - store: keeps the subscriptions; `nil` to forget them when the process ends.
-  ///   - now: the wall clock.
-  ///   - isTopic: returns true for the URL of a feed whose changes are announced.
-  ///   - content: returns the content of the feed at such a URL.
+  /// - Parameter store: keeps the subscriptions; `nil` to forget them when the process ends.
   package init(
     at url: URL, client: any HTTPClient, store: (any NoteStore)? = nil, on scheduler: any LoopScheduler,
     options: Options = Options(), now: @escaping () -> Date = { Date() }, isTopic: @escaping (URL) -> Bool,
@@ -197,21 +191,20 @@ public final class FeedHub {
 
   /// Retains a request until it completes, and then calls `done`.
   func run<P: Publisher>(_ work: P, _ done: @escaping (P.Output?) -> Void) where P.Failure == Never {
-    let (own, place) = (nextNumber(), StreamPlace())
+    let own = nextNumber()
+    var isOver = false
     var value: P.Output?
     let request = work.sink { [weak self] _ in
       guard let self else { return }
-      place.isOver = true
+      isOver = true
       running[own] = nil
       done(value)
       pump()
     } receiveValue: {
       value = $0
     }
-    if !place.isOver { running[own] = request }
+    if !isOver { running[own] = request }
   }
-
-  private final class StreamPlace { var isOver = false }
 
   func forgetExpired() {
     let date = now()
@@ -222,48 +215,6 @@ public final class FeedHub {
     subscriptions[key] = nil
     deliveries[key] = nil
     abandoned[key] = nil
-  }
-
-  // MARK: Store
-
-  /// Saves the subscriptions; changes made while the store is busy are saved together.
-  func save() {
-    isUnsaved = true
-    if !isSaving { write() }
-  }
-
-  private func write() {
-    guard let store else { return }
-    (isSaving, isUnsaved) = (true, false)
-    let note = HubNote(subscriptions: Array(subscriptions.values))
-    saver.perform {
-      () throws(FeedStoreError) in
-      try store.changeNotes(replacing: false) { try $0.set(note, at: .hub, isKept: false) }
-    } completion: { [weak self, options] (result: Result<Void, FeedStoreError>) in
-      if case .failure(let error) = result { options.report(error) }
-      self?.isSaving = false
-      if self?.isUnsaved == true { self?.write() }
-    }
-  }
-
-  private func resume() {
-    guard let store else { return }
-    saver.perform {
-      () throws(FeedStoreError) in
-      try store.readNotes { try $0.note(.hub, as: HubNote.self) } ?? nil
-    } completion: { [weak self] (result: Result<HubNote?, FeedStoreError>) in
-      guard let self else { return }
-      switch result {
-      case .success(let note):
-        guard let note else { return }
-        for subscription in note.subscriptions where subscriptions[subscription.key] == nil {
-          subscriptions[subscription.key] = subscription
-        }
-        forgetExpired()
-        changed()
-      case .failure(let error): options.report(error)
-      }
-    }
   }
 }
 

@@ -46,13 +46,6 @@ public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
     }
   }
 
-  public func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary? {
-    try retrieve(for: address).map {
-      CachedFeedSummary(
-        address: address, timestamp: $0.timestamp, imageCount: $0.images.count, validators: $0.validators)
-    }
-  }
-
   public func renew(
     for address: URL, with renewal: FeedRenewal, now: Date
   ) throws(FeedStoreError) -> FeedReplacement? {

@@ -113,12 +113,6 @@ public final class SizedImageLoader {
     [version, ""].flatMap { version in ladder.compactMap { key(url, width: $0, version: version) } }
   }
 
-  /// True for the URL of a smaller version.
-  public static func isSized(_ url: URL) -> Bool {
-    guard let scheme = url.scheme?.lowercased() else { return false }
-    return ladder.contains { scheme.hasPrefix("w\($0)\(version)+") || scheme.hasPrefix("w\($0)+") }
-  }
-
   private func load(
     _ url: URL, of feed: URL?, _ isPrivate: Bool?, _ step: Int, _ key: URL
   ) -> AnyPublisher<LoadedImage, SizedImageError> {

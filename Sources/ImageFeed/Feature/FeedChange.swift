@@ -31,7 +31,7 @@ public struct FeedChange: Hashable, Sendable {
   public init(from old: FeedImages, to feed: CachedFeed?) {
     self.feed = feed
     let new = feed?.images ?? []
-    let (before, after) = (Self.places(in: old), Self.places(in: new))
+    let (before, after) = (old.firstPlaces, new.firstPlaces)
     removed = old.indices.filter { before[old.id(at: $0)] == $0 && after[old.id(at: $0)] == nil }.map { old[$0] }
     added = new.indices.filter { after[new.id(at: $0)] == $0 && before[new.id(at: $0)] == nil }
     let stayed = new.indices.compactMap { place -> Move? in
@@ -41,10 +41,6 @@ public struct FeedChange: Hashable, Sendable {
     let unmoved = Self.longestRise(of: stayed.map(\.from))
     moved = stayed.indices.filter { !unmoved.contains($0) }.map { stayed[$0] }
     edited = stayed.filter { old[$0.from] != new[$0.to] }.map(\.to)
-  }
-
-  private static func places(in images: FeedImages) -> [FeedImage.ID: Int] {
-    Dictionary(images.indices.map { (images.id(at: $0), $0) }) { first, _ in first }
   }
 
   /// The positions of a longest increasing subsequence of `values`: the elements that did not move.
@@ -63,5 +59,12 @@ public struct FeedChange: Hashable, Sendable {
       if low == ends.count { ends.append(position) } else { ends[low] = position }
     }
     return Set(sequence(first: ends.last) { $0.flatMap { previous[$0] } }.prefix { $0 != nil }.compactMap { $0 })
+  }
+}
+
+extension FeedImages {
+  /// The first position of each id.
+  var firstPlaces: [FeedImage.ID: Int] {
+    Dictionary(indices.map { (id(at: $0), $0) }) { first, _ in first }
   }
 }

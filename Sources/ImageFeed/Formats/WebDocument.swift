@@ -1,3 +1,4 @@
+import FeedFormats
 public import Foundation
 
 /// A response with status 200.
@@ -25,8 +26,7 @@ public struct WebDocument: Hashable, Sendable {
   /// True when a JSON object or array begins at the first byte that isn't whitespace, a byte order mark, or a zero
   /// byte of UTF-16.
   var isJSON: Bool {
-    let skipped: [UInt8] = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
-    let first = body.prefix(1024).first { !skipped.contains($0) }
+    let first = body.prefix(1024).firstVisible
     return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
   }
 

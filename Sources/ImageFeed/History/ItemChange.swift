@@ -14,8 +14,8 @@ struct ItemChange {
   private let before: [FeedImage.ID: Int]
 
   init(from old: FeedImages, to new: FeedImages) {
-    before = Self.places(in: old)
-    let after = Self.places(in: new)
+    before = old.firstPlaces
+    let after = new.firstPlaces
     left = old.indices.filter { before[old.id(at: $0)] == $0 && after[old.id(at: $0)] == nil }
     arrived = new.indices.filter { after[new.id(at: $0)] == $0 && before[new.id(at: $0)] == nil }
     match(old, new) { $0.linkDigest(at: $1) }
@@ -24,10 +24,6 @@ struct ItemChange {
 
   /// The position in the old document of the item with the given id.
   func place(of id: FeedImage.ID) -> Int? { before[id] }
-
-  private static func places(in images: FeedImages) -> [FeedImage.ID: Int] {
-    Dictionary(images.indices.map { (images.id(at: $0), $0) }) { first, _ in first }
-  }
 
   /// Finds items whose ids have changed, by a feature that no other item has.
   private mutating func match(_ old: FeedImages, _ new: FeedImages, by mark: (FeedImages, Int) -> UInt64?) {

@@ -22,9 +22,21 @@ struct ImageIndex {
   static let useResolution: TimeInterval = 60
   /// The minimum size of the index, with its log, in bytes.
   static let ownBytes = 256 << 10
-  private static let version = 1
-  /// `FIMG` in ASCII, in the header of the index.
-  static let applicationID = 0x4649_4D47
+  /// The application ID is `FIMG` in ASCII.
+  static let kind = SQLiteKind(label: "ImageStore", applicationID: 0x4649_4D47, version: 1, schema: schema)
+
+  private static let schema = """
+    CREATE TABLE image (
+      url TEXT PRIMARY KEY,
+      bytes INTEGER NOT NULL,    -- of its file; while that is written, of the old and the new one
+      timestamp REAL NOT NULL,   -- seconds since 2001, as in Foundation's Date
+      lifetime REAL NOT NULL,    -- seconds
+      etag TEXT,
+      last_modified TEXT,
+      used REAL NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX image_used ON image (used);
+    """
 
   let folder: String
   let limit: Int
@@ -38,7 +50,7 @@ struct ImageIndex {
     self.kept = kept
     let file = CacheFile(path: "\(folder)/index.sqlite")
     shared = SharedFile(
-      file, applicationID: Self.applicationID, busyTimeout: busyTimeout, opensExclusively: true
+      file, applicationID: Self.kind.applicationID, busyTimeout: busyTimeout, opensExclusively: true
     ) {
       try Self.open($0, of: folder, limit: limit, kept: kept, busyTimeout: busyTimeout)
     }
@@ -196,14 +208,7 @@ struct ImageIndex {
 
   func write<R>(_ body: (Database) throws -> R) throws -> R? {
     try refuseForeignFolder()
-    return try shared.connect(creating: true)?.queue.writeWithoutTransaction { db in
-      var result: R?
-      try db.inTransaction(.immediate) {
-        result = try body(db)
-        return .commit
-      }
-      return result
-    }
+    return try shared.connect(creating: true)?.queue.write(body)
   }
 
   /// Throws if the folder has no index yet, but has foreign files.
@@ -212,24 +217,13 @@ struct ImageIndex {
     throw FeedDatabaseFailure(.foreign)
   }
 
-  /// Throws if the file belongs to another program.
-  private static func check(_ db: Database) throws {
-    guard try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0 != applicationID else { return }
-    let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") ?? 0
-    guard tables == 0 else { throw FeedDatabaseFailure(.foreign) }
-  }
-
   /// Opens the index; builds it from the files if it is new.
   private static func open(
     _ file: CacheFile, of folder: String, limit: Int, kept: DiskImageStore.KeptImages, busyTimeout: Duration
   ) throws -> DatabaseConnection {
-    var configuration = Configuration()
-    configuration.busyMode = .timeout(busyTimeout / .seconds(1))
-    configuration.label = "ImageStore"
-    // As in `FeedDatabase`: an error closes the connection instead of trapping.
-    configuration.allowsUnsafeTransactions = true
+    var configuration = kind.configuration(busyTimeout: busyTimeout)
     configuration.prepareDatabase { db in
-      try check(db)
+      try kind.check(db)
       try db.execute(
         sql: """
           PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 65536;
@@ -237,31 +231,10 @@ struct ImageIndex {
           """)
     }
     let database = try DatabaseConnection(path: file.path, configuration)
-    try database.queue.writeWithoutTransaction { db in
-      let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-      if version > Self.version { throw FeedDatabaseFailure(.newerSchema(version)) }
-      try db.inTransaction(.immediate) {
-        if version == 0 {
-          try db.execute(
-            sql: """
-              CREATE TABLE image (
-                url TEXT PRIMARY KEY,
-                bytes INTEGER NOT NULL,    -- of its file; while that is written, of the old and the new one
-                timestamp REAL NOT NULL,   -- seconds since 2001, as in Foundation's Date
-                lifetime REAL NOT NULL,    -- seconds
-                etag TEXT,
-                last_modified TEXT,
-                used REAL NOT NULL
-              ) STRICT, WITHOUT ROWID;
-              CREATE INDEX image_used ON image (used);
-              PRAGMA application_id = \(Self.applicationID);
-              PRAGMA user_version = \(Self.version);
-              """)
-        }
-        try createFacts(db)
-        try adoptFiles(of: folder, limit: limit, kept: kept, into: db)
-        return .commit
-      }
+    try database.queue.write { db in
+      try kind.prepare(db)
+      try createFacts(db)
+      try adoptFiles(of: folder, limit: limit, kept: kept, into: db)
     }
     return database
   }

@@ -43,7 +43,7 @@ public struct FeedLoader {
   }
 
   public let url: URL
-  private let requests: FeedRequests
+  let requests: FeedRequests
   let cache: FeedCache
   let saved: LocalFeed
   let scheduler: any LoopScheduler
@@ -81,27 +81,10 @@ public struct FeedLoader {
 
   var latest: some Publisher<FeedImages, RemoteFeedError> {
     saved.revalidated { known in
-      images(at: url, since: known)
-        .followingPages(reportingTo: options.onFeedFound) { feed in images(at: feed, since: known) }
+      requests.images(at: url, since: known)
+        .followingPages(reportingTo: options.onFeedFound) { feed in requests.images(at: feed, since: known) }
         .caching(to: saved, since: known, reportingTo: options.report)
     }
     .retry(options.retry, scheduler: scheduler) { $0.isWorthRetrying }
-  }
-
-  private func images(
-    at address: URL, since known: FeedValidators
-  ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
-    requests.images(at: address, since: known)
-  }
-
-  /// The images of one document, requested unconditionally.
-  ///
-  /// - Parameters:
-  ///   - isPrivate: true if the page that links to the URL came from a private network; `nil` if that is unknown.
-  ///   - isFirst: false for a later page of the feed.
-  func images(
-    at address: URL, namedBy isPrivate: Bool?, isFirst: Bool
-  ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
-    requests.images(at: address, namedBy: isPrivate, isFirst: isFirst)
   }
 }

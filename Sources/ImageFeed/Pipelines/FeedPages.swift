@@ -31,9 +31,9 @@ extension FeedLoader {
     onPage address: URL, of trail: PageTrail, _ worker: SerialWorker
   ) -> AnyPublisher<Feed, FeedError> {
     let isFirst = trail.isEmpty
-    let pages = images(at: address, namedBy: trail.isPrivate, isFirst: isFirst)
+    let pages = requests.images(at: address, namedBy: trail.isPrivate, isFirst: isFirst)
       .followingPages(reportingTo: options.onFeedFound) { feed in
-        images(at: feed, namedBy: nil, isFirst: isFirst)
+        requests.images(at: feed, namedBy: nil, isFirst: isFirst)
       }
       .flatMap { fetched in
         worker.publisher { () throws(RemoteFeedError) in trail.add(fetched, from: address) }

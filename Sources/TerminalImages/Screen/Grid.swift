@@ -10,7 +10,7 @@ package struct Grid: Hashable, Sendable {
   }
 
   package let columns: Int
-  package private(set) var rows: Int
+  package let rows: Int
   package private(set) var cells: [Cell]
   /// The images; the number in a cell minus one is the index of its image.
   package private(set) var images: [Placed] = []
@@ -22,11 +22,6 @@ package struct Grid: Hashable, Sendable {
   }
 
   package subscript(row: Int, column: Int) -> Cell { cells[row * columns + column] }
-
-  package mutating func appendRows(_ count: Int) {
-    rows += count
-    cells += Array(repeating: Cell(), count: columns * count)
-  }
 
   /// Writes text, with control characters made visible, shortened with "…" to fit the room.
   ///

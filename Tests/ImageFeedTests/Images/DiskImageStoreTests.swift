@@ -461,4 +461,15 @@ import Testing
     #expect(throws: refusal) { try makeStore().retrieve(for: imageURL, now: noon) }
     #expect(bytesOnDisk > 0)
   }
+
+  @Test func `an empty index with another program's number is refused`() throws {
+    let store = makeStore()
+    try FileManager.default.createDirectory(atPath: store.folder, withIntermediateDirectories: true)
+    let index = try DatabaseQueue(path: "\(store.folder)/index.sqlite")
+    try index.inDatabase { try $0.execute(sql: "PRAGMA application_id = 7") }
+    try index.close()
+    #expect(throws: FeedStoreError.insertion(.foreign, place: store.folder)) {
+      try store.save(makeSavedImage(), for: imageURL, now: noon)
+    }
+  }
 }

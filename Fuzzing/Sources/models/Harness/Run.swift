@@ -45,8 +45,6 @@ final class Run {
     return patience > 0
   }
 
-  var hasLostPatience: Bool { patience <= 0 }
-
   func note(_ who: Int, _ what: What) {
     log.append(Entry(time: Int(time.now.nanoseconds / 1_000_000), who: who, what: what))
   }

@@ -9,7 +9,7 @@ struct HTTPCacheTables {
   let capacity: Int
 
   /// The application ID is `HTTP` in ASCII.
-  static let kind = TableFile.Kind("HTTPCache", applicationID: 0x4854_5450, version: 1, schema: schema)
+  static let kind = SQLiteKind(label: "HTTPCache", applicationID: 0x4854_5450, version: 1, schema: schema)
 
   /// The body is the last column, because SQLite must read a long value to reach the columns after it.
   private static let schema = """

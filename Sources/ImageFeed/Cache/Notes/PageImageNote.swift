@@ -48,13 +48,13 @@ extension PageImageNote {
       guard places.count == 20 * items.count else { return nil }
       self.items = items.enumerated().map { index, item in
         let place = UnsafeRawBufferPointer(rebasing: places[20 * index..<20 * (index + 1)])
-        return .init(item: item, after: place.elementsEqual(Self.anyPlace) ? nil : FeedImage.ID(place))
+        return .init(item: item, after: place.elementsEqual(Self.anyPlace) ? nil : FeedImage.ID(stored: place))
       }
     }
     guard let stored = fields.bytes(3) else { return }
     var index = 0
     while index + 22 <= stored.count {
-      let id = FeedImage.ID(UnsafeRawBufferPointer(rebasing: stored[index..<index + 20]))
+      let id = FeedImage.ID(stored: UnsafeRawBufferPointer(rebasing: stored[index..<index + 20]))
       let length = Int(UInt16(littleEndian: stored.loadUnaligned(fromByteOffset: index + 20, as: UInt16.self)))
       guard index + 22 + length <= stored.count else { return nil }
       answers.append((id, String(decoding: stored[index + 22..<index + 22 + length], as: UTF8.self)))
@@ -72,7 +72,7 @@ extension PageImageNote {
     for answer in answers {
       // Omit a URL of more than 65,535 bytes, which no server would accept.
       let address = answer.address.utf8.count <= Int(UInt16.max) ? Array(answer.address.utf8) : []
-      stored += answer.id.stored
+      answer.id.append(to: &stored)
       withUnsafeBytes(of: UInt16(address.count).littleEndian) { stored.append(contentsOf: $0) }
       stored += address
     }
@@ -82,13 +82,4 @@ extension PageImageNote {
 
 extension NoteKey {
   static func pageImages(of address: URL) -> NoteKey { NoteKey(.feed(3), address.absoluteString) }
-}
-
-extension FeedImage.ID {
-  /// Reads 20 bytes that ``stored`` wrote.
-  fileprivate init(_ stored: UnsafeRawBufferPointer) {
-    self.init(
-      UUID(uuid: stored.loadUnaligned(as: uuid_t.self)),
-      number: UInt32(bigEndian: stored.loadUnaligned(fromByteOffset: 16, as: UInt32.self)))
-  }
 }

@@ -37,13 +37,7 @@ struct FeedDatabase: Sendable {
   }
 
   private static func configuration(busyTimeout: Duration) -> Configuration {
-    var configuration = Configuration()
-    configuration.busyMode = .timeout(busyTimeout / .seconds(1))
-    configuration.foreignKeysEnabled = false
-    configuration.label = "FeedStore"
-    // Without this, GRDB traps when a transaction can't even be rolled back. Here, every error closes the
-    // connection, and the transaction with it.
-    configuration.allowsUnsafeTransactions = true
+    var configuration = FeedSchema.kind.configuration(busyTimeout: busyTimeout)
     configuration.prepareDatabase { db in
       // Don't overwrite deleted rows with zeros (Debian's default): feeds are public, and zeroing doubles the writes.
       // The log is cut back to 8 MiB after a large save, and is copied to the file when it reaches that size. A page
@@ -108,7 +102,7 @@ struct FeedDatabase: Sendable {
     let state = try db.integer("PRAGMA data_version")
     if state == journal.state { return true }
     journal.state = nil
-    guard try FeedSchema.check(db) else { return false }
+    guard try FeedSchema.kind.check(db) else { return false }
     try FeedTables(db: db, journal: journal).readJournal()
     journal.state = state
     return true
@@ -123,7 +117,7 @@ struct FeedDatabase: Sendable {
       let mode = try Self.startLog(db, until: .now + patience)
       try db.execute(sql: "PRAGMA synchronous = \(mode == "wal" ? "NORMAL" : "FULL")")
       try db.inTransaction(.immediate) {
-        if try !FeedSchema.check(db) { try FeedSchema.create(in: db) }
+        try FeedSchema.kind.prepare(db)
         return .commit
       }
     }

@@ -1,15 +1,14 @@
-import GRDB
-
 /// The tables of a cache file.
 ///
-/// A file's header identifies its program (`application_id`) and the version of its tables (`user_version`). No earlier
-/// version was released, so a file with a different version is refused; the first release that changes the tables must
-/// include migrations.
+/// No earlier version was released, so a file with a different version is refused; the first release that changes the
+/// tables must include migrations.
 enum FeedSchema {
   /// `FEED` in ASCII.
   static let applicationID = 0x4645_4544
 
   static let version = 11
+
+  static let kind = SQLiteKind(label: "FeedStore", applicationID: applicationID, version: version, schema: tables)
 
   private static let tables = """
     CREATE TABLE feed (
@@ -76,29 +75,4 @@ enum FeedSchema {
       PRIMARY KEY (history, item)
     ) STRICT, WITHOUT ROWID;
     """
-
-  /// Checks which program wrote the file.
-  ///
-  /// - Returns: false when nothing was ever saved in it.
-  /// - Throws: when the file belongs to another program or to a different version, or has this program's number but no
-  ///   version.
-  static func check(_ db: Database) throws -> Bool {
-    let application = try db.integer("PRAGMA application_id")
-    let version = try db.integer("PRAGMA user_version")
-    if application == applicationID {
-      guard version > 0 else { throw FeedDatabaseFailure(.damaged("it has no schema version")) }
-      guard version <= Self.version else { throw FeedDatabaseFailure(.newerSchema(version)) }
-      guard version == Self.version else { throw FeedDatabaseFailure(.olderSchema(version)) }
-      return true
-    }
-    let tables = try db.integer("SELECT count(*) FROM sqlite_master")
-    guard application == 0, version == 0, tables == 0 else { throw FeedDatabaseFailure(.foreign) }
-    return false
-  }
-
-  /// Creates the tables in an empty file. Call it in a write transaction.
-  static func create(in db: Database) throws {
-    try db.execute(sql: tables)
-    try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
-  }
 }

@@ -74,9 +74,7 @@ extension FeedTables {
 private struct SeenReader {
   private let tables: FeedTables
   private let history: FeedTables.HistoryRow
-  private let address: URL
-  private let facts: (title: String?, isPrivate: Bool?)
-  private let stars: Set<FeedImage.ID>
+  private let facts: FeedTables.Facts
   private let feed: FeedTables.FeedRow?
   private let firstSeen: FirstSeen
   /// The beginning of each pack.
@@ -93,9 +91,8 @@ private struct SeenReader {
     guard try tables.db.step(row, expecting: SQLITE_ROW), let address = row.text(0).flatMap({ URL(string: $0) }) else {
       return nil
     }
-    (self.tables, self.history, self.address) = (tables, history, address)
-    facts = try tables.feedFacts(of: history)
-    stars = try tables.stars(of: history)
+    (self.tables, self.history) = (tables, history)
+    facts = try tables.facts(of: history, at: address)
     feed = try tables.feedRow(for: address)
     guard let feed else {
       firstSeen = FirstSeen([])
@@ -107,13 +104,7 @@ private struct SeenReader {
     defer { counts.clear() }
     counts.bind(feed.id, at: 1)
     while try tables.db.step(counts, expecting: SQLITE_ROW) { starts.append(starts.last! + (counts.integer(0) ?? 0)) }
-    let seen = try tables.statement("SELECT seen FROM feed WHERE id = ?")
-    defer { seen.clear() }
-    seen.bind(feed.id, at: 1)
-    let isThere = try tables.db.step(seen, expecting: SQLITE_ROW)
-    firstSeen = FirstSeen(
-      isThere ? seen.blob(0) : .init(start: nil, count: 0), count: max(0, min(feed.imageCount, starts.last!)),
-      or: feed.timestamp.secondsSince1970)
+    firstSeen = try tables.firstSeen(of: feed, count: max(0, min(feed.imageCount, starts.last!)))
   }
 
   mutating func image(_ id: FeedImage.ID, at place: Int?) throws -> SeenImage? {
@@ -125,7 +116,7 @@ private struct SeenReader {
       FeedImages.Builder.image(at: place - starts[part], inPack: $0, of: pack.count)
     }
     guard let image, image.id == id else { return nil }
-    return seen(image, first: firstSeen.times[place], last: nil)
+    return facts.seen(image, first: firstSeen.times[place], last: nil)
   }
 
   private mutating func read(_ part: Int) throws -> (part: Int, count: Int)? {
@@ -147,12 +138,6 @@ private struct SeenReader {
     row.bind(id.stored, at: 2)
     guard try tables.db.step(row, expecting: SQLITE_ROW), let image = FeedImages.Builder.image(inPack: row.blob(2))
     else { return nil }
-    return seen(image, first: Int64(row.integer(0) ?? 0), last: row.date(1))
-  }
-
-  private func seen(_ image: FeedImage, first: Int64, last: Date?) -> SeenImage {
-    SeenImage(
-      address: address, feedTitle: facts.title, image: image, firstSeen: Date(timeIntervalSince1970: Double(first)),
-      lastSeen: last, isStarred: stars.contains(image.id), isFromPrivateNetwork: facts.isPrivate)
+    return facts.seen(image, first: Int64(row.integer(0) ?? 0), last: row.date(1))
   }
 }

@@ -32,10 +32,7 @@ extension FeedTables {
 
   private func madeHistoryRow(of address: URL) throws -> HistoryRow {
     if let row = try historyRow(of: address) { return row }
-    let row = try statement("INSERT INTO history (address) VALUES (?)")
-    defer { row.clear() }
-    row.bind(address.absoluteString, at: 1)
-    try db.step(row, expecting: SQLITE_DONE)
+    try db.cachedStatement(sql: "INSERT INTO history (address) VALUES (?)").execute(arguments: [address.absoluteString])
     return HistoryRow(id: db.lastInsertedRowID, kept: 0)
   }
 
@@ -43,16 +40,22 @@ extension FeedTables {
   func oldDocument(_ feed: FeedRow) throws -> OldDocument? {
     do {
       let images = try images(of: feed)
-      let timestamp = feed.timestamp.secondsSince1970
-      let row = try statement("SELECT seen FROM feed WHERE id = ?")
-      defer { row.clear() }
-      row.bind(feed.id, at: 1)
-      let isThere = try db.step(row, expecting: SQLITE_ROW)
-      let seen = FirstSeen(isThere ? row.blob(0) : .init(start: nil, count: 0), count: images.count, or: timestamp)
-      return OldDocument(images: images, timestamp: timestamp, firstSeen: seen)
+      return OldDocument(
+        images: images, timestamp: feed.timestamp.secondsSince1970,
+        firstSeen: try firstSeen(of: feed, count: images.count))
     } catch let failure as FeedDatabaseFailure where failure.isDamage {
       return nil
     }
+  }
+
+  /// The times when the first `count` images of a saved feed were first seen.
+  func firstSeen(of feed: FeedRow, count: Int) throws -> FirstSeen {
+    let row = try statement("SELECT seen FROM feed WHERE id = ?")
+    defer { row.clear() }
+    row.bind(feed.id, at: 1)
+    let isThere = try db.step(row, expecting: SQLITE_ROW)
+    return FirstSeen(
+      isThere ? row.blob(0) : .init(start: nil, count: 0), count: count, or: feed.timestamp.secondsSince1970)
   }
 
   /// Records the changes in a new document. Call this after the document is written.
@@ -187,15 +190,8 @@ extension FeedTables {
     let count = try db.step(starred, expecting: SQLITE_ROW) ? starred.integer(0) ?? 0 : 0
     let excess = history.kept - count - policy.items
     guard excess > 0 else { return }
-    let row = try statement(
-      """
-      DELETE FROM kept WHERE id IN
-        (SELECT id FROM kept WHERE history = ? AND \(unstarred) ORDER BY history, last, id LIMIT ?)
-      """)
-    defer { row.clear() }
-    row.bind(history.id, at: 1)
-    row.bind(Int64(excess), at: 2)
-    try db.step(row, expecting: SQLITE_DONE)
+    let first = "SELECT id FROM kept WHERE history = ? AND \(unstarred) ORDER BY history, last, id LIMIT ?"
+    try db.cachedStatement(sql: "DELETE FROM kept WHERE id IN (\(first))").execute(arguments: [history.id, excess])
     history.kept -= db.changesCount
   }
 
@@ -212,23 +208,11 @@ extension FeedTables {
     row.bind(history.id, at: 4)
     try db.step(row, expecting: SQLITE_DONE)
   }
-
-  func statement(_ sql: String) throws -> RawStatement {
-    RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
-  }
 }
 
 extension Date {
   /// The number of seconds since 1970, rounded down; 0 if the number doesn't fit.
   var secondsSince1970: Int64 { Int64(exactly: timeIntervalSince1970.rounded(.down)) ?? 0 }
-}
-
-extension FeedImage.ID {
-  /// The bytes of the UUID, and then the number as four big-endian bytes: the format that ``RawStatement/imageID(_:)``
-  /// reads.
-  var stored: [UInt8] {
-    withUnsafeBytes(of: uuid.uuid) { Array($0) } + withUnsafeBytes(of: number.bigEndian) { Array($0) }
-  }
 }
 
 extension FeedImages {

@@ -6,16 +6,14 @@ extension FeedTables {
   /// Reads the journal of a file that other processes have changed: the added entries, or all entries if the tables may
   /// have changed.
   func readJournal() throws {
-    let first = RawStatement(
-      try db.cachedStatement(sql: "SELECT id FROM journal ORDER BY id LIMIT 1").sqliteStatement)
+    let first = try statement("SELECT id FROM journal ORDER BY id LIMIT 1")
     defer { first.clear() }
     let isSame = try db.step(first, expecting: SQLITE_ROW) && first.integer(0).map(Int64.init) == journal.rows?.first
     if !isSame { journal.clear() }
-    let sql = "SELECT id, entries FROM journal WHERE id > ? ORDER BY id"
-    let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
+    let row = try statement("SELECT id, entries FROM journal WHERE id > ? ORDER BY id")
     defer { row.clear() }
     row.bind(journal.rows?.last ?? -1, at: 1)
-    while try db.step(row, expecting: SQLITE_ROW) { journal.read(row.bytes(1), Int64(row.integer(0) ?? 0)) }
+    while try db.step(row, expecting: SQLITE_ROW) { journal.read(row.blob(1), Int64(row.integer(0) ?? 0)) }
   }
 
   /// Writes the entries of this transaction to the journal, or, if there are many, all entries to the tables.
@@ -23,8 +21,7 @@ extension FeedTables {
     journal.trim()
     guard !journal.entries.isEmpty else { return }
     guard !journal.isFull else { return try foldJournal(forgetting: false) }
-    let sql = "INSERT INTO journal (id, entries) VALUES (?, ?)"
-    let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
+    let row = try statement("INSERT INTO journal (id, entries) VALUES (?, ?)")
     defer { row.clear() }
     let number = journal.nextRow
     row.bind(number, at: 1)
@@ -48,8 +45,7 @@ extension FeedTables {
   }
 
   private func writeNotes() throws {
-    let sql = "INSERT OR REPLACE INTO note (name, kind, place, content) VALUES (?, ?, ?, ?)"
-    let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
+    let row = try statement("INSERT OR REPLACE INTO note (name, kind, place, content) VALUES (?, ?, ?, ?)")
     defer { row.clear() }
     for (key, stored) in journal.written {
       row.bind(key, from: 1)

@@ -23,11 +23,10 @@ extension FeedTables {
 
   /// The note in the table; `nil` if there is none or if it can't be read.
   private func written<Note: StoredNote>(_ key: NoteKey, as type: Note.Type) throws -> Note? {
-    let sql = "SELECT content FROM note WHERE name = ? AND kind = ? AND place = ?"
-    let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
+    let row = try statement("SELECT content FROM note WHERE name = ? AND kind = ? AND place = ?")
     defer { row.clear() }
     row.bind(key, from: 1)
-    return try db.step(row, expecting: SQLITE_ROW) ? Note(stored: row.bytes(0)) : nil
+    return try db.step(row, expecting: SQLITE_ROW) ? Note(stored: row.blob(0)) : nil
   }
 
   func set<Note: StoredNote>(_ note: Note, at key: NoteKey, isKept: Bool) {

@@ -7,8 +7,7 @@ extension FeedTables {
 
   func kept(of address: URL, after place: SeenPage.Place?, limit: Int) throws -> SeenPage {
     guard let history = try historyRow(of: address), limit > 0 else { return SeenPage(images: []) }
-    let (title, isPrivate) = try feedFacts(of: history)
-    let stars = try stars(of: history)
+    let facts = try facts(of: history, at: address)
     let row = try statement(
       """
       SELECT id, rank, first, last, content FROM kept
@@ -29,20 +28,33 @@ extension FeedTables {
       guard let image = FeedImages.Builder.image(inPack: row.blob(4)) else {
         throw FeedDatabaseFailure(.damaged("an item in the history of \(address.absoluteString) cannot be read"))
       }
-      page.images.append(
-        SeenImage(
-          address: address, feedTitle: title, image: image, firstSeen: row.date(2) ?? .distantPast,
-          lastSeen: row.date(3), isStarred: stars.contains(image.id), isFromPrivateNetwork: isPrivate))
+      page.images.append(facts.seen(image, first: Int64(row.integer(2) ?? 0), last: row.date(3)))
     }
     return page
   }
 
-  func feedFacts(of history: HistoryRow) throws -> (title: String?, isPrivate: Bool?) {
+  /// The facts about a feed that its items are shown with.
+  struct Facts {
+    let address: URL
+    let title: String?
+    let isPrivate: Bool?
+    let stars: Set<FeedImage.ID>
+
+    func seen(_ image: FeedImage, first: Int64, last: Date?) -> SeenImage {
+      SeenImage(
+        address: address, feedTitle: title, image: image, firstSeen: Date(timeIntervalSince1970: Double(first)),
+        lastSeen: last, isStarred: stars.contains(image.id), isFromPrivateNetwork: isPrivate)
+    }
+  }
+
+  func facts(of history: HistoryRow, at address: URL) throws -> Facts {
     let row = try statement("SELECT title, private FROM history WHERE id = ?")
     defer { row.clear() }
     row.bind(history.id, at: 1)
-    guard try db.step(row, expecting: SQLITE_ROW) else { return (nil, nil) }
-    return (row.text(0), row.integer(1).map { $0 != 0 })
+    let isThere = try db.step(row, expecting: SQLITE_ROW)
+    return Facts(
+      address: address, title: isThere ? row.text(0) : nil,
+      isPrivate: isThere ? row.integer(1).map { $0 != 0 } : nil, stars: try stars(of: history))
   }
 
   func stars(of history: HistoryRow) throws -> Set<FeedImage.ID> {
@@ -88,15 +100,13 @@ extension FeedTables {
   /// - Returns: false when neither the saved document nor the history has such an item.
   func setStar(_ isStarred: Bool, _ id: FeedImage.ID, of address: URL, now: Date) throws -> Bool {
     guard let history = try historyRow(of: address), try has(id, history, address) else { return false }
-    let row = try statement(
-      isStarred
-        ? "INSERT OR IGNORE INTO star (history, item, time) VALUES (?, ?, ?)"
-        : "DELETE FROM star WHERE history = ? AND item = ?")
-    defer { row.clear() }
-    row.bind(history.id, at: 1)
-    row.bind(id.stored, at: 2)
-    if isStarred { row.bind(now.secondsSince1970, at: 3) }
-    try db.step(row, expecting: SQLITE_DONE)
+    if isStarred {
+      try db.cachedStatement(sql: "INSERT OR IGNORE INTO star (history, item, time) VALUES (?, ?, ?)")
+        .execute(arguments: [history.id, Data(id.stored), now.secondsSince1970])
+    } else {
+      try db.cachedStatement(sql: "DELETE FROM star WHERE history = ? AND item = ?")
+        .execute(arguments: [history.id, Data(id.stored)])
+    }
     return true
   }
 
@@ -120,16 +130,10 @@ extension FeedTables {
     let addresses = try String.fetchAll(db, sql: "SELECT address FROM history ORDER BY address")
     for address in addresses.compactMap({ URL(string: $0) }) {
       guard let history = try historyRow(of: address) else { continue }
-      let (facts, stars) = (try feedFacts(of: history), try stars(of: history))
-      func seen(_ image: FeedImage, _ first: Int64, _ last: Date?) -> SeenImage {
-        SeenImage(
-          address: address, feedTitle: facts.title, image: image,
-          firstSeen: Date(timeIntervalSince1970: Double(first)), lastSeen: last, isStarred: stars.contains(image.id),
-          isFromPrivateNetwork: facts.isPrivate)
-      }
+      let facts = try facts(of: history, at: address)
       if let feed = try feedRow(for: address), let saved = try oldDocument(feed) {
         for (place, image) in saved.images.enumerated() where isNamed(image) {
-          present.append(seen(image, saved.firstSeen.times[place], nil))
+          present.append(facts.seen(image, first: saved.firstSeen.times[place], last: nil))
         }
       }
       let row = try statement("SELECT first, last, content FROM kept WHERE history = ?")
@@ -137,7 +141,7 @@ extension FeedTables {
       row.bind(history.id, at: 1)
       while try db.step(row, expecting: SQLITE_ROW) {
         guard let image = FeedImages.Builder.image(inPack: row.blob(2)), isNamed(image) else { continue }
-        past.append(seen(image, Int64(row.integer(0) ?? 0), row.date(1)))
+        past.append(facts.seen(image, first: Int64(row.integer(0) ?? 0), last: row.date(1)))
       }
     }
     return present + past
@@ -150,10 +154,9 @@ extension FeedTables {
 
   /// Deletes a feed's history, its stars, and the record of its shown images.
   func forgetHistory(of address: URL?) throws {
-    let isIndexed = try db.integer("SELECT count(*) FROM sqlite_master WHERE name = 'found'") > 0
     guard let address else {
       try db.execute(sql: "DELETE FROM kept; DELETE FROM star; DELETE FROM shown")
-      if isIndexed { try db.execute(sql: "DROP TABLE words; DROP TABLE found") }
+      if try hasIndex { try db.execute(sql: "DROP TABLE words; DROP TABLE found") }
       // Keep the rows of saved feeds, because they count the changes.
       try db.execute(sql: "UPDATE history SET kept = 0, revision = revision + 1, indexed = -1")
       try db.execute(sql: "DELETE FROM history WHERE address NOT IN (SELECT address FROM feed)")

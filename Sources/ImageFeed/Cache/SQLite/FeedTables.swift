@@ -11,6 +11,10 @@ struct FeedTables {
   /// The notes that are not in the tables yet.
   let journal: NoteJournal
 
+  func statement(_ sql: String) throws -> RawStatement {
+    RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
+  }
+
   /// A feed's row in the table of feeds.
   struct FeedRow {
     let id: Int64
@@ -40,11 +44,11 @@ struct FeedTables {
   }
 
   private func tableRow(for address: URL) throws -> FeedRow? {
-    let sql = """
+    let row = try statement(
+      """
       SELECT id, timestamp, images, etag, last_modified, source, digest, whole_asked, title, omitted, private
       FROM feed WHERE address = ?
-      """
-    let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
+      """)
     row.bind(address.absoluteString, at: 1)
     defer { row.clear() }
     guard try db.step(row, expecting: SQLITE_ROW) else { return nil }
@@ -70,49 +74,6 @@ struct FeedTables {
         address: url, timestamp: try renewed ?? Date(timeIntervalSinceReferenceDate: row.value(1)),
         imageCount: try row.value(2))
     }
-  }
-
-  func images(of feed: FeedRow) throws -> FeedImages {
-    var images = FeedImages.Builder(count: max(0, min(feed.imageCount, 1 << 20)))
-    (images.title, images.omittedItems) = (feed.title, feed.omitted)
-    images.isFromPrivateNetwork = feed.isFromPrivateNetwork
-    try forEachPack(of: feed) { count, bytes in
-      guard images.append(pack: bytes, of: count) else {
-        throw FeedDatabaseFailure(.damaged("the images after \(images.count) cannot be read"))
-      }
-    }
-    guard images.count == feed.imageCount else {
-      throw FeedDatabaseFailure(.damaged("\(images.count) of \(feed.imageCount) images are left"))
-    }
-    return images.finish()
-  }
-
-  /// True when the packs of a feed are exactly these images, byte for byte. False for damaged packs.
-  func packs(of feed: FeedRow, equal images: FeedImages) throws -> Bool {
-    guard feed.imageCount == images.count else { return false }
-    let pack = RawStatement(try db.cachedStatement(sql: Self.selectPacks).sqliteStatement)
-    pack.bind(feed.id, at: 1)
-    defer { pack.clear() }
-    var isEqual = true
-    try images.forEachPack { count, bytes in
-      isEqual = try db.step(pack, expecting: SQLITE_ROW) && pack.integer(0) == count && pack.holds(bytes, at: 1)
-      return isEqual
-    }
-    return try isEqual && !db.step(pack, expecting: SQLITE_ROW)
-  }
-
-  /// True if the feed's images can be read, false if they are damaged. Throws if reading fails for another reason.
-  func canRead(_ feed: FeedRow) throws -> Bool {
-    do {
-      _ = try images(of: feed)
-      return true
-    } catch let failure as FeedDatabaseFailure where failure.isDamage {
-      return false
-    }
-  }
-
-  func deleteImages(of feed: FeedRow) throws {
-    try db.cachedStatement(sql: "DELETE FROM pack WHERE feed = ?").execute(arguments: [feed.id])
   }
 
   func deleteFeed(_ feed: FeedRow) throws {
@@ -204,8 +165,7 @@ struct FeedTables {
   ///   - bind: binds that column's value, the seventh parameter.
   func renew(_ renewal: Renewal, where column: String, _ bind: (RawStatement) -> Void) throws {
     let columns = "timestamp = ?, etag = ?, last_modified = ?, source = ?, digest = ?, whole_asked = ?"
-    let row = RawStatement(
-      try db.cachedStatement(sql: "UPDATE feed SET \(columns) WHERE \(column) = ?").sqliteStatement)
+    let row = try statement("UPDATE feed SET \(columns) WHERE \(column) = ?")
     defer { row.clear() }
     let validators = renewal.validators
     row.bind(renewal.timestamp.timeIntervalSinceReferenceDate, at: 1)
@@ -224,32 +184,6 @@ struct FeedTables {
       validators.source?.absoluteString, validators.digest.map { Int64(bitPattern: $0.value) },
       validators.wholeAsked?.timeIntervalSinceReferenceDate,
     ]
-  }
-
-  func insert(_ images: FeedImages, feed: Int64) throws {
-    let sql = "INSERT INTO pack (feed, part, count, images) VALUES (?, ?, ?, ?)"
-    let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
-    defer { row.clear() }
-    row.bind(feed, at: 1)
-    var part: Int64 = 0
-    try images.forEachPack { count, bytes in
-      row.bind(part, at: 2)
-      row.bind(Int64(count), at: 3)
-      row.bind(bytes, at: 4)
-      try db.step(row, expecting: SQLITE_DONE)
-      row.reset()
-      part += 1
-      return true
-    }
-  }
-
-  private static let selectPacks = "SELECT count, images FROM pack WHERE feed = ? ORDER BY part"
-
-  private func forEachPack(of feed: FeedRow, _ body: (Int, UnsafeRawBufferPointer) throws -> Void) throws {
-    let pack = RawStatement(try db.cachedStatement(sql: Self.selectPacks).sqliteStatement)
-    pack.bind(feed.id, at: 1)
-    defer { pack.clear() }
-    while try db.step(pack, expecting: SQLITE_ROW) { try body(pack.integer(0) ?? -1, pack.blob(1)) }
   }
 }
 

@@ -75,20 +75,8 @@ struct RawStatement {
   }
 
   func imageID(_ column: Int32) -> FeedImage.ID? {
-    guard let bytes = sqlite3_column_blob(handle, column) else { return nil }
-    let uuid = { UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) }
-    return switch sqlite3_column_bytes(handle, column) {
-    case 16: FeedImage.ID(uuid())
-    case 20: FeedImage.ID(uuid(), number: UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self)))
-    default: nil
-    }
-  }
-
-  /// The column's bytes; empty for NULL. Valid until the next step.
-  func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
-    // SQLite requires this order: first the value, then its length.
-    let start = sqlite3_column_blob(handle, column)
-    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+    let bytes = blob(column)
+    return bytes.count == 20 ? FeedImage.ID(stored: bytes) : nil
   }
 
   func text(_ column: Int32) -> String? {
@@ -105,6 +93,7 @@ struct RawStatement {
 
   /// The column's bytes; empty for NULL. Valid until the next step.
   func blob(_ column: Int32) -> UnsafeRawBufferPointer {
+    // SQLite requires this order: first the value, then its length.
     let start = sqlite3_column_blob(handle, column)
     return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
   }

@@ -15,38 +15,22 @@ extension FeedTables {
   func shown(for address: URL) throws -> ShownImages? {
     let statement = try db.cachedStatement(sql: "SELECT ids FROM shown WHERE address = ?")
     let bytes = try Data.fetchOne(statement, arguments: [address.absoluteString])
-    return bytes.map(ShownImages.init)
+    return bytes?.withUnsafeBytes { bytes in
+      ShownImages(
+        ids: stride(from: 0, through: bytes.count - 20, by: 20).map {
+          FeedImage.ID(stored: UnsafeRawBufferPointer(rebasing: bytes[$0..<$0 + 20]))
+        })
+    }
   }
 
   func setShown(_ shown: ShownImages, for address: URL) throws {
+    var ids: [UInt8] = []
+    for id in shown.ids { id.append(to: &ids) }
     try db.cachedStatement(sql: "INSERT OR REPLACE INTO shown (address, ids) VALUES (?, ?)")
-      .execute(arguments: [address.absoluteString, shown.bytes])
+      .execute(arguments: [address.absoluteString, Data(ids)])
   }
 
   func deleteShown(for address: URL) throws {
     try db.cachedStatement(sql: "DELETE FROM shown WHERE address = ?").execute(arguments: [address.absoluteString])
-  }
-}
-
-extension ShownImages {
-  /// For each id, the bytes of its UUID, and then its number as four big-endian bytes.
-  fileprivate var bytes: Data {
-    var bytes = Data(capacity: ids.count * 20)
-    for id in ids {
-      withUnsafeBytes(of: id.uuid.uuid) { bytes.append(contentsOf: $0) }
-      withUnsafeBytes(of: id.number.bigEndian) { bytes.append(contentsOf: $0) }
-    }
-    return bytes
-  }
-
-  fileprivate init(_ bytes: Data) {
-    self.init(
-      ids: bytes.withUnsafeBytes { bytes in
-        stride(from: 0, to: bytes.count - bytes.count % 20, by: 20).map { start in
-          FeedImage.ID(
-            UUID(uuid: bytes.loadUnaligned(fromByteOffset: start, as: uuid_t.self)),
-            number: UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: start + 16, as: UInt32.self)))
-        }
-      })
   }
 }

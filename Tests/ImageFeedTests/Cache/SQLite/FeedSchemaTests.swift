@@ -38,7 +38,7 @@ import Testing
 
   @Test func `every table is strict`() throws {
     let strict = try DatabaseQueue().writeWithoutTransaction { db in
-      try FeedSchema.create(in: db)
+      try FeedSchema.kind.prepare(db)
       return try Row.fetchAll(db, sql: "PRAGMA table_list")
         .filter { !($0["name"] as String).hasPrefix("sqlite_") }
         .map { $0["strict"] as Int }
