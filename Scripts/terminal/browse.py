@@ -53,7 +53,7 @@ def types(*keys):
 os.environ["DISPLAY"] = DISPLAY
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Origin)
 threading.Thread(target=server.serve_forever, daemon=True).start()
-screen = subprocess.Popen(["Xvfb", DISPLAY, "-screen", "0", "1400x900x24"], stderr=subprocess.DEVNULL)
+screen = subprocess.Popen(["Xvfb", DISPLAY, "-screen", "0", "1400x900x24", "-noreset"], stderr=subprocess.DEVNULL)
 with tempfile.TemporaryDirectory() as folder:
     terminal = None
     try:
