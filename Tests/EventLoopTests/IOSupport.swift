@@ -2,31 +2,6 @@ import FeedStream
 import Foundation
 import TestSupport
 
-/// The values that a stream delivered, and its completion.
-final class Outcome<Output, Failure: Error> {
-  var values: [Output] = []
-  var completion: Subscribers.Completion<Failure>?
-  private var subscription: AnyCancellable?
-
-  init(_ publisher: some Publisher<Output, Failure>, onValue: @escaping (Output) -> Void = { _ in }) {
-    subscription = publisher.sink { [unowned self] in
-      completion = $0
-    } receiveValue: { [unowned self] in
-      values.append($0)
-      onValue($0)
-    }
-  }
-
-  func cancel() { subscription?.cancel() }
-
-  var isFinished: Bool { if case .finished = completion { true } else { false } }
-  var error: Failure? { if case .failure(let error) = completion { error } else { nil } }
-}
-
-extension Outcome where Output == Chunk {
-  var text: String { Chunk(joining: values).text }
-}
-
 /// A subscriber that requests values as its test decides.
 final class Puller<Output, Failure: Error> {
   var values: [Output] = []
