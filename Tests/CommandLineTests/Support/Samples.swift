@@ -75,3 +75,10 @@ func age(_ cache: String, by seconds: Double) throws {
   try file.writeWithoutTransaction { try $0.execute(sql: "UPDATE feed SET timestamp = timestamp - \(seconds)") }
   try file.close()
 }
+
+extension GalleryPage {
+  /// The page of the latest images.
+  static func text(_ gallery: Gallery, from start: Int, after last: String? = nil, hasPast: Bool = false) -> String {
+    text(gallery, Part(latestOf: gallery, from: start, after: last, hasPast: hasPast))
+  }
+}
