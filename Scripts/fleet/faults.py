@@ -25,10 +25,6 @@ proxy = Refusing(world.folder + "/p", sock, seed)
 world.store = "unix://" + world.folder + "/p"
 
 
-def cli(*words):
-    return subprocess.run(["redis-cli", "-s", sock, *words], capture_output=True, text=True).stdout
-
-
 def engine():
     return server(
         world, "env", f"LD_PRELOAD={library}", f"CLOCK_FILE={setting}", program, "--port", "0", "--unixsocket", sock, "--save", "",
@@ -78,9 +74,9 @@ def refuse(share, seconds, ports):
 
 def set_clock(seconds):
     """Sets the server's clock forward, or back."""
-    before = int(cli("TIME").split()[0])
+    before = int(world.cli("TIME").split()[0])
     clock[:8] = struct.pack("q", struct.unpack("q", clock[:8])[0] + seconds)
-    if abs(int(cli("TIME").split()[0]) - before - seconds) > 2:
+    if abs(int(world.cli("TIME").split()[0]) - before - seconds) > 2:
         sys.exit("the server's clock did not change")
     # What is left of a gap at that moment, and of those until both clocks agree, is up to a tenth shorter.
     world.mute(3)
@@ -141,7 +137,7 @@ try:
     if resets:
         world.problems.append(f"clients were reset {resets} times unnecessarily")
     if not short:
-        cli("SAVE")
+        world.cli("SAVE")
         time.sleep(4)
         restart("the store was restored from an older file", lambda: None, 40)
         time.sleep(6)

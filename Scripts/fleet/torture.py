@@ -3,7 +3,7 @@ and emptied, in any order. Counts lost and restored versions, and the time until
 
 Usage: torture.py FEED MINUTES [SEED]. FEED is the path of the command. Four workers, two gateways, 100 clients, 40 feeds every 5 s.
 """
-import os, random, signal, statistics, subprocess, sys, time
+import os, random, signal, statistics, sys, time
 from world import World, free_port, say, server
 
 minutes = float(sys.argv[2])
@@ -13,10 +13,6 @@ world = World(sys.argv[1], "", lease="4s", hosts=20, feeds=2, every="5s", least=
 sock = world.folder + "/s"
 world.store = "unix://" + sock
 took, resets = {}, 0
-
-
-def cli(*words):
-    return subprocess.run(["redis-cli", "-s", sock, *words], capture_output=True, text=True).stdout
 
 
 def engine():
@@ -81,7 +77,7 @@ def the_store_came_back(older):
     """Older by some seconds, or empty."""
     global redis, resets
     before = [client.resets for client in clients]
-    cli("SAVE")
+    world.cli("SAVE")
     time.sleep(random.uniform(1, 5))
     kill(redis)
     if not older:

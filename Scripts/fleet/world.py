@@ -112,6 +112,10 @@ class World:
         except OSError:
             pass  # The worker was killed.
 
+    def cli(self, *words):
+        """The reply of the server that was started last."""
+        return subprocess.run(["redis-cli", *self.cli_words, *words], capture_output=True, text=True).stdout
+
     def mute(self, seconds):
         """The time for which two workers may poll the same host."""
         self.muted = time.time() + seconds
@@ -228,8 +232,9 @@ def server(world, *words, cli):
     """A server that answers."""
     process = subprocess.Popen(list(words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     world.processes.append(process)
+    world.cli_words = cli
     for _ in range(200):
-        if subprocess.run(["redis-cli", *cli, "ping"], capture_output=True).stdout == b"PONG\n":
+        if world.cli("ping") == "PONG\n":
             return process
         time.sleep(0.05)
     sys.exit(f"{words[0]} did not start")

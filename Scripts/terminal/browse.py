@@ -10,16 +10,21 @@ import threading
 import time
 import uuid
 
-from scenes import Scene
+sys.path.insert(0, f"{os.path.dirname(__file__)}/../browser")
+from landscapes import landscape
 
-COUNT = 20
+# The items' descriptions and locations.
+TEXTS = [
+    ("Morning over the valley", "Tegernsee"), ("Hills at dusk", "Sintra"), ("The long ridge", "Zermatt"),
+    ("Evening on the moor", "Inari"), ("The peak after rain", "Merzouga"), ("Full moon in the hills", "Geiranger"),
+    ("Terraces in early spring", "Yunnan"), ("Seen from the train", "Brno"), ("The coast road", "Moher"),
+    ("The last light", "Oaxaca de Juárez"),
+]
 DISPLAY = ":97"
 program, target = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 
 
 class Origin(http.server.BaseHTTPRequestHandler):
-    scenes = [Scene(number) for number in range(COUNT)]
-
     def log_message(self, *_):
         pass
 
@@ -27,12 +32,12 @@ class Origin(http.server.BaseHTTPRequestHandler):
         if self.path == "/feed.json":
             place = f"http://127.0.0.1:{self.server.server_port}"
             items = [
-                {"id": str(uuid.UUID(int=n)), "description": one.name, "location": one.place, "image": f"{place}/{n}"}
-                for n, one in enumerate(self.scenes)
+                {"id": str(uuid.UUID(int=n)), "description": text, "location": location, "image": f"{place}/{n}"}
+                for n, (text, location) in enumerate(TEXTS * 2)
             ]
             body = json.dumps({"items": items}).encode()
         else:
-            body = Scene(int(self.path[1:])).drawn()
+            body = landscape(int(self.path[1:]))
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -48,7 +53,7 @@ def types(*keys):
 os.environ["DISPLAY"] = DISPLAY
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Origin)
 threading.Thread(target=server.serve_forever, daemon=True).start()
-screen = subprocess.Popen(["Xvfb", DISPLAY, "-screen", "0", "1400x900x24"], stderr=subprocess.DEVNULL)
+screen = subprocess.Popen(["Xvfb", DISPLAY, "-screen", "0", "1400x900x24", "-noreset"], stderr=subprocess.DEVNULL)
 with tempfile.TemporaryDirectory() as folder:
     terminal = None
     try:

@@ -10,10 +10,8 @@ import Testing
   /// An origin with numbered requests, and a folder for a cache.
   private final class Place: Sendable {
     let origin: RawOrigin
-    let folder: URL
+    let folder = TemporaryFolder()
     init(_ answer: @escaping @Sendable (RawOrigin.Request, Int) -> Data) throws {
-      folder = FileManager.default.temporaryDirectory.appending(path: "get-\(UUID())")
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       let seen = Shared()
       requests = seen
       origin = .answering { request in
@@ -29,16 +27,13 @@ import Testing
     private let requests: Shared
 
     var asked: [RawOrigin.Request] { requests.list.withLock { $0 } }
-    var cache: String { folder.appending(path: "http.db").path }
+    var cache: String { folder.file("http.db") }
 
     func get(_ arguments: String..., path: String = "/feed") async throws -> FeedBinary.Ending {
       try await FeedBinary.run(["get", origin.url(path).absoluteString] + arguments)
     }
 
-    func stop() {
-      origin.stop()
-      try? FileManager.default.removeItem(at: folder)
-    }
+    func stop() { origin.stop() }
   }
 
   private func field(_ name: String, in output: String) -> String? {
@@ -64,7 +59,7 @@ import Testing
     let body = Data((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) })
     let place = try Place { _, _ in RawOrigin.answer("200 OK", ["Cache-Control: max-age=86400"], body) }
     defer { place.stop() }
-    try body.write(to: place.folder.appending(path: "wanted"))
+    try body.write(to: URL(filePath: place.folder.file("wanted")))
     for _ in 0..<2 {
       let run = try await FeedBinary.shell(
         "$FEED get \(place.origin.url()) --cache '\(place.cache)' | cmp - '\(place.folder.path)/wanted'")
@@ -187,7 +182,7 @@ import Testing
     #expect(run.status == 0 && !run.errors.contains("topsecret") && !run.errors.contains("bWU6"))
     #expect(place.asked[0]["X-Key"] == "topsecret")
     #expect(place.asked[0]["Authorization"] == "Basic bWU6dG9wc2VjcmV0")
-    let netrc = place.folder.appending(path: "netrc").path
+    let netrc = place.folder.file("netrc")
     try "machine 127.0.0.1 login me password topsecret".write(toFile: netrc, atomically: true, encoding: .utf8)
     chmod(netrc, 0o600)
     _ = try await place.get("--netrc-file", netrc)

@@ -7,6 +7,7 @@ import Testing
 /// The pool of decoders with real processes: `image-decoder`, and programs that behave badly.
 @Suite(.settled, .timeLimit(.minutes(5))) struct ImageDecodingTests {
   private let loop = EventLoop()
+  private let folder = TemporaryFolder()
 
   private func decode(_ images: [Chunk], by decoder: ImageDecoder) -> [Result<DecodedImage, ImageDecodingError>?] {
     var results = [Result<DecodedImage, ImageDecodingError>?](repeating: nil, count: images.count)
@@ -61,8 +62,7 @@ import Testing
   func `a misbehaving decoder process fails only its image, and is killed`(script: String, error: ImageDecodingError)
     throws
   {
-    let path = FileManager.default.temporaryDirectory.appending(path: "decoder-\(UUID())").path
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let path = folder.file("decoder")
     try ExecutableFile.write(script: script, to: path)
     // An image that fills the pipe: unread bytes must not block anything.
     let large = Chunk(joining: [Chunk(SmallImages.gif), Chunk(repeatElement(0, count: 1 << 20))])
@@ -73,8 +73,7 @@ import Testing
   }
 
   @Test func `a process that replies without reading its image is killed at the deadline`() throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: "decoder-\(UUID())").path
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let path = folder.file("decoder")
     // The head of a reply: the image is damaged.
     try ExecutableFile.write(script: #"printf 'IMG1\006\000\000\000'; head -c 28 /dev/zero; exec sleep 1000"#, to: path)
     // An image that fills the pipe, so that it can't be written.

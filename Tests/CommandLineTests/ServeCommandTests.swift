@@ -9,36 +9,6 @@ import Testing
 @testable import feed
 
 @Suite(.settled, .timeLimit(.minutes(5))) struct ServeCommandTests {
-  /// Calls `body` with a gallery of a feed that has images with these descriptions; removes both afterwards.
-  private func withGallery(
-    _ descriptions: [String], _ arguments: String...,
-    body: (_ port: Int, _ origin: ImageOrigin, _ run: RunningFeed) async throws -> Void
-  ) async throws {
-    try await withFolder { folder in
-      let origin = try ImageOrigin()
-      let url = try await origin.start(descriptions)
-      let cache = folder.appendingPathComponent("feeds.db").path
-      let run = try RunningFeed(
-        ["serve", "--port", "0", "--every", "50ms", "--images-ahead", "0", "--cache", cache, url] + arguments)
-      let address = try #require(await run.output.line())
-      let number = try port(of: address)
-      // The page is served before its feed has arrived.
-      let token = "Authorization: Bearer sesame\r\n"
-      while try await get(number, "/metrics", token).contains("feed_checks_total{feed=\"\(url)\"} 0\n") {
-        try await Task.sleep(for: .milliseconds(20))
-      }
-      do {
-        try await body(number, origin, run)
-      } catch {
-        Issue.record(error)
-      }
-      run.send(SIGTERM)
-      #expect(await run.status() == 143)
-      await origin.stop()
-      origin.thread.shutdown()
-    }
-  }
-
   private func body(_ answer: String) -> String {
     answer.components(separatedBy: "\r\n\r\n").dropFirst().joined(separator: "\r\n\r\n")
   }

@@ -9,31 +9,6 @@ import Testing
 @Suite(.settled, .timeLimit(.minutes(5))) struct ServeLoopsTests {
   private static let connections = 24
 
-  private func withGallery(
-    _ descriptions: [String], _ arguments: String...,
-    body: (_ port: Int, _ origin: ImageOrigin, _ run: RunningFeed) async throws -> Void
-  ) async throws {
-    try await withFolder { folder in
-      let origin = try ImageOrigin()
-      let url = try await origin.start(descriptions)
-      let cache = folder.appendingPathComponent("feeds.db").path
-      let run = try RunningFeed(
-        ["serve", "--loops", "3", "--port", "0", "--images-ahead", "0", "--cache", cache, url] + arguments)
-      let number = try port(of: #require(await run.output.line()))
-      let token = "Authorization: Bearer sesame\r\n"
-      try await wait(while: try await !get(number, "/feed.json", token).contains(descriptions[0]))
-      do {
-        try await body(number, origin, run)
-      } catch {
-        Issue.record(error)
-      }
-      run.send(SIGTERM)
-      #expect(await run.status() == 143)
-      await origin.stop()
-      origin.thread.shutdown()
-    }
-  }
-
   /// The results of ``connections`` simultaneous connections.
   private func together<T: Sendable>(_ ask: @escaping @Sendable () async throws -> T) async throws -> [T] {
     try await withThrowingTaskGroup(of: T.self) { group in
@@ -43,7 +18,7 @@ import Testing
   }
 
   @Test func `every loop serves the whole site, and the feed is loaded once`() async throws {
-    try await withGallery(["sea", "hill"]) { port, origin, _ in
+    try await withGallery(["sea", "hill"], "--loops", "3", every: "1h") { port, origin, _ in
       for (path, text) in [
         ("/", "alt=\"hill\""), ("/health", "OK"), ("/feed.json", "hill"), ("/feed.atom", "hill"), ("/style.css", "{"),
         ("/slideshow", "sea"), ("/metrics", "feed_checks_total{feed=\"http://127.0.0.1:"), ("/?q=hill", "alt=\"hill\""),
@@ -63,7 +38,7 @@ import Testing
   }
 
   @Test func `clients of every loop get the same events with the same ids`() async throws {
-    try await withGallery(["old"], "--every", "50ms") { port, origin, _ in
+    try await withGallery(["old"], "--loops", "3") { port, origin, _ in
       let events = "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n"
       async let streams = together { try await ask(port, events, upTo: "\"images\":2,") }
       // Wait until all clients are connected before the feed changes.
@@ -80,7 +55,7 @@ import Testing
   }
 
   @Test func `wrong tokens are counted across all loops`() async throws {
-    try await withGallery(["a"], "--token", "sesame") { port, _, _ in
+    try await withGallery(["a"], "--loops", "3", "--token", "sesame") { port, _, _ in
       let answers = try await together { try await get(port, "/?token=wrong") }
       let refused = answers.count { $0.hasPrefix("HTTP/1.1 401") }
       #expect((10...15).contains(refused), "one more every six seconds: \(refused)")
@@ -89,7 +64,7 @@ import Testing
   }
 
   @Test func `clients that disconnect early don't stop the server`() async throws {
-    try await withGallery(["a"]) { port, _, _ in
+    try await withGallery(["a"], "--loops", "3") { port, _, _ in
       _ = try await together { try await ask(port, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", upTo: "HTTP/1.1") }
       #expect(try await together { try await get(port, "/") }.allSatisfy { $0.contains("</html>") })
     }

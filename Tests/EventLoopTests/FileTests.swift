@@ -5,15 +5,12 @@ import Testing
 
 @Suite(.settled, .timeLimit(.minutes(5))) struct FileTests {
   private let loop = EventLoop()
-  private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+  private let folder = TemporaryFolder()
 
-  /// Calls `body` with a file that has `content`, and that is removed afterwards.
+  /// Calls `body` with a file that has `content`.
   private func withFile(_ content: Data, _ body: (File) throws -> Void) throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appending(path: "file")
-    try content.write(to: url)
-    try body(File(url.path))
+    try content.write(to: URL(filePath: folder("file")))
+    try body(File(folder("file")))
   }
 
   @Test func `a file is read to its end, in chunks of the given size`() throws {
@@ -66,7 +63,7 @@ import Testing
 
   @Test func `reading a missing file fails with an error that names it`() {
     var error: SystemError?
-    let path = folder.appending(path: "none/file").path
+    let path = folder("none/file")
     let none = File(path).bytes(on: loop)
       .sink {
         if case .failure(let failure) = $0 { error = failure }

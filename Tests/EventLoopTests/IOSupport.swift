@@ -1,5 +1,6 @@
 import FeedStream
 import Foundation
+import TestSupport
 
 /// A subscriber that requests values as its test decides.
 final class Puller<Output, Failure: Error> {
@@ -22,18 +23,8 @@ final class Puller<Output, Failure: Error> {
   func cancel() { subscription?.cancel() }
 }
 
-/// A folder for one test, removed when this object is released.
-final class TemporaryFolder {
-  let path: String
-
-  init() {
-    path = FileManager.default.temporaryDirectory.appending(path: "feedstream-\(UUID().uuidString)").path
-    try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  func callAsFunction(_ name: String) -> String { path + "/" + name }
+extension TemporaryFolder {
+  func callAsFunction(_ name: String) -> String { file(name) }
 
   /// The text of a file; `nil` when there is no such file.
   func text(_ name: String) -> String? { try? String(contentsOfFile: self(name), encoding: .utf8) }
@@ -47,7 +38,7 @@ final class TemporaryFolder {
     try! file.close()
   }
 
-  var names: [String] { try! FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+  var names: [String] { try! contents }
 }
 
 extension EventLoop {

@@ -8,6 +8,7 @@ import Testing
 
 @Suite(.settled, .timeLimit(.minutes(5))) struct RealRedisTests {
   private let loop = EventLoop()
+  private let folder = TemporaryFolder()
 
   private func reply(
     to publisher: AnyPublisher<RedisValue, RedisError>, closing client: RedisClient
@@ -44,7 +45,7 @@ import Testing
 
   /// A server that speaks TLS with a self-signed certificate, and the certificate's file.
   private func secureServer(at port: Int) throws -> (RedisServer, certificate: String) {
-    let name = FileManager.default.temporaryDirectory.appending(path: "redis-\(UUID().uuidString)").path
+    let name = folder.file("redis")
     let words =
       "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=redis -addext subjectAltName=IP:127.0.0.1 -keyout \(name).key -out \(name).crt"
     _ = try ChildProcess.run("/usr/bin/openssl", words.split(separator: " ").map(String.init))
@@ -60,7 +61,6 @@ import Testing
     defer { withExtendedLifetime(reserved) {} }
     let port = reserved.number
     let (server, certificate) = try secureServer(at: port)
-    defer { for end in ["crt", "key"] { try? FileManager.default.removeItem(atPath: certificate.dropLast(3) + end) } }
     let address = try RedisAddress(parsing: "rediss://127.0.0.1:\(port)")
     var options = RedisClient.Options()
     options.tls = try TLSClient(trusting: .only(file: certificate))

@@ -12,16 +12,14 @@ import Testing
 @Suite(.settled, .timeLimit(.minutes(5))) struct SecureSocketTests {
   /// Calls `body` with a certificate for 10.0.0.1 and its key, made by the `openssl` command.
   private func withPapers(_ body: (_ certificate: String, _ key: String) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "papers-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let folder = TemporaryFolder()
     let script = """
       cd "$0" && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -sha256 -days 3650 \\
         -subj /CN=test -addext subjectAltName=IP:10.0.0.1 -keyout key.pem -out certificate.pem 2>log
       """
-    let ending = try ChildProcess.run("/bin/sh", ["-c", script, folder], errors: .inherited).ending
+    let ending = try ChildProcess.run("/bin/sh", ["-c", script, folder.path], errors: .inherited).ending
     try #require(ending == .exited(0))
-    try body(folder + "/certificate.pem", folder + "/key.pem")
+    try withExtendedLifetime(folder) { try body(folder.file("certificate.pem"), folder.file("key.pem")) }
   }
 
   @Test func `a socket over TLS echoes, and an untrusted server receives nothing`() throws {

@@ -10,7 +10,7 @@ final class MadeCertificate {
     let step: String
   }
 
-  let folder: URL
+  let folder = TemporaryFolder()
   /// The files of the certificate and of its key.
   let certificate, key: String
 
@@ -18,18 +18,16 @@ final class MadeCertificate {
   ///   - host: the name in the certificate.
   ///   - hasNames: false for a certificate whose common name is the only one.
   init(host: String, isExpired: Bool = false, hasNames: Bool = true) throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "origin-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    certificate = folder.appending(path: "certificate.pem").path
-    key = folder.appending(path: "key.pem").path
-    let request = folder.appending(path: "request.pem").path
+    certificate = folder.file("certificate.pem")
+    key = folder.file("key.pem")
+    let request = folder.file("request.pem")
     try Self.run([
       "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", request,
       "-subj", "/CN=\(host)",
     ])
     // Only the command for authorities accepts dates, and it requires a database file.
-    let settings = folder.appending(path: "settings").path
-    try Data().write(to: folder.appending(path: "index"))
+    let settings = folder.file("settings")
+    try Data().write(to: URL(filePath: folder.file("index")))
     try """
     [ca]
     default_ca = here
@@ -50,8 +48,6 @@ final class MadeCertificate {
       "-startdate", "20200101000000Z", "-enddate", isExpired ? "20210101000000Z" : "20491231000000Z",
     ])
   }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
 
   private static func run(_ arguments: [String]) throws {
     guard try ChildProcess.run(tool, arguments).ending == .exited(0) else { throw Failed(step: arguments[0]) }

@@ -20,7 +20,7 @@ final class SecureOrigin {
   ///     its connection.
   init(host: String, isExpired: Bool = false, hasNames: Bool = true, response: String? = nil) throws {
     made = try MadeCertificate(host: host, isExpired: isExpired, hasNames: hasNames)
-    if let response { try response.write(to: made.folder.appending(path: "answer"), atomically: true, encoding: .utf8) }
+    if let response { try response.write(toFile: made.folder.file("answer"), atomically: true, encoding: .utf8) }
     // The server ends with its input, which therefore stays open. It serves the files in its current folder.
     server = try ChildProcess(
       "/bin/sh",

@@ -35,7 +35,7 @@ struct SnippetCompiler {
       files.append(quoted(file.path))
     }
     // Compile up to the checks for data races, without writing anything.
-    return try await shell(
+    return try await ChildProcess.shell(
       "cd \(quoted(folder.path)) && swiftc -wmo -emit-sil -o /dev/null -suppress-warnings -module-name Snippets "
         + "\(options) \(files.joined(separator: " ")) 2>&1")
   }
@@ -57,13 +57,13 @@ struct SnippetCompiler {
     let entry = folder.appending(path: "main.swift")
     try (main + "default: break\n}\n").write(to: entry, atomically: false, encoding: .utf8)
     let objects = try self.objects().map(quoted).joined(separator: " ")
-    let said = try await shell(
+    let said = try await ChildProcess.shell(
       "cd \(quoted(folder.path)) && swiftc -Onone -suppress-warnings -module-name Snippets -o program \(options) "
         + "\(quoted(entry.path)) \(files.joined(separator: " ")) \(objects) -luv 2>&1")
     guard !said.contains("error:") else { return [said] }
     var outputs: [String] = []
     for number in snippets.indices {
-      outputs.append(try await shell("cd \(quoted(folder.path)) && timeout 30 ./program \(number) 2>&1"))
+      outputs.append(try await ChildProcess.shell("cd \(quoted(folder.path)) && timeout 30 ./program \(number) 2>&1"))
     }
     return outputs
   }
@@ -88,7 +88,7 @@ struct SnippetCompiler {
     let text = isWhole ? code : "import PackageDescription\nlet package = Package(name: \"App\", \(arguments))\n"
     let file = folder.appending(path: "Package.swift")
     try text.write(to: file, atomically: false, encoding: .utf8)
-    return try await shell(
+    return try await ChildProcess.shell(
       """
       tool=$(dirname "$(dirname "$(readlink -f "$(command -v swiftc)")")"); cd \(quoted(folder.path)) && \
       swiftc -typecheck -swift-version 6 -package-description-version 6.1.0 \

@@ -15,11 +15,11 @@ import Testing
     .standardized
 
   private func withCompiler<R>(_ body: (SnippetCompiler) async throws -> R) async throws -> R {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "snippets-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
     let products = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
-    return try await body(SnippetCompiler(project: Self.project, products: products, folder: folder))
+    return try await body(
+      SnippetCompiler(project: Self.project, products: products, folder: URL(filePath: folder.path)))
   }
 
   /// The snippets that aren't in a Swift file of the project, which the build compiles already.

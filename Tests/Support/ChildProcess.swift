@@ -103,6 +103,16 @@ package final class ChildProcess: Sendable {
     return (child.wait(), output)
   }
 
+  /// Runs a line of shell script on a separate thread, and returns its output.
+  package static func shell(_ script: String) async throws -> String {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread {
+        let result = Result { try run("/bin/sh", ["-c", script], errors: .inherited).output }
+        continuation.resume(with: result.map { String(decoding: $0, as: UTF8.self) })
+      }
+    }
+  }
+
   /// Reads standard output to its end, and closes it.
   package func readOutput() -> Data {
     let file = FileHandle(fileDescriptor: output, closeOnDealloc: true)

@@ -2,7 +2,7 @@ import FeedStream
 import TerminalImages
 
 /// The layout of the screen.
-struct BrowseLayout: Equatable {
+struct BrowseLayout {
   let columns: Int
   let rows: Int
   /// The number of images in a row, and the number of rows.
@@ -49,10 +49,6 @@ struct BrowseLayout: Equatable {
     let (line, place) = ((row - header) / step, column / (tile.columns + 2))
     guard row >= header, line < down, column >= 0, place < across else { return nil }
     return line * across + place
-  }
-
-  static func == (one: BrowseLayout, other: BrowseLayout) -> Bool {
-    one.columns == other.columns && one.rows == other.rows && one.tile == other.tile
   }
 }
 

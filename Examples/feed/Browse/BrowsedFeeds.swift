@@ -198,11 +198,3 @@ final class ImageDesk {
     thumbnails.close()
   }
 }
-
-extension Optional {
-  /// Returns the value and sets it to `nil`.
-  fileprivate mutating func take() -> Wrapped? {
-    defer { self = nil }
-    return self
-  }
-}

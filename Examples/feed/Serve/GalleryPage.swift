@@ -69,10 +69,6 @@ enum GalleryPage {
     }
   }
 
-  static func text(_ gallery: Gallery, from start: Int, after last: String? = nil, hasPast: Bool = false) -> String {
-    text(gallery, Part(latestOf: gallery, from: start, after: last, hasPast: hasPast))
-  }
-
   static func text(_ gallery: Gallery, _ part: Part) -> String {
     let (now, names) = (Date(), gallery.feedNames)
     let list = part.entries.enumerated().map { place, entry in

@@ -18,20 +18,28 @@ private func receive(_ port: Int, _ request: String, upTo end: String? = nil) as
   }
 }
 
+/// Connects to a server on this machine, sends it bytes, and receives its own.
+private func exchange(
+  _ port: Int, _ request: String, on loop: EventLoop
+) -> AnyPublisher<(Connection, Chunk), SystemError> {
+  Connection.connect(to: .internet("127.0.0.1", port: port), on: loop)
+    .flatMap { connection in
+      let sent = Just(Chunk(request)).write(to: connection).catch { _ in Empty<Never, Never>() }
+        .map { (_: Never) -> Chunk in }.setFailureType(to: SystemError.self)
+      return connection.bytes.merge(with: sent).map { (connection, $0) }
+    }
+    .eraseToAnyPublisher()
+}
+
 private func receiveHere(_ port: Int, _ request: String, upTo end: String?) -> Chunk {
   let loop = EventLoop()
   defer { loop.close() }
   var chunks: [Chunk] = []
-  let said = Connection.connect(to: .internet("127.0.0.1", port: port), on: loop)
-    .flatMap { connection in
-      let sent = Just(Chunk(request)).write(to: connection).catch { _ in Empty<Never, Never>() }
-        .map { (_: Never) -> Chunk in }.setFailureType(to: SystemError.self)
-      return connection.bytes.merge(with: sent)
-    }
+  let said = exchange(port, request, on: loop)
     .timeout(.seconds(30), scheduler: loop)
     .sink { _ in
       loop.stop()
-    } receiveValue: { chunk in
+    } receiveValue: { _, chunk in
       chunks.append(chunk)
       if let end, Chunk(joining: chunks).text.contains(end) { loop.stop() }
     }
@@ -51,14 +59,8 @@ func get(_ port: Int, _ path: String, whileNobodyReads slow: String, times count
       defer { loop.close() }
       var begun: [Connection] = []
       func ask(_ path: String) -> AnyPublisher<(Connection, Chunk), SystemError> {
-        let request = Chunk("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n")
-        return Connection.connect(to: .internet("127.0.0.1", port: port), on: loop)
-          .flatMap { connection in
-            let sent = Just(request).write(to: connection).catch { _ in Empty<Never, Never>() }
-              .map { (_: Never) -> Chunk in }.setFailureType(to: SystemError.self)
-            return connection.bytes.merge(with: sent).map { (connection, $0) }
-          }
-          .eraseToAnyPublisher()
+        let request = "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n"
+        return exchange(port, request, on: loop)
       }
       let reading = (0..<count).publisher.setFailureType(to: SystemError.self)
         .flatMap { _ in ask(slow).first() }
@@ -100,8 +102,8 @@ func waitForEventClients(_ count: Int, at port: Int) async throws {
 }
 
 /// The path of each image in a gallery, from the gallery's feed for other readers.
-func imagePaths(_ port: Int) async throws -> [String] {
-  let document = try JSONSerialization.jsonObject(with: Data(try await answer(port, "/feed.json").body))
+func imagePaths(_ port: Int, _ fields: String = "") async throws -> [String] {
+  let document = try JSONSerialization.jsonObject(with: Data(try await answer(port, "/feed.json", fields).body))
   let items = try #require((document as? [String: Any])?["items"] as? [[String: Any]])
   return items.compactMap { ($0["image"] as? String).flatMap { URL(string: $0)?.path } }
 }

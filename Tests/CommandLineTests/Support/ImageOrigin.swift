@@ -1,6 +1,8 @@
 import FeedHTTPServer
 import FeedStream
 import Foundation
+import TestSupport
+import Testing
 
 /// A server of a feed and its images, on its own loop.
 actor ImageOrigin {
@@ -75,4 +77,34 @@ actor ImageOrigin {
     Array("GIF89a".utf8) + [
       1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B,
     ])
+}
+
+/// Calls `body` with `feed serve` of a feed that has images with these descriptions, when it shows them; ends it
+/// afterwards.
+func withGallery(
+  _ descriptions: [String], _ arguments: String..., every interval: String = "50ms",
+  body: (_ port: Int, _ origin: ImageOrigin, _ run: RunningFeed) async throws -> Void
+) async throws {
+  try await withFolder { folder in
+    let origin = try ImageOrigin()
+    let url = try await origin.start(descriptions)
+    let cache = folder.appendingPathComponent("feeds.db").path
+    let run = try RunningFeed(
+      ["serve", "--port", "0", "--every", interval, "--images-ahead", "0", "--cache", cache, url] + arguments)
+    let number = try port(of: #require(await run.output.line()))
+    // The page is served before its feed has arrived.
+    let token = "Authorization: Bearer sesame\r\n"
+    let none = "feed_checks_total{feed=\"\(url)\"} 0\n"
+    try await wait(while: try await get(number, "/metrics", token).contains(none))
+    try await wait(while: try await imagePaths(number, token).isEmpty)
+    do {
+      try await body(number, origin, run)
+    } catch {
+      Issue.record(error)
+    }
+    run.send(SIGTERM)
+    #expect(await run.status() == 143)
+    await origin.stop()
+    origin.thread.shutdown()
+  }
 }

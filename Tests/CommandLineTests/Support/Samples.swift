@@ -2,6 +2,7 @@ import FeedStream
 import Foundation
 import GRDB
 import ImageFeed
+import TestSupport
 
 @testable import feed
 
@@ -28,10 +29,9 @@ func cached(_ images: [FeedImage] = sampleImages, age: Duration = .seconds(180))
 func withFolder<R>(
   isolation: isolated (any Actor)? = #isolation, _ body: (URL) async throws -> R
 ) async throws -> R {
-  let folder = FileManager.default.temporaryDirectory.appendingPathComponent("feed-tests-\(UUID().uuidString)")
-  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: folder) }
-  return try await body(folder)
+  let folder = TemporaryFolder()
+  defer { withExtendedLifetime(folder) {} }
+  return try await body(URL(filePath: folder.path))
 }
 
 /// Calls `body` with an origin and the path of a future cache file; both are removed afterwards.
@@ -74,4 +74,11 @@ func age(_ cache: String, by seconds: Double) throws {
   let file = try DatabaseQueue(path: cache)
   try file.writeWithoutTransaction { try $0.execute(sql: "UPDATE feed SET timestamp = timestamp - \(seconds)") }
   try file.close()
+}
+
+extension GalleryPage {
+  /// The page of the latest images.
+  static func text(_ gallery: Gallery, from start: Int, after last: String? = nil, hasPast: Bool = false) -> String {
+    text(gallery, Part(latestOf: gallery, from: start, after: last, hasPast: hasPast))
+  }
 }

@@ -1,6 +1,7 @@
 import FeedHTTPServer
 import FeedStream
 import Foundation
+import TestSupport
 
 /// A server on 127.0.0.1 whose every response is another generation of the feed, unless one is chosen.
 actor GenerationOrigin {
@@ -73,13 +74,12 @@ func withBench<R>(
   isolation: isolated (any Actor)? = #isolation,
   _ body: (_ folder: String, _ origin: GenerationOrigin, _ url: String) async throws -> R
 ) async throws -> R {
-  let folder = FileManager.default.temporaryDirectory.appending(path: "FaultTests-\(UUID())").path
-  try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(atPath: folder) }
+  let folder = TemporaryFolder()
+  defer { withExtendedLifetime(folder) {} }
   let origin = try GenerationOrigin()
   let url = try await origin.start()
   do {
-    let result = try await body(folder, origin, url)
+    let result = try await body(folder.path, origin, url)
     await origin.stop()
     return result
   } catch {

@@ -9,6 +9,8 @@ import Testing
 @testable import HTTPTestSupport
 
 @Suite(.settled) struct SendingTests {
+  private let folder = TemporaryFolder()
+
   @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"])
   func `a body is sent with any method`(method: String) throws {
     let bench = try UploadBench()
@@ -149,10 +151,7 @@ import Testing
 
   @Test func `an empty file is sent with its length, and one whose length is unknown in chunks`() throws {
     let bench = try UploadBench()
-    let folder = FileManager.default.temporaryDirectory.appending(path: "body-\(UUID())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let empty = folder.appending(path: "empty").path
+    let empty = folder.file("empty")
     try Data().write(to: URL(filePath: empty))
     // The system reports no bytes for the second file, and more than there are for the third, if it exists.
     let paths = [empty, "/proc/self/cmdline", "/sys/devices/system/cpu/online"]
@@ -226,9 +225,8 @@ import Testing
   }
 
   @Test func `a file is sent with its length`() throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)").path
+    let path = folder.file("upload")
     try Data(repeating: 65, count: 300_000).write(to: URL(filePath: path))
-    defer { try? FileManager.default.removeItem(atPath: path) }
     let bench = try UploadBench()
     #expect(try bench.send(HTTPRequest(.put, bench.url(), body: .file(path)))?.get().status == 200)
     #expect(bench.got.first?.body == String(repeating: "A", count: 300_000))
@@ -236,11 +234,10 @@ import Testing
   }
 
   @Test func `a long file arrives completely, whether it is cached in memory or not`() throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)").path
+    let path = folder.file("upload")
     var text = ""
     for number in 0..<300_000 { text += "\(number) " }
     try Data(text.utf8).write(to: URL(filePath: path))
-    defer { try? FileManager.default.removeItem(atPath: path) }
     var limits = HTTPServerLimits()
     limits.bodyBytes = 1 << 23
     let bench = try UploadBench(limits: limits)
@@ -259,9 +256,8 @@ import Testing
   }
 
   @Test func `a file truncated while it is sent fails the request`() throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)").path
+    let path = folder.file("upload")
     try Data(repeating: 65, count: 32 << 20).write(to: URL(filePath: path))
-    defer { try? FileManager.default.removeItem(atPath: path) }
     // An origin that reads only after the file has been truncated.
     let origin = RawOrigin { connection in
       try connection.readRequest()

@@ -34,16 +34,15 @@ private struct Snippet: CustomTestStringConvertible, Sendable {
   ///
   /// - Returns: the compiler's diagnostics.
   func compile() async throws -> String {
-    let folder = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent("snippet-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
     try "import FeedStream\n\(code)\n".write(
-      to: folder.appendingPathComponent(Self.fileName), atomically: false, encoding: .utf8)
+      toFile: folder.file(Self.fileName), atomically: false, encoding: .utf8)
     let products = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
     let project = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
     // The module of the running build, and the module maps of its C headers.
     let maps = ["CLibUV", "CThread"].map { "-Xcc '-fmodule-map-file=\(project.path)/Sources/\($0)/module.modulemap'" }
-    let output = try await shell(
+    let output = try await ChildProcess.shell(
       """
       cd '\(folder.path)' && swiftc -emit-sil -o /dev/null -swift-version 6 \
       -module-cache-path '\(products.path)/ModuleCache' -I '\(products.path)/Modules' \(maps.joined(separator: " ")) \

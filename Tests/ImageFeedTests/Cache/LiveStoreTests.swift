@@ -329,69 +329,72 @@ import Testing
 
   // MARK: On a real file
 
-  @Test(.timeLimit(.minutes(5))) func `two stores on one file notify each other, from the first save on`() throws {
+  /// Two stores on one file, in a folder that doesn't exist yet.
+  private final class FileOfTwo {
     let folder = TemporaryFolder()
-    let path = folder.file("new/cache.db")
-    let (reader, writer) = (SQLiteFeedStore(path: path), SQLiteFeedStore(path: path))
     let loop = EventLoop()
-    defer { loop.close() }
-    var changes: [FeedChange] = []
-    let worker = SerialWorker(on: loop)
+    let reader, writer: SQLiteFeedStore
+    private let worker: SerialWorker
+
+    init() {
+      let path = folder.file("new/cache.db")
+      (reader, writer) = (SQLiteFeedStore(path: path), SQLiteFeedStore(path: path))
+      worker = SerialWorker(on: loop)
+    }
+
     func save(_ images: FeedImages, _ seconds: Double) {
-      worker.perform {
+      worker.perform { [writer] in
         try? writer.replace(
           for: address, with: CachedFeed(images: images, timestamp: noon + seconds), now: noon + seconds)
       } completion: { _ in
       }
     }
-    let subscription = reader.changes(of: address, on: loop).sink { _ in
+
+    func close() {
+      loop.run()
+      reader.close()
+      writer.close()
+      loop.close()
+    }
+  }
+
+  @Test(.timeLimit(.minutes(5))) func `two stores on one file notify each other, from the first save on`() throws {
+    let file = FileOfTwo()
+    let loop = file.loop
+    defer { file.close() }
+    var changes: [FeedChange] = []
+    let subscription = file.reader.changes(of: address, on: loop).sink { _ in
       loop.stop()
     } receiveValue: { change in
       changes.append(change)
-      if changes.count == 1 { save(Self.three, 1) } else { loop.stop() }
+      if changes.count == 1 { file.save(Self.three, 1) } else { loop.stop() }
     }
     // Save after the watch has begun; before that, the folder is missing.
-    loop.schedule(after: loop.now.advanced(by: .milliseconds(200))) { save(Self.two, 0) }
+    loop.schedule(after: loop.now.advanced(by: .milliseconds(200))) { file.save(Self.two, 0) }
     loop.run()
     #expect(changes.map(\.added) == [[0, 1], [2]])
     subscription.cancel()
-    loop.run()
-    reader.close()
-    writer.close()
   }
 
   @Test(.timeLimit(.minutes(5))) func `many feeds' changes continue after the store's folder was deleted`() throws {
-    let folder = TemporaryFolder()
-    let path = folder.file("new/cache.db")
-    let (reader, writer) = (SQLiteFeedStore(path: path), SQLiteFeedStore(path: path))
-    let loop = EventLoop()
-    defer { loop.close() }
-    let worker = SerialWorker(on: loop)
-    func save(_ images: FeedImages, _ seconds: Double) {
-      worker.perform {
-        try? writer.replace(
-          for: address, with: CachedFeed(images: images, timestamp: noon + seconds), now: noon + seconds)
-      } completion: { _ in
-      }
-    }
+    let file = FileOfTwo()
+    let loop = file.loop
+    defer { file.close() }
     var counts: [Int] = []
-    let subscription = reader.changes(of: [address, otherAddress], on: loop).sink { _ in
+    let subscription = file.reader.changes(of: [address, otherAddress], on: loop).sink { _ in
       loop.stop()
     } receiveValue: { address, change in
       guard let count = try? change.get().feed?.images.count else {
         // The folder was deleted.
-        if case .failure = change { save(Self.three, 1) }
+        if case .failure = change { file.save(Self.three, 1) }
         return
       }
       counts.append(count)
-      if count == 3 { loop.stop() } else { try? FileManager.default.removeItem(atPath: folder.file("new")) }
+      if count == 3 { loop.stop() } else { try? FileManager.default.removeItem(atPath: file.folder.file("new")) }
     }
-    loop.schedule(after: loop.now.advanced(by: .milliseconds(200))) { save(Self.two, 0) }
+    loop.schedule(after: loop.now.advanced(by: .milliseconds(200))) { file.save(Self.two, 0) }
     loop.run()
     #expect(counts == [2, 3])
     subscription.cancel()
-    loop.run()
-    reader.close()
-    writer.close()
   }
 }

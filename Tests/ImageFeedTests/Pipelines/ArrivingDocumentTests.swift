@@ -29,15 +29,8 @@ import Testing
     change(&options)
     let cache = FeedCache(store: store, on: time, now: { noon })
     let loader = FeedLoader(address, client: network, cache: cache, on: time, options: options)
-    var (feed, error): (Feed?, RemoteFeedError?)
-    let subscription = loader.load().sink {
-      if case .failure(let failure) = $0 { error = failure.remote }
-    } receiveValue: {
-      feed = $0
-    }
-    time.run()
-    subscription.cancel()
-    return (feed, error)
+    let outcome = Outcome(of: loader.load()) { time.run() }
+    return (outcome.values.last, outcome.failure?.remote)
   }
 
   private static func rss(_ items: Int) -> String {

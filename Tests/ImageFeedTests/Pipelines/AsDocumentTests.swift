@@ -17,14 +17,7 @@ import Testing
   }
 
   private func outcome<P: Publisher>(of publisher: P) -> Outcome<P.Output, P.Failure> {
-    var outcome = Outcome<P.Output, P.Failure>()
-    let subscription = publisher.sink {
-      outcome.completion = $0
-    } receiveValue: {
-      outcome.values.append($0)
-    }
-    subscription.cancel()
-    return outcome
+    Outcome(of: publisher) {}
   }
 
   private static let validators = FeedValidators(etag: "W/\"1\"", lastModified: "then")

@@ -23,14 +23,8 @@ import Testing
     let cache = FeedCache(store: store, on: time, now: { noon })
     var options = FeedLoader.Options()
     options.retry = .immediate(limit: 0)
-    var error: RemoteFeedError?
-    let subscription = FeedLoader(address, client: network, cache: cache, on: time, options: options).load().sink {
-      if case .failure(let failure) = $0 { error = failure.remote }
-    } receiveValue: { _ in
-    }
-    time.run()
-    subscription.cancel()
-    return error
+    let loader = FeedLoader(address, client: network, cache: cache, on: time, options: options)
+    return Outcome(of: loader.load()) { time.run() }.failure?.remote
   }
 
   private static func page(_ part: String) -> String {

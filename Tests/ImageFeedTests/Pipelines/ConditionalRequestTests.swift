@@ -33,15 +33,8 @@ import Testing
       var options = FeedLoader.Options()
       options.formats = [maps]
       options.report = { Issue.record("A save failed: \($0)") }
-      var outcome = Outcome<Feed, FeedError>()
-      let subscription = FeedLoader(address, client: network, cache: cache, on: time, options: options).load().sink {
-        outcome.completion = $0
-      } receiveValue: {
-        outcome.values.append($0)
-      }
-      time.run()
-      subscription.cancel()
-      return outcome
+      let loader = FeedLoader(address, client: network, cache: cache, on: time, options: options)
+      return Outcome(of: loader.load()) { time.run() }
     }
 
     /// The validators in each request.

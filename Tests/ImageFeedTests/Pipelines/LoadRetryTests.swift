@@ -21,15 +21,8 @@ import Testing
     options.retry = .exponential(from: .seconds(1), limit: 3)
     change(&options)
     let cache = FeedCache(store: InMemoryFeedStore(), on: time, now: { noon })
-    var outcome = Outcome<Feed, FeedError>()
-    let subscription = FeedLoader(address, client: network, cache: cache, on: time, options: options).load().sink {
-      outcome.completion = $0
-    } receiveValue: {
-      outcome.values.append($0)
-    }
-    time.run()
-    subscription.cancel()
-    return (outcome, network.log.map { .nanoseconds($0.sent.nanoseconds) })
+    let loader = FeedLoader(address, client: network, cache: cache, on: time, options: options)
+    return (Outcome(of: loader.load()) { time.run() }, network.log.map { .nanoseconds($0.sent.nanoseconds) })
   }
 
   private let feed = VirtualReply.answer(FeedPayload.bytes(of: makeFeed(2).images))

@@ -72,15 +72,7 @@ extension World {
 
   /// Subscribes, runs until nothing is left to do, and returns the outcome.
   func outcome<P: Publisher>(of publisher: P) -> Outcome<P.Output, P.Failure> {
-    var outcome = Outcome<P.Output, P.Failure>()
-    let subscription = publisher.sink {
-      outcome.completion = $0
-    } receiveValue: {
-      outcome.values.append($0)
-    }
-    run()
-    subscription.cancel()
-    return outcome
+    Outcome(of: publisher, run)
   }
 
   /// The feed that is currently saved for the URL.
@@ -90,8 +82,21 @@ extension World {
 }
 
 struct Outcome<Value, Failure: Error> {
-  var values: [Value] = []
-  var completion: Subscribers.Completion<Failure>?
+  let values: [Value]
+  let completion: Subscribers.Completion<Failure>?
+
+  /// Subscribes, and calls `run`, which does all work that is due.
+  init(of publisher: some Publisher<Value, Failure>, _ run: () -> Void) {
+    var (values, completion): ([Value], Subscribers.Completion<Failure>?) = ([], nil)
+    let subscription = publisher.sink {
+      completion = $0
+    } receiveValue: {
+      values.append($0)
+    }
+    run()
+    subscription.cancel()
+    (self.values, self.completion) = (values, completion)
+  }
 
   var isFinished: Bool { if case .finished = completion { true } else { false } }
   var failure: Failure? { if case .failure(let error) = completion { error } else { nil } }

@@ -6,6 +6,7 @@ import ImageFeed
 import ImageFeedTesting
 import RedisTestSupport
 import Synchronization
+import TestSupport
 import Testing
 
 /// The stores that the specification tests.

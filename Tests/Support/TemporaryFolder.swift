@@ -1,11 +1,11 @@
 import Foundation
 
 /// A folder that is removed when this object is released.
-final class TemporaryFolder: Sendable {
-  let path: String
+package final class TemporaryFolder: Sendable {
+  package let path: String
 
-  init() {
-    path = FileManager.default.temporaryDirectory.appending(path: "ImageFeedTests-\(UUID())").path
+  package init() {
+    path = FileManager.default.temporaryDirectory.appending(path: "feedstream-\(UUID())").path
     do {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     } catch {
@@ -18,9 +18,9 @@ final class TemporaryFolder: Sendable {
   }
 
   /// A path in the folder for a new file.
-  func file(_ name: String = "feeds.sqlite") -> String { "\(path)/\(name)" }
+  package func file(_ name: String = "feeds.sqlite") -> String { "\(path)/\(name)" }
 
-  var contents: [String] {
+  package var contents: [String] {
     get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
   }
 }
