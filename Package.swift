@@ -137,7 +137,7 @@ let package = Package(
     .target(name: "FeedHTTPTypes", dependencies: ["CLibrary", "FeedStream"]),
     // A client of Redis, without feeds.
     .target(name: "FeedRedis", dependencies: ["CLibrary", "FeedStream", "FeedTLS", "PlainText"]),
-    .target(name: "FeedTLS", dependencies: ["CLibrary", "FeedStream", "COpenSSL"]),
+    .target(name: "FeedTLS", dependencies: ["CLibrary", "FeedStream", "PlainText", "COpenSSL"]),
     // WebSocket, both sides.
     .target(
       name: "FeedWebSocket",
@@ -152,7 +152,9 @@ let package = Package(
         .product(name: "GRDBSQLite", package: "GRDB.swift", condition: everything),
       ]),
     // One poller, for one machine and for many.
-    .target(name: "FeedPolling", dependencies: ["COpenSSL", "FeedFormats", "FeedHTTP", "FeedStream", "ImageFeed"]),
+    .target(
+      name: "FeedPolling",
+      dependencies: ["COpenSSL", "FeedFormats", "FeedHTTP", "FeedStream", "ImageFeed", "PlainText"]),
     // What several machines share, on an engine that exists.
     .target(
       name: "FeedFleet",

@@ -17,4 +17,13 @@ static inline int czlib_begin_raw_deflate(z_streamp stream, int level, int windo
 /// `window_bits`.
 static inline int czlib_begin_inflate(z_streamp stream, int window_bits) { return inflateInit2(stream, window_bits); }
 
+/// Sets the memory from which zlib reads next, and to which it writes. zlib doesn't change its input, although `next_in`
+/// isn't const.
+static inline void czlib_set_buffers(z_streamp stream, const void *input, size_t count, void *output, size_t room) {
+  stream->next_in = (Bytef *)input;
+  stream->avail_in = (uInt)count;
+  stream->next_out = (Bytef *)output;
+  stream->avail_out = (uInt)room;
+}
+
 #endif

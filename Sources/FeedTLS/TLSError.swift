@@ -1,5 +1,6 @@
 import CLibrary
 public import FeedStream
+import PlainText
 
 /// The reason why a connection is not secure, or no longer secure.
 public enum TLSError: Error, Hashable, Sendable {
@@ -47,7 +48,10 @@ public enum TLSError: Error, Hashable, Sendable {
 }
 
 extension TLSError: CustomStringConvertible {
-  public var description: String {
+  // A certificate's names are untrusted.
+  public var description: String { words.printable }
+
+  private var words: String {
     switch self {
     case .expired(let certificate): "the certificate of \(certificate) has expired"
     case .notYetValid(let certificate): "the certificate of \(certificate) is not valid yet"

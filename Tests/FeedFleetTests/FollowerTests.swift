@@ -41,7 +41,52 @@ import Testing
       }
     }
     var lists: [FleetList] { events.compactMap { if case .list(let list) = $0 { list } else { nil } } }
+    var aways: Int { events.filter { if case .away = $0 { true } else { false } }.count }
+    var backs: Int { events.filter { if case .back = $0 { true } else { false } }.count }
     var resets: Int { events.filter { if case .snapshot(let one) = $0 { one.isReset } else { false } }.count }
+  }
+
+  /// An engine that replies at once, and whose feeds all have the version of second 2.
+  private final class PromptEngine: UpdateLog, FeedLibrary {
+    let entries: [LoggedUpdate]
+    /// The failure of reading feeds after the snapshot.
+    var refusal: FleetError?
+    private(set) var reads = 0
+
+    init(_ updates: [(address: URL, seconds: Int64)]) {
+      entries = updates.enumerated().map { number, update in
+        LoggedUpdate(
+          cursor: UpdateCursor("\(number + 1)"),
+          update: FeedUpdate(address: update.address, version: FeedVersion(microseconds: update.seconds * 1_000_000)))
+      }
+    }
+
+    private func reply<Value>(_ value: Value) -> AnyPublisher<Value, FleetError> {
+      Just(value).setFailureType(to: FleetError.self).eraseToAnyPublisher()
+    }
+
+    func append(_: FeedUpdate) -> AnyPublisher<UpdateCursor, FleetError> { end() }
+    func end() -> AnyPublisher<UpdateCursor, FleetError> { reply(UpdateCursor("0")) }
+    func latest(_: Int) -> AnyPublisher<[LoggedUpdate], FleetError> { reply([]) }
+    func holds(_: UpdateCursor) -> AnyPublisher<Bool, FleetError> { reply(true) }
+    func addresses() -> AnyPublisher<[URL], FleetError> { reply([]) }
+    func edition() -> AnyPublisher<String, FleetError> { reply("1") }
+
+    func updates(after cursor: UpdateCursor) -> AnyPublisher<LoggedUpdate, FleetError> {
+      entries.dropFirst(Int(cursor.description) ?? 0).publisher.setFailureType(to: FleetError.self)
+        .append(Empty<LoggedUpdate, FleetError>(completeImmediately: false)).eraseToAnyPublisher()
+    }
+
+    func feeds(_ addresses: [URL], withImages: Bool) -> AnyPublisher<[FleetFeed?], FleetError> {
+      reads += 1
+      if let refusal, reads > 1 { return Fail(error: refusal).eraseToAnyPublisher() }
+      return reply(
+        addresses.map {
+          FleetFeed(
+            address: $0, record: FeedRecord(health: FeedHealth(address: $0)),
+            version: FeedVersion(microseconds: 2_000_000), document: nil)
+        })
+    }
   }
 
   private func withReader(
@@ -175,6 +220,31 @@ import Testing
       time.advance(by: .seconds(1))
       #expect(reader.updates.last == "9:9")
     }
+  }
+
+  @Test func `a follower continues after an engine that replies at once`() {
+    let time = VirtualTimeScheduler()
+    let engine = PromptEngine([(a, 1), (b, 1), (a, 2)])
+    let reader = Reader()
+    reader.follow(FleetFollower([a], in: engine, on: time))
+    time.advance(by: .seconds(1))
+    #expect(reader.updates == ["1:-", "2:-"])
+    reader.cancel()
+  }
+
+  @Test func `a follower whose engine refuses one step reports it once, and retries less and less often`() {
+    struct Refused: Error {}
+    let time = VirtualTimeScheduler()
+    let engine = PromptEngine([(a, 1)])
+    engine.refusal = .engine(Refused(), isTemporary: false)
+    let reader = Reader()
+    reader.follow(FleetFollower([a], in: engine, on: time))
+    time.advance(by: .seconds(60))
+    #expect(reader.aways == 1 && reader.backs == 0 && (25..<80).contains(engine.reads), "\(engine.reads)")
+    engine.refusal = nil
+    time.advance(by: .seconds(3))
+    #expect(reader.aways == 1 && reader.backs == 1 && reader.updates == ["1:-"])
+    reader.cancel()
   }
 
   @Test func `a follower resets when its engine is emptied`() {

@@ -51,6 +51,11 @@ import Testing
         .hasSuffix("it belongs to another program, so it was left unchanged. Choose another database."))
   }
 
+  @Test func `an error's text is safe to print`() {
+    let error = FleetError.damaged("redis://localhost:6379", "The key fs{0}:h:\u{1B}[2J\u{202E}")
+    #expect("\(error)".contains("fs{0}:h:\\u{1B}[2J\\u{202E} in redis"))
+  }
+
   @Test func `full memory is reported as the server's error`() throws {
     let server = try RedisServer()
     try server.cli("CONFIG", "SET", "maxmemory", "1")

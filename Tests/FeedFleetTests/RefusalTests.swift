@@ -112,6 +112,20 @@ import Testing
     }
   }
 
+  @Test func `a key of the wrong type doesn't keep a gateway from reading the other feeds`() throws {
+    try withFleet { fleet, redis, server in
+      for lease in try fleet.claim() { _ = try fleet.wait(redis.complete(lease.completion("x"))) }
+      try server.cli("SET", "fs{0}:f:\(a)", "x")
+      let feeds = try fleet.wait(redis.feeds([a, other], withImages: true))
+      #expect(feeds[0] == nil && feeds[1]?.images?.count == 1)
+      #expect(try fleet.wait(redis.first(5)) == [a, other])
+      try server.cli("SET", "fs{0}:h:a.example", "x")
+      #expect(try fleet.wait(redis.first(5)) == [other])
+      // A list of all feeds is complete, or fails.
+      #expect(throws: FleetError.self) { try fleet.wait(redis.addresses()) }
+    }
+  }
+
   @Test(arguments: ["fs{0}:h:a.example", "fs{0}:f:https://a.example/1"])
   func `a key of the wrong type is reported, and only its host isn't polled`(_ key: String) throws {
     try withFleet { fleet, redis, server in

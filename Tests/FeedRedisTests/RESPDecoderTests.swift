@@ -129,13 +129,4 @@ import Testing
     #expect(RedisRefusal("ERR unknown command").kind == .other)
     #expect(RedisRefusal("something odd") == RedisRefusal("ERR something odd"))
   }
-
-  @Test func `keys with the same hash tag have the same cluster slot`() {
-    // The check value of CRC-16/XMODEM, and an example of the specification.
-    #expect(RedisSlot(of: "123456789").number == 0x31C3 % 16_384)
-    #expect(RedisSlot(of: "{user1000}.following") == RedisSlot(of: "{user1000}.followers"))
-    #expect(RedisSlot(of: "foo{}{bar}") != RedisSlot(of: "bar"))
-    #expect(RedisSlot(of: "foo{{bar}}zap") == RedisSlot(of: "{bar"))
-    #expect(RedisSlot(of: "foo{bar}{zap}") == RedisSlot(of: "bar"))
-  }
 }

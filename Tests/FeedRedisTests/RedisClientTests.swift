@@ -189,6 +189,24 @@ import Testing
     }
   }
 
+  @Test func `a login that takes longer than options.patience in all fails`() throws {
+    var options = RedisClient.Options()
+    options.patience = .seconds(3)
+    var address = address
+    address.database = 1
+    try withServer(address, options) { _ in
+      nil
+    } _: { time, server, client, outcomes in
+      // HELLO, SELECT and PING take six seconds together.
+      server.delay = .seconds(2)
+      outcomes.note(client.send(RedisCommand("GET", "k")))
+      time.advance(by: .milliseconds(2990))
+      #expect(outcomes.texts.isEmpty)
+      time.advance(by: .milliseconds(20))
+      #expect(outcomes.texts.count == 1 && outcomes.texts[0].contains("did not reply within 3s"))
+    }
+  }
+
   @Test func `without a server, connection attempts are spaced out, however many commands are sent`() throws {
     try withVirtualTime { time in
       let client = RedisClient(address, on: time)

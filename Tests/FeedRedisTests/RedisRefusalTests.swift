@@ -1,3 +1,4 @@
+import FeedStream
 import FeedTLS
 import TestSupport
 import Testing
@@ -10,6 +11,24 @@ import Testing
   func `a refusal's text never contains characters that control the terminal`(_ character: Character) {
     let refusal = RedisRefusal("ERR unknown command 'a\(character)b'").shown(without: nil)
     #expect(refusal.description == "ERR unknown command 'a b'")
+  }
+
+  @Test func `an error about a server that another one named is safe to print`() {
+    let host = "\u{1B}[2J\nok\u{202E}"
+    let address = RedisAddress(.internet(host: host, port: 1))
+    let errors: [any Error] = [
+      RedisError.closed(address), RedisError.unreachable(address, SystemError("connect to", host, code: 1)),
+      RedisError.notSecure(address, .wrongHost("a", names: [host])), TLSError.wrongHost("a", names: [host]),
+      RedisError.noSuchPrimary(address, host), RedisRefusal("ERR \(host)"),
+    ]
+    for text in ["\(address)"] + errors.map({ "\($0)" }) {
+      #expect(text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E }, "\(text)")
+    }
+  }
+
+  @Test func `a refusal of few characters and many scalars is truncated, too`() {
+    let refusal = RedisRefusal("ERR a" + String(repeating: "\u{301}", count: 10_000)).shown(without: nil)
+    #expect(refusal.message.unicodeScalars.count == 301)
   }
 
   @Test func `a refusal is shown without the password, and truncated if it is long`() {

@@ -4,17 +4,21 @@ import FeedStream
 /// A server in virtual time that replies as a test decides, and records the commands that it receives.
 final class ScriptedRedis {
   private let listener: Listener
+  private let time: any LoopScheduler
   private var subscriptions: Set<AnyCancellable> = []
   private var connections: [Connection] = []
   /// The commands of each connection, as words separated by spaces.
   private(set) var heard: [[String]] = []
   /// Returns the reply to a command; `nil` for none. By default, accepts any login.
   var answer: ([String]) -> String?
+  /// The time that each reply takes.
+  var delay = StreamInstant.Stride.zero
 
   init(at place: SocketAddress, on time: any LoopScheduler, answer: @escaping ([String]) -> String? = { _ in nil })
     throws
   {
     self.answer = answer
+    self.time = time
     listener = try Listener(at: place, on: time)
     listener.connections.sink { [unowned self] in accept($0) }.store(in: &subscriptions)
   }
@@ -32,7 +36,9 @@ final class ScriptedRedis {
     } receiveValue: { [unowned self] command in
       let words = (command.elements ?? []).map { $0.text ?? "" }
       heard[number].append(words.joined(separator: " "))
-      if let reply = answer(words) ?? Self.logIn(words) { replies.send(Chunk(reply)) }
+      guard let reply = answer(words) ?? Self.logIn(words) else { return }
+      if delay == .zero { return replies.send(Chunk(reply)) }
+      time.schedule(after: time.now.advanced(by: delay)) { replies.send(Chunk(reply)) }
     }
     .store(in: &subscriptions)
   }

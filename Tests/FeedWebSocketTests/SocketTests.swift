@@ -202,6 +202,31 @@ import Testing
     }
   }
 
+  @Test func `messages that wait for demand arrive even if a write fails`() throws {
+    try withVirtualTime { time in
+      let slow = Slow()
+      let replies = PassthroughSubject<WebSocketMessage, Never>()
+      let talk = try Talk(time, isServer: true) { socket in
+        socket.messages.subscribe(slow)
+        return replies.buffer(size: 10, prefetch: .keepFull, whenFull: .dropNewest).write(to: socket)
+          .eraseToAnyPublisher()
+      }
+      slow.subscription?.request(.max(1))
+      talk.send(talk.frame(0x81, "a") + talk.frame(0x81, "b") + talk.close(1000))
+      #expect(slow.messages == ["a"])
+      talk.connection?.close()
+      time.advance(by: .seconds(1))
+      for _ in 0..<3 {
+        replies.send("reply")
+        time.advance(by: .seconds(1))
+      }
+      #expect(talk.socket?.state == .closed && slow.completion == nil)
+      slow.subscription?.request(.unlimited)
+      #expect(slow.messages == ["a", "b"] && slow.completion == .finished)
+      talk.end()
+    }
+  }
+
   @Test func `close ends in a limited time if the peer doesn't read`() throws {
     try withVirtualTime { time in
       let slow = Slow()
@@ -245,6 +270,39 @@ import Testing
       withExtendedLifetime(writing) {}
       talk.end()
     }
+  }
+
+  @Test func `a socket closed on delivery reads what came with the handshake`() throws {
+    try withVirtualTime { time in
+      let talk = try Talk(time, isServer: false, early: Raw.close(1000, isMasked: false)) { socket in
+        socket.close()
+        return Empty(completeImmediately: false).eraseToAnyPublisher()
+      }
+      let socket = try #require(talk.socket)
+      #expect(socket.received?.code == .normal)
+      talk.end()
+    }
+  }
+
+  @Test func `after close, a limited number of bytes is discarded`() throws {
+    try withVirtualTime { time in
+      let talk = try Talk(time, isServer: false) { _ in Empty(completeImmediately: false).eraseToAnyPublisher() }
+      let socket = try #require(talk.socket)
+      socket.close()
+      let frame = Chunk(talk.frame(0x82, [UInt8](repeating: 0, count: 1 << 20)))
+      talk.connection?.channel.write(Array(repeating: frame, count: 15)) { _ in }
+      time.advance(by: .seconds(1))
+      #expect(socket.state == .closing)
+      talk.connection?.channel.write([frame, frame]) { _ in }
+      time.advance(by: .seconds(1))
+      #expect(socket.state == .closed)
+      talk.end()
+    }
+  }
+
+  @Test func `the reason of a close frame is safe to print`() {
+    let error = WebSocketError.closedByPeer(WebSocketClose(.internalError, "\u{1B}]0;x\u{7}\n\u{202E}"))
+    #expect("\(error)" == "The peer closed the socket with 1011 (internal error): \\u{1B}]0;x\\u{7}\\u{A}\\u{202E}.")
   }
 
   @Test func `a failure of another socket closes this one with 1011`() throws {
@@ -384,6 +442,27 @@ import Testing
       time.advance(by: .seconds(5))
       #expect(written)
       #expect(talk.words().count == 8_000)
+      talk.end()
+    }
+  }
+
+  @Test func `pongs that wait for the end of a long frame stay within their limit`() throws {
+    try withVirtualTime { time in
+      let talk = try Talk(time, isServer: true) { socket in
+        Just(WebSocketMessage.binary(Chunk([UInt8](repeating: 1, count: 4 << 20)))).write(to: socket)
+          .eraseToAnyPublisher()
+      }
+      let socket = try #require(talk.socket)
+      let pings = Array(repeating: talk.frame(0x89, [UInt8](repeating: 0, count: 125)), count: 2_000).flatMap { $0 }
+      talk.connection?.channel.write([Chunk(pings)]) { _ in }
+      var most = 0
+      for _ in 0..<200 {
+        time.advance(by: .milliseconds(1))
+        most = max(most, socket.controls.reduce(0) { $0 + $1.count })
+      }
+      #expect(most > 0 && most < WebSocket.mostControlBytes + 256)
+      time.advance(by: .seconds(5))
+      #expect(talk.words().count == 2_001)
       talk.end()
     }
   }

@@ -22,9 +22,12 @@ final class Talk {
   private static let place = SocketAddress.internet("10.0.0.1", port: 80)
 
   /// Opens our socket, passes it to `handle`, and waits until it is open.
+  ///
+  /// - Parameter early: the bytes that follow a server's handshake immediately.
   init(
     _ time: VirtualTimeScheduler, isServer: Bool, offers: String? = nil, chooses: String? = nil,
     limits: WebSocketLimits = WebSocketLimits(), compression: WebSocketCompression? = nil, interim: String = "",
+    early: [UInt8] = [],
     handle: @escaping (WebSocket) -> AnyPublisher<Never, any Error> = { socket in
       socket.messages.write(to: socket).eraseToAnyPublisher()
     }
@@ -83,7 +86,7 @@ final class Talk {
         Array(
           (interim + "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             + (chooses.map { "Sec-WebSocket-Extensions: \($0)\r\n" } ?? "")
-            + "Sec-WebSocket-Accept: \(AcceptKey.answer(to: String(key)))\r\n\r\n").utf8))
+            + "Sec-WebSocket-Accept: \(AcceptKey.answer(to: String(key)))\r\n\r\n").utf8) + early)
     }
     // Frames may follow immediately.
     let end = Array("\r\n\r\n".utf8)

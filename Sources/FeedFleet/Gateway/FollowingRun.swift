@@ -15,6 +15,7 @@ final class FollowingRun: Subscription {
   private var work: AnyCancellable?
   private var log: (any Subscription)?
   private var fetching: AnyCancellable?
+  private var isFetching = false
   private var isLogAsked = false
   private var timer: (any Cancellable)?
   private var failures = 0
@@ -59,6 +60,7 @@ final class FollowingRun: Subscription {
     round += 1
     work = nil
     fetching = nil
+    isFetching = false
     log.take()?.cancel()
     isLogAsked = false
     looking = nil
@@ -95,7 +97,8 @@ final class FollowingRun: Subscription {
     } receiveValue: { [weak self] holds in
       guard let self else { return }
       guard holds else { return snapshot(isReset: true) }
-      well()
+      // After a refusal, only the refused step shows whether the engine works again.
+      if away?.isTemporary != false { well() }
       follow(after: cursor)
     }
   }
@@ -196,7 +199,7 @@ final class FollowingRun: Subscription {
   }
 
   private func askLog() {
-    guard let log, !isLogAsked, fetching == nil, waiting.isEmpty, demand > .none else { return }
+    guard let log, !isLogAsked, !isFetching, waiting.isEmpty, demand > .none else { return }
     isLogAsked = true
     log.request(.max(1))
   }
@@ -213,8 +216,10 @@ final class FollowingRun: Subscription {
       cursor = logged.cursor
       return send(.update(nil, for: logged))
     }
+    // An engine may reply before `sink` returns.
+    isFetching = true
     fetching = engine.feeds([address], withImages: true).sink { [weak self] completion in
-      self?.fetching = nil
+      self?.isFetching = false
       if case .failure(let error) = completion { self?.failed(error) } else { self?.askLog() }
     } receiveValue: { [weak self] feeds in
       self?.fetched(feeds[0], logged)
@@ -222,6 +227,7 @@ final class FollowingRun: Subscription {
   }
 
   private func fetched(_ feed: FleetFeed?, _ logged: LoggedUpdate) {
+    well()
     cursor = logged.cursor
     let known = versions[logged.update.address] ?? nil
     // The feed has since been removed, but clients of other gateways may have the id.
@@ -257,7 +263,9 @@ final class FollowingRun: Subscription {
         return snapshot(isReset: true)
       }
       missing = isLost ? asked : nil
-      if edition == self.edition { planLook() } else { readList(edition) }
+      guard edition == self.edition else { return readList(edition) }
+      well()
+      planLook()
     }
   }
 
@@ -281,6 +289,7 @@ final class FollowingRun: Subscription {
   }
 
   private func take(_ feeds: [(URL, FleetFeed?)], _ added: [FleetFeed], isCut: Bool) {
+    well()
     planLook()
     let before = versions
     versions = [:]

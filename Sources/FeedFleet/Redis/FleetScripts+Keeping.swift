@@ -130,12 +130,15 @@ extension FleetScripts {
     """
 
   /// Writes a feed as a store does, if the feed has not changed since it was read. Arguments: address, the version that
-  /// was read, the new one, record, images or nothing, the log's retention time, 1 if there is an update.
+  /// was read, the new one, record, images or nothing, the log's retention time, 1 if there is an update, the record that
+  /// was read.
   static let replace = script(
     "replace",
     """
     local f = p .. 'f:' .. ARGV[1]
     if (redis.call('HGET', f, 'v') or '') ~= ARGV[2] then return 0 end
+    -- A poll that saves no new version changes the record alone.
+    if (redis.call('HGET', f, 'm') or '') ~= ARGV[8] then return 0 end
     redis.call('HSET', f, 'm', ARGV[4])
     if ARGV[3] ~= '' then redis.call('HSET', f, 'v', ARGV[3]) end
     if ARGV[5] ~= '' then redis.call('HSET', f, 'd', ARGV[5]) end

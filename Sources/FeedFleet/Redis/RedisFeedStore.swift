@@ -67,7 +67,7 @@ public final class RedisFeedStore: FeedStore {
 
   private func feed(_ address: URL, _ step: FeedStoreError.Step, withImages: Bool) throws(FeedStoreError) -> FleetFeed?
   {
-    let feed = try wait(step) { $0.feeds([address], withImages: withImages) }[0]
+    let feed = try wait(step) { $0.saved([address], withImages: withImages) }[0].feed
     return feed?.version == nil ? nil : feed
   }
 
@@ -124,9 +124,9 @@ public final class RedisFeedStore: FeedStore {
     _ change: (FleetFeed?, inout FeedRecord) -> (FeedReplacement?, write: (FeedVersion, Chunk?)?)
   ) throws(FeedStoreError) -> FeedReplacement? {
     for _ in 0..<100 {
-      let old = try wait(.insertion) { $0.feeds([address], withImages: false) }[0]
-      var record = old?.record ?? FeedRecord(health: FeedHealth(address: address))
-      let (replacement, write) = change(old, &record)
+      let old = try wait(.insertion) { $0.saved([address], withImages: false) }[0]
+      var record = old.feed?.record ?? FeedRecord(health: FeedHealth(address: address))
+      let (replacement, write) = change(old.feed, &record)
       guard let (version, document) = write else { return replacement }
       let new = FleetFeed(address: address, record: record, version: version, document: document)
       if try wait(.insertion, { $0.replace(old, by: new) }) { return replacement }
@@ -147,10 +147,9 @@ public final class RedisFeedStore: FeedStore {
   }
 
   public func summaries() throws(FeedStoreError) -> [CachedFeedSummary] {
-    let feeds = try wait(.retrieval) { fleet in
-      fleet.savedAddresses().flatMap { fleet.feeds($0, withImages: false) }.eraseToAnyPublisher()
-    }
-    return feeds.compactMap { $0?.summary }.sorted { $0.address.absoluteString < $1.address.absoluteString }
+    let pages = try wait(.retrieval) { $0.savedFeeds().collect().eraseToAnyPublisher() }
+    let summaries = Dictionary(pages.joined().compactMap { $0.summary.map { ($0.address, $0) } }) { $1 }
+    return summaries.values.sorted { $0.address.absoluteString < $1.address.absoluteString }
   }
 
   public func deleteAll() throws(FeedStoreError) {

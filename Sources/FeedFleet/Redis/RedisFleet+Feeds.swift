@@ -5,25 +5,46 @@ public import Foundation
 import ImageFeed
 
 extension RedisFleet: FeedLibrary {
-  /// The saved feeds, in the order of `addresses`; `nil` for those that aren't in the fleet.
+  /// The saved feeds, in the order of `addresses`; `nil` for those that aren't in the fleet, or whose key another program
+  /// has overwritten.
   ///
   /// **Demand:** requested on subscription. **Failure:** ``FleetError``. **Cancellation:** a later reply is dropped.
   public func feeds(_ addresses: [URL], withImages: Bool) -> AnyPublisher<[FleetFeed?], FleetError> {
+    saved(addresses, withImages: withImages, skipsDamaged: true).map { $0.map(\.feed) }.eraseToAnyPublisher()
+  }
+
+  /// A feed as it was read.
+  struct Saved {
+    /// `nil` if the feed isn't in the fleet.
+    var feed: FleetFeed?
+    /// The bytes of the feed's record, which change with each poll.
+    var record = Chunk()
+  }
+
+  /// The saved feeds, in the order of `addresses`.
+  ///
+  /// - Parameter skipsDamaged: true to read a key that another program has overwritten like a missing one.
+  func saved(
+    _ addresses: [URL], withImages: Bool, skipsDamaged: Bool = false
+  ) -> AnyPublisher<[Saved], FleetError> {
     guard !addresses.isEmpty else { return Just([]).setFailureType(to: FleetError.self).eraseToAnyPublisher() }
     let fields: [RedisArgument] = withImages ? ["v", "m", "d"] : ["v", "m"]
+    let missing = RedisValue.array(fields.map { _ in .null })
     return send(
-      addresses.map { RedisCommand("HMGET", [RedisArgument(key("f:\($0.absoluteString)"))] + fields) }
+      addresses.map { RedisCommand("HMGET", [RedisArgument(key("f:\($0.absoluteString)"))] + fields) },
+      wrongType: skipsDamaged ? missing : nil
     )
     .map { RedisValue.array($0) }
     .reading(in: self) { replies in
       let replies = (replies.elements ?? []).compactMap(\.elements)
       guard replies.count == addresses.count, replies.allSatisfy({ $0.count == fields.count }) else { return nil }
       return zip(addresses, replies).map { address, parts in
-        guard let text = parts[1].text else { return nil }
+        guard let text = parts[1].text else { return Saved() }
         let record = FeedRecord(text, of: address) ?? FeedRecord(health: FeedHealth(address: address))
-        return FleetFeed(
+        let feed = FleetFeed(
           address: address, record: record, version: parts[0].version,
           document: withImages ? parts[2].bytes?.compacted() : nil)
+        return Saved(feed: feed, record: parts[1].bytes ?? Chunk())
       }
     }
   }
@@ -71,7 +92,7 @@ extension RedisFleet: FeedLibrary {
   }
 
   /// Reads the names of all hosts, and the feeds of the first hosts. There can be as many hosts as feeds, because
-  /// nearly every feed may have its own host.
+  /// nearly every feed may have its own host. A host whose key another program has overwritten has no feeds.
   public func first(_ count: Int) -> AnyPublisher<[URL], FleetError> {
     func start(at cursor: String) -> AnyPublisher<HostPage, FleetError> { hosts(from: cursor, 1000) }
     return start(at: "0")
@@ -82,14 +103,16 @@ extension RedisFleet: FeedLibrary {
         return names
       }
       .flatMap { [self] names -> AnyPublisher<[URL], FleetError> in
-        send(names.sorted.map { RedisCommand("ZRANGE", RedisArgument(key("h:\($0)")), 0, -1) })
-          .map { RedisValue.array($0) }
-          .reading(in: self) { replies in
-            let feeds = (replies.elements ?? []).compactMap(\.elements)
-            guard feeds.count == names.sorted.count else { return nil }
-            let texts = feeds.lazy.flatMap { $0.compactMap(\.text).sorted() }
-            return Array(texts.compactMap { URL(string: $0) }.prefix(count))
-          }
+        send(
+          names.sorted.map { RedisCommand("ZRANGE", RedisArgument(key("h:\($0)")), 0, -1) }, wrongType: .array([])
+        )
+        .map { RedisValue.array($0) }
+        .reading(in: self) { replies in
+          let feeds = (replies.elements ?? []).compactMap(\.elements)
+          guard feeds.count == names.sorted.count else { return nil }
+          let texts = feeds.lazy.flatMap { $0.compactMap(\.text).sorted() }
+          return Array(texts.compactMap { URL(string: $0) }.prefix(count))
+        }
       }
       .eraseToAnyPublisher()
   }
@@ -121,9 +144,9 @@ extension RedisFleet: FeedLibrary {
   /// The state of polling a feed, which explains the decisions about it.
   public func explanation(of address: URL) -> AnyPublisher<FeedExplanation, FleetError> {
     let address = address.absoluteURL
-    return feeds([address], withImages: false)
-      .flatMap { [self] feeds -> AnyPublisher<FeedExplanation, FleetError> in
-        let feed = feeds[0]
+    return saved([address], withImages: false)
+      .flatMap { [self] saved -> AnyPublisher<FeedExplanation, FleetError> in
+        let feed = saved[0].feed
         let name = (feed?.record.health.requestAddress ?? address).pollingHost
         return send([
           RedisCommand("ZSCORE", RedisArgument(key("h:\(name)")), RedisArgument(address.absoluteString)),

@@ -4,15 +4,16 @@ public import FeedStream
 import Foundation
 
 extension RedisFleet {
-  /// Writes a feed, if it has not changed since it was read.
-  func replace(_ old: FleetFeed?, by new: FleetFeed) -> AnyPublisher<Bool, FleetError> {
+  /// Writes a feed, if neither the saved version nor the record has changed since they were read.
+  func replace(_ old: Saved, by new: FleetFeed) -> AnyPublisher<Bool, FleetError> {
     keeping(
       run(
         FleetScripts.replace,
         [
-          RedisArgument(new.address.absoluteString), RedisArgument(old?.version?.description ?? ""),
+          RedisArgument(new.address.absoluteString), RedisArgument(old.feed?.version?.description ?? ""),
           RedisArgument(new.version?.description ?? ""), RedisArgument(new.record.text),
           new.document.map { RedisArgument($0) } ?? "", .milliseconds(logDuration), new.document == nil ? 0 : 1,
+          RedisArgument(old.record),
         ])
     )
     .reading(in: self) { $0.integer.map { $0 == 1 } }
@@ -27,8 +28,8 @@ extension RedisFleet {
     .reading(in: self) { $0.integer.map { $0 > 0 } }
   }
 
-  /// The URLs of all saved feeds; this reads every key.
-  func savedAddresses() -> AnyPublisher<[URL], FleetError> {
+  /// All saved feeds without their images, one page at a time; this reads every key. A feed may be delivered twice.
+  func savedFeeds() -> AnyPublisher<[FleetFeed], FleetError> {
     let beginning = key("f:")
     func page(_ cursor: String) -> AnyPublisher<(next: String, keys: [String]), FleetError> {
       send(RedisCommand("SCAN", RedisArgument(cursor), "MATCH", RedisArgument("\(beginning)*"), "COUNT", 1000))
@@ -40,8 +41,11 @@ extension RedisFleet {
     }
     return page("0")
       .expand { $0.next == "0" ? Empty().eraseToAnyPublisher() : page($0.next) }
-      .reduce(Set<String>()) { $0.union($1.keys) }
-      .map { keys in keys.compactMap { URL(string: String($0.dropFirst(beginning.count))) } }
+      // Page by page, because the commands for all feeds at once could exceed `maxWaiting`.
+      .flatMap(maxPublishers: .max(1)) { [self] page in
+        saved(page.keys.compactMap { URL(string: String($0.dropFirst(beginning.count))) }, withImages: false)
+      }
+      .map { $0.compactMap(\.feed) }
       .eraseToAnyPublisher()
   }
 
@@ -49,9 +53,9 @@ extension RedisFleet {
   ///
   /// - Returns: false when the saved version is as new or newer.
   public func put(_ feed: FleetFeed) -> AnyPublisher<Bool, FleetError> {
-    feeds([feed.address], withImages: false)
+    saved([feed.address], withImages: false)
       .flatMap { [self] saved -> AnyPublisher<Bool, FleetError> in
-        if let there = saved[0]?.version, let version = feed.version, there >= version {
+        if let there = saved[0].feed?.version, let version = feed.version, there >= version {
           return Just(false).setFailureType(to: FleetError.self).eraseToAnyPublisher()
         }
         return replace(saved[0], by: feed)

@@ -55,8 +55,10 @@ public final class RedisFleet {
   }
 
   /// Checks that the database belongs to a fleet, and then sends commands.
-  func send(_ commands: [RedisCommand]) -> AnyPublisher<[RedisValue], FleetError> {
-    let replies = client.send(commands).mapError { [self] in failure($0) }
+  ///
+  /// - Parameter wrongType: the reply to a command whose key has an unexpected type, if that isn't a failure.
+  func send(_ commands: [RedisCommand], wrongType: RedisValue? = nil) -> AnyPublisher<[RedisValue], FleetError> {
+    let replies = client.send(commands, wrongType: wrongType).mapError { [self] in failure($0) }
     guard !isOpen else { return replies.eraseToAnyPublisher() }
     return open().flatMap { _ in replies }.eraseToAnyPublisher()
   }

@@ -11,7 +11,8 @@ import Foundation
 ///     let cached = CurlHTTPClient(on: loop).cached(in: RedisHTTPCache(fleet))
 ///
 /// The cache's size is limited: when it exceeds ``capacity``, the least recently used responses are deleted. Each
-/// change is atomic on the server; a change starts over if another client has changed the same key. Use it on its
+/// change is atomic on the server; a change starts over if another client has changed the same key. Like a fleet's
+/// feeds, responses are saved only on a server that doesn't evict keys (`maxmemory-policy noeviction`). Use it on its
 /// fleet's thread.
 public final class RedisHTTPCache: HTTPCacheStore {
   /// The default capacity: 50 MB.
@@ -88,8 +89,8 @@ public final class RedisHTTPCache: HTTPCacheStore {
           RedisArgument(key), RedisArgument(kept.version), RedisArgument(action), RedisArgument(capacity),
           RedisArgument(head), RedisArgument(bytes), RedisArgument(body),
         ]
-        return fleet.run(FleetScripts.cacheChange, arguments + meant.map { RedisArgument($0.id) })
-          .map { $0.integer == 1 }.eraseToAnyPublisher()
+        let run = fleet.run(FleetScripts.cacheChange, arguments + meant.map { RedisArgument($0.id) })
+        return (action == "remove" ? run : fleet.keeping(run)).map { $0.integer == 1 }.eraseToAnyPublisher()
       }
       .flatMap { [self] isDone -> AnyPublisher<Void, FleetError> in
         if isDone { return Just(()).setFailureType(to: FleetError.self).eraseToAnyPublisher() }
@@ -167,21 +168,31 @@ private struct CachedHead: Codable {
 /// - `c:<key>`, a hash: the head of each response by its number, and `n`, which changes with each change of the hash;
 ///   `cb:<number>`, the body of a response;
 /// - `cu`, a sorted set: the numbers by their last use; `ci`, a hash: bytes and key of each; `cm`, a hash of counters.
+///
+/// If another program has deleted `cu`, `ci` or `cm`, the cache begins anew with the next change.
 extension FleetScripts {
   private static let dropping = """
-    -- Deletes a response.
+    local function forget(k, id)
+      redis.call('HDEL', p .. 'c:' .. k, id)
+      if redis.call('HLEN', p .. 'c:' .. k) <= 1 then redis.call('DEL', p .. 'c:' .. k) end
+    end
+    -- Deletes a response, even one of which only a part is left.
     local function drop(id)
+      redis.call('ZREM', p .. 'cu', id)
+      redis.call('DEL', p .. 'cb:' .. id)
       local info = redis.call('HGET', p .. 'ci', id)
       if not info then return end
       local bytes, k = string.match(info, '^(%d+) (.*)$')
       redis.call('HINCRBY', p .. 'cm', 'total', -tonumber(bytes))
       redis.call('HDEL', p .. 'ci', id)
-      redis.call('ZREM', p .. 'cu', id)
-      redis.call('DEL', p .. 'cb:' .. id)
-      redis.call('HDEL', p .. 'c:' .. k, id)
-      if redis.call('HLEN', p .. 'c:' .. k) <= 1 then redis.call('DEL', p .. 'c:' .. k) end
+      forget(k, id)
     end
-    local function use(id) redis.call('ZADD', p .. 'cu', redis.call('HINCRBY', p .. 'cm', 'uses', 1), id) end
+    -- Counts up from the time at which counting began, so that no number is used again even if the counters are lost.
+    local function number(name)
+      if redis.call('HEXISTS', p .. 'cm', name) == 0 then redis.call('HSET', p .. 'cm', name, whole(raw * 1000)) end
+      return whole(redis.call('HINCRBY', p .. 'cm', name, 1))
+    end
+    local function use(id) redis.call('ZADD', p .. 'cu', number('uses'), id) end
 
     """
 
@@ -202,10 +213,16 @@ extension FleetScripts {
     dropping + """
       local c = p .. 'c:' .. ARGV[1]
       if (redis.call('HGET', c, 'n') or '') ~= ARGV[2] then return 0 end
+      local known = redis.call('HLEN', p .. 'ci')
+      if redis.call('ZCARD', p .. 'cu') ~= known or known > 0 and redis.call('HEXISTS', p .. 'cm', 'total') == 0 then
+        for _, id in ipairs(redis.call('ZRANGE', p .. 'cu', 0, -1)) do drop(id) end
+        for _, id in ipairs(redis.call('HKEYS', p .. 'ci')) do drop(id) end
+        redis.call('HSET', p .. 'cm', 'total', 0)
+      end
       local final = last
       local function count(id, bytes)
         redis.call('HSET', p .. 'ci', id, whole(bytes) .. ' ' .. ARGV[1])
-        redis.call('HSET', c, 'n', redis.call('HINCRBY', p .. 'cm', 'n', 1), id, ARGV[5])
+        redis.call('HSET', c, 'n', number('n'), id, ARGV[5])
         use(id)
       end
       if ARGV[3] == 'freshen' then
@@ -213,17 +230,23 @@ extension FleetScripts {
         final = final - 1
         local info = redis.call('HGET', p .. 'ci', id)
         -- It has made room for another key's meanwhile.
-        if not info then return 0 end
+        if not info then
+          forget(ARGV[1], id)
+          return 0
+        end
         count(id, string.match(info, '^%d+') + ARGV[6])
         redis.call('HINCRBY', p .. 'cm', 'total', ARGV[6])
       end
-      for i = 8, final do drop(ARGV[i]) end
+      for i = 8, final do
+        drop(ARGV[i])
+        forget(ARGV[1], ARGV[i])
+      end
       if ARGV[3] == 'save' then
-        local id = whole(redis.call('HINCRBY', p .. 'cm', 'id', 1))
+        local id = number('id')
         redis.call('SET', p .. 'cb:' .. id, ARGV[7])
         redis.call('HINCRBY', p .. 'cm', 'total', ARGV[6])
         count(id, ARGV[6])
-      elseif redis.call('EXISTS', c) == 1 then redis.call('HSET', c, 'n', redis.call('HINCRBY', p .. 'cm', 'n', 1)) end
+      elseif redis.call('EXISTS', c) == 1 then redis.call('HSET', c, 'n', number('n')) end
       local most = tonumber(ARGV[4])
       while tonumber(redis.call('HGET', p .. 'cm', 'total') or '0') > most do
         local first = redis.call('ZRANGE', p .. 'cu', 0, 0)

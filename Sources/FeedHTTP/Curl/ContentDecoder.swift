@@ -80,11 +80,7 @@ private final class ZLib: ContentDecoder {
     guard isStarted, !isComplete else { return (0, 0) }
     let room = min(output.count, Int(UInt32.max))
     let count = min(input.count, Int(UInt32.max))
-    // zlib doesn't change its input, although `next_in` isn't const.
-    stream.pointee.next_in = UnsafeMutablePointer(mutating: input.assumingMemoryBound(to: UInt8.self).baseAddress)
-    stream.pointee.avail_in = UInt32(count)
-    stream.pointee.next_out = output.assumingMemoryBound(to: UInt8.self).baseAddress
-    stream.pointee.avail_out = UInt32(room)
+    czlib_set_buffers(stream, input.baseAddress, count, output.baseAddress, room)
     switch inflate(stream, Z_NO_FLUSH) {
     case Z_OK, Z_BUF_ERROR: break  // The latter means that zlib needs more input.
     case Z_STREAM_END: isComplete = true

@@ -165,12 +165,7 @@ private final class ZStream {
   func deflate(_ chunk: Chunk, _ flush: Int32) -> (consumed: Int, output: Chunk, isFull: Bool) {
     chunk.withUnsafeBytes { input in
       buffer.withUnsafeMutableBytes { output in
-        // zlib doesn't change its input, although `next_in` isn't const.
-        stream.pointee.next_in = UnsafeMutablePointer(
-          mutating: input.baseAddress?.assumingMemoryBound(to: UInt8.self))
-        stream.pointee.avail_in = uInt(input.count)
-        stream.pointee.next_out = output.baseAddress!.assumingMemoryBound(to: UInt8.self)
-        stream.pointee.avail_out = uInt(output.count)
+        czlib_set_buffers(stream, input.baseAddress, input.count, output.baseAddress, output.count)
         _ = CZlib.deflate(stream, flush)
         let written = output.count - Int(stream.pointee.avail_out)
         let bytes = Chunk(copying: UnsafeRawBufferPointer(rebasing: output[..<written]))

@@ -1,4 +1,5 @@
 import ImageFeed
+import PlainText
 
 /// The reason why an engine's operation failed.
 public enum FleetError: Error, Sendable {
@@ -33,7 +34,9 @@ extension FleetError {
 
 extension FleetError: CustomStringConvertible {
   /// One sentence about the failure, and one about the remedy if there is one.
-  public var description: String {
+  public var description: String { sentences.printable }
+
+  private var sentences: String {
     switch self {
     case .engine(let error, _): "\(error)"
     case .noFeeds(let place):

@@ -1,4 +1,5 @@
 import Foundation
+import PlainText
 
 /// The address of a Redis server, with the login credentials, as in `redis://user:secret@host:6379/0`.
 ///
@@ -148,8 +149,10 @@ extension RedisAddress.Place {
 }
 
 extension RedisAddress: CustomStringConvertible {
-  /// The address without the user and the password.
-  public var description: String {
+  /// The address without the user and the password. Its text is safe to print, even if a server sent it.
+  public var description: String { url.printable }
+
+  private var url: String {
     let tail = database == 0 ? "" : "/\(database)"
     switch place {
     case .internet(let host, let port):

@@ -249,13 +249,20 @@ extension RedisClient {
   /// **Demand:** sent on subscription; the replies are held until requested. **Failure:** the first failure or
   /// refusal. The server executes the other commands anyway. **Cancellation:** as for ``send(_:)``.
   public func send(_ commands: [RedisCommand]) -> AnyPublisher<[RedisValue], RedisError> {
-    Replying { reply in self.perform(commands) { reply($0.map { .array($0) }) } }
+    send(commands, wrongType: nil)
+  }
+
+  /// - Parameter wrongType: the reply to a command whose key has an unexpected type, if that isn't a failure.
+  package func send(_ commands: [RedisCommand], wrongType: RedisValue?) -> AnyPublisher<[RedisValue], RedisError> {
+    Replying { reply in self.perform(commands, wrongType: wrongType) { reply($0.map { .array($0) }) } }
       .map { $0.elements ?? [] }.eraseToAnyPublisher()
   }
 
-  package func perform(_ commands: [RedisCommand], _ done: @escaping (Result<[RedisValue], RedisError>) -> Void) {
+  private func perform(
+    _ commands: [RedisCommand], wrongType: RedisValue?, _ done: @escaping (Result<[RedisValue], RedisError>) -> Void
+  ) {
     guard !commands.isEmpty else { return done(.success([])) }
-    let batch = ReplyBatch(commands.count, done)
+    let batch = ReplyBatch(commands.count, wrongType: wrongType, done)
     for (index, command) in commands.enumerated() { perform(command) { batch.take($0, at: index) } }
   }
 }

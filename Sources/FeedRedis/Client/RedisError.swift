@@ -43,21 +43,16 @@ extension RedisError {
     }
   }
 
-  /// True if it is certain that the command was not executed.
-  public var isCertain: Bool {
-    switch self {
-    case .closed, .timedOut, .unreadable: false
-    default: true
-    }
-  }
-
   /// The refusal, if the error is one.
   public var refusal: RedisRefusal? { if case .refused(_, let refusal) = self { refusal } else { nil } }
 }
 
 extension RedisError: CustomStringConvertible {
   /// One sentence about the failure, and one about the remedy if there is one.
-  public var description: String {
+  // A server may name another one with any bytes as its host.
+  public var description: String { sentences.printable }
+
+  private var sentences: String {
     switch self {
     case .unreachable(let address, let error):
       "\(address) is unreachable: \(error). Start the server, or correct the URL."
@@ -71,7 +66,7 @@ extension RedisError: CustomStringConvertible {
     case .notSecure(let address, let error):
       "\(address) cannot be used: \(error)." + Self.remedy(for: error)
     case .noSuchPrimary(let address, let name):
-      "The Sentinel at \(address) monitors no primary called \(name.prefix(100)). Correct the name in the URL."
+      "The Sentinel at \(address) monitors no primary called \(name.printable(limit: 100)). Correct the name in the URL."
     case .unsupported(let name):
       "This client doesn't send \(name), whose replies would reach other commands. For messages, use a stream: XADD and "
         + "entries(of:after:)."

@@ -1,3 +1,4 @@
+import CLibrary
 import FeedStream
 import FeedTLS
 
@@ -12,6 +13,7 @@ final class RedisLogin: Cancellable {
   private var link: RedisLink?
   private var lookup: SentinelLookup?
   private var isClusterNode = false
+  private var deadline: (any Cancellable)?
 
   /// - Parameter done: called once, after the initializer returns, unless the attempt is cancelled first.
   init(
@@ -25,6 +27,7 @@ final class RedisLogin: Cancellable {
   }
 
   func begin() {
+    deadline = scheduler.once(after: options.patience) { [weak self] in self?.timedOut() }
     guard case .sentinel(let hosts, let name) = address.place else { return connect() }
     lookup = SentinelLookup(hosts, name, for: address, options, on: scheduler) { [weak self] result in
       guard let self else { return }
@@ -50,9 +53,17 @@ final class RedisLogin: Cancellable {
 
   func cancel() {
     done = nil
+    deadline.take()?.cancel()
     lookup.take()?.cancel()
     attempt.take()?.cancel()
     link.take()?.end(.clientClosed)
+  }
+
+  private func timedOut() {
+    guard link == nil, lookup == nil, case .internet(let host, _) = address.place else {
+      return finish(.failure(.timedOut(address, after: options.patience)))
+    }
+    finish(.failure(.unreachable(address, SystemError("connect to", host, code: ETIMEDOUT))))
   }
 
   private var connection: AnyPublisher<Connection, TLSError> {
@@ -138,6 +149,8 @@ final class RedisLogin: Cancellable {
 
   private func finish(_ result: Result<RedisLink, RedisError>) {
     guard let done = done.take() else { return }
+    deadline.take()?.cancel()
+    lookup.take()?.cancel()
     if let link = link.take() {
       link.onEnd = nil
       if case .failure(let error) = result { link.end(error) }

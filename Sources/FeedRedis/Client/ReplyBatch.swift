@@ -3,11 +3,14 @@ final class ReplyBatch {
   private var values: [RedisValue]
   private var missing: Int
   private var failure: RedisError?
+  private let wrongType: RedisValue?
   private let done: (Result<[RedisValue], RedisError>) -> Void
 
-  init(_ count: Int, _ done: @escaping (Result<[RedisValue], RedisError>) -> Void) {
+  /// - Parameter wrongType: the value of a command whose key has an unexpected type, if that isn't a failure.
+  init(_ count: Int, wrongType: RedisValue?, _ done: @escaping (Result<[RedisValue], RedisError>) -> Void) {
     values = Array(repeating: .null, count: count)
     missing = count
+    self.wrongType = wrongType
     self.done = done
   }
 
@@ -15,7 +18,12 @@ final class ReplyBatch {
     missing -= 1
     switch result {
     case .success(let value): values[index] = value
-    case .failure(let error): failure = failure ?? error
+    case .failure(let error):
+      if let wrongType, error.refusal?.kind == .wrongType {
+        values[index] = wrongType
+      } else {
+        failure = failure ?? error
+      }
     }
     if missing == 0 { done(failure.map { .failure($0) } ?? .success(values)) }
   }

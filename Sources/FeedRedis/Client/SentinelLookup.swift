@@ -20,8 +20,8 @@ final class SentinelLookup: Cancellable {
     self.address = address
     self.scheduler = scheduler
     self.done = done
-    // An unreachable Sentinel must not delay the request to the next one for long.
-    self.options.patience = min(options.patience, .seconds(2))
+    // An unreachable Sentinel must not delay the request to the next one for long, and all of them leave time to log in.
+    self.options.patience = min(options.patience / (hosts.count + 1), .seconds(2))
     self.options.name = ""
   }
 

@@ -83,8 +83,8 @@ public struct RedisRefusal: Error, Hashable, Sendable {
 }
 
 extension RedisRefusal: CustomStringConvertible {
-  /// The refusal in the server's words.
-  public var description: String { message.isEmpty ? code : "\(code) \(message)" }
+  /// The refusal in the server's words, which are safe to print.
+  public var description: String { (message.isEmpty ? code : "\(code) \(message)").printable }
 }
 
 extension RedisRefusal {
@@ -92,9 +92,8 @@ extension RedisRefusal {
   func shown(without password: String?) -> RedisRefusal {
     var text = message
     if let password, !password.isEmpty { text = text.replacingOccurrences(of: password, with: "…") }
-    text = String(
-      String.UnicodeScalarView(text.unicodeScalars.map { $0.isActedUpon ? " " : $0 }))
-    if text.count > 300 { text = text.prefix(300) + "…" }
+    let shown = text.unicodeScalars.prefix(301).map { $0.isActedUpon ? " " : $0 }
+    text = String(String.UnicodeScalarView(shown.prefix(300))) + (shown.count > 300 ? "…" : "")
     return RedisRefusal(code: String(code.prefix(40)), message: text)
   }
 

@@ -63,6 +63,4 @@ extension RedisValue {
     }
     return nil
   }
-
-  public var isNull: Bool { self == .null }
 }

@@ -132,8 +132,8 @@ final class ClientHandshake {
         connection, isServer: false, agreement, limits: options.limits, compression: options.compression, on: scheduler)
       let done = release()
       done?(.success(socket))
-      // Bytes that arrived early are read once the socket's streams are set up.
-      if socket.state == .open { socket.start(early) }
+      // Bytes that arrived early are read once the socket's streams are set up, even if the socket is closing already.
+      socket.start(early)
     } catch {
       settle(.failure(error))
     }

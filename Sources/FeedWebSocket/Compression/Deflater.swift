@@ -36,11 +36,7 @@ final class Deflater: @unchecked Sendable {
     return Chunk(capacity: most) { room in
       var written = 0
       part.withUnsafeBytes { bytes in
-        // zlib doesn't change its input, although `next_in` isn't const.
-        stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
-        stream.pointee.avail_in = uInt(bytes.count)
-        stream.pointee.next_out = room.baseAddress!.assumingMemoryBound(to: UInt8.self)
-        stream.pointee.avail_out = uInt(most)
+        czlib_set_buffers(stream, bytes.baseAddress, bytes.count, room.baseAddress, most)
         _ = CZlib.deflate(stream, Z_SYNC_FLUSH)
         written = most - Int(stream.pointee.avail_out)
       }

@@ -32,11 +32,7 @@ final class Inflater: @unchecked Sendable {
   {
     var (written, left) = (0, input.count)
     let code = input.withUnsafeBytes { bytes -> Int32 in
-      // zlib doesn't change its input, although `next_in` isn't const.
-      stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
-      stream.pointee.avail_in = uInt(bytes.count)
-      stream.pointee.next_out = room.assumingMemoryBound(to: UInt8.self)
-      stream.pointee.avail_out = uInt(capacity)
+      czlib_set_buffers(stream, bytes.baseAddress, bytes.count, room, capacity)
       let code = CZlib.inflate(stream, Z_SYNC_FLUSH)
       (written, left) = (capacity - Int(stream.pointee.avail_out), Int(stream.pointee.avail_in))
       return code

@@ -18,18 +18,10 @@ enum AcceptKey {
   }
 
   static func base64(_ bytes: [UInt8]) -> String {
-    var text: [UInt8] = []
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
-      var bits = group.reduce(0) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
-      var four: [UInt8] = []
-      for _ in 0..<4 {
-        four.insert(alphabet[Int(bits & 63)], at: 0)
-        bits >>= 6
-      }
-      text += four.prefix(group.count + 1) + Array(repeating: UInt8(ascii: "="), count: 3 - group.count)
+    // OpenSSL writes a zero byte at the end.
+    String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4 + 1) {
+      Int(EVP_EncodeBlock($0.baseAddress, bytes, Int32(bytes.count)))
     }
-    return String(decoding: text, as: UTF8.self)
   }
 
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)

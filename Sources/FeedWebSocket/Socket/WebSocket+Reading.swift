@@ -18,7 +18,8 @@ extension WebSocket {
   ///
   /// **Demand:** without demand, no message is read, and the peer has to wait when the system's buffers are full. The
   /// socket still replies to pings that come before the next message; later pings wait. **Failure:**
-  /// ``WebSocketError``; a second subscriber at the same time gets ``WebSocketError/alreadyRead``. **Cancellation:**
+  /// ``WebSocketError``; if the connection is lost, after the messages that wait for demand. A second subscriber at the
+  /// same time gets ``WebSocketError/alreadyRead``. **Cancellation:**
   /// stops reading messages; the socket stays open, and another subscriber may continue. If the connection is lost
   /// before that, the other subscriber gets the messages of the last read. **Policy:** holds the bytes of one read, and
   /// the message that is arriving.
@@ -129,11 +130,12 @@ extension WebSocket {
     case .chunk(let chunk):
       lastHeard = scheduler.now
       pingSent = nil
-      guard state == .open || state == .closing else {
+      // After the peer's close frame, or this side's.
+      if state == .closing ? isCloseSent : state != .open {
         discardedBytes += chunk.count
-        if discardedBytes > Self.mostDiscarded { drop(.finished) }
-        return
+        if discardedBytes > Self.mostDiscarded { return drop(.finished) }
       }
+      guard state == .open || state == .closing else { return }
       reader.feed(chunk)
       pump()
     case .end:

@@ -60,6 +60,7 @@ extension WebSocket {
   func enqueue(control opcode: Opcode, _ payload: Chunk) {
     let frame = Frames.control(opcode, payload, mask: masks?.next())
     controls.append(frame)
+    queuedControlBytes += frame.count
     controlBytes += frame.count
     fill()
   }
@@ -78,6 +79,7 @@ extension WebSocket {
       if !controls.isEmpty, current?.isWithinFrame != true {
         for control in controls { append(control) }
         controls.removeAll(keepingCapacity: true)
+        queuedControlBytes = 0
       } else if current != nil {
         let (chunks, isLast) = current!.next(deflating, masks)
         for chunk in chunks { append(chunk) }
@@ -156,7 +158,8 @@ extension WebSocket {
   private func wrote(_ count: Int) {
     outBytes -= count
     writtenBytes += count
-    controlBytes = max(0, controlBytes - count)
+    // Control frames that still wait for the end of a long frame aren't among these bytes.
+    controlBytes = max(queuedControlBytes, controlBytes - count)
   }
 
   private func hasWritten(_ count: Int, _ error: SystemError?) {

@@ -60,6 +60,9 @@ public final class WebSocket {
   @exclusivity(unchecked) var queue: [Item] = []
   @exclusivity(unchecked) var current: OutgoingMessage?
   @exclusivity(unchecked) var controls: [Chunk] = []
+  /// The number of bytes in `controls`.
+  @exclusivity(unchecked) var queuedControlBytes = 0
+  /// The number of bytes of control frames that aren't written yet.
   @exclusivity(unchecked) var controlBytes = 0
   @exclusivity(unchecked) var out: [Chunk] = []
   @exclusivity(unchecked) var outBytes = 0
@@ -221,8 +224,13 @@ public final class WebSocket {
     self.kept = nil
     self.marks = []
     if let upgraded { upgraded.close() } else { connection.close() }
-    if subscription != nil { isHeld = false }
-    endMessages(completion)
+    if isHeld, subscription != nil, completion != .finished {
+      // The messages that wait for demand come first.
+      self.completion = completion
+    } else {
+      if subscription != nil { isHeld = false }
+      endMessages(completion)
+    }
     endWriters(completion == .finished ? .failure(.closed) : completion)
     for mark in marks { mark.action(false) }
     forget(dropped)

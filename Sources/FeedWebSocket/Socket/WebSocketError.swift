@@ -1,5 +1,6 @@
 public import FeedStream
 public import FeedTLS
+import PlainText
 
 /// The reason why a socket could not be opened, or ended without a proper close.
 public enum WebSocketError: Error, Hashable, Sendable {
@@ -33,9 +34,12 @@ public enum WebSocketError: Error, Hashable, Sendable {
 
 extension WebSocketError: CustomStringConvertible {
   /// One sentence about the failure, and one about the remedy if there is one.
-  public var description: String {
+  public var description: String { sentences.printable }
+
+  private var sentences: String {
     switch self {
-    case .badURL(let url, let reason): "\(url.prefix(200).debugDescription) is not a WebSocket URL: \(reason)."
+    case .badURL(let url, let reason):
+      "\(String(url.unicodeScalars.prefix(200)).debugDescription) is not a WebSocket URL: \(reason)."
     case .unreachable(let error): "The server is unreachable: \(error)."
     case .notSecure(let error): "The connection is not secure: \(error)."
     case .refused(let status, let reason):

@@ -10,7 +10,7 @@ enum TokenList {
     var tokens: [String] = []
     for list in lists {
       for part in list.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
-        guard let token = String(trimmed(part)) else { return nil }
+        let token = String(Substring(part).trimmed)
         // A list may have empty elements (5.6.1.2).
         if token.isEmpty { continue }
         guard HTTPSyntax.isToken(token) else { return nil }
@@ -18,13 +18,6 @@ enum TokenList {
       }
     }
     return tokens
-  }
-
-  static func trimmed(_ bytes: Substring.UTF8View) -> Substring.UTF8View {
-    var bytes = bytes
-    while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
-    while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
-    return bytes
   }
 }
 

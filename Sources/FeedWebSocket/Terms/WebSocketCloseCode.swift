@@ -1,3 +1,5 @@
+import PlainText
+
 /// A reason for closing, as a number (RFC 6455, 7.4; IANA's registry of WebSocket close codes).
 public struct WebSocketCloseCode: Hashable, Sendable, CustomStringConvertible {
   public let number: Int
@@ -51,7 +53,7 @@ public struct WebSocketCloseCode: Hashable, Sendable, CustomStringConvertible {
 public struct WebSocketClose: Hashable, Sendable, CustomStringConvertible {
   /// The code; `nil` if the peer sent no code.
   public let code: WebSocketCloseCode?
-  /// The reason: at most 123 bytes of UTF-8.
+  /// The reason: at most 123 bytes of UTF-8, as the peer sent them.
   public let reason: String
 
   init(_ code: WebSocketCloseCode?, _ reason: String = "") {
@@ -62,7 +64,8 @@ public struct WebSocketClose: Hashable, Sendable, CustomStringConvertible {
   /// True if the code is 1000 or 1001, or there is none.
   public var isNormal: Bool { code == nil || code == .normal || code == .goingAway }
 
+  /// The code and the reason, which is safe to print.
   public var description: String {
-    (code.map { "\($0)" } ?? "no code") + (reason.isEmpty ? "" : ": \(reason)")
+    (code.map { "\($0)" } ?? "no code") + (reason.isEmpty ? "" : ": \(reason.printable)")
   }
 }

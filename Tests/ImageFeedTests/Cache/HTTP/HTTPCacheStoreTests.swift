@@ -62,14 +62,21 @@ import Testing
       _ key: String, where isMeant: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool = { _ in true },
       to change: HTTPCacheChange
     ) {
+      #expect(completion(of: change, key, where: isMeant) == .finished)
+    }
+
+    func completion(
+      of change: HTTPCacheChange, _ key: String,
+      where isMeant: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool = { _ in true }
+    ) -> Subscribers.Completion<HTTPCacheError>? {
       var ending: Subscribers.Completion<HTTPCacheError>?
       let subscription = store.change(key, where: isMeant, to: change).sink {
         ending = $0
       } receiveValue: { _ in
       }
       run { ending != nil }
-      #expect(ending == .finished)
       subscription.cancel()
+      return ending
     }
 
     func responses(
@@ -216,13 +223,54 @@ import Testing
         where: { _ in
           // Change the key between the read and the change, as another client's save would.
           #expect(throws: Never.self) {
-            for command in [["HDEL", "fs{0}:ci", "1"], ["HDEL", "fs{0}:c:k", "1"], ["DEL", "fs{0}:cb:1"]] {
+            let id = try server.cli("HKEYS", "fs{0}:ci")
+            for command in [["HDEL", "fs{0}:ci", id], ["HDEL", "fs{0}:c:k", id], ["DEL", "fs{0}:cb:\(id)"]] {
               try server.cli(command)
             }
           }
           return true
         }, to: .freshen(response("").head))
       #expect(bench.bodies("k") == [])
+    }
+  }
+
+  @Test(arguments: ["ci", "cm", "cu"])
+  func `a cache on a server survives the loss of one of its keys`(lost: String) throws {
+    try withVirtualTime { time in
+      let body = String(repeating: "x", count: 500)
+      let bench = Bench(time, .redis, capacity: 3 * response(body).byteCount)
+      for key in ["a", "b", "c"] { bench.change(key, to: .save(response(body))) }
+      try #require(bench.server).cli("DEL", "fs{0}:\(lost)")
+      for key in ["a", "d", "e", "f", "g"] { bench.change(key, to: .save(response(body))) }
+      #expect(["b", "c", "a", "d", "e", "f", "g"].map { bench.bodies($0)?.count } == [0, 0, 0, 0, 1, 1, 1])
+    }
+  }
+
+  @Test(arguments: [["cm"], ["ci", "cm", "cu"]])
+  func `a cache on a server never delivers another URL's body`(lost: [String]) throws {
+    try withVirtualTime { time in
+      let bench = Bench(time, .redis)
+      bench.change("a", to: .save(response("A")))
+      try #require(bench.server).cli(["DEL"] + lost.map { "fs{0}:\($0)" })
+      bench.change("b", to: .save(response("B")))
+      #expect(bench.bodies("a") != ["B"] && bench.bodies("b") == ["B"])
+      bench.change("a", to: .freshen(response("").head))
+      bench.change("a", to: .save(response("C")))
+      #expect(bench.bodies("a") == ["C"])
+    }
+  }
+
+  @Test func `nothing is cached on a server that evicts keys`() throws {
+    try withVirtualTime { time in
+      let bench = Bench(time, .redis)
+      try #require(bench.server).cli("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+      guard case .failure(let error)? = bench.completion(of: .save(response("A")), "a") else {
+        Issue.record("It was saved.")
+        return
+      }
+      #expect("\(error)".contains("noeviction"))
+      bench.change("a", to: .remove)
+      #expect(bench.bodies("a") == [])
     }
   }
 

@@ -1,0 +1,47 @@
+import FeedPolling
+import FeedRedis
+import FeedStream
+import Foundation
+import ImageFeed
+import RedisTestSupport
+import TestSupport
+import Testing
+
+@testable import FeedFleet
+
+/// A fleet's saved feeds as a store.
+@Suite(.settled, .timeLimit(.minutes(5))) struct RedisFeedStoreTests {
+  @Test func `a store doesn't overwrite a poll that saved no new version`() throws {
+    let fleet = try FleetUnderTest(.redis)
+    let redis = try #require(fleet.queue as? RedisFleet)
+    _ = try fleet.wait(redis.add([NewFeed(URL(feed: 1))]))
+    try fleet.pass(.milliseconds(5))
+    let lease = try #require(try fleet.claim().first)
+    _ = try fleet.wait(redis.complete(lease.completion("one", due: Date() - 1)))
+    let old = try fleet.wait(redis.saved([URL(feed: 1)], withImages: false))[0]
+    var new = try #require(old.feed)
+    new.version = FeedVersion(microseconds: 2_000_000_000)
+    // A poll that fails changes the record, but not the version.
+    let next = try #require(try fleet.claim().first)
+    _ = try fleet.wait(redis.complete(next.completion()))
+    #expect(try !fleet.wait(redis.replace(old, by: new)))
+    #expect(try fleet.feed(URL(feed: 1))?.record.health.outcome == "failed")
+    let latest = try fleet.wait(redis.saved([URL(feed: 1)], withImages: false))[0]
+    #expect(try fleet.wait(redis.replace(latest, by: new)))
+    fleet.end()
+    fleet.loop.run()
+  }
+
+  @Test func `summaries reads more feeds than commands may wait`() throws {
+    let server = try RedisServer()
+    var options = RedisClient.Options()
+    options.maxWaiting = 2000
+    let store = try RedisFeedStore(server.address, options: options)
+    defer { store.close() }
+    let date = Date(timeIntervalSince1970: 1_700_000_000)
+    _ = try store.replace(for: URL(feed: 0), with: CachedFeed(images: [], timestamp: date), now: date)
+    try server.cli(
+      "EVAL", "for i = 1, 4999 do redis.call('HSET', 'fs{0}:f:https://a.example/' .. i, 'v', i, 'm', '{}') end", "0")
+    #expect(try store.summaries().count == 5000)
+  }
+}
