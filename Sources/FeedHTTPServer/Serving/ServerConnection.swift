@@ -64,6 +64,10 @@ final class ServerConnection: RequestConnection, ResponseConnection {
   @exclusivity(unchecked) var isResponding = false
   @exclusivity(unchecked) var hasResponded = false
   @exclusivity(unchecked) var willClose = false
+  /// True if only the end of the connection ends the body, which isn't endless.
+  @exclusivity(unchecked) var closingEndsBody = false
+  /// True if the body ended too early.
+  @exclusivity(unchecked) var isCutOff = false
   @exclusivity(unchecked) var source: (any ResponseSource)?
 
   // Writing.
