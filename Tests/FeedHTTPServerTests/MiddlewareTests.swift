@@ -1,6 +1,7 @@
 import FeedHTTPServer
 import FeedStream
 import FeedStreamTesting
+import Foundation
 import TestSupport
 import Testing
 
@@ -190,6 +191,16 @@ import Testing
     other.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
     bench.settle()
     #expect(other.receive().hasPrefix("HTTP/1.1 200"))
+    bench.end()
+  }
+
+  @Test func `a password may begin with a combining character`() {
+    var routes = HTTPRoutes()
+    routes.use(.basic(realm: "r") { $0 == "ann" && $1 == "\u{301}:x" })
+    routes.get("/") { .text($0.user ?? "") }
+    let bench = Bench().serve(routes)
+    let login = Data("ann:\u{301}:x".utf8).base64EncodedString()
+    #expect(ask(bench, "GET /", "Authorization: Basic \(login)\r\n").hasSuffix("ann"))
     bench.end()
   }
 
