@@ -22,8 +22,7 @@ final class EventClient: ResponseSource {
     self.index = index
   }
 
-  var endsWithReader: Bool { true }
-  var isShort: Bool { true }
+  var isEndless: Bool { true }
   var keepsBody: Bool { false }
 
   /// Sends the client a new event. It is sent immediately and by itself if the client has received all earlier ones, as

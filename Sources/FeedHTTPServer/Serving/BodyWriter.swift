@@ -23,8 +23,7 @@ final class BodyWriter: ResponseSource, Subscriber {
     if case .length(let count) = delimiting { left = count }
   }
 
-  var endsWithReader: Bool { false }
-  var isShort: Bool { false }
+  var isEndless: Bool { false }
   func serverIsEnding() {}
 
   func cancel() {

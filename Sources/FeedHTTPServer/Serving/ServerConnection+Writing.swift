@@ -22,7 +22,7 @@ extension ServerConnection {
   func flush() {
     guard !isWriting, !isProcessing, !out.isEmpty, phase != .closed else { return lingerIfWritten() }
     // Most responses are short, and written immediately. Long bodies take turns with other work on the loop.
-    if source?.isShort != false, outBytes <= 64 * 1024 {
+    if source?.isEndless != false, outBytes <= 64 * 1024 {
       let count = out.count == 1 ? channel.writeNow(out[0]) : channel.writeNow(out)
       outBytes -= count
       drop(count)

@@ -126,7 +126,7 @@ final class ServerConnection: RequestConnection, ResponseConnection {
       inputHasEnded = true
       if phase == .lingering { return close() }
       // If the response is endless, the client is gone; otherwise, the client may still be waiting for the response.
-      if source?.endsWithReader == true { return close() }
+      if source?.isEndless == true { return close() }
     case .failure: return close()
     }
     process()
