@@ -12,8 +12,8 @@
     /// The fields that delimit the body are left out, because the client sets them.
     public init?(_ request: HTTPTypes.HTTPRequest, body: HTTPBody? = nil) {
       let path = request.path ?? "/"
-      // Other paths, such as `@example.org/`, would become part of the URL's host. `URL` reads bytes, and a character can
-      // be more than a delimiter.
+      // Other paths, such as `@example.org/`, would become part of the URL's host. `URL` reads bytes, and a character
+      // can be more than a delimiter.
       guard path.isEmpty || path.hasPrefix("/") || path.hasPrefix("?"), !path.utf8.contains(UInt8(ascii: "#"))
       else { return nil }
       guard let scheme = request.scheme?.lowercased(), ["http", "https"].contains(scheme), let host = request.authority,
