@@ -27,6 +27,10 @@ struct TodoChange: Decodable, Sendable {
     if let title, title.allSatisfy(\.isWhitespace) || title.count > 500 {
       throw ProblemDetails(.unprocessableContent, detail: "title must have 1 to 500 characters, not only spaces.")
     }
+    // SQLite would store only the part before it.
+    if let title, title.utf8.contains(0) {
+      throw ProblemDetails(.unprocessableContent, detail: "title must not contain a null character.")
+    }
     return self
   }
 }

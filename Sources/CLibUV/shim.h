@@ -108,6 +108,13 @@ static inline void clibuv_end_writing(const uv_handle_t *handle) {
   if (uv_fileno(handle, &descriptor) == 0) (void)shutdown(descriptor, SHUT_WR);
 }
 
+/// Makes closing a TCP socket reset its connection. Other sockets are unchanged.
+static inline void clibuv_reset_at_close(const uv_handle_t *handle) {
+  uv_os_fd_t descriptor;
+  struct linger none = {1, 0};
+  if (uv_fileno(handle, &descriptor) == 0) (void)setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
+
 /// Opens the null device for each standard stream that the process lacks. Otherwise, another descriptor would get that
 /// number, and libuv aborts when it closes such a descriptor. Reading from the null device yields nothing, and writing
 /// to it fails.

@@ -92,11 +92,7 @@ package struct CacheControl: Sendable {
   }
 
   private static func argument(_ text: Substring) -> Argument {
-    guard text.first == "\"" else {
-      let isToken =
-        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"(),/:;<=>?@[\\]{}".utf8.contains($0) }
-      return isToken ? .text(String(text)) : .malformed
-    }
+    guard text.first == "\"" else { return HTTPSyntax.isToken(text) ? .text(String(text)) : .malformed }
     guard text.count >= 2, text.last == "\"" else { return .malformed }
     var unquoted = ""
     var isEscaped = false

@@ -12,10 +12,12 @@
     /// The fields that delimit the body are left out, because the client sets them.
     public init?(_ request: HTTPTypes.HTTPRequest, body: HTTPBody? = nil) {
       let path = request.path ?? "/"
-      // Other paths, such as `@example.org/`, would become part of the URL's host.
-      guard path.isEmpty || path.hasPrefix("/") || path.hasPrefix("?"), !path.contains("#") else { return nil }
+      // Other paths, such as `@example.org/`, would become part of the URL's host. `URL` reads bytes, and a character
+      // can be more than a delimiter.
+      guard path.isEmpty || path.hasPrefix("/") || path.hasPrefix("?"), !path.utf8.contains(UInt8(ascii: "#"))
+      else { return nil }
       guard let scheme = request.scheme?.lowercased(), ["http", "https"].contains(scheme), let host = request.authority,
-        !host.isEmpty, !host.contains(where: { "/?#@\\".contains($0) }),
+        !host.isEmpty, !host.utf8.contains(where: { "/?#@\\".utf8.contains($0) }),
         let url = URL(string: "\(scheme)://\(host)\(path)")
       else { return nil }
       self.init(url)

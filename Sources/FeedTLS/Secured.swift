@@ -37,15 +37,15 @@ extension Connection {
     secured(within: limit, nil, on: scheduler) { () throws(TLSError) in server.engine() }
   }
 
-  private func secured(
+  fileprivate func secured(
     within limit: StreamInstant.Stride, _ host: String?, on scheduler: any LoopScheduler,
-    _ make: @escaping () throws(TLSError) -> TLSEngine
+    among handshakes: HandshakeCounts? = nil, _ make: @escaping () throws(TLSError) -> TLSEngine
   ) -> AnyPublisher<Connection, TLSError> {
     Deferred { () -> AnyPublisher<Connection, TLSError> in
       let handshake: Handshake
       do throws(TLSError) {
         do throws(SystemError) { try self.claim() } catch { throw .system(error) }
-        handshake = Handshake(TLSChannel(self, try make(), on: scheduler), within: limit)
+        handshake = Handshake(TLSChannel(self, try make(), on: scheduler), within: limit, among: handshakes)
       } catch {
         return Fail(error: error).eraseToAnyPublisher()
       }
@@ -98,7 +98,8 @@ extension Publisher where Output == Connection, Failure == Never {
   /// - Parameters:
   ///   - server: the server's identity, and the clients to admit.
   ///   - handshakes: the maximum number of concurrent handshakes; 64 by default. A stalled handshake counts until
-  ///     `limit` has passed.
+  ///     `limit` has passed. If a quarter of the handshakes (but at least two) are with one address, or with one IPv6
+  ///     network with a 64-bit prefix, then others with it are abandoned after a tenth of `limit`.
   ///   - limit: the time limit for a handshake; ten seconds by default.
   ///   - scheduler: the connections' scheduler.
   ///   - report: called with each failure and the peer's address; by default, reports to
@@ -107,9 +108,10 @@ extension Publisher where Output == Connection, Failure == Never {
     by server: TLSServer, handshakes: Int = 64, within limit: StreamInstant.Stride = .seconds(10),
     on scheduler: any LoopScheduler, report: ((TLSError, SocketAddress) -> Void)? = nil
   ) -> AnyPublisher<Connection, Never> {
-    flatMap(maxPublishers: .max(handshakes)) { connection in
+    let running = HandshakeCounts(of: handshakes)
+    return flatMap(maxPublishers: .max(handshakes)) { connection in
       let peer = connection.peer
-      return connection.secured(by: server, within: limit, on: scheduler)
+      return connection.secured(within: limit, nil, on: scheduler, among: running) { () in server.engine() }
         .catch { error in
           if let report {
             report(error, peer)
@@ -123,23 +125,57 @@ extension Publisher where Output == Connection, Failure == Never {
   }
 }
 
+/// Counts a listener's running handshakes by client, so that one client can't occupy the listener.
+private final class HandshakeCounts {
+  private let share: Int
+  private var counts: [String: Int] = [:]
+
+  init(of handshakes: Int) { share = max(2, handshakes / 4) }
+
+  func add(_ client: String) { counts[client, default: 0] += 1 }
+
+  func remove(_ client: String) {
+    guard let count = counts[client] else { return }
+    counts[client] = count == 1 ? nil : count - 1
+  }
+
+  func hasTooMany(_ client: String) -> Bool { counts[client, default: 0] > share }
+}
+
 /// A running handshake and its deadline.
 private final class Handshake {
   private var channel: TLSChannel?
   private let limit: StreamInstant.Stride
+  /// The handshakes of the same listener; `nil` for a connection that doesn't come from one.
+  private let others: HandshakeCounts?
+  private let client: String
   private var deadline: (any Cancellable)?
   private var done: ((Result<Connection, TLSError>) -> Void)?
 
-  init(_ channel: TLSChannel, within limit: StreamInstant.Stride) {
+  init(_ channel: TLSChannel, within limit: StreamInstant.Stride, among others: HandshakeCounts?) {
     self.channel = channel
     self.limit = limit
+    self.others = others
+    client = others == nil ? "" : channel.peer.client
   }
 
   func start(with host: String?, _ done: @escaping (Result<Connection, TLSError>) -> Void) {
     guard let channel else { return }
     self.done = done
-    deadline = channel.scheduler.once(after: limit) { [self] in settle(.timedOut(limit)) }
+    if let others { wait(among: others, channel.scheduler) } else { wait(for: limit, channel.scheduler) }
     channel.shakeHands(with: host) { [self] in settle($0) }
+  }
+
+  private func wait(for rest: StreamInstant.Stride, _ scheduler: any LoopScheduler) {
+    deadline = scheduler.once(after: rest) { [self] in settle(.timedOut(limit)) }
+  }
+
+  private func wait(among others: HandshakeCounts, _ scheduler: any LoopScheduler) {
+    others.add(client)
+    let tenth = StreamInstant.Stride.nanoseconds(Int(limit.nanoseconds / 10))
+    deadline = scheduler.once(after: tenth) { [self] in
+      if others.hasTooMany(client) { settle(.timedOut(tenth)) } else { wait(for: limit - tenth, scheduler) }
+    }
   }
 
   private func settle(_ error: TLSError?) {
@@ -155,6 +191,7 @@ private final class Handshake {
   }
 
   private func cancelDeadline() {
+    if deadline != nil { others?.remove(client) }
     deadline?.cancel()
     (deadline, done, channel) = (nil, nil, nil)
   }

@@ -14,6 +14,7 @@ final class TLSChannel: ByteChannel {
   private let below: Connection
   let inner: any ByteChannel
   private(set) var isClosed = false
+  private var breaksOff = false
   /// The reason why the connection is no longer secure.
   var failure: TLSError?
 
@@ -150,10 +151,15 @@ final class TLSChannel: ByteChannel {
 
   // MARK: Ending
 
+  func breakOffAtClose() {
+    breaksOff = true
+    inner.breakOffAtClose()
+  }
+
   func close() {
     guard !isClosed else { return }
-    // If a record is only partly sent, `close_notify` can't follow it.
-    if !isWritingBelow {
+    // If a record is only partly sent, `close_notify` can't follow it. If bytes are missing, it would hide that.
+    if !isWritingBelow, !breaksOff {
       if failure == nil { engine.sayGoodbye() }
       // Tried immediately, without waiting for the result.
       if engine.outputCount > 0 { inner.write(engine.takeOutput()) { _ in } }

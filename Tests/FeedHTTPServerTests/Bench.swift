@@ -113,6 +113,8 @@ final class MemoryChannel: ByteChannel {
   var takes = true { didSet { if takes { pending?() } } }
   private(set) var isClosed = false
   private(set) var hasEndedWriting = false
+  /// True if the client can tell that the server closed the connection too early.
+  private(set) var isBrokenOff = false
   /// The number of writes.
   private(set) var writes = 0
 
@@ -192,6 +194,8 @@ final class MemoryChannel: ByteChannel {
     hasEndedWriting = true
     time.schedule { done(nil) }
   }
+
+  func breakOffAtClose() { isBrokenOff = true }
 
   func close() {
     isClosed = true

@@ -105,6 +105,26 @@ import Testing
     unwanted.end()
   }
 
+  @Test func `a passed deadline may release the server`() {
+    let time = VirtualTimeScheduler()
+    let backlog = Backlog()
+    var server: HTTPServer? = HTTPServer(backlog, on: time)
+    var (serving, reading): (AnyCancellable?, AnyCancellable?)
+    serving = server!.serve { request in
+      reading = request.body.whole().sink { _ in
+        (serving, server) = (nil, nil)
+      } receiveValue: { _ in
+      }
+      return PassthroughSubject<ServerResponse, Never>()
+    }
+    let client = MemoryChannel(on: time, peer: .internet("192.0.2.1", port: 1))
+    client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n")
+    backlog.add(Connection(client, to: client.peer))
+    time.advance(by: .seconds(30))
+    #expect(server == nil && client.isClosed)
+    withExtendedLifetime((serving, reading)) {}
+  }
+
   @Test func `a client that doesn't read its response is disconnected`() {
     let bench = Bench().serve { _ in .text(String(repeating: "x", count: 2_400)) }
     let client = bench.connect()
@@ -324,6 +344,47 @@ import Testing
     #expect(client.isClosed && isOver)
     ending.cancel()
     bench.end()
+  }
+
+  @Test func `the shortest deadline of several shutdowns counts`() {
+    let bench = Bench().serve { _ in PassthroughSubject<ServerResponse, Never>() }
+    let client = bench.send(Self.get)
+    bench.server.shutdown(within: .seconds(60))
+    bench.pass(.seconds(1))
+    bench.server.shutdown(within: .seconds(2))
+    bench.server.shutdown(within: .seconds(100))
+    bench.pass(.seconds(1))
+    #expect(!client.isClosed)
+    bench.pass(.seconds(1))
+    #expect(client.isClosed)
+    bench.end()
+    #expect(bench.time.pending.isEmpty)
+  }
+
+  @Test func `an HTTP/1.0 client can tell an incomplete body from a complete one`() {
+    struct Broken: Error {}
+    let endless = PassthroughSubject<Chunk, Never>()
+    let bench = Bench().serve { request in
+      switch request.path {
+      case "/whole": .init(body: [Chunk("abc")].publisher)
+      case "/endless": .init(body: endless)
+      default: .init(body: Just(Chunk("abc")).setFailureType(to: Broken.self).append(Fail(error: Broken())))
+      }
+    }
+    func ask(_ path: String) -> MemoryChannel {
+      let client = bench.send("GET \(path) HTTP/1.0\r\n\r\n")
+      endless.send(Chunk("abc"))
+      bench.settle()
+      #expect(client.receive().hasSuffix("\r\n\r\nabc"))
+      return client
+    }
+    let whole = ask("/whole")
+    #expect(whole.hasEndedWriting && !whole.isBrokenOff)
+    let failing = ask("/failing")
+    #expect(failing.isClosed && failing.isBrokenOff && !failing.hasEndedWriting)
+    let unfinished = ask("/endless")
+    bench.end()
+    #expect(unfinished.isClosed && unfinished.isBrokenOff && !whole.isBrokenOff)
   }
 
   @Test func `a body of the wrong length or that fails is visibly incomplete for the client`() {

@@ -93,6 +93,25 @@ import Testing
     bench.end()
   }
 
+  @Test func `ids stay short however often a log is reset, and none occurs twice`() {
+    let (bench, log) = bench { .init(epoch: "e", on: $0.time) }
+    var ids: Set<String> = []
+    for _ in 0..<1_000 {
+      log.reset()
+      ids.insert(log.send("x"))
+    }
+    #expect(ids.count == 1_000 && ids.allSatisfy { $0.utf8.count < 16 })
+    bench.end()
+  }
+
+  @Test func `an epoch may contain hyphens`() {
+    let (bench, log) = bench { .init(epoch: "web-1", on: $0.time) }
+    for number in 1...3 { log.send("\(number)") }
+    #expect(events(bench.send(Self.get + "Last-Event-ID: web-1-2\r\n\r\n")) == "id: web-1-3\ndata: 3\n\n")
+    #expect(events(bench.send(Self.get + "Last-Event-ID: web-2\r\n\r\n")).contains("event: reset"))
+    bench.end()
+  }
+
   @Test func `a slow client costs no memory, and gets a reset when events it missed were dropped`() {
     let (bench, log) = bench { .init(keeping: 10, epoch: "e", on: $0.time) }
     log.snapshot = { "now" }
@@ -128,11 +147,30 @@ import Testing
     _ = client.receive()
     bench.pass(.seconds(25))
     bench.settle()
-    #expect(client.receive() == ":\n")
-    bench.pass(.seconds(1))
-    log.send("x")
-    bench.pass(.seconds(5))
-    #expect(!client.receive().contains(":\n:"))
+    #expect(client.receive() == ":\n:\n")
+    for _ in 0..<10 {
+      bench.pass(.seconds(4))
+      log.send("x")
+      bench.settle()
+    }
+    #expect(!client.receive().contains("\n:"))
+    bench.end()
+  }
+
+  @Test func `no more than a heartbeat passes without a byte`() {
+    let (bench, log) = bench { .init(heartbeat: .seconds(10), epoch: "e", on: $0.time) }
+    let first = bench.send(Self.get + "\r\n")
+    for delay in [1, 4, 5, 6, 9] {
+      bench.pass(.seconds(delay))
+      let client = bench.send(Self.get + "\r\n")
+      log.send("x")
+      bench.settle()
+      _ = (client.receive(), first.receive())
+      bench.pass(.seconds(10))
+      bench.settle()
+      #expect(client.receive() == ":\n" && first.receive() == ":\n")
+      client.breakOff()
+    }
     bench.end()
   }
 

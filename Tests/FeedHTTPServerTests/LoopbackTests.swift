@@ -34,6 +34,30 @@ import Testing
     for subscription in [serving, client] { subscription.cancel() }
   }
 
+  @Test func `an incomplete body that only the connection's end delimits resets the connection`() throws {
+    struct Broken: Error {}
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
+    server.onError = { _ in }
+    let serving = server.serve { _ in
+      .init(body: Just(Chunk("half")).setFailureType(to: Broken.self).append(Fail(error: Broken())))
+    }
+    var error: SystemError?
+    let client = Connection.connect(to: try #require(server.address), on: loop)
+      .flatMap { connection in
+        let sent = Just(Chunk("GET / HTTP/1.0\r\n\r\n")).write(to: connection)
+          .catch { _ in Empty<Never, Never>() }.setFailureType(to: SystemError.self).map { (_: Never) -> Chunk in }
+        return connection.bytes.merge(with: sent)
+      }
+      .sink {
+        if case .failure(let reason) = $0 { error = reason }
+        server.close()
+      } receiveValue: { _ in
+      }
+    loop.run()
+    #expect(error?.name == "ECONNRESET")
+    for subscription in [serving, client] { subscription.cancel() }
+  }
+
   @Test func `a server that can't listen throws an error with the reason`() throws {
     let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
     let address = try #require(server.address)

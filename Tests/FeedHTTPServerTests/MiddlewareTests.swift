@@ -1,6 +1,7 @@
 import FeedHTTPServer
 import FeedStream
 import FeedStreamTesting
+import Foundation
 import TestSupport
 import Testing
 
@@ -193,11 +194,19 @@ import Testing
     bench.end()
   }
 
+  @Test func `a password may begin with a combining character`() {
+    var routes = HTTPRoutes()
+    routes.use(.basic(realm: "r") { $0 == "ann" && $1 == "\u{301}:x" })
+    routes.get("/") { .text($0.user ?? "") }
+    let bench = Bench().serve(routes)
+    let login = Data("ann:\u{301}:x".utf8).base64EncodedString()
+    #expect(ask(bench, "GET /", "Authorization: Basic \(login)\r\n").hasSuffix("ann"))
+    bench.end()
+  }
+
   @Test func `requestIDs generates ids, keeps valid ones, and logs them`() {
     var log: [String] = []
     var routes = HTTPRoutes()
-    let metrics = HTTPServerMetrics()
-    routes.use(.counting(in: metrics))
     routes.use(.requestIDs { "made" })
     routes.use(.log { log.append($0.description) })
     routes.get("/") { .text($0.id ?? "none") }
@@ -209,7 +218,6 @@ import Testing
     #expect(log.count == 3)
     #expect(log.first?.hasPrefix("GET / 200 ") == true && log.first?.hasSuffix(" made") == true)
     #expect(log.allSatisfy { !$0.contains("secret") })
-    #expect(metrics.count == 3 && metrics.responses == [200: 3])
     bench.end()
   }
 

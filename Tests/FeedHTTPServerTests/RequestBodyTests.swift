@@ -167,6 +167,48 @@ import Testing
     bench.end()
   }
 
+  @Test func `a response arrives even if the rest of an unread body doesn't`() {
+    let bench = Bench().serve { _ in .text(String(repeating: "x", count: 1_000_000)) }
+    let slow = bench.connect()
+    slow.takes = false
+    slow.send(Self.post("Content-Length: 5\r\n"))
+    var answer = ""
+    for _ in 0..<10 {
+      bench.pass(.seconds(4))
+      // The client accepts one write.
+      slow.takes = true
+      slow.takes = false
+      answer += slow.receive()
+    }
+    #expect(answer.hasSuffix("xxx") && answer.utf8.count > 1_000_000)
+    bench.end()
+    let other = Bench().serve { _ in .text("early") }
+    let half = other.connect()
+    half.send(Self.post("Content-Length: 5\r\n", "ab"))
+    half.endInput()
+    other.settle()
+    #expect(half.receive().hasSuffix("early"))
+    other.end()
+  }
+
+  @Test func `a body that is too slow fails for its reader, and is logged with the client's status`() {
+    var (errors, logged): ([RequestBodyError], [Int]) = ([], [])
+    var routes = HTTPRoutes()
+    routes.use(.log { logged.append($0.status.code) })
+    routes.post("/") { request in
+      request.body.whole().map { .text($0.text) }.handleEvents(receiveCompletion: {
+        if case .failure(let error) = $0 { errors.append(error) }
+      })
+    }
+    let bench = Bench().serve(routes)
+    bench.server.onError = { Issue.record("\($0)") }
+    let client = bench.send(Self.post("Content-Length: 9\r\n"))
+    bench.pass(.seconds(12))
+    #expect(Self.status(client.receive()) == "408")
+    #expect(errors == [.tooSlow] && logged == [408])
+    bench.end()
+  }
+
   @Test func `a body can be read once, and only before the response`() {
     var failures: [RequestBodyError] = []
     var kept: ServerRequest?

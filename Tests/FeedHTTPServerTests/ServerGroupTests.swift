@@ -76,6 +76,25 @@ import Testing
     await servers.shutdown()
   }
 
+  @Test func `a group may be closed while it shuts down`() async throws {
+    let served = Atomic(0)
+    let servers = try HTTPServerGroup(at: Self.anywhere, on: group) { server in
+      server.serve { _ in
+        served.add(1, ordering: .relaxed)
+        return PassthroughSubject<ServerResponse, Never>()
+      }
+    }
+    let clients = try (0..<8).map { _ in try client(of: servers) }
+    for client in clients { client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n") }
+    while served.load(ordering: .relaxed) < 8 { await Task.yield() }
+    let stopping = Task { await servers.shutdown(within: .seconds(3600)) }
+    while BlockingClient(port: servers.address.port ?? 0) != nil { await Task.yield() }
+    servers.close()
+    await stopping.value
+    for client in clients { #expect(client.rest() == "") }
+    group.shutdown()
+  }
+
   @Test func `a group can't listen on another group's port`() throws {
     let servers = try servers()
     let other = try EventLoopGroup(count: 2, name: "other")

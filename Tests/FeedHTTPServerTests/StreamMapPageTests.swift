@@ -28,6 +28,21 @@ import Testing
     }
   }
 
+  @Test func `the page escapes a character that others precede or follow`() async {
+    await #expect(processExitsWith: .success) {
+      var routes = HTTPRoutes()
+      routes.streamMap()
+      let bench = Bench().serve(routes)
+      let numbers = PassthroughSubject<Int, Never>(file: "\u{600}<script>\u{600}&\u{301}.swift", line: 1)
+      let sink = numbers.sink { _ in }
+      let page = bench.send("GET /streams HTTP/1.1\r\nHost: h\r\n\r\n").receive()
+      let isWhole = page.utf8.firstRange(of: "&lt;script&gt;\u{600}&amp;\u{301}.swift".utf8) != nil
+      #expect(isWhole && page.utf8.firstRange(of: "<script".utf8) == nil, "\(page)")
+      sink.cancel()
+      bench.end()
+    }
+  }
+
   @Test func `the live map is also served as JSON`() async {
     await #expect(processExitsWith: .success) {
       var routes = HTTPRoutes()

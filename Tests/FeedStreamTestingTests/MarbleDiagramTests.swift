@@ -48,6 +48,12 @@ import Testing
     #expect(diagram.svg == diagram.svg)
   }
 
+  @Test func `an SVG stays well-formed if characters join with its markup`() throws {
+    let mark = MarbleDiagram.Mark(.value("\u{600}<x&\u{301}"), at: 0)
+    let diagram = MarbleDiagram("map", output: MarbleDiagram.Lane("", [mark]))
+    #expect(Elements(diagram.svg)?.count(of: "text") == 2)
+  }
+
   @Test func `values that a diagram can't draw are escaped as in Swift`() throws {
     let mark = MarbleDiagram.Mark(.value("a\n\u{1}\u{FFFF}"), at: 0)
     let diagram = MarbleDiagram("map \u{2}", output: MarbleDiagram.Lane("", [mark]))

@@ -44,6 +44,58 @@ import Testing
     }
   }
 
+  @Test func `one client's stalled handshakes leave room for others`() throws {
+    try withVirtualTime { time in
+      var reports: [TLSError] = []
+      let listener = try Listener(at: Pair.place, on: time)
+      let serving = listener.connections
+        .secured(by: try papers.server(), handshakes: 8, on: time) { error, _ in reports.append(error) }
+        .sink { _ in }
+      let silent = (0..<8).map { _ in Outcome(Connection.connect(to: Pair.place, on: time)) }
+      time.advance(by: .milliseconds(500))
+      let client = try papers.client()
+      let waiting = Outcome(
+        Connection.connect(to: "10.0.0.1:443", on: time).mapError { TLSError.system($0) }
+          .flatMap { $0.secured(by: client, host: "localhost", on: time) })
+      time.advance(by: .milliseconds(400))
+      #expect(waiting.values.isEmpty && reports.isEmpty)
+      time.advance(by: .milliseconds(500))
+      #expect(waiting.values.count == 1)
+      #expect(reports.count >= 6 && Set(reports) == [.timedOut(.seconds(1))])
+      // A few may take all of their time.
+      time.advance(by: .seconds(10))
+      #expect(reports.count == 8 && reports.last == .timedOut(.seconds(10)))
+      waiting.values = []
+      for one in silent { one.values = [] }
+      serving.cancel()
+      listener.close()
+    }
+  }
+
+  @Test func `over TLS, a body that ends too early for an HTTP/1.0 client breaks the connection off`() throws {
+    struct Broken: Error {}
+    try withVirtualTime { time in
+      let tls = try papers.server()
+      let server = try HTTPServer(at: Pair.place, on: time) { $0.secured(by: tls, on: time) }
+      server.onError = { _ in }
+      let serving = server.serve { _ in
+        .init(body: Just(Chunk("half")).setFailureType(to: Broken.self).append(Fail(error: Broken())))
+      }
+      let client = try papers.client()
+      let connecting = Outcome(
+        Connection.connect(to: "10.0.0.1:443", on: time).mapError { TLSError.system($0) }
+          .flatMap { $0.secured(by: client, host: "localhost", on: time) })
+      time.advance(by: .seconds(1))
+      let connection = try #require(connecting.values.first)
+      let answer = Outcome(connection.bytes)
+      let asking = Outcome((["GET / HTTP/1.0\r\n\r\n"] as [Chunk]).publisher.write(to: connection))
+      time.advance(by: .seconds(5))
+      #expect(asking.isFinished && answer.error != nil)
+      serving.cancel()
+      server.close()
+    }
+  }
+
   @Test func `without a handler, a failed handshake is reported to StreamDiagnostics`() throws {
     let heard = Mutex<[String]>([])
     StreamDiagnostics.onCaughtError { error in

@@ -88,6 +88,7 @@ import Testing
   @Test(
     arguments: [
       ("POST /todos", #"{"title":"#, 400), ("POST /todos", "{}", 422), ("POST /todos", #"{"title":"  "}"#, 422),
+      ("POST /todos", #"{"title":"a\u0000b"}"#, 422), ("PATCH /todos/1", #"{"title":"\u0000"}"#, 422),
       ("POST /todos", #"{"title":7}"#, 422), ("PATCH /todos/1", #"{"title":""}"#, 422),
       ("PATCH /todos/9", #"{"done":true}"#, 404),
       ("GET /todos/x", nil, 404), ("GET /none", nil, 404), ("GET /todos?done=maybe", nil, 400),

@@ -1,5 +1,4 @@
 internal import FeedStream
-internal import Foundation
 
 /// An error as a JSON response that describes the problem (RFC 9457, `application/problem+json`).
 ///
@@ -66,12 +65,11 @@ public struct ProblemDetails: Error, ResponseError, Hashable, Sendable, CustomSt
 
   /// The response with this problem.
   public var response: ServerResponse {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Encoding strings and a number can't fail.
-    let bytes = (try? encoder.encode(Encoded(status: status.code, texts: document))) ?? Data("{}".utf8)
     var headers = headers
     headers["Content-Type"] = "application/problem+json"
-    return ServerResponse(status, headers: headers, body: bytes.withUnsafeBytes { Chunk(copying: $0) })
+    // Encoding strings and a number can't fail.
+    let problem = try? ServerResponse.json(
+      Encoded(status: status.code, texts: document), status, headers: headers)
+    return problem ?? ServerResponse(status, headers: headers, body: "{}")
   }
 }

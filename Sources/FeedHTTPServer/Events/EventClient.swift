@@ -12,8 +12,8 @@ final class EventClient: ResponseSource {
   @exclusivity(unchecked) private var seen: Int
   @exclusivity(unchecked) private var isOver = false
   @exclusivity(unchecked) private var isServing = false
-  /// True if nothing has been sent since the last heartbeat.
-  @exclusivity(unchecked) private var isQuiet = false
+  /// The number of beats since something was sent.
+  @exclusivity(unchecked) private var quietBeats = 0
 
   init(_ connection: any ResponseConnection, _ log: EventLog, seen: Int, index: Int) {
     self.connection = connection
@@ -22,8 +22,7 @@ final class EventClient: ResponseSource {
     self.index = index
   }
 
-  var endsWithReader: Bool { true }
-  var isShort: Bool { true }
+  var isEndless: Bool { true }
   var keepsBody: Bool { false }
 
   /// Sends the client a new event. It is sent immediately and by itself if the client has received all earlier ones, as
@@ -31,7 +30,7 @@ final class EventClient: ResponseSource {
   func take(_ event: Chunk, _ number: Int) {
     guard seen == number - 1, !isServing, !isOver, connection.isIdle else { return roomIsThere() }
     seen = number
-    isQuiet = false
+    quietBeats = 0
     connection.writeNow(event)
   }
 
@@ -41,18 +40,19 @@ final class EventClient: ResponseSource {
     // Bytes passed earlier must be written first.
     while !isOver, connection.outBytes == 0, log.hasMore(than: seen) {
       seen = log.serve(connection, after: seen)
-      isQuiet = false
+      quietBeats = 0
       connection.flush()
     }
     isServing = false
   }
 
+  /// Called twice per heartbeat, so that at most a heartbeat passes before a quiet client gets a comment.
   func beat() {
-    if isQuiet, !isOver, connection.outBytes == 0 {
-      connection.enqueue(Self.comment)
-      connection.flush()
-    }
-    isQuiet = true
+    quietBeats += 1
+    guard quietBeats >= 2, !isOver, connection.outBytes == 0 else { return }
+    quietBeats = 0
+    connection.enqueue(Self.comment)
+    connection.flush()
   }
 
   private static let comment = Chunk(":\n")

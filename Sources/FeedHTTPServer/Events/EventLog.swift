@@ -39,7 +39,8 @@ public final class EventLog {
   /// - Parameters:
   ///   - capacity: the maximum number of events kept; 4,096 by default.
   ///   - bytes: the maximum number of bytes in these events; 8 MiB by default.
-  ///   - heartbeat: the time without an event after which a client gets an empty comment; 15 s by default.
+  ///   - heartbeat: the longest time without an event: before it is over, a client gets an empty comment; 15 s by
+  ///     default.
   ///   - retry: the time that clients wait before they reconnect: 2 s by default, plus a random time of up to half as
   ///     much, so that not all of them reconnect together.
   ///   - epoch: the prefix of each assigned id, so that ids of an earlier run are recognized as such; random by
@@ -187,7 +188,8 @@ public final class EventLog {
     if isFinished {
       client.end()
     } else if beat == nil {
-      beat = scheduler.schedule(after: scheduler.now.advanced(by: heartbeat), interval: heartbeat) { [unowned self] in
+      let half: StreamInstant.Stride = max(.nanoseconds(1), .nanoseconds(Int(heartbeat.nanoseconds / 2)))
+      beat = scheduler.schedule(after: scheduler.now.advanced(by: half), interval: half) { [unowned self] in
         for client in clients { client.beat() }
       }
     }

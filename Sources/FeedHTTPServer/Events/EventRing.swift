@@ -4,7 +4,10 @@ internal import FeedStream
 struct EventRing: Sendable {
   private let capacity: Int
   private let capacityBytes: Int
+  /// The prefix of the ids, until the first reset.
+  private let firstEpoch: String
   private var epoch: String
+  private var resets = 0
   /// The events; the index of each is its number modulo the capacity.
   private var events: ContiguousArray<Chunk> = []
   private var bytes = 0
@@ -20,7 +23,8 @@ struct EventRing: Sendable {
       "EventLog: with capacity \(capacity) and bytes \(bytes), the log could not keep events; use 1 or more")
     self.capacity = capacity
     capacityBytes = bytes
-    self.epoch = epoch ?? String(UInt32.random(in: 0...UInt32.max), radix: 36)
+    firstEpoch = epoch ?? String(UInt32.random(in: 0...UInt32.max), radix: 36)
+    self.epoch = firstEpoch
   }
 
   subscript(number: Int) -> Chunk { events[number % capacity] }
@@ -31,11 +35,10 @@ struct EventRing: Sendable {
   /// The number of the event with this id; `nil` if the id is unknown.
   func number(_ id: String) -> Int? {
     if let number = ids.number(of: id) { return number }
-    let parts = id.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[0] == epoch, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-      return nil
-    }
-    return Int(parts[1])
+    // An epoch may contain hyphens, too.
+    guard let hyphen = id.utf8.lastIndex(of: UInt8(ascii: "-")), id[..<hyphen] == epoch else { return nil }
+    let digits = id.utf8[id.utf8.index(after: hyphen)...]
+    return digits.allSatisfy { (0x30...0x39).contains($0) } ? Int(Substring(digits)) : nil
   }
 
   /// Sets the id of the next event.
@@ -63,7 +66,8 @@ struct EventRing: Sendable {
   mutating func reset() {
     ids = GivenIDs()
     // Ids that this ring assigned must not be recognized either.
-    epoch += "r"
+    resets += 1
+    epoch = "\(firstEpoch)r\(resets)"
     first = next
     bytes = 0
     for place in events.indices { events[place] = Chunk() }

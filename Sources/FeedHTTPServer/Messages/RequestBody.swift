@@ -6,7 +6,9 @@ public enum RequestBodyError: Error, Hashable, Sendable {
   case tooLarge(limit: Int)
   /// The chunks of the body are malformed; the client gets status 400.
   case malformed
-  /// The client is too slow, or has disconnected.
+  /// The body arrives too slowly; the client gets status 408.
+  case tooSlow
+  /// The client has disconnected, or was disconnected because it doesn't read.
   case disconnected
   /// The response has already been sent.
   case responded

@@ -2,12 +2,10 @@ internal import FeedStream
 
 /// The source of a response's body, for the connection that writes it.
 protocol ResponseSource: AnyObject {
-  /// True if the body has no end and lasts until the client disconnects.
-  var endsWithReader: Bool { get }
+  /// True if the body has no end: it lasts until the client disconnects, and comes a little at a time.
+  var isEndless: Bool { get }
   /// True if the source holds a body that was passed as a whole.
   var keepsBody: Bool { get }
-  /// True if the source delivers only a little at a time.
-  var isShort: Bool { get }
   /// Informs the source that its bytes, or most of them, have been written.
   func roomIsThere()
   func serverIsEnding()

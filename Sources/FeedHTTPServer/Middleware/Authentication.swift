@@ -13,10 +13,10 @@ extension HTTPMiddleware {
     let challenge = "Basic realm=\"\(realm.filter { $0 != "\"" && $0 != "\\" && !$0.isNewline })\", charset=\"UTF-8\""
     return authenticating(challenge, scheme: "basic") { text in
       guard let data = Data(base64Encoded: text), let pair = String(data: data, encoding: .utf8),
-        let colon = pair.firstIndex(of: ":")
+        let colon = pair.utf8.firstIndex(of: UInt8(ascii: ":"))
       else { return nil }
       let user = String(pair[..<colon])
-      return isValid(user, String(pair[pair.index(after: colon)...])) ? user : nil
+      return isValid(user, String(pair[pair.utf8.index(after: colon)...])) ? user : nil
     }
   }
 

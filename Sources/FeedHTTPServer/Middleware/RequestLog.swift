@@ -50,9 +50,6 @@ extension HTTPMiddleware {
     }
   }
 
-  /// Counts requests by status, and adds up their durations, in `metrics`.
-  public static func counting(in metrics: HTTPServerMetrics) -> Self { log { metrics.count($0) } }
-
   /// Gives each request an id, which handlers and logs read from ``ServerRequest/id``. The server sends it in the
   /// response's `X-Request-ID` field, replacing a field with this name that the response already has. An id that the
   /// client sends is used if it has at most 128 letters, digits, and `-_.`.
@@ -106,24 +103,4 @@ extension ServerRequest {
   public var id: String? { exchange.id }
   /// The user identified by ``HTTPMiddleware/basic(realm:_:)`` or ``HTTPMiddleware/bearer(_:)``.
   public var user: String? { notes["user"] }
-}
-
-/// The number and the duration of requests. Use it on its server's thread.
-public final class HTTPServerMetrics {
-  /// The number of responses by status.
-  public private(set) var responses: [Int: Int] = [:]
-  /// The total duration of all responses.
-  public private(set) var time: Duration = .zero
-  /// The longest duration of a response.
-  public private(set) var longest: Duration = .zero
-
-  public init() {}
-
-  public var count: Int { responses.values.reduce(0, +) }
-
-  func count(_ request: CompletedRequest) {
-    responses[request.status.code, default: 0] += 1
-    time += request.duration
-    longest = max(longest, request.duration)
-  }
 }

@@ -64,6 +64,7 @@ extension HTTPRoutes {
     case let status as HTTPStatus: return usesProblems ? ProblemDetails(status).response : ServerResponse(status)
     case RequestBodyError.tooLarge: return self.response(for: HTTPStatus.contentTooLarge, to: request)
     case RequestBodyError.malformed: return self.response(for: HTTPStatus.badRequest, to: request)
+    case RequestBodyError.tooSlow: return self.response(for: HTTPStatus.requestTimeout, to: request)
     case let other:
       request.exchange.report(other)
       return usesProblems ? ProblemDetails(.internalServerError).response : ServerResponse(.internalServerError)

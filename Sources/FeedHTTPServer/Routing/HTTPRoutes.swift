@@ -70,8 +70,8 @@ public struct HTTPRoutes {
   private(set) var outermost: [HTTPMiddleware] = []
 
   /// Maps a handler's error to the error to respond with. An ``HTTPStatus`` or a ``ProblemDetails`` becomes the
-  /// response. A body that is too large or malformed gets 413 or 400. Any other error becomes status 500 and is
-  /// reported (``HTTPServer/onError``). By default, returns errors unchanged.
+  /// response. A body that is too large, malformed or too slow gets 413, 400 or 408. Any other error becomes status 500
+  /// and is reported (``HTTPServer/onError``). By default, returns errors unchanged.
   ///
   ///     var routes = HTTPRoutes()
   ///     routes.errors = { $0 is NotFound ? HTTPStatus.notFound : $0 }

@@ -126,14 +126,15 @@ struct StreamMapPage {
   }
 
   private func escaped(_ text: String) -> String {
-    text.reduce(into: "") { result, character in
-      switch character {
+    // A character can be more than one of these scalars.
+    text.unicodeScalars.reduce(into: "") { result, scalar in
+      switch scalar {
       case "&": result += "&amp;"
       case "<": result += "&lt;"
       case ">": result += "&gt;"
       case "\"": result += "&quot;"
       case "'": result += "&#39;"
-      default: result.append(character)
+      default: result.unicodeScalars.append(scalar)
       }
     }
   }

@@ -23,8 +23,7 @@ final class BodyWriter: ResponseSource, Subscriber {
     if case .length(let count) = delimiting { left = count }
   }
 
-  var endsWithReader: Bool { false }
-  var isShort: Bool { false }
+  var isEndless: Bool { false }
   func serverIsEnding() {}
 
   func cancel() {
@@ -97,7 +96,7 @@ final class BodyWriter: ResponseSource, Subscriber {
         connection.report(ServerResponseError.bodyTooShort(missing: left ?? 0))
       }
       // The body is incomplete. The client gets the bytes that were delivered but no proper end, so that it can tell
-      // that the body was cut off.
+      // that the body was cut off. If only the end of the connection ends the body, the connection is reset.
       connection.cutOff()
     }
   }

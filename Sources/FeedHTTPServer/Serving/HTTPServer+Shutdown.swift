@@ -16,7 +16,8 @@ extension HTTPServer {
   /// does not stop the shutdown. **Policy:** delivers nothing.
   ///
   /// - Parameters:
-  ///   - deadline: the time after which remaining connections are closed; 10 s by default.
+  ///   - deadline: the time after which remaining connections are closed; 10 s by default. If this is called again, the
+  ///     earliest deadline counts.
   ///   - grace: the time that idle connections stay open for one last request; zero by default.
   @discardableResult public func shutdown(
     within deadline: StreamInstant.Stride = .seconds(10), grace: StreamInstant.Stride = .zero
@@ -26,13 +27,8 @@ extension HTTPServer {
       if grace > .zero { beginGrace(of: grace) } else { stopListening() }
       closesIdle = grace <= .zero
       for connection in connections { connection.serverIsEnding() }
-      if connections.isEmpty, !isListening {
-        ended()
-      } else {
-        let left = scheduler.once(after: deadline) { [weak self] in self?.close() }
-        whenEnded.append { left.cancel() }
-      }
     }
+    if connections.isEmpty, !isListening { ended() } else { later(deadline) { $0.close() } }
     let future = Future<Void, Never> { [self] promise in
       if connections.isEmpty, !isListening { promise(.success(())) } else { whenEnded.append { promise(.success(())) } }
     }

@@ -82,13 +82,14 @@ public final class HTTPServer {
 
   /// Listens on several addresses, for example over IPv4 and IPv6, and on a Unix socket.
   ///
-  /// `SocketAddress.passed()` returns the addresses passed by systemd's socket activation.
+  /// `SocketAddress.passed()` returns the addresses passed by systemd's socket activation; without systemd, none.
   ///
   /// - Parameters:
   ///   - addresses: addresses of this machine, or paths for new sockets, where no file exists yet.
   ///   - limits: the limits for clients, at all addresses together.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
+  /// - Precondition: there is an address.
   /// - Throws: when one of the addresses is invalid, in use, or not permitted; in that case, the server listens on none
   ///   of them.
   public convenience init(
@@ -185,10 +186,13 @@ public final class HTTPServer {
     if ticker == nil {
       let tick = limits.tick
       ticker = scheduler.schedule(after: scheduler.now.advanced(by: tick), interval: tick) { [unowned self] in
-        // In reverse order, because the last connection takes the place of a closed one.
-        for index in (0..<timed).reversed() where index < timed { connections[index].tick() }
-        // One of the connections may now have waited long enough to be closed for a new one.
-        if connections.count >= limits.connections { subscription?.acceptMore() }
+        // A handler may release the server when its client's time is over.
+        withExtendedLifetime(self) {
+          // In reverse order, because the last connection takes the place of a closed one.
+          for index in (0..<timed).reversed() where index < timed { connections[index].tick() }
+          // One of the connections may now have waited long enough to be closed for a new one.
+          if connections.count >= limits.connections { subscription?.acceptMore() }
+        }
       }
     }
     served.start()

@@ -41,7 +41,11 @@ public final class HTTPServerGroup: Sendable {
       }
     }
 
-    deinit { server.close() }
+    deinit {
+      // Closing the server also completes a shutdown, whose closure must not refer to this object anymore.
+      ending = nil
+      server.close()
+    }
   }
 
   /// Starts the servers.
@@ -144,7 +148,8 @@ public final class HTTPServerGroup: Sendable {
   /// Returns when the last connection is closed, or when all loops are.
   ///
   /// - Parameters:
-  ///   - deadline: the time after which remaining connections are closed; 10 s by default.
+  ///   - deadline: the time after which remaining connections are closed; 10 s by default. If this is called again, the
+  ///     earliest deadline counts.
   ///   - grace: the time that idle connections stay open for one last request; zero by default
   ///     (``HTTPServer/shutdown(within:grace:)``).
   public func shutdown(

@@ -80,8 +80,7 @@ extension ServerConnection: PullSource {
         case .dataWaits: return false
         case .needsMore: return truncated()
         case .failure(let failure):
-          // If the body is being drained, the response has been sent, but must still reach the client.
-          if isDraining { beginClosing() } else { refuse(failure) }
+          refuseBody(failure)
           return false
         case .finished: body = .over(decoder.trailers)
         case .data(let piece): take(piece)
@@ -109,7 +108,12 @@ extension ServerConnection: PullSource {
 
   /// Called when more bytes are needed, but may never arrive.
   private func truncated() -> Bool {
-    if inputHasEnded { close() }
+    if inputHasEnded { if isDraining { beginClosing() } else { close() } }
     return false
+  }
+
+  func refuseBody(_ failure: ParseFailure) {
+    // If the body is being drained, the response has been sent, but must still reach the client.
+    if isDraining { beginClosing() } else { refuse(failure) }
   }
 }

@@ -40,6 +40,7 @@ extension ServerConnection {
     case .stream(let publisher):
       let writer = BodyWriter(self, prepared.delimiting, keepsBody: prepared.whole != nil)
       source = writer
+      closingEndsBody = prepared.delimiting == .close
       if let whole = prepared.whole { server.hold(whole, for: self) }
       publisher.subscribe(writer)
     case .endless(let body):
@@ -96,8 +97,16 @@ extension ServerConnection {
       body: isHead ? nil : text)
     if let encoded { enqueue(encoded) }
     beginClosing()
-    reader?.end(.failure(failure.status == .contentTooLarge ? .tooLarge(limit: bodyLimit) : .malformed))
+    reader?.end(.failure(bodyError(failure)))
     _ = decided
+  }
+
+  private func bodyError(_ failure: ParseFailure) -> RequestBodyError {
+    switch failure.status {
+    case .contentTooLarge: .tooLarge(limit: bodyLimit)
+    case .requestTimeout: .tooSlow
+    default: .malformed
+    }
   }
 
   /// Reports an error from the handler, or in its response.

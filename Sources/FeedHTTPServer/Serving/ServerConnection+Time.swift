@@ -31,7 +31,7 @@ extension ServerConnection {
       }
       let time = Double(ticks) * limits.tick.seconds - limits.bodyGrace.seconds
       if hasPassed(ticks, limits.bodyGrace), Double(countedBytes) < time * Double(limits.bytesPerSecond) {
-        refuse(ParseFailure(.requestTimeout, "the body arrives too slowly"))
+        refuseBody(ParseFailure(.requestTimeout, "the body arrives too slowly"))
         process()
       }
     case .closing, .upgraded, .closed: break

@@ -22,7 +22,7 @@ extension ServerConnection {
   func flush() {
     guard !isWriting, !isProcessing, !out.isEmpty, phase != .closed else { return lingerIfWritten() }
     // Most responses are short, and written immediately. Long bodies take turns with other work on the loop.
-    if source?.isShort != false, outBytes <= 64 * 1024 {
+    if source?.isEndless != false, outBytes <= 64 * 1024 {
       let count = out.count == 1 ? channel.writeNow(out[0]) : channel.writeNow(out)
       outBytes -= count
       drop(count)
@@ -108,6 +108,7 @@ extension ServerConnection {
   /// Cuts the response off at this point, and closes the connection when the bytes before it are written.
   func cutOff() {
     source = nil
+    isCutOff = true
     beginClosing()
   }
 
@@ -116,7 +117,7 @@ extension ServerConnection {
 
   func lingerIfWritten() {
     guard phase == .closing, !isWriting, out.isEmpty, !isProcessing else { return }
-    if inputHasEnded { return close() }
+    if inputHasEnded || isCutOff && closingEndsBody { return close() }
     // Closing with unread bytes would reset the connection, and the response might be lost.
     phase = .lingering
     (ticks, countedBytes) = (0, 0)
@@ -139,6 +140,8 @@ extension ServerConnection {
     phase = .closed
     number += 1
     let (reader, deciding, source) = (self.reader, self.deciding, self.source)
+    // Otherwise, the part that has arrived would look like the whole body.
+    if closingEndsBody, isCutOff || source != nil || outBytes > 0 { channel.breakOffAtClose() }
     (self.reader, self.deciding, self.source) = (nil, nil, nil)
     (input, out) = (Chunk(), [])
     releaseHeld()

@@ -64,6 +64,10 @@ final class ServerConnection: RequestConnection, ResponseConnection {
   @exclusivity(unchecked) var isResponding = false
   @exclusivity(unchecked) var hasResponded = false
   @exclusivity(unchecked) var willClose = false
+  /// True if only the end of the connection ends the body, which isn't endless.
+  @exclusivity(unchecked) var closingEndsBody = false
+  /// True if the body ended too early.
+  @exclusivity(unchecked) var isCutOff = false
   @exclusivity(unchecked) var source: (any ResponseSource)?
 
   // Writing.
@@ -122,7 +126,7 @@ final class ServerConnection: RequestConnection, ResponseConnection {
       inputHasEnded = true
       if phase == .lingering { return close() }
       // If the response is endless, the client is gone; otherwise, the client may still be waiting for the response.
-      if source?.endsWithReader == true { return close() }
+      if source?.isEndless == true { return close() }
     case .failure: return close()
     }
     process()

@@ -49,9 +49,8 @@ private final class Upgrade: ResponseSource {
   }
 
   // A client that has closed its sending side can't use another protocol.
-  var endsWithReader: Bool { true }
+  var isEndless: Bool { true }
   var keepsBody: Bool { false }
-  var isShort: Bool { true }
 
   func roomIsThere() {
     guard let take, connection.outBytes == 0, !connection.isWriting else { return }

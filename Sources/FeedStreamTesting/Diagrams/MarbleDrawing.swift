@@ -212,15 +212,16 @@ struct MarbleDrawing {
   }
 
   private func escaped(_ text: String) -> String {
-    text.onOneLine.map { character in
-      switch character {
-      case "&": "&amp;"
-      case "<": "&lt;"
-      case ">": "&gt;"
-      case "\"": "&quot;"
-      default: String(character)
+    // A character can be more than one of these scalars.
+    text.onOneLine.unicodeScalars.reduce(into: "") { result, scalar in
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      default: result.unicodeScalars.append(scalar)
       }
-    }.joined()
+    }
   }
 }
 

@@ -7,6 +7,7 @@ final class VirtualChannel: ByteChannel {
   private let outgoing: VirtualPipe
   private let isSocket: Bool
   private var isClosed = false
+  private var breaksOff = false
 
   private init(_ peer: SocketAddress, _ incoming: VirtualPipe, _ outgoing: VirtualPipe, isSocket: Bool) {
     self.peer = peer
@@ -51,13 +52,15 @@ final class VirtualChannel: ByteChannel {
     if !isClosed { outgoing.endWriting(done) }
   }
 
+  func breakOffAtClose() { breaksOff = isSocket }
+
   /// Breaks the connection: both sides fail.
   func lose(_ code: Int32) { for pipe in [incoming, outgoing] { pipe.lose(code) } }
 
   func close() {
     guard !isClosed else { return }
     isClosed = true
-    if isSocket, incoming.hasUnread { outgoing.reset() } else { outgoing.writerIsGone() }
+    if breaksOff || isSocket && incoming.hasUnread { outgoing.reset() } else { outgoing.writerIsGone() }
     incoming.readerIsGone()
   }
 }

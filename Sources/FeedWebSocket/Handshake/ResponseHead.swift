@@ -51,10 +51,8 @@ struct ResponseHead {
   private mutating func readField(_ line: ArraySlice<UInt8>) throws(FieldSyntaxError) {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw FieldSyntaxError() }
     let name = String(decoding: line[..<colon], as: UTF8.self)
-    guard HTTPSyntax.isToken(name), line[colon...].allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-      throw FieldSyntaxError()
-    }
     let value = String(decoding: line[(colon + 1)...], as: UTF8.self)
+    guard HTTPSyntax.isField(name, value) else { throw FieldSyntaxError() }
     headers.add(name, String(value[...].trimmed))
   }
 }

@@ -66,6 +66,13 @@ private typealias Response = HTTPTypes.HTTPResponse
     #expect(ClientRequest(Request(method: .get, scheme: "https", authority: authority, path: "/public")) == nil)
   }
 
+  @Test func `characters that join with a delimiter don't hide it`() {
+    for (host, path) in [("good.example\u{600}@evil.example", "/"), ("good.example", "/a#\u{301}b")] {
+      let request = Request(method: .get, scheme: "http", authority: host, path: path)
+      #expect(ClientRequest(request) == nil, "\(host)\(path)")
+    }
+  }
+
   @Test func `a path with a fragment is not converted`() {
     #expect(ClientRequest(Request(method: .get, scheme: "https", authority: "good.example", path: "/a#b")) == nil)
   }

@@ -24,6 +24,9 @@ package protocol ByteChannel: ByteSink {
   /// Tells the peer immediately that nothing more will be written. Call this only while no write is running, and then
   /// call ``endWriting(_:)``.
   func announceEnd()
+
+  /// Makes ``close()`` break the connection off instead of ending it, so that the peer can tell that bytes are missing.
+  func breakOffAtClose()
 }
 
 extension ByteChannel {
@@ -34,6 +37,8 @@ extension ByteChannel {
   package var hasInput: Bool { false }
   /// Does nothing by default, because `endWriting(_:)` also tells the peer.
   package func announceEnd() {}
+  /// Does nothing by default, because pipes can't be broken off.
+  package func breakOffAtClose() {}
 }
 
 /// The result of reading.

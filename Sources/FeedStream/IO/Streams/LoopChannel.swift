@@ -119,6 +119,10 @@ final class LoopChannel: LoopHandle, ByteChannel {
     clibuv_end_writing(handle)
   }
 
+  package func breakOffAtClose() {
+    if !isClosed { clibuv_reset_at_close(handle) }
+  }
+
   package func endWriting(_ done: @escaping (SystemError?) -> Void) {
     guard !isClosed else { return }
     whenEnded.append(done)
