@@ -12,9 +12,9 @@ import Foundation
 ///   not sent to a different origin (``HTTPRedirect``).
 /// - A URL from a redirect or a document is refused when it leads to a private network, unless that redirect or
 ///   document came from one (``HTTPRequest/origin``). The address is checked after the lookup, when connecting. If a
-///   proxy makes the connection, no address is checked.
-/// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as in libcurl, unless
-///   the client or the request sets a different one (``HTTPProxy``).
+///   proxy makes the connection, its addresses aren't checked.
+/// - Proxies come from the environment (``HTTPProxy/environment``), unless the client or the request sets a different
+///   one.
 /// - A request that cannot be repeated (``HTTPRequest/canBeRepeated``) is sent once, even if a reused connection turns
 ///   out to be closed.
 ///
@@ -68,6 +68,7 @@ public final class CurlHTTPClient: HTTPClient {
   private let multi: CurlMulti
   private let networkGuard: NetworkGuard
   private let configuration: Configuration
+  private let environment = ProxyVariables()
   let loop: EventLoop
   public var scheduler: (any LoopScheduler)? { loop }
   let deadlines: Deadlines
@@ -175,7 +176,10 @@ extension CurlHTTPClient {
   }
 
   private func run(_ exchange: HTTPExchange) {
-    guard let transfer = spare.popLast() ?? CurlTransfer(configuration, sockets: multi.sockets, networkGuard) else {
+    guard
+      let transfer = spare.popLast()
+        ?? CurlTransfer(configuration, environment, sockets: multi.sockets, networkGuard)
+    else {
       release(exchange.host)
       return exchange.fail(.resources, "out of memory")
     }
