@@ -115,7 +115,7 @@ class HTTPExchange {
     guard request.followsRedirects, (300..<400).contains(response.status) else { return false }
     let redirect: HTTPRedirect?
     do throws(HTTPRedirect.Refusal) {
-      redirect = try HTTPRedirect(response.status, response.headers["Location"], of: request)
+      next = try request.redirected(by: response, after: redirects.count, atMost: limit)
     } catch {
       fail(error.kind, error.cause)
       return true
@@ -125,15 +125,10 @@ class HTTPExchange {
       fail(.tooManyRedirects(limit: limit))
       return true
     }
-    redirects.append(redirect)
-    request = request.following(redirect, isPrivate: response.isPrivate)
+    request = next.request
     address = request.url.absoluteString
     address.makeContiguousUTF8()
     host = address.hostKey
-    guard request.body?.canBeSent ?? true else {
-      fail(.body, "status \(response.status) requires sending the body again, but it can be read only once")
-      return true
-    }
     send()
     return true
   }
