@@ -163,6 +163,12 @@ extension CurlHTTPClient {
   /// Continues reading from the connection of a paused transfer, or sending its body.
   func resume(_ transfer: CurlTransfer) { multi.resume(transfer, paused: transfer.paused) }
 
+  /// Follows a redirect whose body has not arrived in time.
+  func endRedirect(_ transfer: CurlTransfer) {
+    multi.remove(transfer)
+    isDone(transfer, CURLE_OK)
+  }
+
   private func deliverArrivals() {
     if !uploads.isEmpty {
       let uploads = self.uploads

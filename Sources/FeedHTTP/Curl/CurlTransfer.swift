@@ -139,13 +139,18 @@ final class CurlTransfer {
       exchange?.hasConsent = reader.hasConsented
       return false
     }
+    if reader.isRedirect {
+      // This connection can't be reused, so there is no reason to read the body.
+      if reader.endsWithConnection { return false }
+      exchange?.skipBody()
+    }
     if reader.endsWithConnection, connection == nil { expectEnd() }
     return true
   }
 
   /// Observes the end of the connection if that is also the end of the body.
   private func expectEnd() {
-    guard exchange?.isSecure == true, !reader.isRedirect else { return }
+    guard exchange?.isSecure == true else { return }
     isConnectionEnded = false
     connection = sockets.endings.expect(self)
   }
