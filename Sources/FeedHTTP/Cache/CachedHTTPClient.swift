@@ -69,8 +69,8 @@ public final class CachedHTTPClient: HTTPClient {
   /// **Demand:** as without a cache. **Completion:** follows once the response is stored. **Failure:** as without a
   /// cache. **Cancellation:** the request continues if other subscribers are waiting for it.
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    guard request.method == .get, request.body == nil else { return pass(request) }
-    return AnyPublisher(CachedGet(client: self, request: request))
+    guard request.method == .get, request.body == nil else { return pass(request, upstream.get(request)) }
+    return AnyPublisher(Pulled("HTTP") { CacheExchange(self, request) })
   }
 
   /// Gets the resource at a URL. The body is delivered as it arrives if the request bypasses the cache (`no-store`, or
@@ -125,21 +125,6 @@ public final class CachedHTTPClient: HTTPClient {
     guard flights[request.sharingKey] == nil else { return }
     let flight = CacheFlight(self, request, stored: stored, isShared: true, isInBackground: true)
     flight.start()
-  }
-}
-
-/// The publisher of one response.
-private struct CachedGet: Publisher {
-  typealias Output = HTTPResponse
-  typealias Failure = HTTPError
-
-  let client: CachedHTTPClient
-  let request: HTTPRequest
-
-  var _deliversAtHome: Bool { true }
-
-  func receive<S: Subscriber>(subscriber: S) where S.Input == HTTPResponse, S.Failure == HTTPError {
-    PullSubscription("HTTP", subscriber, CacheExchange(client, request)).begin()
   }
 }
 

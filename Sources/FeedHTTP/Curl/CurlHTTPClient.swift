@@ -120,7 +120,7 @@ public final class CurlHTTPClient: HTTPClient {
 
   /// Sends a request, and reports its progress up to ten times per second, when the progress has changed.
   public func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError> {
-    AnyPublisher(HTTPEvents(client: self, request: request))
+    AnyPublisher(Pulled("HTTP") { ProgressWatch(self, request) })
   }
 
   /// The progress of the running requests; requests that are waiting their turn are not included.
