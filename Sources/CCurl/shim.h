@@ -3,7 +3,6 @@
 
 #include <curl/curl.h>
 #include "codecs.h"
-#include "tls.h"
 
 // Swift can't call variadic C functions, so there is one function for each type of argument.
 

@@ -2,7 +2,9 @@ public import Foundation
 
 /// The route of a request to its host.
 public enum HTTPProxy: Sendable, Hashable {
-  /// The proxies set in the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`).
+  /// The proxies that the environment sets when the client is created: `http_proxy`, `https_proxy` and `all_proxy`,
+  /// except for the hosts and networks in `no_proxy`. As in curl, an empty variable counts as unset, and names in upper
+  /// case work, too, except for `HTTP_PROXY`.
   case environment
   /// A direct connection, without a proxy.
   case none
@@ -10,10 +12,10 @@ public enum HTTPProxy: Sendable, Hashable {
   /// it requires them. `no_proxy` is ignored.
   case url(URL)
 
-  /// The value of `CURLOPT_PROXY`; `nil` for the environment's.
-  var address: String? {
+  /// The value of `CURLOPT_PROXY` for a request to `url`; empty for a direct connection.
+  func address(for url: URL, in environment: ProxyVariables) -> String {
     switch self {
-    case .environment: nil
+    case .environment: environment.address(for: url)
     case .none: ""
     case .url(let url): url.absoluteString
     }

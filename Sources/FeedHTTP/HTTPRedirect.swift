@@ -37,7 +37,7 @@ extension HTTPRedirect {
   }
 
   /// The redirect in a response to `request`; `nil` if it isn't one.
-  package init?(_ status: Int, _ location: String?, of request: HTTPRequest) throws(Refusal) {
+  fileprivate init?(_ status: Int, _ location: String?, of request: HTTPRequest) throws(Refusal) {
     guard [301, 302, 303, 307, 308].contains(status), let location, !location.isEmpty else { return nil }
     guard let target = Self.target(location, from: request.url), let scheme = target.scheme?.lowercased(),
       scheme == "http" || scheme == "https", target.host()?.isEmpty == false
@@ -88,10 +88,33 @@ extension HTTPRedirect {
 }
 
 extension HTTPRequest {
+  /// The redirect in a response to this request and the request that follows it; `nil` if the response isn't a redirect
+  /// or isn't to be followed.
+  ///
+  /// - Parameters:
+  ///   - count: the number of redirects that were followed before.
+  ///   - limit: the maximum number of redirects.
+  package func redirected(
+    by response: some RedirectingResponse, after count: Int, atMost limit: Int
+  ) throws(HTTPRedirect.Refusal) -> (redirect: HTTPRedirect, request: HTTPRequest)? {
+    // The status rules most responses out, and reading the header takes longer.
+    guard followsRedirects, 300..<400 ~= response.status,
+      let redirect = try HTTPRedirect(response.status, response.headers["Location"], of: self)
+    else { return nil }
+    guard count < limit else { throw HTTPRedirect.Refusal(kind: .tooManyRedirects(limit: limit), cause: "") }
+    let next = following(redirect, isPrivate: response.isPrivate)
+    guard next.body?.canBeSent ?? true else {
+      throw HTTPRedirect.Refusal(
+        kind: .body,
+        cause: "status \(redirect.status) requires sending the body again, but it can be read only once")
+    }
+    return (redirect, next)
+  }
+
   /// The request that follows when this one is redirected.
   ///
   /// - Parameter isPrivate: true if the redirect came from a private network; `nil` if that is unknown.
-  package func following(_ redirect: HTTPRedirect, isPrivate: Bool?) -> HTTPRequest {
+  private func following(_ redirect: HTTPRedirect, isPrivate: Bool?) -> HTTPRequest {
     var next = self
     if redirect.status == 303 ? method != .head : redirect.status < 303 && method == .post { next.becomeGet() }
     next.url = redirect.to

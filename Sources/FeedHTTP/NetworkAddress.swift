@@ -80,6 +80,19 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
     return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
+  /// True if the address is `network`, or one of the network's addresses, as in `10.0.0.0/8`.
+  func isIn(_ network: String) -> Bool {
+    let parts = network.split(separator: "/", maxSplits: 1)
+    guard let first = parts.first, let base = NetworkAddress(String(first)), base.isVersion4 == isVersion4 else {
+      return false
+    }
+    guard parts.count == 2 else { return self == base }
+    guard let bits = Int(parts[1]), (0...(isVersion4 ? 32 : 128)).contains(bits) else { return false }
+    // Shifting by 64 or more yields 0, as it should.
+    if isVersion4 { return (low ^ base.low) >> (32 - bits) == 0 }
+    return (high ^ base.high) >> (64 - min(bits, 64)) == 0 && (low ^ base.low) >> (64 - max(bits - 64, 0)) == 0
+  }
+
   /// True if no public server can have the address: it belongs to this machine, the machine's links or networks, or is
   /// reserved (RFC 6890 and the registries that it set up). An IPv6 address that represents an IPv4 address is treated
   /// as that IPv4 address.

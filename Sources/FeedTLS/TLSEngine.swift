@@ -14,8 +14,10 @@ final class TLSEngine {
   /// The ciphertext to send.
   private(set) var output: [Chunk] = []
   private(set) var outputCount = 0
-  /// True after a failed call. After that, no other call is allowed.
-  private(set) var hasFailed = false
+  /// The reason why a call failed. After that, no other call is allowed.
+  private var failure: TLSError?
+  /// True after a failed call.
+  var hasFailed: Bool { failure != nil }
   private(set) var hasSaidGoodbye = false
   /// The certificate that the peer presented, and the first invalid certificate in its chain.
   private var refusal: (shown: Certificate, at: Certificate)?
@@ -106,7 +108,7 @@ final class TLSEngine {
 
   /// The plaintext of the received bytes, at most 64 KiB.
   func read() -> Step<Chunk> {
-    guard !hasFailed else { return .failed(.protocolViolation(reason: "an earlier operation failed")) }
+    if let failure { return .failed(failure) }
     // As much as the received bytes can contain, plus a record whose beginning was received earlier.
     let capacity = min(input.count + Int(SSL_pending(ssl)) + 17 * 1024, 64 * 1024)
     var stop: Step<Chunk>?
@@ -155,8 +157,9 @@ final class TLSEngine {
     case SSL_ERROR_WANT_READ: return .wantsInput
     case SSL_ERROR_ZERO_RETURN: return .ended
     default:
-      hasFailed = true
-      return .failed(reason(host))
+      let reason = reason(host)
+      failure = reason
+      return .failed(reason)
     }
   }
 

@@ -158,26 +158,36 @@ import Testing
     }
   }
 
-  @Test func `a byte changed in transit fails the connection`() throws {
+  /// In the second case, the changed record arrives together with one that is unchanged.
+  @Test(arguments: [(10_000, 0), (20_000, 16_384)])
+  func `a byte changed in transit fails the connection`(sent: Int, received: Int) throws {
     try withVirtualTime { time in
-      // A server, and an attacker on the way to it who changes the last byte of a long chunk.
+      time.network.link.segment = 64 << 10
+      // A server, and an attacker on the way to it who changes the last byte of what is sent.
       let front = SocketAddress.internet("10.0.0.2", port: 443)
       let listener = try Listener(at: Pair.place, on: time)
       let server = try papers.server()
       var error: SystemError?
+      var (secured, count): (Connection?, Int) = (nil, 0)
       let serving = listener.connections.secured(by: server, on: time)
         .flatMap { connection in
-          connection.bytes.catch {
+          secured = connection
+          return connection.bytes.catch {
             error = $0
             return Empty<Chunk, Never>()
           }
         }
-        .sink { _ in }
+        .sink { count += $0.count }
       let middle = try Listener(at: front, on: time)
       let relaying = middle.connections.flatMap { outside in
         Connection.connect(to: Pair.place, on: time).eraseFailureType().flatMap { inside in
-          outside.bytes
-            .map { $0.count < 9_000 ? $0 : Chunk(joining: [$0.dropLast(), [$0.last! ^ 1]]) }
+          var held = Chunk()
+          return outside.bytes
+            .compactMap { chunk -> Chunk? in
+              guard chunk.count >= 9_000 || !held.isEmpty else { return chunk }
+              held = Chunk(joining: [held, chunk])
+              return held.count < sent ? nil : Chunk(joining: [held.dropLast(), [held.last! ^ 1]])
+            }
             .write(to: inside).merge(with: inside.bytes.write(to: outside)).eraseFailureType()
         }
         .catch { _ in Empty<Never, Never>() }
@@ -190,8 +200,10 @@ import Testing
       time.advance(by: .seconds(1))
       let connection = try #require(connecting.values.first)
       let reading = Outcome(connection.bytes)
-      let writing = try send([Chunk(repeatElement(1, count: 10_000))], to: connection)
+      let writing = try send([Chunk(repeatElement(1, count: sent))], to: connection)
       time.advance(by: .seconds(1))
+      #expect(count == received)
+      #expect(secured?.tlsFailure.map { "\($0)".contains("bad record mac") } == true)
       #expect(writing.isFinished && error?.name == "EPROTO")
       #expect(connection.tlsFailure == .refused(reason: "bad record mac") && reading.error?.name == "EPROTO")
       for subscription in [serving, relaying] { subscription.cancel() }

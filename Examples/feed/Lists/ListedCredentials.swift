@@ -20,11 +20,11 @@ extension RequestOptions {
 /// A client with the credentials in a list: each feed's fields are sent only with requests for that feed.
 struct ListedHTTPClient: HTTPClient {
   private let client: any HTTPClient
-  private let clients: [URL: HeadedHTTPClient]
+  private let clients: [URL: AdjustedHTTPClient]
 
   init(_ client: any HTTPClient, _ feeds: [SubscribedFeed]) {
     self.client = client
-    var clients: [URL: HeadedHTTPClient] = [:]
+    var clients: [URL: AdjustedHTTPClient] = [:]
     for feed in feeds {
       let headers = RequestOptions(of: feed).headers(for: feed.address)
       if !headers.isEmpty { clients[feed.address] = client.sending(headers, to: feed.address) }

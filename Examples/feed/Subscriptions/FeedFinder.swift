@@ -49,7 +49,7 @@ struct FeedFinder {
   }
 
   private func feed(
-    at address: URL, namedBy origin: URL, _ client: HeadedHTTPClient
+    at address: URL, namedBy origin: URL, _ client: AdjustedHTTPClient
   ) -> AnyPublisher<Found, RemoteFeedError> {
     // The same steps as in a load, so that a load finds the same items.
     var requests = FeedRequests(of: address, client: client, on: session.loop, options: options)

@@ -153,10 +153,10 @@ final class CacheExchange: PullSource {
   /// - Parameter isLast: true when nothing remains to be stored.
   private func answer(_ response: HTTPResponse, isLast: Bool) {
     do throws(HTTPRedirect.Refusal) {
-      if request.followsRedirects,
-        let redirect = try HTTPRedirect(response.status, response.headers["Location"], of: request)
-      {
-        return follow(redirect, isPrivate: response.isPrivate)
+      let limit = client.options.maxRedirects
+      if let next = try request.redirected(by: response, after: redirects.count, atMost: limit) {
+        redirects.append(next.redirect)
+        return follow(next.request)
       }
     } catch {
       return fail(error.kind, error.cause)
@@ -168,14 +168,10 @@ final class CacheExchange: PullSource {
     if isLast { complete(.finished) }
   }
 
-  private func follow(_ redirect: HTTPRedirect, isPrivate: Bool?) {
+  private func follow(_ next: HTTPRequest) {
     leave()
-    guard redirects.count < client.options.maxRedirects else {
-      return fail(.tooManyRedirects(limit: client.options.maxRedirects))
-    }
-    redirects.append(redirect)
     let timeout = request.timeout
-    request = request.following(redirect, isPrivate: isPrivate)
+    request = next
     let passed = max(0, client.now().timeIntervalSince(began ?? client.now()))
     began = client.now()
     request.timeout = max(.milliseconds(1), timeout - .nanoseconds(Int(min(passed, 1e9) * 1e9)))

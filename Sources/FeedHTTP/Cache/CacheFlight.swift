@@ -35,6 +35,7 @@ final class CacheFlight {
   private var requested: Date
   /// True until the response arrives.
   private(set) var isPending = true
+  private var isOutdated = false
 
   init(
     _ client: CachedHTTPClient, _ request: CacheRequest, stored: HTTPStoredResponse?, isShared: Bool,
@@ -62,14 +63,31 @@ final class CacheFlight {
   }
 
   func start() {
+    client.running[ObjectIdentifier(self)] = self
     if isShared { client.flights[request.sharingKey] = self }
     ask(validating: stored)
+  }
+
+  /// The key of the stored responses that this flight changes.
+  var key: String { request.key }
+
+  /// Called when another request has changed the resource: the response may be older than the change, so it is only
+  /// delivered to the subscribers that are waiting for it.
+  func becomeOutdated() {
+    isOutdated = true
+    land()
+  }
+
+  /// Lets no other subscriber join.
+  private func land() {
+    if client.flights[request.sharingKey] === self { client.flights[request.sharingKey] = nil }
   }
 
   private func end() {
     isPending = false
     steps.cancel()
-    if client.flights[request.sharingKey] === self { client.flights[request.sharingKey] = nil }
+    land()
+    client.running[ObjectIdentifier(self)] = nil
   }
 
   // MARK: Requesting
@@ -102,7 +120,7 @@ final class CacheFlight {
       // The response may have been stored before its server moved to a private network.
       if response.isPrivate == true { head.selectors[CacheRequest.privateNetwork] = .some("own") }
       client.report(.validated, request.request)
-      return renew(HTTPStoredResponse(head: head, body: compared.body))
+      return renew(compared, to: head)
     }
     if [500, 502, 503, 504].contains(response.status), useStored(at: received, false, "status \(response.status)") {
       return
@@ -123,14 +141,16 @@ final class CacheFlight {
     deliver(Outcome(result: .success(response), stored: stored), .save(stored))
   }
 
-  private func renew(_ renewed: HTTPStoredResponse) {
-    let head = renewed.head
+  private func renew(_ compared: HTTPStoredResponse, to head: HTTPStoredResponse.Head) {
+    let renewed = HTTPStoredResponse(head: head, body: compared.body)
     // The renewed header may forbid uses that the old one allowed.
     let mayBeKept =
       request.head(
         of: head.status, head.headers, from: head.url, requested: head.requested, received: head.received) != nil
     let outcome = Outcome(result: .success(renewed.validated), stored: mayBeKept ? renewed : nil)
-    deliver(outcome, mayBeKept ? .freshen(head) : .remove)
+    // The request may select other stored responses, too, and another process may have replaced this one.
+    let (received, headers) = (compared.head.received, compared.head.headers)
+    deliver(outcome, mayBeKept ? .freshen(head) : .remove) { $0.received == received && $0.headers == headers }
   }
 
   private func fail(_ error: HTTPError) {
@@ -157,10 +177,16 @@ final class CacheFlight {
 
   // MARK: Responding
 
-  private func deliver(_ outcome: Outcome, _ change: HTTPCacheChange?) {
+  /// - Parameter isMeant: chooses the responses to change among those that the request selects.
+  private func deliver(
+    _ outcome: Outcome, _ change: HTTPCacheChange?,
+    where isMeant: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool = { _ in true }
+  ) {
     isPending = false
-    if let change, hasStore {
-      steps.take(client.store.change(request.key, where: request.selection, to: change)) { [self] result in
+    if let change, hasStore, !isOutdated {
+      let selection = request.selection
+      let chosen: @Sendable (HTTPStoredResponse.Head) -> Bool = { selection($0) && isMeant($0) }
+      steps.take(client.store.change(request.key, where: chosen, to: change)) { [self] result in
         if case .failure(let error) = result { client.report(.storeFailed(error), request.request) }
         isStored = true
         finish()

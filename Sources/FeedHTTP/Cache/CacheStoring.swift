@@ -42,8 +42,10 @@ extension CacheRequest {
   func validating(_ stored: HTTPStoredResponse.Head) -> HTTPRequest? {
     var conditional = request
     for (condition, name) in [("If-None-Match", "ETag"), ("If-Modified-Since", "Last-Modified")] {
-      // A validator that isn't UTF-8 could not be sent back unchanged.
-      guard let validator = stored.headers[name], !validator.isEmpty, !validator.contains("\u{FFFD}") else { continue }
+      // A validator that isn't UTF-8 could not be sent back unchanged, and one with control characters not at all.
+      guard let validator = stored.headers[name], !validator.isEmpty, validator.utf8.count <= 4096,
+        HTTPSyntax.isValue(validator), !validator.contains("\u{FFFD}")
+      else { continue }
       conditional.headers.append(HTTPRequest.Header(name: condition, value: validator))
     }
     return conditional.headers.count > request.headers.count ? conditional : nil
@@ -71,6 +73,8 @@ extension CacheRequest {
     head.headers = kept
     head.requested = requested
     head.received = received
+    // The response also depends on the fields that the 304 names. The stored response is the one for this request's.
+    head.selectors.merge(selectors(for: kept) ?? [:]) { old, _ in old }
     return head
   }
 

@@ -17,11 +17,11 @@ extension HTTPClient {
   /// - **Errors**: with `stale-if-error`, a stale response replaces 500, 502, 503, 504 and network failures; without
   ///   it, a stale response replaces only network failures. `no-cache` and `must-revalidate` forbid both: when no
   ///   network is available, a request for such a response gets status 504 (RFC 9111, section 5.2.2.2).
-  /// - **Requests** with `no-store` bypass the cache. A request for a single part of a body (`Range`, `If-Range`) is
-  ///   served from a fresh response that is stored whole. Other requests for parts bypass the cache, and parts are
-  ///   never stored. Requests with their own conditions are evaluated against a fresh response if there is one, and are
-  ///   otherwise passed on; their whole responses are stored. `only-if-cached` without a usable response gets status
-  ///   504 without a request.
+  /// - **Requests** with `no-store` bypass the cache, so their bodies can be streamed. A request for a single part of a
+  ///   body (`Range`, `If-Range`) is served from a fresh response that is stored whole. Other requests for parts bypass
+  ///   the cache, and parts are never stored. Requests with their own conditions are evaluated against a fresh response
+  ///   if there is one, and are otherwise passed on; their whole responses are stored. `only-if-cached` without a
+  ///   usable response gets status 504 without a request.
   /// - **Methods other than GET**, and requests with a body, bypass the cache. If a request that may change something
   ///   succeeds, the responses stored for its URL are removed, and so are those for any URLs of the same origin that
   ///   its response refers to (section 4.4).
@@ -50,6 +50,8 @@ public final class CachedHTTPClient: HTTPClient {
   let now: () -> Date
   /// The flights that other requests may wait for.
   @exclusivity(unchecked) var flights: [String: CacheFlight] = [:]
+  /// All flights.
+  @exclusivity(unchecked) var running: [ObjectIdentifier: CacheFlight] = [:]
 
   public var scheduler: (any LoopScheduler)? { upstream.scheduler }
 
@@ -67,29 +69,48 @@ public final class CachedHTTPClient: HTTPClient {
   /// **Demand:** as without a cache. **Completion:** follows once the response is stored. **Failure:** as without a
   /// cache. **Cancellation:** the request continues if other subscribers are waiting for it.
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    guard request.method == .get, request.body == nil else { return pass(request) }
-    return AnyPublisher(CachedGet(client: self, request: request))
+    guard request.method == .get, request.body == nil else { return pass(request, upstream.get(request)) }
+    return AnyPublisher(Pulled("HTTP") { CacheExchange(self, request) })
   }
 
-  /// Sends a request that isn't cached, and removes stored responses that it may have changed.
-  private func pass(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    guard !request.method.isSafe else { return upstream.get(request) }
-    return upstream.get(request)
-      .flatMap { [self] response -> AnyPublisher<HTTPResponse, HTTPError> in
+  /// Gets the resource at a URL. The body is delivered as it arrives if the request bypasses the cache (`no-store`, or
+  /// a method other than GET), and otherwise when it is complete.
+  public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
+    guard request.method == .get, request.body == nil else { return pass(request, upstream.open(request)) }
+    let demands = CacheRequest(request)
+    guard demands.mayNotStore, !demands.isOnlyIfCached else {
+      return get(request).map(StreamingResponse.init).eraseToAnyPublisher()
+    }
+    return upstream.open(request)
+      .handleEvents(receiveSubscription: { [self] _ in report(.bypassed, request) })
+      .eraseToAnyPublisher()
+  }
+
+  /// Delivers the response to a request that isn't cached, and removes stored responses that the request may have
+  /// changed.
+  private func pass<Response: RedirectingResponse>(
+    _ request: HTTPRequest, _ responses: AnyPublisher<Response, HTTPError>
+  ) -> AnyPublisher<Response, HTTPError> {
+    guard !request.method.isSafe else { return responses }
+    return
+      responses
+      .flatMap { [self] response -> AnyPublisher<Response, HTTPError> in
         let answer = Just(response).setFailureType(to: HTTPError.self)
         guard 200..<400 ~= response.status else { return answer.eraseToAnyPublisher() }
         let named = ["Location", "Content-Location"].compactMap { response.headers[$0] }
           .compactMap { URL(string: $0, relativeTo: response.url)?.absoluteURL }
           .filter { $0.hasSameOrigin(as: response.url) }
-        let removals = ([request.url, response.url] + named).map { url in
-          store.change(CacheRequest.key(url), where: { _ in true }, to: .remove)
+        let keys = ([request.url, response.url] + named).map(CacheRequest.key)
+        for flight in running.values where keys.contains(flight.key) { flight.becomeOutdated() }
+        let removals = keys.map { key in
+          store.change(key, where: { _ in true }, to: .remove)
             .catch { [self] error in
               report(.storeFailed(error), request)
               return Empty<Never, Never>()
             }
         }
         return removals.publisher.flatMap(maxPublishers: .max(1)) { $0 }
-          .setOutputType(to: HTTPResponse.self).setFailureType(to: HTTPError.self)
+          .setOutputType(to: Response.self).setFailureType(to: HTTPError.self)
           .append(answer).eraseToAnyPublisher()
       }
       .eraseToAnyPublisher()
@@ -104,21 +125,6 @@ public final class CachedHTTPClient: HTTPClient {
     guard flights[request.sharingKey] == nil else { return }
     let flight = CacheFlight(self, request, stored: stored, isShared: true, isInBackground: true)
     flight.start()
-  }
-}
-
-/// The publisher of one response.
-private struct CachedGet: Publisher {
-  typealias Output = HTTPResponse
-  typealias Failure = HTTPError
-
-  let client: CachedHTTPClient
-  let request: HTTPRequest
-
-  var _deliversAtHome: Bool { true }
-
-  func receive<S: Subscriber>(subscriber: S) where S.Input == HTTPResponse, S.Failure == HTTPError {
-    PullSubscription("HTTP", subscriber, CacheExchange(client, request)).begin()
   }
 }
 

@@ -30,16 +30,6 @@ public struct CookieHTTPClient: HTTPClient {
     hop(request, []) { [client] in client.open($0) }
   }
 
-  private static func redirect(
-    _ status: Int, _ headers: HTTPHeaders, _ request: HTTPRequest
-  ) -> Result<HTTPRedirect?, HTTPError> {
-    do throws(HTTPRedirect.Refusal) {
-      return .success(try HTTPRedirect(status, headers["Location"], of: request))
-    } catch {
-      return .failure(HTTPError(error.kind, host: request.url.hostAndPort, cause: error.cause))
-    }
-  }
-
   private func hop<Response: RedirectingResponse>(
     _ request: HTTPRequest, _ redirects: [HTTPRedirect],
     _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>
@@ -55,21 +45,16 @@ public struct CookieHTTPClient: HTTPClient {
     }
     .flatMap { [jar, maxRedirects] response -> AnyPublisher<Response, HTTPError> in
       var response = response
-      func fail(_ kind: HTTPError.Kind, _ cause: String = "") -> AnyPublisher<Response, HTTPError> {
-        Fail(error: HTTPError(kind, host: request.url.hostAndPort, cause: cause)).eraseToAnyPublisher()
-      }
       jar.store(response.headers, from: response.url)
       response.redirects = redirects + response.redirects
-      switch request.followsRedirects ? Self.redirect(response.status, response.headers, request) : .success(nil) {
-      case .success(nil): return Just(response).setFailureType(to: HTTPError.self).eraseToAnyPublisher()
-      case .failure(let error): return Fail(error: error).eraseToAnyPublisher()
-      case .success(let redirect?):
-        guard redirects.count < maxRedirects else { return fail(.tooManyRedirects(limit: maxRedirects)) }
-        let next = request.following(redirect, isPrivate: response.isPrivate)
-        guard next.body?.canBeSent ?? true else {
-          return fail(.body, "status \(redirect.status) requires sending the body again, but it can be read only once")
+      do throws(HTTPRedirect.Refusal) {
+        guard let next = try request.redirected(by: response, after: redirects.count, atMost: maxRedirects) else {
+          return Just(response).setFailureType(to: HTTPError.self).eraseToAnyPublisher()
         }
-        return hop(next, redirects + [redirect], send)
+        return hop(next.request, redirects + [next.redirect], send)
+      } catch {
+        return Fail(error: HTTPError(error.kind, host: request.url.hostAndPort, cause: error.cause))
+          .eraseToAnyPublisher()
       }
     }
     .eraseToAnyPublisher()

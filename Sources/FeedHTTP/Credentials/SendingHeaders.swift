@@ -1,4 +1,3 @@
-public import FeedStream
 public import Foundation
 
 extension HTTPClient {
@@ -7,33 +6,11 @@ extension HTTPClient {
   /// has a field of the same name, it keeps its own.
   ///
   ///     client.sending([credentials.header], to: feed)
-  public func sending(_ headers: [HTTPRequest.Header], to origin: URL) -> HeadedHTTPClient {
-    HeadedHTTPClient(client: self, headers: headers, origin: origin)
-  }
-}
-
-/// A client that adds header fields: see ``HTTPClient/sending(_:to:)``.
-public struct HeadedHTTPClient: HTTPClient {
-  let client: any HTTPClient
-  let headers: [HTTPRequest.Header]
-  let origin: URL
-
-  public var scheduler: (any LoopScheduler)? { client.scheduler }
-
-  public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> { client.get(headed(request)) }
-
-  public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
-    client.open(headed(request))
-  }
-
-  public func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError> {
-    client.events(for: headed(request))
-  }
-
-  func headed(_ request: HTTPRequest) -> HTTPRequest {
-    guard !headers.isEmpty, request.url.hasSameOrigin(as: origin) else { return request }
-    var request = request
-    request.headers += headers.filter { !request.has($0.name) }
-    return request
+  public func sending(_ headers: [HTTPRequest.Header], to origin: URL) -> AdjustedHTTPClient {
+    adjusting { request in
+      guard request.url.hasSameOrigin(as: origin) else { return }
+      let others = headers.filter { !request.has($0.name) }
+      request.headers += others
+    }
   }
 }

@@ -17,11 +17,15 @@ final class BodyStream {
   static let window = 256 << 10
   /// The number of bytes that are decoded for one chunk.
   private static let decodedBytes = 64 << 10
+  /// The number of small pieces' bytes that are joined.
+  private static let joinedBytes = 16 << 10
 
   /// True while the connection is not read because ``window`` is full.
   var isPaused = false
   @exclusivity(unchecked)  // Here and below: changed for every request, on one thread.
   private var pieces: [Chunk] = []
+  /// The bytes after `pieces`. A server may send them one by one, so they are joined while others wait.
+  @exclusivity(unchecked) private var tail: [UInt8] = []
   @exclusivity(unchecked) private var waiting = 0
   @exclusivity(unchecked) private var decoder: (any ContentDecoder)?
   private var coding = ""
@@ -46,6 +50,7 @@ final class BodyStream {
 
   func discard() {
     pieces = []
+    tail = []
     waiting = 0
     decoder = nil
     holdsMore = false
@@ -56,7 +61,7 @@ final class BodyStream {
   var isFull: Bool { waiting >= Self.window }
 
   /// True when everything that has arrived has been delivered.
-  var isDrained: Bool { pieces.isEmpty && !holdsMore }
+  var isDrained: Bool { waiting == 0 && !holdsMore }
 
   /// The error to report if the body ends now; `nil` if it is complete.
   var problemAtEnd: (HTTPError.Kind, cause: String)? {
@@ -72,24 +77,41 @@ final class BodyStream {
       count += bytes.count
       guard count <= limit else { return false }
     }
-    pieces.append(Chunk(copying: bytes))
+    if tail.count + bytes.count > Self.joinedBytes { cutTail() }
+    if waiting == 0 || tail.isEmpty && bytes.count >= Self.joinedBytes {
+      pieces.append(Chunk(copying: bytes))
+    } else {
+      tail.append(contentsOf: bytes)
+    }
     waiting += bytes.count
     return true
+  }
+
+  /// Moves `tail` to `pieces`.
+  private func cutTail() {
+    guard !tail.isEmpty else { return }
+    pieces.append(Chunk(tail))
+    tail.removeAll(keepingCapacity: true)
+  }
+
+  /// The first waiting bytes, which stay in `pieces`.
+  private func first() -> Chunk? {
+    if pieces.isEmpty { cutTail() }
+    return pieces.first
   }
 
   /// The next bytes for the reader.
   func next() -> Next {
     if let decoder { return decoded(by: decoder) }
-    guard let piece = pieces.first else { return .nothing }
-    pieces.removeFirst()
-    waiting -= piece.count
+    guard let piece = first() else { return .nothing }
+    drop(piece.count)
     return .chunk(piece)
   }
 
   private func decoded(by decoder: any ContentDecoder) -> Next {
     if room.isEmpty { room = Array(repeating: 0, count: Self.decodedBytes) }
     var filled = 0
-    while filled < room.count, let piece = pieces.first ?? (holdsMore ? Chunk() : nil) {
+    while filled < room.count, let piece = first() ?? (holdsMore ? Chunk() : nil) {
       let step = piece.withUnsafeBytes { input in
         room.withUnsafeMutableBytes { room in
           decoder.decode(input, into: UnsafeMutableRawBufferPointer(rebasing: room[filled...]))

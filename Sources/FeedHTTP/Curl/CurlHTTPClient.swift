@@ -12,9 +12,9 @@ import Foundation
 ///   not sent to a different origin (``HTTPRedirect``).
 /// - A URL from a redirect or a document is refused when it leads to a private network, unless that redirect or
 ///   document came from one (``HTTPRequest/origin``). The address is checked after the lookup, when connecting. If a
-///   proxy makes the connection, no address is checked.
-/// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as in libcurl, unless
-///   the client or the request sets a different one (``HTTPProxy``).
+///   proxy makes the connection, its addresses aren't checked.
+/// - Proxies come from the environment (``HTTPProxy/environment``), unless the client or the request sets a different
+///   one.
 /// - A request that cannot be repeated (``HTTPRequest/canBeRepeated``) is sent once, even if a reused connection turns
 ///   out to be closed.
 ///
@@ -68,6 +68,7 @@ public final class CurlHTTPClient: HTTPClient {
   private let multi: CurlMulti
   private let networkGuard: NetworkGuard
   private let configuration: Configuration
+  private let environment = ProxyVariables()
   let loop: EventLoop
   public var scheduler: (any LoopScheduler)? { loop }
   let deadlines: Deadlines
@@ -119,7 +120,7 @@ public final class CurlHTTPClient: HTTPClient {
 
   /// Sends a request, and reports its progress up to ten times per second, when the progress has changed.
   public func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError> {
-    AnyPublisher(HTTPEvents(client: self, request: request))
+    AnyPublisher(Pulled("HTTP") { ProgressWatch(self, request) })
   }
 
   /// The progress of the running requests; requests that are waiting their turn are not included.
@@ -162,6 +163,12 @@ extension CurlHTTPClient {
   /// Continues reading from the connection of a paused transfer, or sending its body.
   func resume(_ transfer: CurlTransfer) { multi.resume(transfer, paused: transfer.paused) }
 
+  /// Follows a redirect whose body has not arrived in time.
+  func endRedirect(_ transfer: CurlTransfer) {
+    multi.remove(transfer)
+    isDone(transfer, CURLE_OK)
+  }
+
   private func deliverArrivals() {
     if !uploads.isEmpty {
       let uploads = self.uploads
@@ -175,7 +182,10 @@ extension CurlHTTPClient {
   }
 
   private func run(_ exchange: HTTPExchange) {
-    guard let transfer = spare.popLast() ?? CurlTransfer(configuration, sockets: multi.sockets, networkGuard) else {
+    guard
+      let transfer = spare.popLast()
+        ?? CurlTransfer(configuration, environment, sockets: multi.sockets, networkGuard)
+    else {
       release(exchange.host)
       return exchange.fail(.resources, "out of memory")
     }

@@ -38,16 +38,21 @@ final class CurlTransfer {
   /// True for GET without a body, which needs no further settings.
   var isPlain = true
   private let configuredProxy: HTTPProxy
-  private var proxy: HTTPProxy
-  /// True if there is no proxy.
-  private(set) var isDirect = true
+  private let environment: ProxyVariables
+  /// The proxy of the current request; empty if there is none.
+  private var proxy = ""
+  /// True if no proxy makes the connection.
+  var isDirect: Bool { proxy.isEmpty }
   /// The TLS connection whose closing marks the end of the body.
   private var connection: UnsafeMutableRawPointer?
   /// True if that connection ended with `close_notify`.
   private var isConnectionEnded = false
 
   /// - Returns: `nil` if there is no memory.
-  init?(_ configuration: CurlHTTPClient.Configuration, sockets: CurlSockets, _ networkGuard: NetworkGuard) {
+  init?(
+    _ configuration: CurlHTTPClient.Configuration, _ environment: ProxyVariables, sockets: CurlSockets,
+    _ networkGuard: NetworkGuard
+  ) {
     CurlLibrary.start()
     guard let easy = curl_easy_init() else { return nil }
     self.easy = easy
@@ -56,7 +61,7 @@ final class CurlTransfer {
     names = configuration.addresses
     signer = configuration.signer
     configuredProxy = configuration.proxy ?? (configuration.usesProxies ? .environment : .none)
-    proxy = configuredProxy
+    self.environment = environment
     reader = ResponseReader(
       maxHeaderBytes: configuration.maxHeaderBytes, maxHeaderLines: configuration.maxHeaderLines)
     sentence.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -123,6 +128,8 @@ final class CurlTransfer {
     }
     if let folder = configuration.certificateFolder { ccurl_set_pointer(easy, CURLOPT_CAPATH, folder) }
     setUpSending(this)
+    // libcurl itself must not look for proxies and exceptions in the environment.
+    ccurl_set_pointer(easy, CURLOPT_NOPROXY, "")
     apply(proxy)
   }
 
@@ -132,13 +139,18 @@ final class CurlTransfer {
       exchange?.hasConsent = reader.hasConsented
       return false
     }
+    if reader.isRedirect {
+      // This connection can't be reused, so there is no reason to read the body.
+      if reader.endsWithConnection { return false }
+      exchange?.skipBody()
+    }
     if reader.endsWithConnection, connection == nil { expectEnd() }
     return true
   }
 
   /// Observes the end of the connection if that is also the end of the body.
   private func expectEnd() {
-    guard exchange?.isSecure == true, !reader.isRedirect else { return }
+    guard exchange?.isSecure == true else { return }
     isConnectionEnded = false
     connection = sockets.endings.expect(self)
   }
@@ -195,42 +207,19 @@ final class CurlTransfer {
     return true
   }
 
-  /// Routes requests according to `proxy`.
-  private func apply(_ proxy: HTTPProxy) {
+  /// Sends requests through `proxy`, or directly if it is empty.
+  private func apply(_ proxy: String) {
     self.proxy = proxy
-    ccurl_set_pointer(easy, CURLOPT_PROXY, nil)
-    if let address = proxy.address { ccurl_set_pointer(easy, CURLOPT_PROXY, address) }
-    // Otherwise, libcurl looks for a proxy in the environment on each request.
-    if proxy == .environment, !Self.hasProxy { ccurl_set_pointer(easy, CURLOPT_PROXY, "") }
-    // `no_proxy` applies only to the environment's proxies.
-    ccurl_set_pointer(easy, CURLOPT_NOPROXY, proxy == .environment ? nil : "")
-    switch proxy {
-    case .environment:
-      isDirect = !Self.hasProxy
-      boundProxies(if: Self.hasProxy)
-    case .none: isDirect = true
-    case .url:
-      isDirect = false
-      boundProxies(if: true)
-    }
-  }
-
-  /// Limits the response that a proxy sends before it connects. libcurl (7.88) reads that response byte by byte,
-  /// without a limit, and doesn't return to the loop while more arrives.
-  private func boundProxies(if isThere: Bool) {
-    // The callback slows down every request, so it is set only if there is a proxy.
-    guard isThere else { return }
+    ccurl_set_pointer(easy, CURLOPT_PROXY, proxy)
+    // Limits the response that a proxy sends before it connects. libcurl (7.88) reads that response byte by byte,
+    // without a limit, and doesn't return to the loop while more arrives. The callback slows down every request, so it
+    // is set only if there is a proxy.
+    ccurl_set_long(easy, CURLOPT_NOPROGRESS, isDirect ? 1 : 0)
+    guard !isDirect else { return }
     ccurl_set_pointer(easy, CURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
     ccurl_set_progress(easy) { this, _, _, _, _ in
       Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue().isStuck ? 1 : 0
     }
-    ccurl_set_long(easy, CURLOPT_NOPROGRESS, 0)
-  }
-
-  /// True when the environment sets a proxy.
-  static var hasProxy: Bool {
-    ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-      .contains { (name: String) in getenv(name) != nil }
   }
 
   /// True if libcurl has taken more steps than any response needs without returning to the loop; called at every step.
@@ -260,7 +249,7 @@ extension CurlTransfer {
     lackedDescriptor = false
     hasOpenedSocket = false
     refused = nil
-    let proxy = request.proxy ?? configuredProxy
+    let proxy = (request.proxy ?? configuredProxy).address(for: request.url, in: environment)
     if proxy != self.proxy { apply(proxy) }
     (sends, wasKeptFromRepeating) = (0, false)
     let isGuarded = request.origin != nil && isDirect || !(request.isRepeatable ?? request.method.isIdempotent)

@@ -25,6 +25,10 @@ class HTTPExchange {
   @exclusivity(unchecked) var isStarved = false
   /// The index of this exchange in the client's ``Deadlines``; -1 without a deadline.
   @exclusivity(unchecked) var deadlinePlace = -1
+  /// The time at which the request's timeout has passed.
+  @exclusivity(unchecked) private var due = StreamInstant(nanoseconds: 0)
+  /// True if the deadline is that of a redirect's body.
+  @exclusivity(unchecked) private var isSkippingBody = false
   /// The request's body, while it is being sent.
   @exclusivity(unchecked) private(set) var upload: BodyUpload?
   /// The lookup of the body's length.
@@ -71,8 +75,24 @@ class HTTPExchange {
 
   final func begin() {
     if let problem = request.problem(at: address) { return fail(.invalidRequest, problem) }
+    due = client.loop.now.advanced(by: request.timeout)
     client.deadlines.add(self, after: request.timeout)
     send()
+  }
+
+  /// The time for which the body of a redirect is awaited, so that its connection can be reused.
+  private static let redirectBodyTimeout = StreamInstant.Stride.seconds(1)
+
+  /// Called when the header of a redirect to follow has arrived. Its body isn't used, and may never come.
+  final func skipBody() {
+    guard !isSkippingBody else { return }
+    isSkippingBody = true
+    setDeadline(after: Self.redirectBodyTimeout)
+  }
+
+  private func setDeadline(after limit: StreamInstant.Stride) {
+    client.deadlines.remove(self)
+    client.deadlines.add(self, after: min(limit, client.loop.now.distance(to: due)))
   }
 
   /// Sends the request when the length of its body is known.
@@ -112,28 +132,23 @@ class HTTPExchange {
       }
       return true
     }
-    guard request.followsRedirects, (300..<400).contains(response.status) else { return false }
-    let redirect: HTTPRedirect?
+    let next: (redirect: HTTPRedirect, request: HTTPRequest)?
     do throws(HTTPRedirect.Refusal) {
-      redirect = try HTTPRedirect(response.status, response.headers["Location"], of: request)
+      next = try request.redirected(by: response, after: redirects.count, atMost: limit)
     } catch {
       fail(error.kind, error.cause)
       return true
     }
-    guard let redirect else { return false }
-    guard redirects.count < limit else {
-      fail(.tooManyRedirects(limit: limit))
-      return true
+    guard let next else { return false }
+    redirects.append(next.redirect)
+    if isSkippingBody {
+      isSkippingBody = false
+      setDeadline(after: request.timeout)
     }
-    redirects.append(redirect)
-    request = request.following(redirect, isPrivate: response.isPrivate)
+    request = next.request
     address = request.url.absoluteString
     address.makeContiguousUTF8()
     host = address.hostKey
-    guard request.body?.canBeSent ?? true else {
-      fail(.body, "status \(response.status) requires sending the body again, but it can be read only once")
-      return true
-    }
     send()
     return true
   }
@@ -154,6 +169,7 @@ class HTTPExchange {
     // The deadline may pass during another attempt.
     case .running(let transfer) where isStarved && transfer.hasNoConnection: fail(.resources, starving)
     case .waiting: fail(.timedOut(.waiting), "the limit is \(request.timeout)")
+    case .running(let transfer) where isSkippingBody && client.loop.now < due: client.endRedirect(transfer)
     case .running(let transfer): deliver(.failure(transfer.timeoutError(of: request)))
     case .idle, .ended: break
     }

@@ -15,12 +15,9 @@ final class NetworkGuard {
   private var noted: [Int: Bool] = [:]
   private let publicAddresses: Set<NetworkAddress>
   private let resolve: @Sendable (String) -> [NetworkAddress]
-  /// False if a proxy set in the environment makes the connection, because the destination is then unknown.
-  let isOn: Bool
 
   init(_ configuration: CurlHTTPClient.Configuration) {
     publicAddresses = Set(configuration.publicAddresses.compactMap { NetworkAddress($0) })
-    isOn = !(configuration.usesProxies && CurlTransfer.hasProxy)
     let known = configuration.addresses.mapValues { $0.compactMap { NetworkAddress($0) } }
     resolve = { known[$0] ?? NetworkAddress.addresses(of: $0) }
   }
@@ -75,7 +72,7 @@ final class NetworkGuard {
 
 extension URL {
   /// The host in lower case, without the brackets of an IPv6 address.
-  fileprivate var lowercasedHost: String {
+  var lowercasedHost: String {
     (host(percentEncoded: false) ?? "").lowercased().trimmingCharacters(in: ["[", "]"])
   }
 }

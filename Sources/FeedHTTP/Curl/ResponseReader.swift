@@ -21,6 +21,10 @@ struct ResponseReader: ~Copyable {
   /// True if the server has given its consent to a body (status 100).
   private(set) var hasConsented = false
   private var hasLocation = false
+  /// True if the last line belongs to a field that delimits the body.
+  private var isFramingLine = false
+  /// True if a field continues on another line.
+  private var isFolded = false
   /// True if the header specifies how the body is delimited.
   private var isFramed = false
   /// The value of `Content-Length`.
@@ -74,6 +78,8 @@ struct ResponseReader: ~Copyable {
     status = 0
     hasConsented = false
     hasLocation = false
+    isFolded = false
+    isFramingLine = false
     isFramed = false
     length = nil
     endsWithConnection = false
@@ -94,9 +100,6 @@ struct ResponseReader: ~Copyable {
 
   /// True if the server refuses what the request expects of it (RFC 9110, section 15.5.18).
   var isRefusal: Bool { isHeaderWhole && status == 417 }
-
-  /// True if a body has begun to arrive.
-  var hasBody: Bool { received > 0 }
 
   /// The fields of the current response's header.
   var headers: HTTPHeaders { HTTPHeaders(lines: Chunk(lines)) }
@@ -141,6 +144,8 @@ extension ResponseReader {
     // Trailers are ignored (RFC 9110, section 6.5.1), even those of an empty body, and even if they look like the
     // status line of another response, which may follow only a response that isn't the last.
     guard received == 0, !isHeaderWhole || !isLast && line.begins(with: "http/") else { return true }
+    let continuesFraming = isFramingLine
+    isFramingLine = false
     // The first character rules out most lines.
     switch line.first {
     case UInt8(ascii: "H"), UInt8(ascii: "h"):
@@ -149,6 +154,7 @@ extension ResponseReader {
       coding = ""
       isHeaderWhole = false
       hasLocation = false
+      isFolded = false
       // HTTP/2 and later delimit bodies with frames.
       isFramed = !line.begins(with: "http/1")
       length = nil
@@ -161,6 +167,7 @@ extension ResponseReader {
       if decodesContent, line.begins(with: "content-encoding:") { note(coding: line.dropFirst(17)) }
       // libcurl ignores a length with more than 18 digits, and then reads until the connection ends.
       if line.begins(with: "content-length:") {
+        isFramingLine = true
         isFramed = isFramed || line.count { 0x30...0x39 ~= $0 } <= 18
         let digits = line.filter { 0x30...0x39 ~= $0 }.reduce(0) { 10 &* $0 &+ Int($1 - 0x30) }
         // libcurl would use the last value, but two values are an error (RFC 9112, section 6.3).
@@ -171,10 +178,15 @@ extension ResponseReader {
       if line.begins(with: "location:") { hasLocation = line.dropFirst(9).contains { $0 > 0x20 } }
     case UInt8(ascii: "T"), UInt8(ascii: "t"):
       if line.begins(with: "transfer-encoding:") {
+        isFramingLine = true
         isFramed = isFramed || String(decoding: line, as: UTF8.self).lowercased().contains("chunked")
       }
-    case 0x20, 0x09: unfold()
+    case 0x20, 0x09:
+      // libcurl would delimit the body by the first line alone.
+      if continuesFraming { return fail(.notHTTP, "Content-Length or Transfer-Encoding continues on another line") }
+      unfold()
     case 0x0D, 0x0A:
+      if isFolded { readFolded() }
       isHeaderWhole = true
       endsWithConnection =
         !isFramed && !isHead && status >= 200 && status != 204 && status != 304
@@ -195,10 +207,20 @@ extension ResponseReader {
 
   /// Joins the next line to the one before it (RFC 9112, section 5.2).
   private mutating func unfold() {
+    isFolded = true
     while let last = lines.last, last == 0x0A || last == 0x0D { lines.removeLast() }
   }
 
-  private mutating func note(coding value: Slice<UnsafeRawBufferPointer>) {
+  /// Reads the fields again whose first lines may not have been the whole value.
+  private mutating func readFolded() {
+    let headers = headers
+    hasLocation = headers["Location"]?.isEmpty == false
+    coding = ""
+    guard decodesContent else { return }
+    for value in headers.values(of: "Content-Encoding") { note(coding: value.utf8) }
+  }
+
+  private mutating func note(coding value: some Collection<UInt8>) {
     let names = String(decoding: value, as: UTF8.self).lowercased().split { $0.isWhitespace || $0 == "," }
     coding = ([coding] + names.map(String.init)).filter { !$0.isEmpty && $0 != "identity" }.joined(separator: ",")
   }

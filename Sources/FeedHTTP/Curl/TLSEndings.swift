@@ -1,4 +1,5 @@
 internal import CCurl
+internal import COpenSSL
 
 /// Distinguishes properly closed TLS connections from those that were cut off, and refuses certificates that
 /// contain no names.
@@ -12,10 +13,10 @@ final class TLSEndings {
 
   /// Observes the connections that `easy` makes. This object must outlive them.
   func watch(_ easy: UnsafeMutableRawPointer) {
-    guard TLSLibrary.shared != nil else { return }
+    guard TLSLibrary.isOpenSSL else { return }
     ccurl_set_pointer(easy, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque())
     ccurl_set_ssl_context(easy) { _, context, this in
-      TLSLibrary.shared?.prepare(context!, this!)
+      TLSLibrary.prepare(OpaquePointer(context!), this!)
       return CURLE_OK
     }
   }
@@ -25,7 +26,7 @@ final class TLSEndings {
   ///
   /// - Returns: the connection; `nil` if the end can't be observed.
   func expect(_ transfer: CurlTransfer) -> UnsafeMutableRawPointer? {
-    guard TLSLibrary.shared != nil else { return nil }
+    guard TLSLibrary.isOpenSSL else { return nil }
     var session: UnsafeMutableRawPointer?
     ccurl_get_pointer(transfer.easy, CURLINFO_TLS_SSL_PTR, &session)
     guard let session = session?.assumingMemoryBound(to: curl_tlssessioninfo.self).pointee,
@@ -40,81 +41,34 @@ final class TLSEndings {
   fileprivate func ended(_ connection: UnsafeMutableRawPointer) { waiting[connection]?.connectionEnded() }
 }
 
-/// The functions of OpenSSL.
-// @unchecked: function pointers that never change.
-private struct TLSLibrary: @unchecked Sendable {
-  private let setMessage: ccurl_tls_set_message
-  private let control: ccurl_tls_control
-  private let setVerify: ccurl_tls_set_verify
-  private let depth: ccurl_tls_depth
-  private let certificate: ccurl_tls_certificate
-  private let setError: ccurl_tls_set_error
-  private let `extension`: ccurl_tls_extension
-  private let count: ccurl_tls_count
-  private let value: ccurl_tls_value
-  private let name: ccurl_tls_name
-  private let freeNames: ccurl_tls_free_names
-
-  static let shared = TLSLibrary()
-
-  private init?() {
-    // OpenSSL may be loaded for another part of the program although libcurl doesn't use it.
-    guard let version = curl_version_info(ccurl_version_now()).pointee.ssl_version,
-      String(cString: version).contains("OpenSSL"),
-      let setMessage = LoadedLibraries.function("SSL_CTX_set_msg_callback", ccurl_tls_set_message.self),
-      let control = LoadedLibraries.function("SSL_CTX_ctrl", ccurl_tls_control.self),
-      let setVerify = LoadedLibraries.function("SSL_CTX_set_verify", ccurl_tls_set_verify.self),
-      let depth = LoadedLibraries.function("X509_STORE_CTX_get_error_depth", ccurl_tls_depth.self),
-      let certificate = LoadedLibraries.function("X509_STORE_CTX_get_current_cert", ccurl_tls_certificate.self),
-      let setError = LoadedLibraries.function("X509_STORE_CTX_set_error", ccurl_tls_set_error.self),
-      let `extension` = LoadedLibraries.function("X509_get_ext_d2i", ccurl_tls_extension.self),
-      let count = LoadedLibraries.function("OPENSSL_sk_num", ccurl_tls_count.self),
-      let value = LoadedLibraries.function("OPENSSL_sk_value", ccurl_tls_value.self),
-      let name = LoadedLibraries.function("GENERAL_NAME_get0_value", ccurl_tls_name.self),
-      let freeNames = LoadedLibraries.function("GENERAL_NAMES_free", ccurl_tls_free_names.self)
-    else { return nil }
-    self.setMessage = setMessage
-    self.control = control
-    self.setVerify = setVerify
-    self.depth = depth
-    self.certificate = certificate
-    self.setError = setError
-    self.extension = `extension`
-    self.count = count
-    self.value = value
-    self.name = name
-    self.freeNames = freeNames
-  }
+/// OpenSSL, if libcurl uses it.
+private enum TLSLibrary {
+  // OpenSSL is linked for other parts of the program even if libcurl doesn't use it.
+  static let isOpenSSL =
+    curl_version_info(ccurl_version_now()).pointee.ssl_version.map { String(cString: $0).contains("OpenSSL") } ?? false
 
   /// Sets up the context of one connection, before its handshake.
-  func prepare(_ context: UnsafeMutableRawPointer, _ endings: UnsafeMutableRawPointer) {
-    // SSL_CTRL_SET_MSG_CALLBACK_ARG
-    _ = control(context, 16, 0, endings)
-    setMessage(context) { isSent, _, type, bytes, count, connection, endings in
-      // A received alert (21) of two bytes, the second of which means `close_notify` (0).
-      guard isSent == 0, type == 21, count == 2, bytes?.load(fromByteOffset: 1, as: UInt8.self) == 0 else { return }
-      Unmanaged<TLSEndings>.fromOpaque(endings!).takeUnretainedValue().ended(connection!)
+  static func prepare(_ context: OpaquePointer, _ endings: UnsafeMutableRawPointer) {
+    SSL_CTX_ctrl(context, SSL_CTRL_SET_MSG_CALLBACK_ARG, 0, endings)
+    SSL_CTX_set_msg_callback(context) { isSent, _, type, bytes, count, connection, endings in
+      guard isSent == 0, type == SSL3_RT_ALERT, count == 2,
+        bytes?.load(fromByteOffset: 1, as: UInt8.self) == UInt8(SSL_AD_CLOSE_NOTIFY)
+      else { return }
+      Unmanaged<TLSEndings>.fromOpaque(endings!).takeUnretainedValue().ended(UnsafeMutableRawPointer(connection!))
     }
-    // SSL_VERIFY_PEER, as libcurl sets it.
-    setVerify(context, 1) { isValid, store in
-      guard isValid == 1, let library = TLSLibrary.shared, let store, library.depth(store) == 0 else { return isValid }
-      if let certificate = library.certificate(store), library.hasNames(certificate) { return 1 }
-      // X509_V_ERR_HOSTNAME_MISMATCH
-      library.setError(store, 62)
+    // libcurl sets the same mode, without a callback.
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER) { isValid, store in
+      guard isValid == 1, let store, X509_STORE_CTX_get_error_depth(store) == 0 else { return isValid }
+      if let certificate = X509_STORE_CTX_get_current_cert(store), TLSLibrary.hasNames(certificate) { return 1 }
+      X509_STORE_CTX_set_error(store, X509_V_ERR_HOSTNAME_MISMATCH)
       return 0
     }
   }
 
   /// True if a certificate has host names or IP addresses as alternative names.
-  private func hasNames(_ certificate: UnsafeRawPointer) -> Bool {
-    // NID_subject_alt_name
-    guard let names = `extension`(certificate, 85, nil, nil) else { return false }
-    defer { freeNames(names) }
-    return (0..<count(names)).contains { index in
-      var type: Int32 = 0
-      _ = name(value(names, index), &type)
-      // GEN_DNS and GEN_IPADD
-      return type == 2 || type == 7
+  private static func hasNames(_ certificate: OpaquePointer) -> Bool {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) {
+      copenssl_names(certificate, $0.baseAddress, $0.count) > 0
     }
   }
 }

@@ -92,23 +92,7 @@ extension HTTPClient {
     guard let scheduler = scheduler ?? self.scheduler else {
       preconditionFailure("HTTPClient.events(at:): this client has no scheduler; pass one: events(at: url, on: loop)")
     }
-    return AnyPublisher(EventSource(client: self, request: request, options: options, scheduler: scheduler))
-  }
-}
-
-/// See ``HTTPClient/events(at:_:on:)``.
-private struct EventSource: Publisher {
-  typealias Output = ServerEvent
-  typealias Failure = EventSourceError
-
-  let client: any HTTPClient
-  let request: HTTPRequest
-  let options: EventSourceOptions
-  let scheduler: any LoopScheduler
-
-  var _deliversAtHome: Bool { true }
-
-  func receive<S: Subscriber>(subscriber: S) where S.Input == ServerEvent, S.Failure == EventSourceError {
-    PullSubscription("HTTPClient.events", subscriber, EventSourceReader(client, request, options, scheduler)).begin()
+    return AnyPublisher(
+      Pulled("HTTPClient.events") { [self] in EventSourceReader(self, request, options, scheduler) })
   }
 }

@@ -67,7 +67,8 @@ final class EventSourceReader: PullSource {
     if !request.has("Cache-Control") {
       request.headers.append(HTTPRequest.Header(name: "Cache-Control", value: "no-store"))
     }
-    if !parser.lastID.isEmpty {
+    // An id with control characters can't be sent.
+    if !parser.lastID.isEmpty, HTTPSyntax.isValue(parser.lastID) {
       request.headers.append(HTTPRequest.Header(name: "Last-Event-ID", value: parser.lastID))
     }
     // The body never ends, so only the head has a time limit, which is set below.

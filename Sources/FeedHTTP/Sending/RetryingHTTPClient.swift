@@ -42,41 +42,49 @@ public final class RetryingHTTPClient: HTTPClient {
   public var scheduler: (any LoopScheduler)? { times }
 
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    attempt(request, 0, { [client] in client.get(request) }, status: \.status, headers: \.headers)
+    retry(request, client.get(request))
   }
 
   public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
-    attempt(request, 0, { [client] in client.open(request) }, status: \.status, headers: \.headers)
+    retry(request, client.open(request))
+  }
+
+  /// The reason for another attempt, or the error of the last one.
+  private enum Failure: Error {
+    case overloaded(atLeast: Duration)
+    case failed(HTTPError)
   }
 
   /// One attempt after another: the outcome of each attempt determines whether there is another.
-  private func attempt<Response>(
-    _ request: HTTPRequest, _ number: Int, _ send: @escaping () -> AnyPublisher<Response, HTTPError>,
-    status: KeyPath<Response, Int>, headers: KeyPath<Response, HTTPHeaders>
+  private func retry<Response: RedirectingResponse>(
+    _ request: HTTPRequest, _ attempt: AnyPublisher<Response, HTTPError>
   ) -> AnyPublisher<Response, HTTPError> {
-    let again: (Duration) -> AnyPublisher<Response, HTTPError> = { [self] least in
-      let pause = max(least, policy.pause(before: number, using: &generator))
-      return Just(()).setFailureType(to: HTTPError.self)
-        .delay(for: StreamInstant.Stride(pause), scheduler: AnyLoopScheduler(times))
-        .flatMap { [self] in attempt(request, number + 1, send, status: status, headers: headers) }
-        .eraseToAnyPublisher()
-    }
-    let isLast = policy.limit.map { number >= $0 } ?? false
-    return send()
-      .map { Result<Response, HTTPError>.success($0) }
-      .catch { Just(.failure($0)).setFailureType(to: HTTPError.self) }
-      .flatMap { result -> AnyPublisher<Response, HTTPError> in
-        switch result {
-        case .success(let response)
-        where !isLast && Self.isOverloaded(response[keyPath: status]) && request.canBeRepeated:
-          return again(Self.pause(response[keyPath: headers]))
-        case .success(let response):
-          return Just(response).setFailureType(to: HTTPError.self).eraseToAnyPublisher()
-        case .failure(let error) where !isLast && error.isPassing && request.canBeRepeated: return again(.zero)
-        case .failure(let error): return Fail(error: error).eraseToAnyPublisher()
+    Deferred { [self] in
+      var retries = 0
+      func mayRetry() -> Bool { retries < policy.limit ?? .max && request.canBeRepeated }
+      return
+        attempt
+        .mapError { Failure.failed($0) }
+        .flatMap { response -> Result<Response, Failure>.Publisher in
+          guard Self.isOverloaded(response.status), mayRetry() else { return .init(response) }
+          return .init(Failure.overloaded(atLeast: Self.pause(response.headers)))
         }
-      }
-      .eraseToAnyPublisher()
+        .retry { failures in
+          failures.flatMap { [self] failure -> AnyPublisher<Void, HTTPError> in
+            var least = Duration.zero
+            switch failure {
+            case .overloaded(let pause): least = pause
+            case .failed(let error):
+              guard error.isPassing, mayRetry() else { return Fail(error: error).eraseToAnyPublisher() }
+            }
+            let pause = max(least, policy.pause(before: retries, using: &generator))
+            retries += 1
+            return Just(()).setFailureType(to: HTTPError.self)
+              .delay(for: StreamInstant.Stride(pause), scheduler: AnyLoopScheduler(times)).eraseToAnyPublisher()
+          }
+        }
+    }
+    .eraseToAnyPublisher()
   }
 
   private static func isOverloaded(_ status: Int) -> Bool { [429, 502, 503, 504].contains(status) }

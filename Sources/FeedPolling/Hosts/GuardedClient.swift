@@ -117,19 +117,14 @@ final class GuardedClient: HTTPClient {
         var response = response
         response.redirects = redirects + response.redirects
         note(response, from: request.url)
-        func fail(_ kind: HTTPError.Kind, _ cause: String = "") -> AnyPublisher<Response, HTTPError> {
-          Fail(error: HTTPError(kind, host: request.url.pollingHost, cause: cause)).eraseToAnyPublisher()
-        }
         do throws(HTTPRedirect.Refusal) {
-          guard request.followsRedirects,
-            let redirect = try HTTPRedirect(response.status, response.headers["Location"], of: request)
+          guard
+            let next = try request.redirected(by: response, after: redirects.count, atMost: Self.mostRedirects)
           else { return Just(response).setFailureType(to: HTTPError.self).eraseToAnyPublisher() }
-          guard redirects.count < Self.mostRedirects else {
-            return fail(.tooManyRedirects(limit: Self.mostRedirects))
-          }
-          return step(request.following(redirect, isPrivate: response.isPrivate), redirects + [redirect], end, send)
+          return step(next.request, redirects + [next.redirect], end, send)
         } catch {
-          return fail(error.kind, error.cause)
+          return Fail(error: HTTPError(error.kind, host: request.url.pollingHost, cause: error.cause))
+            .eraseToAnyPublisher()
         }
       }
       .eraseToAnyPublisher()

@@ -183,43 +183,37 @@ final class VirtualTransfer {
 
   /// True if a response to the current hop is a redirect to follow or to refuse: it isn't delivered.
   func isRedirect(_ status: Int, _ headers: HTTPHeaders) -> Bool {
-    do throws(HTTPRedirect.Refusal) { return try redirect(status, headers) != nil } catch { return true }
+    let response = HTTPResponse(status: status, headers: headers, body: Data(), url: request.url)
+    do throws(HTTPRedirect.Refusal) { return try next(after: response) != nil } catch { return true }
   }
 
-  /// The redirect in a response to the current hop; `nil` if the response is delivered.
-  private func redirect(_ status: Int, _ headers: HTTPHeaders) throws(HTTPRedirect.Refusal) -> HTTPRedirect? {
-    guard request.followsRedirects else { return nil }
-    return try HTTPRedirect(status, headers["Location"], of: request)
+  /// The redirect in a response to the current hop, and the next hop; `nil` if the response is delivered.
+  private func next(
+    after response: HTTPResponse
+  ) throws(HTTPRedirect.Refusal) -> (redirect: HTTPRedirect, request: HTTPRequest)? {
+    try request.redirected(by: response, after: redirects.count, atMost: Self.maxRedirects)
   }
 
   /// Follows `response` if it is a redirect, as the real client does.
   ///
   /// - Returns: true when the response is still to come, or has been delivered as a failure.
   private func follow(_ response: HTTPResponse) -> Bool {
-    let redirect: HTTPRedirect?
+    let next: (redirect: HTTPRedirect, request: HTTPRequest)?
     do throws(HTTPRedirect.Refusal) {
-      redirect = try self.redirect(response.status, response.headers)
+      next = try self.next(after: response)
     } catch {
       stop(.answered(response))
       fail(error.kind, error.cause)
       return true
     }
-    guard let redirect else { return false }
+    guard let next else { return false }
     stop(.answered(response))
     // The network's observer may have cancelled the request.
     guard settle != nil else { return true }
-    guard redirects.count < Self.maxRedirects else {
-      fail(.tooManyRedirects(limit: Self.maxRedirects))
-      return true
-    }
-    redirects.append(redirect)
-    request = request.following(redirect, isPrivate: response.isPrivate)
+    redirects.append(next.redirect)
+    request = next.request
     host = Self.host(of: request)
     (sentBody, plan, cutAt) = (Chunk(), nil, nil)
-    guard request.body?.canBeSent ?? true else {
-      fail(.body, "status \(response.status) requires sending the body again, but it can be read only once")
-      return true
-    }
     network.send(self)
     return true
   }

@@ -126,4 +126,25 @@ import Testing
       #expect(world.reported == [.storeFailed(HTTPCacheError("cannot read")), .missed])
     }
   }
+
+  @Test func `a response that was requested before a change isn't stored after it`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.response(200, [fresh], "old"), .response(200, []), .response(200, [fresh], "new")]
+      world.origin.latency = 2
+      let early = world.begin(world.request())
+      world.wait(1)
+      world.origin.latency = 0
+      var post = world.request()
+      post.method = .post
+      let change = world.begin(post)
+      world.wait(0.5)
+      #expect(change.value.isOver && early.value.status == nil)
+      // A later request doesn't wait for the early one's response.
+      #expect(world.get().body == "new")
+      #expect(early.value.body == "old" && early.value.isOver)
+      #expect(world.get().body == "new")
+      #expect(world.origin.requests.count == 3)
+    }
+  }
 }

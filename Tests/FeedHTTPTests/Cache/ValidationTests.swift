@@ -194,4 +194,88 @@ import Testing
       #expect(world.origin.requests[1].values(of: "If-None-Match") == ["\"abc\""])
     }
   }
+
+  @Test func `a 304 renews the response that it validated, not another one with the same key`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [
+        .response(200, [second, ("Vary", "Foo"), ("ETag", "\"1\""), ("Date", "{0}")], "A"),
+        .response(200, [("Cache-Control", "max-age=100"), ("Vary", "Bar"), ("ETag", "\"2\""), ("Date", "{-5}")], "B"),
+        .notModified([("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]),
+      ]
+      world.get(("Foo", "1"), ("Bar", "1"))
+      world.wait(1)
+      world.get(("Foo", "2"), ("Bar", "2"))
+      world.wait(1)
+      // This request selects both; the first one has the later `Date`.
+      #expect(world.get(("Foo", "1"), ("Bar", "2")).body == "A")
+      let again = world.get(("Foo", "1"), ("Bar", "2"))
+      #expect(world.origin.requests.count == 3)
+      #expect(again.headers["ETag"] == "\"1\"" && again.body == "A")
+      #expect(world.get(("Foo", "3"), ("Bar", "2")).body == "B")
+      #expect(world.origin.requests.count == 3, "the other response is still stored")
+    }
+  }
+
+  @Test func `a 304 doesn't change a response that was stored meanwhile`() {
+    withVirtualTime { time in
+      let store = MemoryHTTPCache()
+      let (world, other) = (CacheWorld(time, store: store), CacheWorld(time, store: store))
+      world.origin.answers = [
+        .response(200, [second, tag], "A"), .notModified([("Cache-Control", "max-age=9"), tag]),
+      ]
+      other.origin.answers = [.response(200, [("Cache-Control", "max-age=9"), ("ETag", "\"new\"")], "B")]
+      world.get()
+      world.wait(1)
+      world.origin.latency = 2
+      let late = world.begin(world.request())
+      world.wait(1)
+      #expect(other.get().body == "B")
+      #expect(late.value.body == "A")
+      let stored = world.get()
+      #expect(stored.body == "B" && stored.headers["ETag"] == "\"new\"")
+      #expect(world.origin.requests.count == 2)
+    }
+  }
+
+  @Test func `a Vary that a 304 adds distinguishes later requests`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [
+        .response(200, [second, tag], "de"), .notModified([("Cache-Control", "max-age=100"), tag, ("Vary", "Foo")]),
+        .response(200, [], "en"),
+      ]
+      world.get(("Foo", "de"))
+      world.wait(2)
+      #expect(world.get(("Foo", "de")).body == "de")
+      #expect(world.get(("Foo", "en")).body == "en")
+      #expect(world.get(("Foo", "de")).body == "de")
+      #expect(world.origin.requests.count == 3)
+    }
+  }
+
+  @Test func `a response that a 304 makes private isn't used for another user`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [
+        .response(200, [("Cache-Control", "public, max-age=1"), tag], "A's"),
+        .notModified([("Cache-Control", "private, max-age=100"), tag]), .response(200, [], "B's"),
+      ]
+      world.get(("Authorization", "A"))
+      world.wait(2)
+      #expect(world.get(("Authorization", "A")).body == "A's")
+      #expect(world.get(("Authorization", "B")).body == "B's")
+    }
+  }
+
+  @Test(arguments: ["\"a\u{01}b\"", "\"a\u{7F}b\"", "\"\(String(repeating: "a", count: 4095))\""])
+  func `a validator that can't be sent is left out`(tag: String) {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [.response(200, [("Cache-Control", "max-age=0"), ("ETag", tag)])]
+      world.get()
+      #expect(world.get().body == "body 1")
+      #expect(world.origin.requests.last?.has("If-None-Match") == false)
+    }
+  }
 }

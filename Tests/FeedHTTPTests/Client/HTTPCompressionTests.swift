@@ -142,4 +142,20 @@ import Testing
     let error = bench.run(HTTPRequest(origin.url(), maxBodyBytes: text.count - 1)).error
     #expect(error?.kind == .tooLarge(limit: text.count - 1))
   }
+
+  @Test func `a folded Content-Encoding is decoded, and a folded Content-Length is refused`() {
+    let body = Compression.gzip(text)
+    func run(_ fields: String) -> HTTPProbe {
+      let origin = RawOrigin.sending(Data("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n".utf8) + body)
+      defer { origin.stop() }
+      return HTTPBench().run(origin.url())
+    }
+    let length = "Content-Length: \(body.count)"
+    #expect(run("Content-Encoding:\r\n gzip\r\n\(length)").response?.body == text)
+    #expect(run("Content-Encoding: identity,\r\n\tgzip\r\nX: a\r\n b\r\n\(length)").response?.body == text)
+    #expect(run("Content-Encoding: gzip,\r\n gzip\r\n\(length)").error?.kind == .encoding)
+    for fields in ["Content-Length: 1\r\n 2", "Transfer-Encoding: gzip,\r\n chunked"] {
+      #expect(run(fields).error?.kind == .notHTTP)
+    }
+  }
 }

@@ -35,6 +35,12 @@ import Testing
     #expect(HTTPBench().run(origin.url()).response?.body == Data(path.utf8))
   }
 
+  @Test func `a folded Location is followed`() {
+    let origin = redirecting("302 Found") { $0 == "/feed" ? "\r\n /moved" : nil }
+    defer { origin.stop() }
+    #expect(HTTPBench().run(origin.url()).response?.body == Data("/moved".utf8))
+  }
+
   @Test func `a redirect without a target is a response`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer("302 Found", ["Location: "], Data("here".utf8)) }
     defer { origin.stop() }
@@ -191,6 +197,33 @@ import Testing
     }
     defer { origin.stop() }
     #expect(HTTPBench().run(HTTPRequest(origin.url(), maxBodyBytes: 100)).response?.body == Data("feed".utf8))
+  }
+
+  @Test(arguments: ["Connection: close", "Content-Length: 20"])
+  func `a redirect is followed although its body doesn't come`(field: String) {
+    let origin = RawOrigin { connection in
+      guard try connection.readRequest().path == "/feed" else {
+        return try connection.send(RawOrigin.answer("200 OK", [], Data("feed".utf8)))
+      }
+      try connection.send("HTTP/1.1 302 Found\r\nLocation: /moved\r\n\(field)\r\n\r\n")
+      connection.waitForClose()
+    }
+    defer { origin.stop() }
+    #expect(HTTPBench().run(HTTPRequest(origin.url(), timeout: .seconds(20))).response?.body == Data("feed".utf8))
+  }
+
+  @Test func `the timeout of a request isn't shortened by a redirect, nor extended`() {
+    let origin = RawOrigin { connection in
+      guard try connection.readRequest().path == "/feed" else { return connection.waitForClose() }
+      try connection.send("HTTP/1.1 302 Found\r\nLocation: /moved\r\nContent-Length: 20\r\n\r\n")
+      connection.waitForClose()
+    }
+    defer { origin.stop() }
+    let clock = ContinuousClock()
+    let began = clock.now
+    let error = HTTPBench().run(HTTPRequest(origin.url(), timeout: .seconds(2))).error
+    #expect(error?.kind == .timedOut(.response))
+    #expect(clock.now - began >= .seconds(1.9))
   }
 
   @Test func `redirects share the timeout and the limits of their request`() {

@@ -262,4 +262,21 @@ import Testing
       #expect(events.completion == .finished, "seed \(seed)")
     }
   }
+
+  @Test func `events arrive through a cached client`() {
+    let origin = Origin(on: time) { _, _ in Self.stream("data:a\n\n") }
+    let events = origin.cached(in: MemoryHTTPCache()).events(at: url, options()).record(on: time)
+    time.advance(by: .milliseconds(10))
+    #expect(events.values.map(\.data) == ["a"])
+  }
+
+  @Test func `an id with control characters isn't sent`() {
+    let origin = Origin(on: time) { number, _ in
+      number == 0 ? Self.stream("id:a\u{01}b\ndata:a\n\n") : Origin.Reply(status: 204, type: nil)
+    }
+    let events = origin.events(at: url, options()).record(on: time)
+    time.advance(by: 60)
+    #expect(events.completion == .finished)
+    #expect(origin.ids == [nil, nil])
+  }
 }

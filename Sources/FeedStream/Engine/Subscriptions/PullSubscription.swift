@@ -54,7 +54,7 @@
   }
 
   /// Delivers this subscription to the subscriber.
-  package func begin() { down?.receive(subscription: self) }
+  @usableFromInline package func begin() { down?.receive(subscription: self) }
 
   /// True when ``deliver(_:)`` would deliver a value immediately instead of holding it.
   @inlinable package var takesNow: Bool { demand > .none && held.isEmpty && !isDelivering }

@@ -1,22 +1,7 @@
 import FeedStream
 
-/// The publisher of one request's progress.
-struct HTTPEvents: Publisher {
-  typealias Output = HTTPProgress
-  typealias Failure = HTTPError
-
-  let client: CurlHTTPClient
-  let request: HTTPRequest
-
-  var _deliversAtHome: Bool { true }
-
-  func receive<S: Subscriber>(subscriber: S) where S.Input == HTTPProgress, S.Failure == HTTPError {
-    PullSubscription("HTTP", subscriber, ProgressWatch(client, request)).begin()
-  }
-}
-
 /// One subscription: the request's progress is read ten times per second while there is demand.
-private final class ProgressWatch: PullSource {
+final class ProgressWatch: PullSource {
   private let client: CurlHTTPClient
   private let request: HTTPRequest
   private var exchange: WholeExchange?
