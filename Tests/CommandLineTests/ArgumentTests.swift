@@ -95,6 +95,13 @@ import Testing
     #expect(message("watch", "http://example.com", "--every", "1s", "--count", "0").contains("at least 1"))
   }
 
+  @Test func `a width that no terminal has is a usage error`() throws {
+    for width in ["19", "10001", "\(Int.max)"] {
+      #expect(message("load", "http://example.com", "--width", width).contains("--width must be from 20 to 10000"))
+    }
+    #expect(try load("--width", "10000").width == 10_000)
+  }
+
   @Test func `watch requires an interval`() {
     #expect(message("watch", "http://example.com").contains("--every"))
   }

@@ -104,4 +104,13 @@ import Testing
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }
   }
+
+  @Test func `demo fails if its output can't be written, and leaves no file behind`() async throws {
+    try await withFolder { folder in
+      let run = try await FeedBinary.shell("TMPDIR=\(folder.path) \"$FEED\" demo >/dev/full")
+      #expect(run.status == 1 && run.errors.contains("cannot write to standard output"), "\(run.errors)")
+      #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+    }
+  }
 }

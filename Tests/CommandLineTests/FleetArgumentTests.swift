@@ -72,6 +72,56 @@ import Testing
     }
   }
 
+  @Test func `import into a fleet reads all of a named pipe`() async throws {
+    let server = try RedisServer()
+    try await withFolder { folder in
+      let (pipe, list) = (folder.appending(path: "pipe").path, folder.appending(path: "list"))
+      try Data((0..<1000).map { "http://a.example/\($0)\n" }.joined().utf8).write(to: list)
+      let run = try await FeedBinary.shell(
+        """
+        mkfifo \(pipe)
+        cat \(list.path) >\(pipe) &
+        "$FEED" subscriptions import \(pipe) --store \(server.text)
+        """)
+      #expect(run.output == "Added 1000 of 1000 feeds\n" && run.errors.isEmpty, "\(run.errors)")
+    }
+  }
+
+  @Test func `import into a fleet accepts angle brackets in a list of URLs, and says when OPML is cut off`()
+    async throws
+  {
+    let server = try RedisServer()
+    try await withFolder { folder in
+      let list = folder.appending(path: "list")
+      try Data("# from <me@a.example>\nhttp://a.example/1 <A>\n".utf8).write(to: list)
+      let lines = try await FeedBinary.run(["subscriptions", "import", list.path, "--store", server.text])
+      #expect(lines.output == "Added 1 of 1 feed\n", "\(lines.errors)")
+      try Data("<opml version='2.0'><body><outline xmlUrl='http://a.example/2'/>".utf8).write(to: list)
+      let cut = try await FeedBinary.run(["subscriptions", "import", list.path, "--store", server.text])
+      #expect(cut.output == "Added 1 of 1 feed\n")
+      #expect(cut.errors == "\(list.path) is cut off; feeds may be missing\n", "\(cut.errors)")
+    }
+  }
+
+  @Test func `fleet status in JSON contains no characters that a terminal interprets`() async throws {
+    let server = try RedisServer()
+    _ = try await FeedBinary.run(["subscriptions", "add", "http://a.example/", "--store", server.text])
+    let reason = "\u{9B}2J\u{202E}"
+    let pause = try await FeedBinary.run(["fleet", "pause", "a.example", "--reason", reason, "--store", server.text])
+    #expect(pause.status == 0, "\(pause.errors)")
+    let run = try await FeedBinary.run(["fleet", "status", "--format", "json", "--store", server.text])
+    let status = try #require(try JSONSchema(named: "fleet-status").check(lines: run.output).first)
+    #expect((status["pauses"] as? [[String: Any]])?.first?["reason"] as? String == reason, "\(run.output)")
+    #expect(run.output.unicodeScalars.allSatisfy(\.isASCII))
+  }
+
+  @Test func `subscriptions add --store writes its messages as --log-format says`() async throws {
+    let run = try await FeedBinary.run([
+      "subscriptions", "add", "http://a.example/", "--store", "redis://127.0.0.1:1", "--log-format", "json",
+    ])
+    #expect(run.status == 1 && run.errors.hasPrefix("{"), "\(run.errors)")
+  }
+
   @Test func `the soft limit of open files is raised for clients, up to the hard limit`() {
     let fitting = ConnectionLimit.raised(upTo: 2000)
     var limit = rlimit()

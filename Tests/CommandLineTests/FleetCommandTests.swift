@@ -280,6 +280,30 @@ import Testing
     }
   }
 
+  @Test func `work ends after one signal even if nobody reads its output`() async throws {
+    let server = try RedisServer()
+    // No server listens at these addresses. The reports are longer than a pipe's capacity.
+    let tail = String(repeating: "x", count: 1900)
+    let feeds = (1...100).map { "http://127.0.0.\($0):1/\(tail)" }
+    _ = try await FeedBinary.run(["subscriptions", "add"] + feeds + ["--store", server.text])
+    let worker = try RunningFeed(
+      ["work", "--store", server.text, "--concurrency", "10", "--verbose"], readsOutput: false)
+    for feed in feeds.indices { #expect(await worker.errors.read(upTo: tail) != nil, "\(feed)") }
+    worker.send(SIGTERM)
+    #expect(await worker.status() == 143)
+  }
+
+  @Test func `fleet status --watch writes only JSON to standard output, and errors to standard error`() async throws {
+    let server = try RedisServer()
+    _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])
+    let run = try RunningFeed(["fleet", "status", "--watch", "--format", "json", "--store", server.text])
+    try JSONSchema(named: "fleet-status").check(lines: try #require(await run.output.line()))
+    server.kill()
+    #expect(await run.errors.read(upTo: "Warning: ") != nil)
+    run.send(SIGTERM)
+    for line in await run.ending().output.split(separator: "\n") { #expect(line.hasPrefix("{"), "\(line)") }
+  }
+
   @Test func `work runs up to --concurrency requests at a time`() async throws {
     let server = try RedisServer()
     let silence = SilentHosts()

@@ -1,3 +1,4 @@
+import FeedStream
 import Foundation
 import ImageFeed
 import TestSupport
@@ -50,6 +51,48 @@ import Testing
       #expect(try await run("star", cache: cache).output == "")
       #expect(try await run("search", cache: cache).status == 1)
     }
+  }
+
+  @Test func `star --quiet prints no warning if the image can't be saved`() async throws {
+    try await withFolder { folder in
+      let origin = try ImageOrigin()
+      let url = try await origin.start(["first", "second"])
+      let cache = folder.appending(path: "feeds.db").path
+      _ = try await run("load", url, cache: cache)
+      // There is no image at this URL.
+      let image = url.replacing("/feed.json", with: "/1")
+      #expect(try await run("star", image, cache: cache).errors.contains("couldn't be saved"))
+      let quiet = try await run("star", image, "--quiet", cache: cache)
+      #expect(quiet.status == 0 && quiet.errors == "", "\(quiet.errors)")
+      await origin.stop()
+      origin.thread.shutdown()
+    }
+  }
+
+  @Test func `star without items lists the stars once, up to a limit`() async throws {
+    try await withOrigin(serving: SchemaTests.rich(1...3)) { _, url, cache in
+      _ = try await run("load", url, cache: cache)
+      let (address, store) = (try #require(URL(string: url)), SQLiteFeedStore(path: cache))
+      for image in try #require(try store.retrieve(for: address)).images {
+        try store.setStar(true, image.id, of: address, now: Date())
+      }
+      #expect(Self.starred(in: store, limit: 2).map(\.count) == [2])
+      store.close()
+    }
+  }
+
+  private static func starred(in store: SQLiteFeedStore, limit: Int) -> [[SeenImage]] {
+    let loop = EventLoop()
+    var lists: [[SeenImage]] = []
+    let history = FeedHistory(store: store, cache: FeedCache(store: store, on: loop))
+    let reading = StarCommand.all(in: history, limit: limit).sink { _ in
+    } receiveValue: {
+      lists.append($0)
+    }
+    loop.run()
+    reading.cancel()
+    loop.close()
+    return lists
   }
 
   @Test func `star --remove accepts any URL of the item`() async throws {

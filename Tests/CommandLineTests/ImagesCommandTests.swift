@@ -2,10 +2,12 @@ import FeedStream
 import Foundation
 import ImageFeed
 import PlainText
+import Synchronization
 import TerminalImages
 import TestSupport
 import Testing
 
+@testable import HTTPTestSupport
 @testable import feed
 
 @Suite(.settled, .timeLimit(.minutes(5))) struct ImagesCommandTests {
@@ -115,6 +117,39 @@ import Testing
       #expect(ending.errors.contains("/1: The server sent an incomplete image."))
       await origin.stop()
       origin.thread.shutdown()
+    }
+  }
+
+  @Test func `watch --save-images tries an image that failed again at the feed's next update`() async throws {
+    let polls = Atomic(0)
+    let origin = RawOrigin { connection in
+      while true {
+        let request = try connection.readRequest()
+        guard request.path == "/feed" else {
+          // While the feed has been requested only once, the image's connection breaks.
+          guard polls.load(ordering: .relaxed) > 1 else { throw RawOrigin.Broken() }
+          try connection.send(RawOrigin.answer("200 OK", ["Content-Type: image/gif"], Data(MadeImage.gif(frames: 1))))
+          continue
+        }
+        let poll = polls.add(1, ordering: .relaxed).newValue
+        let host = request["Host"] ?? ""
+        let feed = """
+          {"version": "https://jsonfeed.org/version/1.1", "title": "Blog",
+          "items": [{"id": "1", "title": "Post \(poll)", "image": "http://\(host)/image"}]}
+          """
+        try connection.send(RawOrigin.answer("200 OK", ["Content-Type: application/json"], Data(feed.utf8)))
+      }
+    }
+    defer { origin.stop() }
+    try await withFolder { folder in
+      let (url, cache) = (origin.url().absoluteString, folder.appending(path: "feeds.db").path)
+      let watch = try await FeedBinary.run([
+        "watch", url, "--every", "50ms", "--count", "3", "--save-images", "--cache", cache,
+      ])
+      #expect(watch.status == 0)
+      let image = origin.url("/image").absoluteString
+      let shown = try await FeedBinary.run(["cache", "images", "show", image, "--cache", cache])
+      #expect(shown.output.contains("/image: gif, "), "\(shown.output)\(watch.errors)")
     }
   }
 

@@ -69,6 +69,39 @@ import Testing
     }
   }
 
+  @Test func `credentials for the only feed in a list aren't sent to a feed that is added later`() async throws {
+    let mine = RawOrigin.answering { request in
+      guard request["Authorization"] == "Basic bWU6c2VjcmV0" else { return RawOrigin.answer("401 Unauthorized") }
+      return RawOrigin.answer("200 OK", [], document("mine"))
+    }
+    let other = RawOrigin.answering(at: "127.0.0.2") { request in
+      let isPlain = request["Authorization"] == nil && request["X-Key"] == nil
+      return RawOrigin.answer("200 OK", [], document(isPlain ? "open" : "told too much"))
+    }
+    defer {
+      mine.stop()
+      other.stop()
+    }
+    try await withFolder { folder in
+      let list = folder.appending(path: "list.opml")
+      func write(_ urls: [URL]) throws {
+        let outlines = urls.map { "<outline xmlUrl=\"\($0.absoluteString)\"/>" }.joined()
+        try Data("<opml version=\"2.0\"><body>\(outlines)</body></opml>".utf8).write(to: list, options: .atomic)
+      }
+      try write([mine.url()])
+      let run = try RunningFeed([
+        "watch", "--opml", list.path, "--every", "1h", "--user", "me:secret", "--header", "X-Key: open sesame",
+        "--format", "json", "--cache", "\(list.path).db",
+      ])
+      #expect(try #require(await run.output.line()).contains("mine"))
+      try write([mine.url(), other.url()])
+      let line = try #require(await run.output.line())
+      #expect(line.contains("\"open\""), "\(line)")
+      run.send(SIGTERM)
+      _ = await run.status()
+    }
+  }
+
   @Test func `work logs in to each feed with the credentials in its list, and stores none of them`() async throws {
     let server = try RedisServer()
     try await withList { list, base, environment in

@@ -284,6 +284,12 @@ private final class RequestCount: @unchecked Sendable {
     for bad in ["", "  ", "'a", "a\\", "''"] { #expect(throws: (any Error).self) { try CommandWords.split(bad) } }
   }
 
+  @Test func `within double quotes, a backslash stays, except before a character that a shell escapes`() throws {
+    #expect(
+      try CommandWords.split(#"printf "%s\n\.\'" "\"\\\$\`" \.\n"#) == ["printf", #"%s\n\.\'"#, #""\$`"#, ".n"])
+    #expect(try CommandWords.split("a \"b\\\nc\" d\\\ne") == ["a", "bc", "de"])
+  }
+
   @Test func `the status line names unreachable servers, and those without a valid feed`() {
     let away = Pulse.Away(name: "e.example", since: sampleDate, isSilent: true)
     let now = sampleDate + 60

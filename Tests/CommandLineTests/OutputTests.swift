@@ -62,6 +62,26 @@ import Testing
     loop.close()
   }
 
+  @Test func `a command that ends waits a while for its output's reader, and then drops unread text`() throws {
+    let loop = EventLoop()
+    let pipe = Pipe()
+    let output = Output(on: loop, descriptor: pipe.fileHandleForWriting.fileDescriptor) {
+      Issue.record("Writing ended: \($0)")
+    }
+    var written: [Int] = []
+    output.write(Self.long) {
+      written.append(1)
+      output.write(Self.long) { written.append(2) }
+    }
+    loop.run(.oneTurn)
+    output.stopWaiting(after: .milliseconds(1))
+    #expect(written.isEmpty)
+    loop.run()
+    #expect(written == [1, 2])
+    try pipe.fileHandleForReading.close()
+    loop.close()
+  }
+
   @Test func `closing the pipe's reader ends a pending write`() throws {
     let loop = EventLoop()
     let pipe = Pipe()

@@ -240,6 +240,22 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
+  @Test(arguments: [
+    "http://e.example/1\nhttp://e.example/2\n",
+    "<opml><body><outline xmlUrl='http://e.example/1'/><outline xmlUrl='http://e.example/2'/></body></opml>",
+  ]) func `import reads a named pipe, once`(_ text: String) async throws {
+    try await withFolder { folder in
+      let (pipe, list) = (folder.appending(path: "pipe").path, folder.appending(path: "list.opml").path)
+      let run = try await FeedBinary.shell(
+        """
+        mkfifo \(pipe)
+        printf %s "\(text)" >\(pipe) &
+        "$FEED" subscriptions import \(pipe) --opml \(list)
+        """)
+      #expect(run.output == "Added 2 of 2 feeds\n" && run.status == 0, "\(run.errors)")
+    }
+  }
+
   @Test func `import adds 20,000 URLs in seconds, and move needs a folder with a name`() async throws {
     try await withUser { user in
       let lines = user.folder.appendingPathComponent("urls").path

@@ -27,7 +27,7 @@ extension CacheOptions {
   ///
   /// - Parameter question: returns a publisher that delivers the text of the result.
   func run<P: Publisher>(_ question: (CacheDesk) -> P) throws where P.Output == String, P.Failure == FeedStoreError {
-    let session = Session(verbose: common.verbose, format: common.log.logFormat)
+    let session = Session(common)
     let file = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
     let store = LoggingStore(store: file, log: session.log)
     let desk = CacheDesk(

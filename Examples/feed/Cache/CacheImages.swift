@@ -85,7 +85,7 @@ extension CacheImagesOptions {
     _ question: @escaping @Sendable (DiskImageStore, URL?, _ place: String) throws(FeedStoreError) -> String
   ) throws {
     try common.checkImages()
-    let session = Session(verbose: common.verbose, format: common.log.logFormat)
+    let session = Session(common)
     let store = common.imageStore
     let answer = SerialWorker(on: session.loop).publisher { [address] () throws(FeedStoreError) in
       try question(store, address, store.folder.printable)

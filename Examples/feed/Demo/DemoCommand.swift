@@ -27,13 +27,18 @@ struct DemoCommand: ParsableCommand {
         loop.stop()
       }
     }
+    let ended = Ending()
     let walk = try DemoWalk(
       on: loop, cacheAt: folder.appendingPathComponent("feeds.db").path, style: .suiting(STDOUT_FILENO)
     ) { text in
-      print(text, terminator: "")
-      fflush(nil)
+      guard ended.result == nil else { return }
+      do {
+        try StandardOutput.write(text)
+      } catch {
+        ended.set(.failure(error))
+        loop.stop()
+      }
     }
-    let ended = Ending()
     let task = Task {
       do {
         ended.set(.success(try await walk.run()))
@@ -44,19 +49,18 @@ struct DemoCommand: ParsableCommand {
     }
     loop.run(.untilStopped)
     for signal in signals { signal.close() }
-    if status != 0 {
-      task.cancel()
-      throw ExitCode(status)
-    }
+    task.cancel()
+    if status != 0 { throw ExitCode(status) }
     guard try ended.result?.get() == true else { throw ExitCode.failure }
   }
 }
 
-/// The completion of the walk, which is passed from the task to the thread that runs the loop.
+/// The completion of the walk, or the first failure to write, which is passed from the task to the thread that runs the
+/// loop.
 private final class Ending: Sendable {
   private let value = Mutex<Result<Bool, any Error>?>(nil)
 
   var result: Result<Bool, any Error>? { value.withLock { $0 } }
 
-  func set(_ result: Result<Bool, any Error>) { value.withLock { $0 = result } }
+  func set(_ result: Result<Bool, any Error>) { value.withLock { $0 = $0 ?? result } }
 }

@@ -30,7 +30,7 @@ struct ExplainCommand: ParsableCommand {
   var format = OutputFormat.text
 
   func run() throws {
-    let session = Session(verbose: common.verbose, format: common.log.logFormat)
+    let session = Session(common)
     if let fleet = store {
       return try session.answer(session.fleet(at: fleet).explanation(of: address)) {
         [format, style = session.outputStyle] in Self.text(of: $0, format, style)

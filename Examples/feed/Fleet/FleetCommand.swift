@@ -46,11 +46,17 @@ struct FleetStatusCommand: ParsableCommand {
     let states = ticks.flatMap(maxPublishers: .max(1)) { _ in
       store.status().map { Result<FleetStatus, FleetError>.success($0) }.catch { Just(.failure($0)) }
     }
-    session.run(states) { (result: Result<FleetStatus, FleetError>) -> String in
+    let trouble = session.storeReporter()
+    let reported = states.handleEvents(receiveOutput: { result in
+      // A program may read the output, so errors are no part of it; on a screen, they replace the status.
+      guard !clears else { return }
+      if case .failure(let error) = result { trouble(error) } else { trouble(nil) }
+    })
+    session.run(reported) { (result: Result<FleetStatus, FleetError>) -> String in
       let body =
         switch result {
         case .success(let status): text(status)
-        case .failure(let error): "\(error)\n"
+        case .failure(let error): clears ? "\(error)\n" : ""
         }
       // Move to the top and overwrite the previous status.
       return clears ? "\u{1B}[H\u{1B}[J\(body)" : body

@@ -149,6 +149,7 @@ struct FleetStatusText: Sendable {
     encoder.keyEncodingStrategy = .convertToSnakeCase
     encoder.dateEncodingStrategy = .iso8601
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return ((try? encoder.encode(form)).map { String(decoding: $0, as: UTF8.self) } ?? "{}") + "\n"
+    let line = (try? encoder.encode(form)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    return FeedJSON.harmless(line) + "\n"
   }
 }

@@ -25,8 +25,7 @@ struct FleetSubscriptions {
     try session.finish {}
   }
 
-  func add(_ addresses: [URL]) throws {
-    let session = Session(verbose: false)
+  func add(_ addresses: [URL], on session: Session) throws {
     let fleet = session.fleet(at: store, creates: true)
     try session.answer(fleet.add(addresses.map { NewFeed($0) })) { added in
       let known = addresses.count - added
@@ -121,18 +120,25 @@ struct FleetSubscriptions {
     if path == "-" {
       return lines(StandardInput.bytes(on: session.loop).eraseFailureType().eraseToAnyPublisher(), tally)
     }
+    let file = lines(File(path).bytes(on: session.loop).eraseFailureType().eraseToAnyPublisher(), tally)
+    if ImportedList.isStream(path) { return file }
     guard let handle = FileHandle(forReadingAtPath: path) else {
       throw ValidationError("\(path.printable) can't be read.")
     }
     let beginning = (try? handle.read(upToCount: 512)) ?? Data()
     try? handle.close()
-    if beginning.contains(UInt8(ascii: "<")) {
+    guard beginning.contains(UInt8(ascii: "<")) else { return file }
+    do throws(SubscriptionFileError) {
       let list = try SubscriptionFile(path: path).read() ?? OPML(title: "")
+      if list.isCutOff { SubscriptionsImport.reportCutOff(path) }
       tally.unusable = list.unusableFeeds
       let addresses = list.subscriptions.map(\.address)
       return addresses.publisher.setFailureType(to: (any Error).self).eraseToAnyPublisher()
+    } catch {
+      // A comment, or the text after a URL, may contain "<", too.
+      guard case .notAList(_, .notAFeed) = error else { throw error }
+      return file
     }
-    return lines(File(path).bytes(on: session.loop).eraseFailureType().eraseToAnyPublisher(), tally)
   }
 
   private static func lines(_ bytes: AnyPublisher<Chunk, any Error>, _ tally: Tally) -> AnyPublisher<URL, any Error> {

@@ -43,7 +43,7 @@ struct SearchCommand: ParsableCommand {
   }
 
   func run() throws {
-    let session = Session(verbose: common.verbose, format: common.log.logFormat)
+    let session = Session(common)
     let desk = HistoryDesk(common, on: session)
     let query = SeenQuery(
       words.joined(separator: " "), feeds: feed.isEmpty ? nil : feed, isStarred: starred, limit: limit)

@@ -42,12 +42,11 @@ struct StarCommand: ParsableCommand {
   }
 
   func run() throws {
-    let session = Session(verbose: common.verbose, format: common.log.logFormat)
+    let session = Session(common)
     let desk = HistoryDesk(common, on: session)
     if items.isEmpty {
-      let found = desk.history.results(of: SeenQuery(isStarred: true, limit: 10_000))
-      session.run(found) { [format, style = session.outputStyle] page in
-        Array(SeenText(style: style).text(of: page.images, format).utf8)
+      session.run(Self.all(in: desk.history)) { [format, style = session.outputStyle] images in
+        Array(SeenText(style: style).text(of: images, format).utf8)
       } ended: { completion in
         if case .failure(let error) = completion { session.fail("\(error)".printable) }
       }
@@ -90,6 +89,11 @@ struct StarCommand: ParsableCommand {
       }
     }
     try session.finish(closing: desk.store)
+  }
+
+  /// The starred items, newest first, all at once.
+  static func all(in history: FeedHistory, limit: Int = 10_000) -> AnyPublisher<[SeenImage], FeedStoreError> {
+    history.results(of: SeenQuery(isStarred: true, limit: limit)).prefix(1).map(\.images).eraseToAnyPublisher()
   }
 
   /// The starred item among the found ones, in each feed that has it. The found items may be different ones, because

@@ -17,7 +17,7 @@ final class ImageSaver {
   private var loader: ImageLoader!
   private let session: Session
   private let limits: ImageBudget
-  /// The number of bytes of each saved image; 0 for one that failed.
+  /// The number of bytes of each saved image; 0 for one that failed, which is tried again at the next update.
   private var sizes: [URL: Int] = [:]
   /// The number of loaded images that couldn't be saved.
   private var unsaved = 0
@@ -27,6 +27,7 @@ final class ImageSaver {
     self.session = session
     limits = budget.budget(within: common)
     loader = ImageLoader(for: common, client: client, on: session) { [unowned self] in unsaved += 1 }
+    session.keep(AnyCancellable { [self] in running = nil })
   }
 
   /// Loads and saves the image of each item, within the budget, starting with the first images of each feed. Reports
@@ -49,7 +50,7 @@ final class ImageSaver {
           left += 1
           return Just(nil).eraseToAnyPublisher()
         }
-        if let size = sizes[wish.url] {
+        if let size = sizes[wish.url], size > 0 {
           budget.spend(size, on: wish.feed)
           return Empty().eraseToAnyPublisher()
         }
@@ -57,7 +58,9 @@ final class ImageSaver {
           .map { Result<Int, ImageError>.success($0.data.bytes.count) }
           .catch { Just(.failure($0)) }
           .handleEvents(receiveOutput: { [self] result in
-            if case .failure(let error) = result { console.warn("\(wish.url.shown): \(error)") }
+            if case .failure(let error) = result, sizes[wish.url] == nil {
+              console.warn("\(wish.url.shown): \(error)")
+            }
             let size = (try? result.get()) ?? 0
             sizes[wish.url] = size
             budget.spend(size, on: wish.feed)
@@ -81,6 +84,5 @@ final class ImageSaver {
         }
         console.setStatus("images: \(saved + failed) of \(wishes.count)…")
       }
-    session.keep(AnyCancellable { [self] in running = nil })
   }
 }

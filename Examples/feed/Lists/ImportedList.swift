@@ -8,11 +8,15 @@ import PlainText
 enum ImportedList {
   /// The list, and the number of its entries without an http or https URL.
   static func read(_ place: String) throws -> (list: OPML, unusable: Int) {
-    if place == "-" {
-      let bytes = [UInt8](FileHandle.standardInput.readDataToEndOfFile())
+    if place == "-" || isStream(place) {
+      guard let handle = place == "-" ? .standardInput : FileHandle(forReadingAtPath: place) else {
+        throw ValidationError("\(place.printable) can't be read.")
+      }
+      let bytes = [UInt8](handle.readDataToEndOfFile())
       if let list = try? OPML(parsing: bytes) { return (list, list.unusableFeeds) }
       guard let list = lines(of: bytes) else {
-        throw ValidationError("Standard input isn't a list of feeds (OPML, or one URL per line).")
+        let name = place == "-" ? "Standard input" : place.printable
+        throw ValidationError("\(name) isn't a list of feeds (OPML, or one URL per line).")
       }
       return list
     }
@@ -25,6 +29,12 @@ enum ImportedList {
       else { throw error }
       return list
     }
+  }
+
+  /// True for a pipe or a device, whose bytes can be read only once.
+  static func isStream(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
   }
 
   /// The feeds in a file with one URL per line; `nil` if it contains none.

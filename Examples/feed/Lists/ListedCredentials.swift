@@ -10,6 +10,13 @@ extension RequestOptions {
     (header, user, netrc, netrcFile) = (feed.headers, feed.user, feed.usesNetrc, nil)
   }
 
+  /// The options without those for a single feed (see ``check(for:)``).
+  var withoutFieldsForOne: RequestOptions {
+    var options = self
+    (options.header, options.user) = ([], nil)
+    return options
+  }
+
   /// The fields to send for a feed: those from the command line, or else those from the list.
   func headers(for feed: SubscribedFeed) -> [HTTPRequest.Header] {
     let own = headers(for: feed.address)

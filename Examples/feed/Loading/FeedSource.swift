@@ -1,3 +1,4 @@
+import FeedHTTP
 import FeedPolling
 import FeedStream
 import Foundation
@@ -19,6 +20,8 @@ struct FeedSource {
   private let session: Session
   private let choices: FeedLoader.Options
   private let subscriptions: [SubscribedFeed]
+  /// Returns the fields to send for a feed to its own origin.
+  private let headers: (SubscribedFeed) -> [HTTPRequest.Header]
   private let observer: (URL) -> (any RequestObserver)?
 
   /// - Parameter observer: returns the observer for a feed's requests.
@@ -46,12 +49,17 @@ struct FeedSource {
     self.session = session
     self.choices = choices
     self.observer = observer
-    let request = options.request
+    // The user chose the command line's fields for the selected feed, not for feeds that are added to the list later.
+    let (request, selected) = (options.request, Set(selection.addresses))
+    let headers = { (feed: SubscribedFeed) in
+      (selected.contains(feed.address) ? request : request.withoutFieldsForOne).headers(for: feed)
+    }
+    self.headers = headers
     feeds = ManyFeeds(
       selection.subscriptions.map { feed in
         FeedLoader(
-          feed.address, client: Self.client(for: feed, client, request, observer(feed.address), log), cache: cache,
-          on: loop, options: Self.naming(feed.address, choices, console))
+          feed.address, client: Self.client(for: feed, client, headers(feed), observer(feed.address), log),
+          cache: cache, on: loop, options: Self.naming(feed.address, choices, console))
       })
     subscriptions = selection.subscriptions
   }
@@ -70,11 +78,11 @@ struct FeedSource {
 
   /// The client for one feed, with its observer.
   private static func client(
-    for feed: SubscribedFeed, _ client: CurlHTTPClient, _ request: RequestOptions, _ observer: (any RequestObserver)?,
-    _ log: Logger
+    for feed: SubscribedFeed, _ client: CurlHTTPClient, _ headers: [HTTPRequest.Header],
+    _ observer: (any RequestObserver)?, _ log: Logger
   ) -> ObservedClient {
     // Send the user's fields for this URL only to its host, not to other hosts that it leads to.
-    let headed = client.sending(request.headers(for: feed), to: feed.address)
+    let headed = client.sending(headers, to: feed.address)
     return ObservedClient(client: headed, observer: observer, log: log)
   }
 
@@ -105,7 +113,7 @@ struct FeedSource {
       var polled = PolledAddress(
         feed.address, every: interval(feed.address),
         options: Self.naming(feed.address, choices, session.console))
-      polled.client = Self.client(for: feed, client, options.request, observer(feed.address), session.log)
+      polled.client = Self.client(for: feed, client, headers(feed), observer(feed.address), session.log)
       return polled
     }
     let polled = subscriptions.map(poll)

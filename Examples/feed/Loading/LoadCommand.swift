@@ -52,7 +52,7 @@ struct LoadCommand: ParsableCommand {
     let selection = try load.selection()
     try load.request.check(for: selection.addresses)
     if imageOptions.choice == .always || saveImages { try load.common.checkImages() }
-    let session = Session(verbose: load.common.verbose, quiet: load.common.quiet, format: load.common.log.logFormat)
+    let session = Session(load.common)
     let source = FeedSource(load, of: selection, on: session)
     let screen = FeedScreen(load, of: selection, on: session, source.marks)
     let imageOutput = ImageOutput(

@@ -74,7 +74,7 @@ struct WatchCommand: ParsableCommand {
     let selection = try load.selection()
     try load.request.check(for: selection.addresses)
     if saveImages { try load.common.checkImages() }
-    let session = Session(verbose: load.common.verbose, quiet: load.common.quiet, format: load.common.log.logFormat)
+    let session = Session(load.common)
     if let exec, !shell, try CommandWords.split(exec).contains(where: { $0.contains("$") }) {
       session.console.hint("--exec runs without a shell, so $ isn't expanded; add --shell to expand it")
     }

@@ -40,10 +40,10 @@ struct LoadOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Width of text in columns, at least 20. (default: the terminal's width)", valueName: "columns"))
+      "Width of text in columns, from 20 to 10000. (default: the terminal's width)", valueName: "columns"))
   var width: Int?
 
   func validate() throws {
-    if let width, width < 20 { throw ValidationError("--width must be at least 20.") }
+    if let width, !(20...10_000).contains(width) { throw ValidationError("--width must be from 20 to 10000.") }
   }
 }

@@ -116,7 +116,8 @@ final class ItemCommand {
 /// Splits a command into words, as a shell does, but does nothing else that a shell does.
 enum CommandWords {
   /// Splits text into words, which are separated by spaces; within `'…'` or `"…"`, or after a backslash, characters
-  /// are taken literally.
+  /// are taken literally. A backslash also removes a line break after it. Within `'…'`, a backslash is literal; within
+  /// `"…"`, it is literal except before `$`, `` ` ``, `"`, `\` and a line break.
   static func split(_ text: String) throws -> [String] {
     var (words, word): ([String], String?) = ([], nil)
     var quote: Character?
@@ -125,7 +126,9 @@ enum CommandWords {
       switch (character, quote) {
       case ("\\", let open) where open != "'":
         guard let next = characters.popFirst() else { throw ValidationError("--exec ends with a backslash.") }
-        word = (word ?? "") + String(next)
+        // Within double quotes, a backslash is literal, except before these characters.
+        if open == "\"", !"$`\"\\".contains(next), !next.isNewline { word = (word ?? "") + "\\" }
+        if !next.isNewline { word = (word ?? "") + String(next) }
       case (let mark, let open?) where mark == open: quote = nil
       case ("'", nil), ("\"", nil): (quote, word) = (character, word ?? "")
       case (let space, nil) where space.isWhitespace:

@@ -32,7 +32,7 @@ struct LogLine: Encodable {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // Encoding strings and finite numbers can't fail.
     let data = (try? encoder.encode(self)) ?? Data()
-    return String(decoding: data, as: UTF8.self) + "\n"
+    return FeedJSON.harmless(String(decoding: data, as: UTF8.self)) + "\n"
   }
 
   /// A metadata value: text, or JSON with the same structure.

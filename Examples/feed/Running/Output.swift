@@ -29,6 +29,8 @@ final class Output {
   private var waiting: ArraySlice<UInt8> = []
   private var whenWritten: (() -> Void)?
   private var hasEnded = false
+  /// True once text that the reader doesn't take is dropped.
+  private var dropsUnread = false
   private let isFile: Bool
   private lazy var worker = SerialWorker(on: loop)
   private lazy var pipe = PipeWatch(on: loop, of: descriptor)
@@ -58,6 +60,15 @@ final class Output {
     pipe?.stopWaiting()
   }
 
+  /// Lets a command end even if nobody reads its output: after `patience`, a write that would have to wait for the
+  /// reader drops its text and completes.
+  func stopWaiting(after patience: Duration) {
+    loop.schedule(after: loop.now.advanced(by: patience)) { [self] in
+      dropsUnread = true
+      if pipe?.stopWaiting() == true { drainLater() }
+    }
+  }
+
   private func drain() {
     if isFile, waiting.count > Self.page { return drainAside() }
     var written = 0
@@ -85,7 +96,10 @@ final class Output {
 
   /// Continues when the descriptor is writable again.
   private func drainLater() {
-    if let pipe {
+    if dropsUnread {
+      waiting = []
+      finish()
+    } else if let pipe {
       pipe.wait { [self] in $0 ? end(.closed) : drain() }
     } else {
       loop.schedule(after: loop.now.advanced(by: .milliseconds(10))) { [self] in drain() }

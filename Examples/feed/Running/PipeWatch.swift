@@ -36,10 +36,12 @@ final class PipeWatch: Cancellable {
     watch()
   }
 
-  func stopWaiting() {
-    guard waiter != nil else { return }
+  /// - Returns: true if a wait was ended.
+  @discardableResult func stopWaiting() -> Bool {
+    guard waiter != nil else { return false }
     waiter = nil
     watch()
+    return true
   }
 
   func cancel() {

@@ -72,6 +72,11 @@ final class Session {
     }
   }
 
+  /// A session with the messages that a command's options select.
+  convenience init(_ common: CommonOptions) {
+    self.init(verbose: common.verbose, quiet: common.quiet, format: common.log.logFormat)
+  }
+
   /// Subscribes standard output to `publisher`.
   ///
   /// - Parameters:
@@ -218,7 +223,10 @@ extension Session {
 
   private func stop(_ status: Int32) {
     self.status = status
-    if let stopping = stopping.take() { return stopping { [self] in self.stop(status) } }
+    if let stopping = stopping.take() {
+      output.stopWaiting(after: Self.patience)
+      return stopping { [self] in self.stop(status) }
+    }
     output.stop()
     endHelpers()
     let end = { [self] in
@@ -264,6 +272,8 @@ extension Session {
     exit(ExitCode.failure.rawValue)
   }
 
+  /// How long a stopped command that completes its own work waits for the reader of its output.
+  private static let patience = Duration.seconds(1)
   private static let enoughDescriptors = 256
   private static let fewestDescriptors = 48
 }

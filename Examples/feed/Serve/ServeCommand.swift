@@ -151,7 +151,7 @@ struct ServeCommand: ParsableCommand {
     let feeds = selection.map { $0.subscriptions.map(Gallery.Name.init) } ?? []
     try common.checkImages()
     let secret = try PageSecret.kept(besideCacheAt: common.cachePath)
-    let session = Session(verbose: common.verbose, quiet: common.quiet, format: common.log.logFormat)
+    let session = Session(common)
     let store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
     let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
     session.cache = cache

@@ -67,7 +67,7 @@ struct SubscriptionsAdd: ParsableCommand {
           "A fleet's list has no credentials; leave out --header, --user, --netrc and --netrc-file. Workers read "
             + "credentials from their own list (\"feed work --opml\").")
       }
-      return try fleet.add(addresses)
+      return try fleet.add(addresses, on: Session(common))
     }
     guard request.netrcFile == nil else {
       throw ValidationError("The list can't store --netrc-file; use --netrc, --user or --header.")
@@ -75,7 +75,7 @@ struct SubscriptionsAdd: ParsableCommand {
     try request.check(for: addresses)
     let file = try options.file()
     let known = Set(try file.read()?.subscriptions.map(\.address) ?? [])
-    let session = Session(verbose: common.verbose, quiet: common.quiet, format: common.log.logFormat)
+    let session = Session(common)
     let store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
     let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
     session.cache = cache

@@ -11,7 +11,7 @@ struct SubscriptionsImport: ParsableCommand {
     discussion: """
       Folders and titles in OPML are kept. In a file of URLs, empty lines and lines that begin with # are skipped, \
       and text after a URL is ignored. The feeds themselves aren't loaded. "-" reads standard input. With --store, \
-      only URLs are kept, and standard input can't be OPML; a file of URLs may have any number of lines. If you \
+      only URLs are kept, and standard input or a pipe can't be OPML; a file of URLs may have any number of lines. If you \
       interrupt an import with --store, the added feeds stay; run the same command to continue.
       """)
 
@@ -45,7 +45,7 @@ struct SubscriptionsImport: ParsableCommand {
 }
 
 extension SubscriptionsImport {
-  fileprivate static func reportCutOff(_ name: String) {
+  static func reportCutOff(_ name: String) {
     StandardError.shared.write("\(name.printable) is cut off; feeds may be missing\n")
   }
 }

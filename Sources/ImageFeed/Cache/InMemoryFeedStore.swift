@@ -103,9 +103,11 @@ public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
     return shown.withLock { $0[address.absoluteURL] }
   }
 
-  public func setShownImages(_ images: ShownImages, for address: URL) throws(FeedStoreError) {
+  public func changeShownImages(
+    for address: URL, _ change: (inout ShownImages?) -> Void
+  ) throws(FeedStoreError) {
     try attempt(.insertion)
-    shown.withLock { $0[address.absoluteURL] = images }
+    shown.withLock { change(&$0[address.absoluteURL]) }
   }
 
   /// Locks the notes before the feeds, as their transactions do.

@@ -58,7 +58,17 @@ public protocol ShownImagesStore: FeedStore {
   /// The record of a feed's shown images, or `nil`. Changes nothing.
   func shownImages(for address: URL) throws(FeedStoreError) -> ShownImages?
 
-  /// Records the shown images of a feed. The record is kept when the feed is deleted, until
+  /// Changes the record of a feed's shown images, which is `nil` if there is none. Nothing else changes the record
+  /// between the read and the write, not even another process. The record is kept when the feed is deleted, until
   /// ``HistoryStore/forgetHistory(of:)``.
-  func setShownImages(_ shown: ShownImages, for address: URL) throws(FeedStoreError)
+  ///
+  /// - Parameter change: may be called more than once; only the last result counts.
+  func changeShownImages(for address: URL, _ change: (inout ShownImages?) -> Void) throws(FeedStoreError)
+}
+
+extension ShownImagesStore {
+  /// Replaces the record of a feed's shown images.
+  public func setShownImages(_ shown: ShownImages, for address: URL) throws(FeedStoreError) {
+    try changeShownImages(for: address) { $0 = shown }
+  }
 }

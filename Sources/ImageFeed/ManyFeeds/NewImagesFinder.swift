@@ -92,9 +92,8 @@ public final class NewImagesFinder {
   public func note(_ images: FeedImages, of address: URL) {
     let (store, report) = (store, report)
     cache.worker.perform { () throws(FeedStoreError) in
-      guard var shown = try store.shownImages(for: address), !shown.new(in: images).isEmpty else { return }
-      shown.add(images)
-      try store.setShownImages(shown, for: address)
+      guard let shown = try store.shownImages(for: address), !shown.new(in: images).isEmpty else { return }
+      try store.changeShownImages(for: address) { $0?.add(images) }
     } completion: { result in
       if case .failure(let error) = result { report(error) }
     }
@@ -103,8 +102,11 @@ public final class NewImagesFinder {
   private func mark(_ address: URL, _ change: @escaping @Sendable (inout ShownImages) -> Void) {
     let (store, memories, report) = (store, memories, report)
     cache.worker.perform { () throws(FeedStoreError) in
-      guard let shown = memories.mark(address, change) else { return }
-      try store.setShownImages(shown, for: address)
+      guard let remembered = memories.mark(address, change) else { return }
+      try store.changeShownImages(for: address) { shown in
+        // Keep the marks that other processes have added to the record.
+        if shown == nil { shown = remembered } else { change(&shown!) }
+      }
     } completion: { result in
       if case .failure(let error) = result { report(error) }
     }
@@ -122,7 +124,7 @@ extension NewImagesFinder.Memories {
         if recorded == nil, let saved = try store.retrieve(for: address) { shown.add(saved.images) }
         memories.withLock { $0[address] = .init(shown: shown, found: shown, isFirst: shown.isEmpty) }
         // Record them now: later saves don't mean that the images were shown.
-        if recorded == nil { try store.setShownImages(shown, for: address) }
+        if recorded == nil { try store.changeShownImages(for: address) { $0 = $0 ?? shown } }
       } catch {
         first = first ?? error
       }

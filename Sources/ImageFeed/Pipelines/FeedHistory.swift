@@ -57,11 +57,13 @@ public struct FeedHistory {
     let store = store
     return cache.worker.publisher { () throws(FeedStoreError) in
       let recorded = try store.shownImages(for: address)
-      let new = recorded?.new(in: images) ?? []
+      var new = recorded?.new(in: images) ?? []
       if recorded == nil || !new.isEmpty {
-        var shown = recorded ?? ShownImages()
-        shown.add(images)
-        try store.setShownImages(shown, for: address)
+        try store.changeShownImages(for: address) { shown in
+          new = shown?.new(in: images) ?? []
+          shown = shown ?? ShownImages()
+          shown?.add(images)
+        }
       }
       return Visit(new: Set(new.map { images[$0].id }), stars: try store.stars(of: address))
     }

@@ -58,6 +58,18 @@ import Testing
     #expect(found([makeFeed(3)]) == [[0, 2]])
   }
 
+  @Test func `marks that another process adds to the record are kept`() throws {
+    let finder = NewImagesFinder(store: store, cache: FeedCache(store: store, on: time)) { _ in }
+    let report = FeedReport(address: address, result: .success(Feed(images: makeFeed(3).images, source: .remote)))
+    let subscription = finder.reports(of: [address]) { Just(report) }.sink { _ in }
+    time.run()
+    try store.changeShownImages(for: address) { $0?.add(makeImage(1).id) }
+    finder.markShown(makeImage(2).id, of: address)
+    time.run()
+    subscription.cancel()
+    #expect(try store.shownImages(for: address)?.new(in: makeFeed(4).images) == [0, 3])
+  }
+
   @Test func `an item that disappears and returns isn't new`() {
     #expect(found([makeFeed(3), makeFeed(1), makeFeed(3)]) == [[0, 1, 2], [], []])
     #expect(found([makeFeed(1)]) == [[]])
@@ -112,7 +124,14 @@ import Testing
     try store.setShownImages(shown, for: address)
     try store.replace(for: address, with: makeFeed())
     #expect(try store.delete(for: address, if: .timestamp(noon)))
-    #expect(try SQLiteFeedStore(path: store.path).shownImages(for: address) == shown)
+    let other = SQLiteFeedStore(path: store.path)
+    #expect(try other.shownImages(for: address) == shown)
+    try other.changeShownImages(for: address) { $0?.add(makeImage(2).id) }
+    try store.changeShownImages(for: address) { $0?.add(makeImage(3).id) }
+    #expect(try other.shownImages(for: address)?.new(in: makeFeed(5).images) == [0, 4])
+    try store.changeShownImages(for: address) { $0 = nil }
+    #expect(try store.shownImages(for: address) == nil)
+    try store.setShownImages(shown, for: address)
     try store.replace(for: address, with: makeFeed())
     #expect(try store.delete(for: address))
     #expect(try store.shownImages(for: address) == shown)

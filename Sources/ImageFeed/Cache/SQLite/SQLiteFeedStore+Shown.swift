@@ -6,8 +6,16 @@ extension SQLiteFeedStore: ShownImagesStore {
     try read { try $0.shown(for: address) } ?? nil
   }
 
-  public func setShownImages(_ shown: ShownImages, for address: URL) throws(FeedStoreError) {
-    _ = try write(.insertion, creating: true) { tables, _ in try tables.setShown(shown, for: address) }
+  public func changeShownImages(
+    for address: URL, _ change: (inout ShownImages?) -> Void
+  ) throws(FeedStoreError) {
+    _ = try write(.insertion, creating: true) { tables, _ in
+      let before = try tables.shown(for: address)
+      var shown = before
+      change(&shown)
+      guard shown != before else { return }
+      if let shown { try tables.setShown(shown, for: address) } else { try tables.deleteShown(for: address) }
+    }
   }
 }
 
