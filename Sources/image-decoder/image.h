@@ -74,6 +74,8 @@ void image_share_memory(void);
 /// Returns null if there isn't enough memory.
 uint8_t *image_pixels(size_t size, bool is_final);
 void image_free_pixels(uint8_t *pixels);
+/// The size of the shared memory; 0 if there is none.
+size_t image_shared_length(void);
 bool image_is_shared(const uint8_t *pixels);
 
 // MARK: Scaling (scale.c)

@@ -29,6 +29,8 @@ uint8_t *image_pixels(size_t size, bool is_final) {
   return is_final && size <= shared_length ? shared : malloc(size);
 }
 
+size_t image_shared_length(void) { return shared_length; }
+
 void image_free_pixels(uint8_t *pixels) {
   if (!image_is_shared(pixels)) free(pixels);
 }

@@ -16,7 +16,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/// The memory limit of the process: 320 MiB, including the program itself. 40 megapixels take 160 MB.
+/// The memory limit of the process: 320 MiB, including the program itself, besides the shared memory. 40 megapixels take
+/// 160 MB.
 static const rlim_t memory = 320u << 20;
 /// The total processor time of the process, in seconds. The parent replaces the process long before that.
 static const rlim_t processor = 3600;
@@ -75,7 +76,7 @@ bool sandbox_enter(void) {
   signal(SIGPIPE, SIG_IGN);
   // End this process with its parent, even in the middle of an image.
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-  return limit(RLIMIT_AS, memory) && limit(RLIMIT_CPU, processor) && limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, 2)
+  return limit(RLIMIT_AS, memory + image_shared_length()) && limit(RLIMIT_CPU, processor) && limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, 2)
       && limit(RLIMIT_NPROC, 0) && prctl(PR_SET_DUMPABLE, 0) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
       && filter_calls();
 }

@@ -82,6 +82,23 @@ import Testing
     #expect(results == [.failure(.corrupt("")), .failure(.corrupt(""))])
   }
 
+  @Test func `pixels in shared memory are taken only in a size that was asked for`() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "decoder-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    // The heads of two replies, whose form is 3: 2 × 1 pixels, and 16,384 × 16,384.
+    try ExecutableFile.write(
+      script: #"""
+        head -c \#(20 + SmallImages.gif.count) >/dev/null
+        printf 'IMG1\0\0\0\0\002\0\0\0\001\0\0\0\002\0\0\0\001\0\0\0\003\0\0\0\010\0\0\0\0\0\0\0'
+        head -c 20 >/dev/null
+        printf 'IMG1\0\0\0\0\0\100\0\0\0\100\0\0\0\100\0\0\0\100\0\0\003\0\0\0\0\0\0\100\0\0\0\0'
+        exec sleep 1000
+        """#, to: path)
+    let results = decode([Chunk(SmallImages.gif), Chunk(SmallImages.gif)], by: decoder(path, children: 1))
+    #expect(try results[0].get().bytes.elementsEqual(repeatElement(0, count: 8)))
+    #expect(results[1] == .failure(.crashed(nil)))
+  }
+
   /// Decodes one image, and then ends the process.
   private func decode(
     _ bytes: [UInt8], fitting size: DecodedImage.Size, as form: DecodedImage.Form = .pixels
