@@ -108,7 +108,7 @@ static void pass(int descriptor, void *bytes, size_t length, int writes) {
 static void ask(const char *program, uint8_t *bytes, size_t length, int width, int times) {
   int in[2], out[2];
   if (pipe(in) != 0 || pipe(out) != 0) exit(1);
-  const size_t room = 160000000;
+  const size_t room = 16 << 20;
   const int file = memfd_create("shared", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (ftruncate(file, (off_t)room) != 0 || fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK) != 0) exit(1);
   const uint8_t *shared = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unwind.h>
@@ -138,7 +139,9 @@ static inline bool clibuv_may_open(void) {
 static inline int clibuv_open_memory(off_t size) {
   int descriptor = (int)syscall(SYS_memfd_create, "shared", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0) return -1;
-  if (ftruncate(descriptor, size) == 0
+  // A limit on the size of files applies here, too, and its signal would end the process.
+  struct rlimit most;
+  if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur >= (rlim_t)size && ftruncate(descriptor, size) == 0
       && fcntl(descriptor, 1024 + 9 /* F_ADD_SEALS */, 7 /* F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW */) == 0) {
     return descriptor;
   }

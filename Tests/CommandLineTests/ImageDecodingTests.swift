@@ -82,21 +82,56 @@ import Testing
     #expect(results == [.failure(.corrupt("")), .failure(.corrupt(""))])
   }
 
-  @Test func `pixels in shared memory are taken only in a size that was asked for`() throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: "decoder-\(UUID())").path
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    // The heads of two replies, whose form is 3: 2 × 1 pixels, and 16,384 × 16,384.
+  @Test func `pixels in shared memory must have a size that was requested`() throws {
+    // The head of a reply whose form is 3: 2 × 1 pixels.
+    let path = folder.file("decoder")
     try ExecutableFile.write(
       script: #"""
-        head -c \#(20 + SmallImages.gif.count) >/dev/null
         printf 'IMG1\0\0\0\0\002\0\0\0\001\0\0\0\002\0\0\0\001\0\0\0\003\0\0\0\010\0\0\0\0\0\0\0'
-        head -c 20 >/dev/null
-        printf 'IMG1\0\0\0\0\0\100\0\0\0\100\0\0\0\100\0\0\0\100\0\0\003\0\0\0\0\0\0\100\0\0\0\0'
         exec sleep 1000
         """#, to: path)
-    let results = decode([Chunk(SmallImages.gif), Chunk(SmallImages.gif)], by: decoder(path, children: 1))
-    #expect(try results[0].get().bytes.elementsEqual(repeatElement(0, count: 8)))
-    #expect(results[1] == .failure(.crashed(nil)))
+    func decode(fitting width: Int) -> Result<DecodedImage, ImageDecodingError>? {
+      var result: Result<DecodedImage, ImageDecodingError>?
+      let decoder = decoder(path, children: 1)
+      let decoding = decoder.decode(Chunk(SmallImages.gif), fitting: .init(width: width, height: 0)).map {
+        .success($0)
+      }
+      .catch { Just(.failure($0)) }
+      .sink {
+        result = $0
+        decoder.close()
+      }
+      loop.run()
+      withExtendedLifetime(decoding) {}
+      return result
+    }
+    #expect(try decode(fitting: 2)?.get().bytes.elementsEqual(repeatElement(0, count: 8)) == true)
+    #expect(decode(fitting: 1) == .failure(.crashed(nil)))
+    loop.close()
+  }
+
+  @Test func `the decoder puts pixels into shared memory`() throws {
+    let memory = try #require(SharedMemory(count: 1 << 20))
+    var program = Subprocess(FeedBinary.path(of: "image-decoder"))
+    program.standardInput = .pipe
+    program.sharedMemory = memory
+    let process = try program.start(on: loop)
+    var reply: [UInt8] = []
+    let reading = process.output.sink { _ in
+    } receiveValue: {
+      reply += $0
+      if reply.count >= 36 { process.send(SIGKILL) }
+    }
+    let request = ImageDecodingRequest(bytes: Chunk(SmallImages.gif), width: 0, height: 0, form: .pixels)
+    let writing = [request.head, request.bytes].publisher.write(to: process.input).sink { _ in
+    } receiveValue: { _ in
+    }
+    loop.run()
+    withExtendedLifetime((reading, writing)) {}
+    // The number at 24 is the form.
+    #expect(reply.count == 36 && reply[24] == 3)
+    #expect(memory.prefix(4).elementsEqual([0xFF, 0, 0, 0xFF]))
+    loop.close()
   }
 
   /// Decodes one image, and then ends the process.

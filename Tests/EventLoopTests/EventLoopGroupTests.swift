@@ -237,7 +237,7 @@ import Testing
   @Test func `parallel uses the open loops of a group whose first loop is closed`() {
     let first = group.loops[0]
     first.stop()
-    while !first.entrance.isForAnyThread { stall(milliseconds: 1) }
+    for _ in 0..<10_000 where !first.entrance.isForAnyThread { stall(milliseconds: 1) }
     let outcome = Outcome((0..<100).publisher.parallel(on: group) { $0 })
     loop.run()
     #expect(outcome.values.sorted() == Array(0..<100) && outcome.isFinished)

@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 
 @Suite("OnLoop makes, uses and releases its state on its loop", .settled) struct OnLoopTests {
-  /// Records the threads on which it is created, used and released.
   private final class Log: Sendable {
     private let lines = Mutex<[String]>([])
     var value: [String] { lines.withLock { $0 } }
     func append(_ line: String) { lines.withLock { $0.append(line) } }
   }
 
+  /// Records the threads on which it is created, used and released.
   private final class Counter {
     let loop: EventLoop
     let log: Log

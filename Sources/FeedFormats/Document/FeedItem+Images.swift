@@ -3,7 +3,7 @@ extension FeedItem {
   ///
   /// Feeds often list the same image in several places and sizes. The contents of one `media:group` represent one
   /// image, and so do URLs that differ only in the size that they request. Each image has the URL of its widest
-  /// candidate, except the chosen one, whose URL is replaced only if that is a thumbnail's. Thumbnails, and images as
+  /// candidate, except the chosen one, whose URL is replaced only if it is a smaller thumbnail's. Thumbnails, and images as
   /// small as an icon, are left out if there are other images. Each image has the first alternative text of its
   /// candidates.
   public var distinctImages: [FeedImageCandidate] {
@@ -43,8 +43,11 @@ extension FeedImageCandidate {
 
   /// True if this candidate for an image is better than the one found so far.
   fileprivate func replaces(_ other: FeedImageCandidate, isFixed: Bool) -> Bool {
-    if other.isThumbnail, !isThumbnail { return isOfItsOwn }
-    return !isFixed && width ?? 0 > other.width ?? 0
+    guard isOfItsOwn, !isFixed else { return false }
+    guard other.isThumbnail else { return width ?? 0 > other.width ?? 0 }
+    if let width, let known = other.width { return width > known }
+    // Some thumbnails are the original image, of which the text has a smaller version.
+    return !ImageName.requestsSize(address) || ImageName.requestsSize(other.address)
   }
 
   /// False for candidates that only accompany an image.
@@ -75,6 +78,12 @@ struct ImageName {
     let whole = address.utf8.prefix { $0 != UInt8(ascii: "#") }
     let mark = whole.firstIndex(of: UInt8(ascii: "?")) ?? whole.endIndex
     text = Self.path(Self.withoutScheme(whole[..<mark])) + Self.query(whole[mark...].dropFirst())
+  }
+
+  /// True if the URL requests a size of the image.
+  static func requestsSize(_ address: String) -> Bool {
+    let whole = address.utf8.prefix { $0 != UInt8(ascii: "#") }
+    return Self(address).text.utf8.count < withoutScheme(whole).count
   }
 
   private static func withoutScheme(_ path: Bytes) -> Bytes {

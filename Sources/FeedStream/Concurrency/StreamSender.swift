@@ -7,8 +7,9 @@
 ///       sender.send(completion: .finished)
 ///     }
 ///
-/// The stream receives all values on its loop, on a later turn. The values that one thread or one task sends with one
-/// sender keep their order, with and without `await`. A burst of values wakes the loop once.
+/// The stream receives all values on its loop, on a later turn. The values that one thread sends without `await` keep
+/// their order, and so do the values that one task sends, with and without `await`. A burst of values wakes the loop
+/// once.
 ///
 /// **Result:** `send(_:)` returns true if the stream's loop will receive the value. On the loop, the subject or emitter
 /// handles the value as if it had been sent there. In asynchronous code, `await sender.send(_:)` waits for demand and

@@ -35,9 +35,9 @@ final class ImageDecoderProcess {
   }
 
   private let process: RunningSubprocess
-  /// The memory into which the process decodes, so that pixels needn't be copied through a pipe; `nil` if the system
-  /// has none.
-  private let memory = SharedMemory(count: ImageDecodingResponse.mostPixels * 4)
+  /// The memory into which the process decodes images of up to four megapixels, so that their pixels needn't be copied
+  /// through the pipe; `nil` if the system has none.
+  private let memory = SharedMemory(count: 16 << 20)
   private let scheduler: any LoopScheduler
   private let options: ImageDecoder.Options
   private let notify: (ImageDecoderProcess, Event, ImageDecodingJob?, Result<DecodedImage, ImageDecodingError>?) -> Void
@@ -52,9 +52,6 @@ final class ImageDecoderProcess {
   private var status: ExitStatus?
   private var answered = 0
   private(set) var isLost = false
-
-  /// The memory of a larger image is returned to the system, as in the process itself.
-  private static let keptBytes = 16 << 20
 
   /// - Parameter notify: called with the event, and with the job that the event ends and its result, if any.
   init(
@@ -136,8 +133,7 @@ final class ImageDecoderProcess {
 
   private func takePixels(_ size: DecodedImage.Size) -> Chunk? {
     let count = size.width * size.height * 4
-    guard let memory, count <= ImageDecodingResponse.mostPixels * 4 else { return nil }
-    defer { if count > Self.keptBytes { memory.discard() } }
+    guard let memory, count <= memory.count else { return nil }
     return memory.prefix(count)
   }
 

@@ -12,7 +12,7 @@ package struct ImageDecodingRequest: Sendable {
   package static let mostBytes = 32 << 20
   static let headLength = 20
 
-  var head: Chunk { Chunk(ImageDecoderProtocol.numbers(bytes.count, width, height, Int(form.rawValue))) }
+  package var head: Chunk { Chunk(ImageDecoderProtocol.numbers(bytes.count, width, height, Int(form.rawValue))) }
 }
 
 /// A reply from `image-decoder`.

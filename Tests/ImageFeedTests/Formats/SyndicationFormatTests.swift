@@ -140,6 +140,25 @@ import Testing
     #expect(images.map(\.id) == thumbnails.map(\.id))
   }
 
+  @Test func `a thumbnail doesn't give way to a smaller version of the same image`() throws {
+    let images = try images(
+      """
+      <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"
+        xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel>
+      <item><guid>1</guid><media:thumbnail url="https://e.com/sea.jpg" width="1200"/>
+      <description>&lt;img src="https://e.com/sea-300x200.jpg" width="300"&gt;</description></item>
+      <item><guid>2</guid><itunes:image href="https://e.com/cover.jpg"/>
+      <description>&lt;img src="https://e.com/cover-300x300.jpg"&gt;</description></item>
+      <item><guid>3</guid><media:thumbnail url="https://e.com/a-150x150.jpg" width="150"/>
+      <description>&lt;img src="https://e.com/a-1024x768.jpg"&gt;\
+      &lt;img src="https://e.com/a-32x32.jpg" width="32" height="32"&gt;</description></item></channel></rss>
+      """)
+    #expect(
+      images.map(\.url.absoluteString) == [
+        "https://e.com/sea.jpg", "https://e.com/cover.jpg", "https://e.com/a-1024x768.jpg",
+      ])
+  }
+
   @Test func `if a post has text, its media:description is the image's alternative text`() throws {
     let images = try images(
       """

@@ -30,17 +30,12 @@ package final class SharedMemory: Sendable {
     System.close(descriptor)
   }
 
+  package var count: Int { memory.count }
+
   /// A copy of the first bytes.
   ///
-  /// - Precondition: `count` is at most the memory's size.
+  /// - Precondition: `count` is at most ``count``.
   package func prefix(_ count: Int) -> Chunk { Chunk(copying: UnsafeRawBufferPointer(rebasing: memory[..<count])) }
-
-  /// Returns the memory to the system, until it is used again.
-  package func discard() {
-    #if os(Linux)
-      madvise(memory.baseAddress, memory.count, CInt(MADV_REMOVE))
-    #endif
-  }
 }
 
 extension SharedMemory: Hashable {
