@@ -12,6 +12,10 @@ package struct ImageDecodingRequest: Sendable {
   package static let mostBytes = 32 << 20
   static let headLength = 20
 
+  package init(bytes: Chunk, width: Int, height: Int, form: DecodedImage.Form) {
+    (self.bytes, self.width, self.height, self.form) = (bytes, width, height, form)
+  }
+
   package var head: Chunk { Chunk(ImageDecoderProtocol.numbers(bytes.count, width, height, Int(form.rawValue))) }
 }
 
