@@ -34,11 +34,7 @@ extension CacheOptions {
       path: common.cachePath, store: store, history: file, worker: SerialWorker(on: session.loop),
       cache: FeedCache(store: store, on: session.loop), maxAge: common.maxAge.duration,
       style: session.outputStyle)
-    session.run(question(desk)) {
-      $0
-    } ended: { completion in
-      if case .failure(let error) = completion { session.fail("\(error)".printable) }
-    }
+    session.run(question(desk)) { $0 }
     try session.finish(closing: file)
   }
 }

@@ -90,11 +90,7 @@ extension CacheImagesOptions {
     let answer = SerialWorker(on: session.loop).publisher { [address] () throws(FeedStoreError) in
       try question(store, address, store.folder.printable)
     }
-    session.run(answer) {
-      $0
-    } ended: { completion in
-      if case .failure(let error) = completion { session.fail("\(error)".printable) }
-    }
+    session.run(answer) { $0 }
     try session.finish {}
   }
 }

@@ -64,11 +64,7 @@ struct GetCommand: ParsableCommand {
     let answer = client(on: session, store).open(asked).flatMap(maxPublishers: .max(1)) { response in
       response.body.prepend(include ? [Chunk(Self.header(of: response))] : [])
     }
-    session.run(answer) {
-      Array($0)
-    } ended: { completion in
-      if case .failure(let error) = completion { session.fail("\(error)".printable) }
-    }
+    session.run(answer) { Array($0) }
     // Wait until the renewal of a stale response is stored.
     try session.finish { store?.close() }
   }

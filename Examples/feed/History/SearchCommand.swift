@@ -57,8 +57,6 @@ struct SearchCommand: ParsableCommand {
     } written: { images, done in
       if images.isEmpty { session.fail("nothing found in \(desk.path.printable)") }
       done()
-    } ended: { completion in
-      if case .failure(let error) = completion { session.fail("\(error)".printable) }
     }
     try session.finish(closing: desk.store)
   }

@@ -47,8 +47,6 @@ struct StarCommand: ParsableCommand {
     if items.isEmpty {
       session.run(Self.all(in: desk.history)) { [format, style = session.outputStyle] images in
         Array(SeenText(style: style).text(of: images, format).utf8)
-      } ended: { completion in
-        if case .failure(let error) = completion { session.fail("\(error)".printable) }
       }
     } else {
       let isStarred = !remove
@@ -84,8 +82,6 @@ struct StarCommand: ParsableCommand {
         if let problem = line.problem { session.fail(problem) }
         if let warning = line.warning { session.console.warn(warning) }
         done()
-      } ended: { completion in
-        if case .failure(let error) = completion { session.fail("\(error)".printable) }
       }
     }
     try session.finish(closing: desk.store)

@@ -43,11 +43,7 @@ struct InspectCommand: ParsableCommand {
           return format == .json ? inspection.json : inspection.text(style)
         }
       }
-    session.run(answer) {
-      $0
-    } ended: { completion in
-      if case .failure(let error) = completion { session.fail("\(error)".printable) }
-    }
+    session.run(answer) { $0 }
     try session.finish()
   }
 

@@ -142,7 +142,7 @@ struct LoadCommand: ParsableCommand {
     bytes: @escaping @Sendable (P.Output) -> [UInt8],
     list: @escaping @Sendable (P.Output) -> ImageOutput.List,
     shown: @escaping (P.Output) -> [(address: URL, images: FeedImages)],
-    ended: @escaping (Subscribers.Completion<P.Failure>) -> Void = { _ in }
+    ended: ((Subscribers.Completion<P.Failure>) -> Void)? = nil
   ) where P.Output: Sendable {
     guard let imageOutput else {
       return session.run(

@@ -3,6 +3,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 import Logging
+import PlainText
 
 /// One run of a command: its loop, its output, and its completion.
 ///
@@ -82,11 +83,11 @@ final class Session {
   /// - Parameters:
   ///   - text: returns a value's text. Called on the thread pool, because 100,000 images take too long for the loop.
   ///   - written: receives each value when its text is written, and calls back to request the next.
-  ///   - ended: receives the completion, unless the session was stopped.
+  ///   - ended: receives the completion, unless the session was stopped; `nil` to report a failure.
   func run<P: Publisher>(
     _ publisher: P, text: @escaping @Sendable (P.Output) -> String,
     written: @escaping (P.Output, @escaping () -> Void) -> Void = { $1() },
-    ended: @escaping (Subscribers.Completion<P.Failure>) -> Void = { _ in }
+    ended: ((Subscribers.Completion<P.Failure>) -> Void)? = nil
   ) where P.Output: Sendable {
     run(publisher, bytes: { Array(text($0).utf8) }, written: written, ended: ended)
   }
@@ -95,13 +96,17 @@ final class Session {
   func run<P: Publisher>(
     _ publisher: P, bytes: @escaping @Sendable (P.Output) -> [UInt8],
     written: @escaping (P.Output, @escaping () -> Void) -> Void = { $1() },
-    ended: @escaping (Subscribers.Completion<P.Failure>) -> Void = { _ in }
+    ended: ((Subscribers.Completion<P.Failure>) -> Void)? = nil
   ) where P.Output: Sendable {
     let printer = Printer<(text: [UInt8], value: P.Output), P.Failure> { [self] next, done in
       print(next.text) { written(next.value, done) }
     } ended: { [self] completion in
       endHelpers()
-      ended(completion)
+      if let ended {
+        ended(completion)
+      } else if case .failure(let error) = completion {
+        fail("\(error)".printable)
+      }
     }
     running.append(printer)
     let worker = SerialWorker(on: loop)
