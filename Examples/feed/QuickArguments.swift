@@ -60,10 +60,10 @@ extension LoadOptions {
     folder = []
     common = CommonOptions()
     (common.cache, common.maxAge) = (cache, MaxAge(FeedCachePolicy.defaultMaxAge))
-    (common.imageCacheSize, common.verbose, common.quiet) = (ByteCount(150_000_000), false, false)
+    (common.imageCacheSize, common.quiet) = (ByteCount(150_000_000), false)
     common.keep = HistoryPolicy()
     common.log = LogOptions()
-    common.log.logFormat = .text
+    (common.log.verbose, common.log.logFormat) = (false, .text)
     trust = TrustOptions()
     (trust.cacert, trust.contact, trust.signingKey, trust.signatureAgent) = (nil, nil, nil, nil)
     request = RequestOptions()

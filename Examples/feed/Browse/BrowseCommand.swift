@@ -44,7 +44,7 @@ struct BrowseCommand: ParsableCommand {
       throw ValidationError("browse needs a terminal; \"feed load --images always\" also works when piped.")
     }
     try load.common.checkImages()
-    let session = Session(verbose: false)
+    let session = Session()
     let terminal = try Terminal(on: session.loop)
     let keeper = TerminalKeeper(farewell: ScreenWriter.leaving(nil))
     let source = FeedSource(load, of: selection, on: session)

@@ -14,7 +14,7 @@ struct FleetSubscriptions {
   private static let batch = 250
 
   func list(_ format: OutputFormat) throws {
-    let session = Session(verbose: false)
+    let session = Session()
     let fleet = session.fleet(at: store)
     session.run(fleet.addresses()) { page in
       page.map { format == .json ? "{\"version\":1,\"url\":\(FeedJSON.quoted($0.shown))}\n" : "\($0.shown)\n" }.joined()
@@ -35,7 +35,7 @@ struct FleetSubscriptions {
   }
 
   func remove(_ addresses: [URL]) throws {
-    let session = Session(verbose: false)
+    let session = Session()
     let fleet = session.fleet(at: store)
     let removals = addresses.publisher.setFailureType(to: FleetError.self)
       .concatMap { address in fleet.remove(address).map { (address, $0) } }
@@ -59,7 +59,7 @@ struct FleetSubscriptions {
   ///
   /// - Parameter spread: the time over which the first polls are spread.
   func importing(_ path: String, spread: Duration) throws {
-    let session = Session(verbose: false)
+    let session = Session()
     let fleet = session.fleet(at: store, creates: true)
     let tally = Tally()
     let addresses = try Self.addresses(in: path, on: session, tally)

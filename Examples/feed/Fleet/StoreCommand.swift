@@ -35,7 +35,7 @@ struct StoreCopy: ParsableCommand {
       throw ValidationError("There is no file \(file.printable).")
     }
     try CommonOptions.check(file)
-    let session = Session(verbose: false)
+    let session = Session()
     let source = SQLiteFeedStore(cacheAt: file, on: session)
     let fleet = session.fleet(at: store, creates: true)
     let listed = try SubscriptionPlace.file().read()?.subscriptions.map(\.address) ?? []

@@ -36,9 +36,6 @@ struct GetCommand: ParsableCommand {
     transform: DurationArgument.init(positive:))
   var timeout = DurationArgument(.seconds(30))
 
-  @Flag(name: .shortAndLong, help: "Report each step on standard error.")
-  var verbose = false
-
   @OptionGroup var log: LogOptions
 
   func validate() throws {
@@ -47,7 +44,7 @@ struct GetCommand: ParsableCommand {
   }
 
   func run() throws {
-    let session = Session(verbose: verbose, format: log.logFormat)
+    let session = Session(log)
     let store = cache.map { path in
       SQLiteHTTPCache(
         path: path, on: session.loop,

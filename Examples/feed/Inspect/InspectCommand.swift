@@ -26,14 +26,11 @@ struct InspectCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Output format: text, or one line of JSON.", valueName: "text|json"))
   var format = OutputFormat.text
 
-  @Flag(name: .shortAndLong, help: "Report each step on standard error.")
-  var verbose = false
-
   @OptionGroup var log: LogOptions
 
   func run() throws {
     let address = place.contains("://") ? try FeedAddress.parse(place, hintsAtFiles: false) : nil
-    let session = Session(verbose: verbose, format: log.logFormat)
+    let session = Session(log)
     let worker = SerialWorker(on: session.loop)
     let (format, style) = (format, session.outputStyle)
     let answer = document(at: address, on: session, worker)

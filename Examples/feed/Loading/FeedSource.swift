@@ -121,7 +121,7 @@ struct FeedSource {
     var polling = FeedPoller.Options()
     polling.onProgress = onProgress
     polling.report = { console.warn("\($0)") }
-    if options.common.verbose {
+    if options.common.log.verbose {
       polling.onDecision = { address, decision in
         console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))", .debug)
       }

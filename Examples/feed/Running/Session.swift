@@ -37,7 +37,7 @@ final class Session {
   private var watches: [any Cancellable] = []
 
   /// - Parameter format: the format of messages on standard error.
-  init(verbose: Bool, quiet: Bool = false, format: LogFormat = .text) {
+  init(verbose: Bool = false, quiet: Bool = false, format: LogFormat = .text) {
     StandardError.shared.format = format
     if format == .json { StreamReports.begin() }
     Self.prepareDescriptors()
@@ -74,9 +74,12 @@ final class Session {
   }
 
   /// A session with the messages that a command's options select.
-  convenience init(_ common: CommonOptions) {
-    self.init(verbose: common.verbose, quiet: common.quiet, format: common.log.logFormat)
+  convenience init(_ log: LogOptions, quiet: Bool = false) {
+    self.init(verbose: log.verbose, quiet: quiet, format: log.logFormat)
   }
+
+  /// A session with the messages that a command's options select.
+  convenience init(_ common: CommonOptions) { self.init(common.log, quiet: common.quiet) }
 
   /// Subscribes standard output to `publisher`.
   ///

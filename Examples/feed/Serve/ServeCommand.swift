@@ -242,7 +242,7 @@ struct ServeCommand: ParsableCommand {
     var polling = FeedPoller.Options()
     polling.report = options.report
     polling.onOutcome = { gallery.polls[$1, default: 0] += 1 }
-    polling.onDecision = { [isVerbose = common.verbose, unowned loop] address, decision in
+    polling.onDecision = { [isVerbose = common.log.verbose, unowned loop] address, decision in
       if isVerbose {
         console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))", .debug)
       }
