@@ -38,7 +38,7 @@ struct BrowseCommand: ParsableCommand {
   }
 
   func run() throws {
-    let selection = try load.selection()
+    let selection = try load.list.selection()
     try load.request.check(for: selection.addresses)
     guard Style.isScreen(STDOUT_FILENO) else {
       throw ValidationError("browse needs a terminal; \"feed load --images always\" also works when piped.")

@@ -13,9 +13,8 @@ struct HistoryDesk {
 
   init(_ common: CommonOptions, on session: Session) {
     path = common.cachePath
-    store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
-    let cache = FeedCache(store: store, on: session.loop)
-    session.cache = cache
+    let (store, cache) = session.openCache(common)
+    self.store = store
     history = FeedHistory(store: store, cache: cache)
   }
 

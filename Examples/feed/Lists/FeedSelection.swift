@@ -83,7 +83,7 @@ extension FeedSelection {
   }
 }
 
-extension LoadOptions {
+extension FeedListOptions {
   /// The given URLs and those of `--opml`, without duplicates; if there are neither, the subscriptions.
   func selection() throws -> FeedSelection {
     if addresses.count == 1, opml == nil, folder.isEmpty {

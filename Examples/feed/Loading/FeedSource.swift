@@ -31,11 +31,8 @@ struct FeedSource {
   ) {
     self.options = options
     let (loop, log, console) = (session.loop, session.log, session.console)
-    let store = SQLiteFeedStore(cacheAt: options.common.cachePath, keeping: options.common.keep, on: session)
-    let cache = FeedCache(store: LoggingStore(store: store, log: log), on: loop)
-    self.store = store
-    self.cache = cache
-    session.cache = cache
+    let (store, cache) = session.openCache(options.common)
+    (self.store, self.cache) = (store, cache)
     history = FeedHistory(store: store, cache: cache)
     finder = NewImagesFinder(store: store, cache: cache) { console.warn("\($0)") }
     let client = options.trust.client(on: loop)
@@ -208,6 +205,16 @@ struct FeedSource {
       .replaceEmpty(with: failure)
       .catch { Just(failure.with(cache: .failed($0))) }
       .eraseToAnyPublisher()
+  }
+}
+
+extension Session {
+  /// Opens the cache file. Feeds that are saved in the cache are completely saved before the session ends.
+  func openCache(_ common: CommonOptions) -> (store: SQLiteFeedStore, cache: FeedCache) {
+    let store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: self)
+    let cache = FeedCache(store: LoggingStore(store: store, log: log), on: loop)
+    self.cache = cache
+    return (store, cache)
   }
 }
 

@@ -71,7 +71,7 @@ struct WatchCommand: ParsableCommand {
   }
 
   func run() throws {
-    let selection = try load.selection()
+    let selection = try load.list.selection()
     try load.request.check(for: selection.addresses)
     if saveImages { try load.common.checkImages() }
     let session = Session(load.common)

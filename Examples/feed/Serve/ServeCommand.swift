@@ -34,20 +34,7 @@ struct ServeCommand: ParsableCommand {
         feed serve --host 0.0.0.0 --port 9000 https://example.com/feed.json
       """)
 
-  @Argument(
-    help: ArgumentHelp("The feeds' URLs. (default: your subscriptions)", valueName: "url"),
-    transform: FeedAddress.parse)
-  var addresses: [URL] = []
-
-  @Option(
-    help: ArgumentHelp("An OPML file that lists feeds, in addition to the URLs.", valueName: "file"),
-    completion: .file())
-  var opml: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Show only feeds in this folder of the list; repeat the option for a nested folder.", valueName: "name"))
-  var folder: [String] = []
+  @OptionGroup var list: FeedListOptions
 
   @Option(help: ArgumentHelp("The IP address to listen on.", valueName: "address"))
   var host = "127.0.0.1"
@@ -125,11 +112,13 @@ struct ServeCommand: ParsableCommand {
     guard (0...2_000).contains(imagesAhead) else {
       throw ValidationError("--images-ahead must be from 0 to 2000.")
     }
-    if store != nil, !folder.isEmpty { throw ValidationError("--folder is for a list in a file, not for --store.") }
+    if store != nil, !list.folder.isEmpty {
+      throw ValidationError("--folder is for a list in a file, not for --store.")
+    }
     if store != nil, publicUrl != nil {
       throw ValidationError("With --store, serve polls no feeds; leave out --public-url.")
     }
-    if store != nil, opml != nil { throw ValidationError("--store has its own list; leave out --opml.") }
+    if store != nil, list.opml != nil { throw ValidationError("--store has its own list; leave out --opml.") }
     guard (1...64).contains(loops) else { throw ValidationError("--loops must be from 1 to 64.") }
     guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535.") }
     guard host == "localhost" || Door.isAddress(host) else {
@@ -147,14 +136,12 @@ struct ServeCommand: ParsableCommand {
   }
 
   func run() throws {
-    let selection = try store == nil ? FeedSelection(addresses: addresses, opml: opml, folder: folder) : nil
+    let selection = try store == nil ? list.selection() : nil
     let feeds = selection.map { $0.subscriptions.map(Gallery.Name.init) } ?? []
     try common.checkImages()
     let secret = try PageSecret.kept(besideCacheAt: common.cachePath)
     let session = Session(common)
-    let store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
-    let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
-    session.cache = cache
+    let (store, cache) = session.openCache(common)
     let signer = trust.configuration().signer
     let sent = SentRequests()
     let client = ObservedClient(
@@ -206,7 +193,7 @@ struct ServeCommand: ParsableCommand {
       if let place = self.store, let fleet {
         let gateway = Gateway(
           gallery, place.address, session.console, log: session.log, session.storeReporter())
-        let follower = FleetFollower(addresses.isEmpty ? nil : addresses, in: fleet, on: session.loop)
+        let follower = FleetFollower(list.addresses.isEmpty ? nil : list.addresses, in: fleet, on: session.loop)
         session.keep(follower.sink { gateway.take($0) })
       }
       session.print(Array("\(started.place)\n".utf8))

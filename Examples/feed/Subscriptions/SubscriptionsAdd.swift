@@ -76,9 +76,7 @@ struct SubscriptionsAdd: ParsableCommand {
     let file = try options.file()
     let known = Set(try file.read()?.subscriptions.map(\.address) ?? [])
     let session = Session(common)
-    let store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
-    let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
-    session.cache = cache
+    let (store, cache) = session.openCache(common)
     let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
     var choices = FeedLoader.Options()
     choices.timeout = timeout.duration
