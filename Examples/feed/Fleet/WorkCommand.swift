@@ -101,7 +101,7 @@ struct WorkCommand: ParsableCommand {
     let store = session.fleet(at: fleet.store)
     let configuration = trust.configuration()
     let listed = ListedHTTPClient(CurlHTTPClient(on: session.loop, configuration), feeds)
-    let client = ObservedClient(client: listed, observer: nil, log: session.log)
+    let client = ObservedClient(client: listed, log: session.log)
     let (trouble, status) = (session.storeReporter(), WorkStatus(session.console))
     var options = FleetWorker.Options()
     let change = change(log: session.log)

@@ -67,7 +67,7 @@ struct GetCommand: ParsableCommand {
   }
 
   private func client(on session: Session, _ store: SQLiteHTTPCache?) -> any HTTPClient {
-    let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
+    let client = ObservedClient(client: trust.client(on: session.loop), log: session.log)
     guard let store else { return client }
     var options = HTTPCacheOptions()
     options.report = { [log = session.log, console = session.console] event in

@@ -48,7 +48,7 @@ struct InspectCommand: ParsableCommand {
     at address: URL?, on session: Session, _ worker: SerialWorker
   ) -> AnyPublisher<WebDocument, InspectionError> {
     if let address {
-      let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
+      let client = ObservedClient(client: trust.client(on: session.loop), log: session.log)
       return client.get(HTTPRequest(address, timeout: timeout.duration))
         .asDocument()
         .map { document in

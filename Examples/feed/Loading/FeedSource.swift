@@ -22,12 +22,12 @@ struct FeedSource {
   private let subscriptions: [SubscribedFeed]
   /// Returns the fields to send for a feed to its own origin.
   private let headers: (SubscribedFeed) -> [HTTPRequest.Header]
-  private let observer: (URL) -> (any RequestObserver)?
+  private let observer: (URL) -> RequestObserver?
 
   /// - Parameter observer: returns the observer for a feed's requests.
   init(
     _ options: LoadOptions, of selection: FeedSelection, on session: Session,
-    observer: @escaping (URL) -> (any RequestObserver)? = { _ in nil }
+    observer: @escaping (URL) -> RequestObserver? = { _ in nil }
   ) {
     self.options = options
     let (loop, log, console) = (session.loop, session.log, session.console)
@@ -76,7 +76,7 @@ struct FeedSource {
   /// The client for one feed, with its observer.
   private static func client(
     for feed: SubscribedFeed, _ client: CurlHTTPClient, _ headers: [HTTPRequest.Header],
-    _ observer: (any RequestObserver)?, _ log: Logger
+    _ observer: RequestObserver?, _ log: Logger
   ) -> ObservedClient {
     // Send the user's fields for this URL only to its host, not to other hosts that it leads to.
     let headed = client.sending(headers, to: feed.address)
@@ -137,7 +137,7 @@ struct FeedSource {
       return poller.map { FeedReport(address: $0.address, result: $0.result) }.eraseToAnyPublisher()
     }
     return pages.finding(
-      in: poller, room: room, client: ObservedClient(client: client, observer: nil, log: session.log), cache: cache,
+      in: poller, room: room, client: ObservedClient(client: client, log: session.log), cache: cache,
       store: store, on: session
     )
     .map { FeedReport(address: $0.address, result: $0.result) }

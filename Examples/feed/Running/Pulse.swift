@@ -51,8 +51,13 @@ final class Pulse {
   }
 
   /// The observer for one feed's requests; `nil` if no status line is shown.
-  func observer(of address: URL) -> (any RequestObserver)? {
-    console.showsStatus ? FeedObserver(pulse: self, address: address) : nil
+  func observer(of address: URL) -> RequestObserver? {
+    guard console.showsStatus else { return nil }
+    return RequestObserver { [self] in
+      requestBegan(address)
+    } requestEnded: { [self] in
+      requestEnded(address)
+    }
   }
 
   /// Records the poller's progress.
@@ -86,12 +91,12 @@ final class Pulse {
     show()
   }
 
-  fileprivate func requestBegan(_ address: URL) {
+  private func requestBegan(_ address: URL) {
     checks[address, default: Check()].began = loop.now
     show()
   }
 
-  fileprivate func requestEnded(_ address: URL) {
+  private func requestEnded(_ address: URL) {
     let now = loop.now
     var next = (checks[address]?.began ?? now).advanced(by: .init(interval(address)))
     // After a check that took longer than the interval, wait for a full interval.
@@ -145,18 +150,4 @@ final class Pulse {
     let shown = parts.drop { $0.0 == 0 }
     return shown.isEmpty ? "0s" : shown.map { "\($0.0)\($0.1)" }.joined()
   }
-}
-
-/// The requests of one feed.
-private final class FeedObserver: RequestObserver {
-  private let pulse: Pulse
-  private let address: URL
-
-  init(pulse: Pulse, address: URL) {
-    self.pulse = pulse
-    self.address = address
-  }
-
-  func requestBegan() { pulse.requestBegan(address) }
-  func requestEnded() { pulse.requestEnded(address) }
 }

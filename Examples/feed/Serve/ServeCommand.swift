@@ -145,7 +145,7 @@ struct ServeCommand: ParsableCommand {
     let signer = trust.configuration().signer
     let sent = SentRequests()
     let client = ObservedClient(
-      client: sent.counting(trust.client(on: session.loop)), observer: nil, log: session.log)
+      client: sent.counting(trust.client(on: session.loop)), log: session.log)
     let shared = loops > 1 ? Gallery.Shared(hasOthers: self.store != nil) : nil
     let gallery = Gallery(
       feeds, every: self.store == nil ? every.duration : nil, secret: secret, isShared: self.store != nil,

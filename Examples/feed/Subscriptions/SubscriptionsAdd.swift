@@ -77,7 +77,7 @@ struct SubscriptionsAdd: ParsableCommand {
     let known = Set(try file.read()?.subscriptions.map(\.address) ?? [])
     let session = Session(common)
     let (store, cache) = session.openCache(common)
-    let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
+    let client = ObservedClient(client: trust.client(on: session.loop), log: session.log)
     var choices = FeedLoader.Options()
     choices.timeout = timeout.duration
     choices.pageImages = PageImageBook(store)
