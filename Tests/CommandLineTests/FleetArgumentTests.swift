@@ -112,7 +112,7 @@ import Testing
     let run = try await FeedBinary.run(["fleet", "status", "--format", "json", "--store", server.text])
     let status = try #require(try JSONSchema(named: "fleet-status").check(lines: run.output).first)
     #expect((status["pauses"] as? [[String: Any]])?.first?["reason"] as? String == reason, "\(run.output)")
-    #expect(run.output.unicodeScalars.allSatisfy(\.isASCII))
+    #expect(run.output.unicodeScalars.allSatisfy { $0.isASCII })
   }
 
   @Test func `subscriptions add --store writes its messages as --log-format says`() async throws {
