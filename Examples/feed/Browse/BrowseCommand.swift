@@ -106,8 +106,7 @@ struct BrowseCommand: ParsableCommand {
   }
 
   private static var size: TerminalSize {
-    var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+    guard let size = winsize(of: STDOUT_FILENO), size.ws_row > 0 else {
       return TerminalSize(columns: 80, rows: 24)
     }
     return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
