@@ -63,7 +63,7 @@ struct CacheDesk {
     guard left.kept > 0 || left.starred > 0 else { return "" }
     // The summary counts the items of all feeds.
     if isOfOne { return "Its former items and stars, if any, are kept; to delete them too, use --all\n" }
-    let items = "\(left.kept) former \(left.kept == 1 ? "item" : "items")"
+    let items = counted(left.kept, "former item")
     let stars = "\(left.starred) \(left.starred == 1 ? "star with its image" : "stars with their images")"
     return "Kept: \(items), and \(stars); to delete them too, use --all\n"
   }
@@ -143,7 +143,7 @@ extension CacheDesk {
     let now = now()
     let isValid = FeedCachePolicy(maxAge: maxAge).isValid(timestamp, now: now)
     let age = FeedCachePolicy.age(of: timestamp, now: now).ago
-    return "\(address.shown): \(style.bold(FeedText.count(imageCount))), saved \(age) "
+    return "\(address.shown): \(style.bold(counted(imageCount, "image"))), saved \(age) "
       + "(\(timestamp.dayAndTime))\(isValid ? "" : style.warning(", expired"))\n"
   }
 

@@ -37,7 +37,7 @@ struct ExplanationText: Sendable {
   private func saved(_ summary: CachedFeedSummary?) -> String {
     guard let summary else { return "nothing" }
     let age = FeedCachePolicy.age(of: summary.timestamp, now: now).ago
-    var parts = ["\(FeedText.count(summary.imageCount)), last confirmed \(age) (\(summary.timestamp.dayAndTime))"]
+    var parts = ["\(counted(summary.imageCount, "image")), last confirmed \(age) (\(summary.timestamp.dayAndTime))"]
     if let etag = summary.validators.etag { parts.append("ETag \(etag.printable(limit: 80))") }
     if let date = summary.validators.lastModified { parts.append("Last-Modified \(date.printable(limit: 80))") }
     if summary.validators.isEmpty { parts.append("no validators: each request fetches the whole feed") }

@@ -30,7 +30,7 @@ struct FleetSubscriptions {
     try session.answer(fleet.add(addresses.map { NewFeed($0) })) { added in
       let known = addresses.count - added
       let rest = known > 0 ? "; \(known) \(known == 1 ? "was" : "were") already in the list" : ""
-      return "Added \(FleetStatusText.count(added, "feed"))\(rest)\n"
+      return "Added \(counted(added, "feed"))\(rest)\n"
     }
   }
 
@@ -85,11 +85,11 @@ struct FleetSubscriptions {
         // After any other failure, the same command would fail again.
         let isTemporary = (error as? FleetError)?.isTemporary == true
         session.console.report(
-          "Added \(FleetStatusText.count(tally.added, "feed"))\(isTemporary ? "; run the same command to continue" : "")"
+          "Added \(counted(tally.added, "feed"))\(isTemporary ? "; run the same command to continue" : "")"
         )
         return session.leave()
       }
-      var text = "Added \(tally.added) of \(FleetStatusText.count(tally.total, "feed"))"
+      var text = "Added \(tally.added) of \(counted(tally.total, "feed"))"
       if tally.added < tally.total { text += "; the others were already in the list" }
       session.print(Array((text + "\n").utf8)) { session.leave() }
       if tally.unusable > 0 {

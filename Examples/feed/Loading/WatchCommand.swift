@@ -90,7 +90,7 @@ struct WatchCommand: ParsableCommand {
         intervals = Self.intervals(of: feeds)
         selection.shownNames.replace(with: FeedSelection.names(of: feeds))
         pulse?.count = feeds.count
-        session.console.note("The list has changed and now has \(FleetStatusText.count(feeds.count, "feed"))")
+        session.console.note("The list has changed and now has \(counted(feeds.count, "feed"))")
       })
       .eraseToAnyPublisher()
     let reports =

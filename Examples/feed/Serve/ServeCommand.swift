@@ -245,7 +245,7 @@ struct ServeCommand: ParsableCommand {
         list.changes(on: session).map { feeds in
           places = Self.places(of: feeds)
           gallery.follow(feeds.map(Gallery.Name.init))
-          console.note("The list has changed and now has \(FleetStatusText.count(feeds.count, "feed"))")
+          console.note("The list has changed and now has \(counted(feeds.count, "feed"))")
           return feeds.map(poll)
         })
     }

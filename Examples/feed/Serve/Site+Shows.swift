@@ -96,7 +96,7 @@ final class Frames {
   }
 
   private static func response(_ bytes: Chunk) -> ServerResponse {
-    let tag = "\"\(String(BodyDigest(bytes).value, radix: 36))\""
+    let tag = "\"\(BodyDigest(bytes).text)\""
     return ServerResponse(
       headers: ["Content-Type": "image/png", "ETag": tag, "Cache-Control": "private, no-cache"], body: bytes)
   }

@@ -256,7 +256,7 @@ struct Site {
       response.headers["Set-Cookie"] = "\(door.cookie)=\(door.pass); HttpOnly; SameSite=Lax; Path=/\(secure)"
       if isWithPeople { return response }
     }
-    response.headers["ETag"] = "\"\(String(BodyDigest(text.utf8).value, radix: 36))\""
+    response.headers["ETag"] = "\"\(BodyDigest(text.utf8).text)\""
     response.headers["Cache-Control"] = "no-cache"
     return response
   }

@@ -155,7 +155,7 @@ struct SubscriptionsAdd: ParsableCommand {
     let name = feed.title.map { "\($0.printable(limit: 200)), " } ?? ""
     let rest = found.itemsWithoutImages
     let others = rest > 0 ? " (\(rest) \(rest == 1 ? "item has" : "items have") no image)" : ""
-    return "Added \(name)\(FeedText.count(found.images))\(others): \(address.shown)\n"
+    return "Added \(name)\(counted(found.images, "image"))\(others): \(address.shown)\n"
   }
 
   /// Adds a URL that isn't a feed if `--force` is given; otherwise, reports why it is refused.
