@@ -16,7 +16,7 @@ final class Browser {
   private let terminal: Terminal
   private let world: World
   private let feeds: BrowsedFeeds
-  private let desk: ImageDesk
+  private let queue: ThumbnailQueue
   private let thumbnails: Thumbnails
   private let history: BrowsedHistory?
   private let events = PassthroughSubject<BrowseEvent, Never>()
@@ -46,7 +46,7 @@ final class Browser {
     self.terminal = terminal
     self.world = world
     feeds = BrowsedFeeds(loaders, mode)
-    desk = ImageDesk(thumbnails)
+    queue = ThumbnailQueue(thumbnails)
     self.thumbnails = thumbnails
     self.updates = updates
     self.history = history.map(BrowsedHistory.init)
@@ -66,7 +66,7 @@ final class Browser {
       }
       self?.post(event)
     }
-    desk.post = { [weak self] in self?.post($0) }
+    queue.post = { [weak self] in self?.post($0) }
     history?.post = { [weak self] in self?.post($0) }
     terminal.farewell = Chunk(ScreenWriter.leaving(nil))
     outbox += ScreenWriter.entering.utf8
@@ -78,7 +78,7 @@ final class Browser {
         guard isAwake else { return Empty(completeImmediately: false).eraseToAnyPublisher() }
         return terminal.events(
           asking: state.abilities == nil ? question : nil, knowing: state.abilities ?? known,
-          deadline: TerminalDesk.deadline, on: scheduler
+          deadline: StandardTerminal.deadline, on: scheduler
         ) { [unowned self] in
           outbox += $0
           flush()
@@ -135,7 +135,7 @@ final class Browser {
     running = nil
     helpers = [:]
     feeds.cancel()
-    desk.cancel()
+    queue.cancel()
     history?.cancel()
     terminal.farewell = nil
     world.ended()
@@ -159,7 +159,7 @@ final class Browser {
     if state.abilities?.mode == .kitty { terminal.farewell = Chunk(leaving) }
     for action in step.actions { perform(action) }
     guard !isOver else { return }
-    desk.want(state.wanted, state.drawings)
+    queue.want(state.wanted, state.drawings)
     flush()
   }
 

@@ -53,7 +53,7 @@ struct ExplanationText: Sendable {
 
   private func next(_ health: FeedHealth, on host: HostHealth?) -> String {
     if !health.isGone, let host, let end = host.pausedUntil, end > now, end > health.due ?? now {
-      let wait = "in \(Pulse.countdown(.seconds(end.timeIntervalSince(now).rounded(.up))))"
+      let wait = "in \(WatchStatus.countdown(.seconds(end.timeIntervalSince(now).rounded(.up))))"
       return "\(style.bold(wait)) (\(end.dayAndTime)), because its host is paused until then: "
         + host.reason.printable
     }
@@ -62,7 +62,7 @@ struct ExplanationText: Sendable {
       return style.bad("never automatically") + ", \(reason); \"feed load\" still requests it"
     }
     guard let due = health.due else { return "not scheduled" }
-    let wait = due > now ? "in \(Pulse.countdown(.seconds(due.timeIntervalSince(now).rounded(.up))))" : "now"
+    let wait = due > now ? "in \(WatchStatus.countdown(.seconds(due.timeIntervalSince(now).rounded(.up))))" : "now"
     return "\(style.bold(wait)) (\(due.dayAndTime)), \(reason)"
   }
 

@@ -31,7 +31,7 @@ struct FleetStatusText: Sendable {
     guard status.dueFeeds > 0 else {
       guard let next = status.next else { return "nothing" }
       let wait = Duration.seconds(max(0, next.timeIntervalSince(status.now)).rounded(.up))
-      return "nothing; the next host is due in \(Pulse.countdown(wait))"
+      return "nothing; the next host is due in \(WatchStatus.countdown(wait))"
     }
     let more = status.isCut ? "at least " : ""
     let busy = status.queuedFeeds > 0 ? ", \(status.queuedFeeds) of them on busy hosts" : ""
@@ -42,7 +42,7 @@ struct FleetStatusText: Sendable {
   }
 
   private func countdown(_ duration: Duration) -> String {
-    Pulse.countdown(.seconds(max(0, duration.components.seconds)))
+    WatchStatus.countdown(.seconds(max(0, duration.components.seconds)))
   }
 
   /// The problems: hosts with long queues, feeds whose workers died, and a clock that was set.

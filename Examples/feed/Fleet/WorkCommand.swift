@@ -95,7 +95,7 @@ struct WorkCommand: ParsableCommand {
   }
 
   func run() throws {
-    let list = try opml.map { try MistakenPlace.list(at: $0) } ?? SubscriptionPlace.file().read()
+    let list = try opml.map { try SubscriptionFile.list(at: $0) } ?? SubscriptionPlace.file().read()
     let feeds = list?.subscriptions ?? []
     let session = Session(fleet.log)
     let store = session.fleet(at: fleet.store)

@@ -46,7 +46,7 @@ final class ImageOutput {
     self.session = session
     width = load.width
     worker = SerialWorker(on: session.loop)
-    let answered = TerminalDesk.abilities(on: session, environment).share(replay: 1)
+    let answered = StandardTerminal.abilities(on: session, environment).share(replay: 1)
     abilities = answered.eraseToAnyPublisher()
     session.waitFor(answered)
     session.keep(AnyCancellable { [thumbnails] in thumbnails.close() })

@@ -82,8 +82,8 @@ enum InspectionError: Error, CustomStringConvertible {
     case .remote(let error): "\(error)"
     case .file(let path, let reason): "cannot read \(path): \(reason)"
     case .document(.listOfFeeds, let path?):
-      "\(InvalidData.listOfFeeds.description(ofFile: path)) \(MistakenPlace.uses(ofList: path))"
-    case .document(.listOfFeeds, nil): "\(InvalidData.listOfFeeds) \(MistakenPlace.adviceOnRemoteList)"
+      "\(InvalidData.listOfFeeds.description(ofFile: path)) \(WrongPlaceAdvice.uses(ofList: path))"
+    case .document(.listOfFeeds, nil): "\(InvalidData.listOfFeeds) \(WrongPlaceAdvice.adviceOnRemoteList)"
     case .document(let error, let path?): error.description(ofFile: path)
     case .document(let error, nil): "\(error)"
     }

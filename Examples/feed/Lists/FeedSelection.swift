@@ -48,7 +48,7 @@ extension FeedSelection {
     }
     let (file, list): (SubscriptionFile, OPML)
     if let opml {
-      (file, list) = (SubscriptionFile(path: opml), try MistakenPlace.list(at: opml))
+      (file, list) = (SubscriptionFile(path: opml), try SubscriptionFile.list(at: opml))
     } else {
       file = try SubscriptionPlace.file()
       list = try file.read() ?? OPML()

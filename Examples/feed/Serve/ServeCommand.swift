@@ -121,11 +121,11 @@ struct ServeCommand: ParsableCommand {
     if store != nil, list.opml != nil { throw ValidationError("--store has its own list; leave out --opml.") }
     guard (1...64).contains(loops) else { throw ValidationError("--loops must be from 1 to 64.") }
     guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535.") }
-    guard host == "localhost" || Door.isAddress(host) else {
+    guard host == "localhost" || AccessRules.isAddress(host) else {
       throw ValidationError(
         "--host needs a local IP address: 0.0.0.0 for all, or one that \"ip address\" shows.")
     }
-    if let wrong = proxy.first(where: { !Door.isAddress($0) }) {
+    if let wrong = proxy.first(where: { !AccessRules.isAddress($0) }) {
       throw ValidationError("--proxy needs an IP address, and \(wrong.printable) isn't one.")
     }
     let isPlain = { (byte: UInt8) in byte > 0x20 && byte < 0x7F && !";,\"&+%#".utf8.contains(byte) }
@@ -169,9 +169,9 @@ struct ServeCommand: ParsableCommand {
     session.keep(AnyCancellable { hubs?.cancel() })
     var serving: Serving?
     do {
-      let started = try serve(on: session, sharing: shared, secret: secret) { door in
+      let started = try serve(on: session, sharing: shared, secret: secret) { access in
         var site = Site(
-          gallery, shown, door, history: history, fleet: fleet, served: ServedRequests(log: session.log),
+          gallery, shown, access, history: history, fleet: fleet, served: ServedRequests(log: session.log),
           on: session.loop, loop: LoopFigures(of: session.loop)
         ) { [console = session.console] in console.warn($0) }
         site.sent = sent

@@ -50,8 +50,8 @@ extension Site {
   ) -> FeedHub {
     let base = FeedHub.base(of: publicURL)
     let hub = "\(base)\(Self.hubPath)"
-    let part = { [gallery, door] in
-      var part = GalleryFeeds.Part(gallery: gallery, entries: gallery.entries, token: door.token)
+    let part = { [gallery, access] in
+      var part = GalleryFeeds.Part(gallery: gallery, entries: gallery.entries, token: access.token)
       part.hub = hub
       return part
     }

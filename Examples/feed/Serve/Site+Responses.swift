@@ -49,10 +49,10 @@ extension Site {
 
   /// A text response with a version tag, so that a client that already has this version doesn't get it again.
   static func answer(
-    _ request: WholeRequest, _ type: String, _ text: String, _ door: Door
+    _ request: WholeRequest, _ type: String, _ text: String, _ access: AccessRules
   ) -> ServerResponse {
     var response = ServerResponse(headers: ["Content-Type": type], body: Chunk(text))
-    if type.hasPrefix("text/html"), door.token != nil, request.query("token") != nil {
+    if type.hasPrefix("text/html"), access.token != nil, request.query("token") != nil {
       // In a browser, the token must not stay in the address bar, so redirect. Other programs may not keep cookies, so
       // they get the page.
       let isWithPeople = request.headers.values(of: "Accept").contains { $0.contains("text/html") }
@@ -60,7 +60,7 @@ extension Site {
       // Use `Lax`, so that a user who follows the URL from an email or a chat is redirected and the browser sends the
       // cookie. Requests that change something need a header that other sites can't send.
       let secure = isSecure(request.headers) ? "; Secure" : ""
-      response.headers["Set-Cookie"] = "\(door.cookie)=\(door.pass); HttpOnly; SameSite=Lax; Path=/\(secure)"
+      response.headers["Set-Cookie"] = "\(access.cookie)=\(access.pass); HttpOnly; SameSite=Lax; Path=/\(secure)"
       if isWithPeople { return response }
     }
     response.headers["ETag"] = "\"\(BodyDigest(text.utf8).text)\""

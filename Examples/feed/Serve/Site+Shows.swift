@@ -14,8 +14,8 @@ extension Site {
       query: GalleryQuery(request, of: gallery), every: every, hasClock: request.query("clock") != nil,
       card: request.query("at"))
     return Self.entries(wish.query, gallery, history)
-      .map { [gallery, door] entries in
-        Self.answer(request, "text/html; charset=utf-8", SlideshowPage.text(gallery, entries, wish), door)
+      .map { [gallery, access] entries in
+        Self.answer(request, "text/html; charset=utf-8", SlideshowPage.text(gallery, entries, wish), access)
       }
       .eraseToAnyPublisher()
   }

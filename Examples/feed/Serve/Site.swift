@@ -12,7 +12,7 @@ import ImageFeed
 struct Site {
   let gallery: Gallery
   let images: ServedImages
-  let door: Door
+  let access: AccessRules
   let scheduler: any LoopScheduler
   let frames: Frames
   /// The history of the feeds; `nil` if only their latest items are known.
@@ -36,7 +36,7 @@ struct Site {
 
   /// - Parameter warn: receives errors that occur after a response.
   init(
-    _ gallery: Gallery, _ images: ServedImages, _ door: Door, history: GalleryHistory? = nil,
+    _ gallery: Gallery, _ images: ServedImages, _ access: AccessRules, history: GalleryHistory? = nil,
     fleet: RedisFleet? = nil, served: ServedRequests, on scheduler: any LoopScheduler,
     loop: LoopFigures, warn: @escaping (String) -> Void = { _ in }
   ) {
@@ -46,19 +46,19 @@ struct Site {
     self.history = history
     self.gallery = gallery
     self.images = images
-    self.door = door
+    self.access = access
     self.scheduler = scheduler
     self.fleet = fleet
     frames = Frames(images, on: scheduler)
   }
 
   /// The line to print.
-  static func place(_ address: SocketAddress?, port: Int, _ door: Door) -> String {
+  static func place(_ address: SocketAddress?, port: Int, _ access: AccessRules) -> String {
     var host = address.map { "\($0)" } ?? ""
     if host.hasPrefix("/") || host.hasPrefix("@") { return "unix:\(host)" }
     if host.hasPrefix("0.0.0.0:") { host = "127.0.0.1:\(port)" }
     if host.hasPrefix("[::]:") { host = "[::1]:\(port)" }
-    return "http://\(host)/" + (door.token.map { "?token=\($0)" } ?? "")
+    return "http://\(host)/" + (access.token.map { "?token=\($0)" } ?? "")
   }
 
   /// A fleet's metrics, or only the fact that the fleet's store is unreachable.
@@ -77,12 +77,12 @@ struct Site {
 
   func page(_ request: WholeRequest) -> Reply {
     Self.page(request, gallery, history, images)
-      .map { [door] in Self.answer(request, "text/html; charset=utf-8", $0, door) }
+      .map { [access] in Self.answer(request, "text/html; charset=utf-8", $0, access) }
       .eraseToAnyPublisher()
   }
 
   func health(_ request: WholeRequest) -> Reply {
-    Self.now(Self.answer(request, "text/html; charset=utf-8", HealthPage.text(gallery), door))
+    Self.now(Self.answer(request, "text/html; charset=utf-8", HealthPage.text(gallery), access))
   }
 
   /// The page as a feed for feed readers.
@@ -92,13 +92,13 @@ struct Site {
   ) -> Reply {
     let query = history == nil ? GalleryQuery() : GalleryQuery(request, of: gallery)
     return Self.entries(query, gallery, history)
-      .map { [gallery, door, hub, base = base(request)] entries in
-        var part = GalleryFeeds.Part(gallery: gallery, entries: entries, query: query, token: door.token)
+      .map { [gallery, access, hub, base = base(request)] entries in
+        var part = GalleryFeeds.Part(gallery: gallery, entries: entries, query: query, token: access.token)
         guard let hub, query.isEmpty, base == hub.base else {
-          return Self.answer(request, type, text(part, base), door)
+          return Self.answer(request, type, text(part, base), access)
         }
         part.hub = hub.url.absoluteString
-        var response = Self.answer(request, type, text(part, base), door)
+        var response = Self.answer(request, type, text(part, base), access)
         response.headers.add("Link", hub.links(base + part.place(path)))
         return response
       }
@@ -107,10 +107,10 @@ struct Site {
 
   func metrics(_ request: WholeRequest) -> Reply {
     Self.figures(of: fleet, gallery).zip(load())
-      .map { [gallery, images, door, served, sent, loop] figures, load in
+      .map { [gallery, images, access, served, sent, loop] figures, load in
         let own = GalleryMetrics.text(gallery, images, connections: load.connections, waiting: load.waiting)
         let text = own + served.metrics + (sent?.metrics ?? "") + loop.metrics + figures
-        return Self.answer(request, "text/plain; version=0.0.4; charset=utf-8", text, door)
+        return Self.answer(request, "text/plain; version=0.0.4; charset=utf-8", text, access)
       }
       .setFailureType(to: HTTPStatus.self).eraseToAnyPublisher()
   }

@@ -5,7 +5,7 @@ import ImageFeed
 import PlainText
 
 /// The cache file that the history commands query.
-struct HistoryDesk {
+struct HistorySource {
   /// The path as the user wrote it.
   let path: String
   let store: SQLiteFeedStore

@@ -3,8 +3,8 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Does the work of the cache commands.
-struct CacheDesk {
+/// The actions of the cache commands.
+struct CacheActions {
   /// The path as the user wrote it.
   let path: String
   let store: any FeedStore
@@ -69,7 +69,7 @@ struct CacheDesk {
   }
 }
 
-extension CacheDesk {
+extension CacheActions {
   private var summaries: AnyPublisher<[CachedFeedSummary], FeedStoreError> {
     worker.publisher { [store] () throws(FeedStoreError) in try store.summaries() }
   }
@@ -123,7 +123,7 @@ extension CacheDesk {
   }
 }
 
-extension CacheDesk {
+extension CacheActions {
   /// One line for each feed.
   func text(_ feeds: [CachedFeedSummary]) -> String {
     guard !feeds.isEmpty else { return nothing() }

@@ -4,7 +4,7 @@ import TerminalImages
 
 /// The images that the screen needs, loaded a few at a time, in the order in which the screen shows them. Loads that
 /// are no longer needed are cancelled.
-final class ImageDesk {
+final class ThumbnailQueue {
   var post: (BrowseEvent) -> Void = { _ in }
   private let thumbnails: Thumbnails
   private var running: [ImageKey: AnyCancellable] = [:]

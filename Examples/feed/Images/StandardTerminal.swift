@@ -3,7 +3,7 @@ import Foundation
 import TerminalImages
 
 /// The terminal on standard output.
-enum TerminalDesk {
+enum StandardTerminal {
   /// The time limit for a terminal's reply. All terminals reply, most within a millisecond; a remote one takes longer.
   static let deadline = Duration.seconds(1)
 
