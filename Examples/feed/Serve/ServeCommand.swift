@@ -1,6 +1,5 @@
 import ArgumentParser
 import FeedFleet
-import FeedFormats
 import FeedHTTPServer
 import FeedPolling
 import FeedStream

@@ -1,5 +1,4 @@
 import FeedHTTPServer
-import FeedPolling
 import FeedStream
 import Foundation
 import ImageFeed
