@@ -1,7 +1,7 @@
 import ArgumentParser
 import ImageFeed
 
-/// The options of `load` and `watch`.
+/// The options of `load`, `watch` and `browse`.
 struct LoadOptions: ParsableArguments {
   @OptionGroup var list: FeedListOptions
 
