@@ -55,15 +55,15 @@ extension LoadCommand {
 extension LoadOptions {
   fileprivate init(addresses: [URL], cache: String?, format: OutputFormat) {
     self.init()
-    (self.addresses, self.format) = (addresses, format)
-    (opml, width, fallback, timeout) = (nil, nil, .any, DurationArgument(.seconds(30)))
-    folder = []
+    list = FeedListOptions()
+    (list.addresses, list.opml, list.folder) = (addresses, nil, [])
+    (self.format, width, fallback, timeout) = (format, nil, .any, DurationArgument(.seconds(30)))
     common = CommonOptions()
     (common.cache, common.maxAge) = (cache, MaxAge(FeedCachePolicy.defaultMaxAge))
-    (common.imageCacheSize, common.verbose, common.quiet) = (ByteCount(150_000_000), false, false)
+    (common.imageCacheSize, common.quiet) = (ByteCount(150_000_000), false)
     common.keep = HistoryPolicy()
     common.log = LogOptions()
-    common.log.logFormat = .text
+    (common.log.verbose, common.log.logFormat) = (false, .text)
     trust = TrustOptions()
     (trust.cacert, trust.contact, trust.signingKey, trust.signatureAgent) = (nil, nil, nil, nil)
     request = RequestOptions()

@@ -101,7 +101,7 @@ import Testing
       try await screen.shows("\u{1B}[c")
       #expect(await run.status() == 1)
       // This terminal never replies.
-      #expect(.now - start >= TerminalDesk.deadline)
+      #expect(.now - start >= StandardTerminal.deadline)
       #expect(screen.isCooked)
     }
   }

@@ -291,23 +291,25 @@ private final class RequestCount: @unchecked Sendable {
   }
 
   @Test func `the status line names unreachable servers, and those without a valid feed`() {
-    let away = Pulse.Away(name: "e.example", since: sampleDate, isSilent: true)
+    let away = WatchStatus.FailingFeed(name: "e.example", since: sampleDate, isSilent: true)
     let now = sampleDate + 60
-    #expect(Pulse.text(of: [], among: 1) == "")
+    #expect(WatchStatus.text(of: [], among: 1) == "")
     var progress = PollingProgress()
     (progress.feeds, progress.due, progress.running, progress.failing) = (40, 12, 3, 2)
-    #expect(Pulse.text(of: progress) == "12 due, 3 running, 2 failing; ")
+    #expect(WatchStatus.text(of: progress) == "12 due, 3 running, 2 failing; ")
     progress.feeds = 1
-    #expect(Pulse.text(of: progress) == "" && Pulse.text(of: nil) == "")
+    #expect(WatchStatus.text(of: progress) == "" && WatchStatus.text(of: nil) == "")
     #expect(
-      Pulse.text(of: [away], among: 1, now: now) == "e.example has been unreachable since \(sampleDate.timeOfDay); ")
+      WatchStatus.text(of: [away], among: 1, now: now)
+        == "e.example has been unreachable since \(sampleDate.timeOfDay); ")
     #expect(
-      Pulse.text(of: [away, away], among: 5, now: now)
+      WatchStatus.text(of: [away, away], among: 5, now: now)
         == "2 of 5 feeds failing; e.example has been unreachable since \(sampleDate.timeOfDay); ")
-    #expect(Pulse.text(of: [away], among: 1, now: sampleDate + 90_000).contains(sampleDate.dayAndTime))
-    let page = Pulse.Away(name: "e.example", since: sampleDate, isSilent: false)
+    #expect(WatchStatus.text(of: [away], among: 1, now: sampleDate + 90_000).contains(sampleDate.dayAndTime))
+    let page = WatchStatus.FailingFeed(name: "e.example", since: sampleDate, isSilent: false)
     #expect(
-      Pulse.text(of: [page], among: 1, now: now) == "e.example hasn't sent a valid feed since \(sampleDate.timeOfDay); "
+      WatchStatus.text(of: [page], among: 1, now: now)
+        == "e.example hasn't sent a valid feed since \(sampleDate.timeOfDay); "
     )
   }
 

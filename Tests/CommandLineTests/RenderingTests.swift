@@ -218,14 +218,14 @@ import Testing
     (0, "0s"), (1, "1s"), (999, "1s"), (1001, "2s"), (30_000, "30s"), (60_000, "1m0s"), (3_725_000, "1h2m5s"),
   ])
   func `a countdown is rounded up`(milliseconds: Int, text: String) {
-    #expect(Pulse.countdown(.milliseconds(milliseconds)) == text)
+    #expect(WatchStatus.countdown(.milliseconds(milliseconds)) == text)
   }
 
   @Test func `the status shows the current, the last and the next step`() {
-    #expect(Pulse.text(isChecking: true, checked: nil, wait: nil) == "checking…")
+    #expect(WatchStatus.text(isChecking: true, checked: nil, wait: nil) == "checking…")
     let checked = "checked \(sampleDate.timeOfDay), "
-    #expect(Pulse.text(isChecking: true, checked: sampleDate, wait: .zero) == checked + "checking again…")
-    #expect(Pulse.text(isChecking: false, checked: sampleDate, wait: .seconds(5)) == checked + "next in 5s")
+    #expect(WatchStatus.text(isChecking: true, checked: sampleDate, wait: .zero) == checked + "checking again…")
+    #expect(WatchStatus.text(isChecking: false, checked: sampleDate, wait: .seconds(5)) == checked + "next in 5s")
   }
 
   @Test func `messages are written above the status line`() {

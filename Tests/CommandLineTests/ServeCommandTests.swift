@@ -413,14 +413,14 @@ import Testing
   }
 
   @Test func `a host other than loopback gets a generated token`() {
-    #expect(Door(host: "127.0.0.1", token: nil, names: []).token == nil)
-    #expect(Door(host: "::1", token: nil, names: []).token == nil)
-    let door = Door(host: "0.0.0.0", token: nil, names: ["feeds.home"])
-    #expect(door.token?.count == 32)
+    #expect(AccessRules(host: "127.0.0.1", token: nil, names: []).token == nil)
+    #expect(AccessRules(host: "::1", token: nil, names: []).token == nil)
+    let access = AccessRules(host: "0.0.0.0", token: nil, names: ["feeds.home"])
+    #expect(access.token?.count == 32)
     for host in ["192.0.2.1:8080", "[2001:db8::1]", "localhost", "feeds.home:80"] {
-      #expect(door.knows(host), "\(host)")
+      #expect(access.knows(host), "\(host)")
     }
-    for host in ["evil.example", "1.2.3", "feeds.home.evil.example", nil] { #expect(!door.knows(host)) }
+    for host in ["evil.example", "1.2.3", "feeds.home.evil.example", nil] { #expect(!access.knows(host)) }
   }
 
   @Test func `serve reports errors in its arguments and in its listening address`() async throws {

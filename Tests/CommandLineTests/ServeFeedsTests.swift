@@ -220,7 +220,7 @@ import Testing
     ("2001:db8:0::1", ["[2001:DB8::1]", "[2001:db8::2]", "10.0.0.1", "feeds.home."], true),
   ])
   func `a host name is recognized in every spelling`(_ host: String, _ names: [String], _ isKnown: Bool) {
-    let door = Door(host: host, token: nil, names: ["Feeds.Home."])
-    for name in names { #expect(door.knows(name) == isKnown, "\(name)") }
+    let access = AccessRules(host: host, token: nil, names: ["Feeds.Home."])
+    for name in names { #expect(access.knows(name) == isKnown, "\(name)") }
   }
 }

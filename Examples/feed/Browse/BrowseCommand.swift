@@ -38,13 +38,13 @@ struct BrowseCommand: ParsableCommand {
   }
 
   func run() throws {
-    let selection = try load.selection()
+    let selection = try load.list.selection()
     try load.request.check(for: selection.addresses)
     guard Style.isScreen(STDOUT_FILENO) else {
       throw ValidationError("browse needs a terminal; \"feed load --images always\" also works when piped.")
     }
     try load.common.checkImages()
-    let session = Session(verbose: false)
+    let session = Session()
     let terminal = try Terminal(on: session.loop)
     let keeper = TerminalKeeper(farewell: ScreenWriter.leaving(nil))
     let source = FeedSource(load, of: selection, on: session)
@@ -106,8 +106,7 @@ struct BrowseCommand: ParsableCommand {
   }
 
   private static var size: TerminalSize {
-    var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+    guard let size = winsize(of: STDOUT_FILENO), size.ws_row > 0 else {
       return TerminalSize(columns: 80, rows: 24)
     }
     return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))

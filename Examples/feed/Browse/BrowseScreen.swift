@@ -183,7 +183,7 @@ enum BrowseScreen {
       grid.write(source.name.isEmpty ? source.address.shown : source.name, .bold, row: row, column: 1)
       row += 1
       var lines = [
-        "\(source.feed.map { FeedText.count($0.images.count) + ", " } ?? "")\(origin(of: source, now: state.now))"
+        "\(source.feed.map { counted($0.images.count, "image") + ", " } ?? "")\(origin(of: source, now: state.now))"
       ]
       switch source.feed?.source {
       case .cache(let savedAt, _, let reason)?:

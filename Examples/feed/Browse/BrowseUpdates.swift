@@ -32,7 +32,7 @@ extension BrowseState {
     }
     if !added.isEmpty {
       let place = sources.count > 1 ? " from \(source.name)" : ""
-      message = "\(added.count) new image\(added.count == 1 ? "" : "s")\(place)."
+      message = "\(counted(added.count, "new image"))\(place)."
     }
     arrange()
   }

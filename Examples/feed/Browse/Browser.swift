@@ -7,24 +7,6 @@ import TerminalImages
 ///
 /// Use the browser only on its scheduler's thread.
 final class Browser {
-  /// The browser's access to the outside world.
-  struct World {
-    /// Writes to the terminal, and calls back when that is done. Only one write may run at a time.
-    var write: ([UInt8], @escaping () -> Void) -> Void
-    /// Suspends the process until it is continued.
-    var stop: () -> Void
-    var now: () -> Date
-    var environment: [String: String]
-    /// Adds the system's information about the terminal to the terminal's own reply.
-    var sized: (TerminalAbilities) -> TerminalAbilities = { $0 }
-    /// Called with each page that is shown.
-    var shown: (FeedImages, URL) -> Void = { _, _ in }
-    /// The folder where images are saved.
-    var folder = FileManager.default.currentDirectoryPath
-    /// Called once, at the end.
-    var ended: () -> Void
-  }
-
   private struct Step {
     var state: BrowseState
     var actions: [BrowseAction] = []
@@ -34,7 +16,7 @@ final class Browser {
   private let terminal: Terminal
   private let world: World
   private let feeds: BrowsedFeeds
-  private let desk: ImageDesk
+  private let queue: ThumbnailQueue
   private let thumbnails: Thumbnails
   private let history: BrowsedHistory?
   private let events = PassthroughSubject<BrowseEvent, Never>()
@@ -64,7 +46,7 @@ final class Browser {
     self.terminal = terminal
     self.world = world
     feeds = BrowsedFeeds(loaders, mode)
-    desk = ImageDesk(thumbnails)
+    queue = ThumbnailQueue(thumbnails)
     self.thumbnails = thumbnails
     self.updates = updates
     self.history = history.map(BrowsedHistory.init)
@@ -84,7 +66,7 @@ final class Browser {
       }
       self?.post(event)
     }
-    desk.post = { [weak self] in self?.post($0) }
+    queue.post = { [weak self] in self?.post($0) }
     history?.post = { [weak self] in self?.post($0) }
     terminal.farewell = Chunk(ScreenWriter.leaving(nil))
     outbox += ScreenWriter.entering.utf8
@@ -96,7 +78,7 @@ final class Browser {
         guard isAwake else { return Empty(completeImmediately: false).eraseToAnyPublisher() }
         return terminal.events(
           asking: state.abilities == nil ? question : nil, knowing: state.abilities ?? known,
-          deadline: TerminalDesk.deadline, on: scheduler
+          deadline: StandardTerminal.deadline, on: scheduler
         ) { [unowned self] in
           outbox += $0
           flush()
@@ -153,7 +135,7 @@ final class Browser {
     running = nil
     helpers = [:]
     feeds.cancel()
-    desk.cancel()
+    queue.cancel()
     history?.cancel()
     terminal.farewell = nil
     world.ended()
@@ -177,7 +159,7 @@ final class Browser {
     if state.abilities?.mode == .kitty { terminal.farewell = Chunk(leaving) }
     for action in step.actions { perform(action) }
     guard !isOver else { return }
-    desk.want(state.wanted, state.drawings)
+    queue.want(state.wanted, state.drawings)
     flush()
   }
 

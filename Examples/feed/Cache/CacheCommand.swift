@@ -26,19 +26,15 @@ extension CacheOptions {
   /// Queries the store and writes the result.
   ///
   /// - Parameter question: returns a publisher that delivers the text of the result.
-  func run<P: Publisher>(_ question: (CacheDesk) -> P) throws where P.Output == String, P.Failure == FeedStoreError {
+  func run<P: Publisher>(_ question: (CacheActions) -> P) throws where P.Output == String, P.Failure == FeedStoreError {
     let session = Session(common)
     let file = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
     let store = LoggingStore(store: file, log: session.log)
-    let desk = CacheDesk(
+    let actions = CacheActions(
       path: common.cachePath, store: store, history: file, worker: SerialWorker(on: session.loop),
       cache: FeedCache(store: store, on: session.loop), maxAge: common.maxAge.duration,
       style: session.outputStyle)
-    session.run(question(desk)) {
-      $0
-    } ended: { completion in
-      if case .failure(let error) = completion { session.fail("\(error)".printable) }
-    }
+    session.run(question(actions)) { $0 }
     try session.finish(closing: file)
   }
 }

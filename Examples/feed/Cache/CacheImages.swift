@@ -28,7 +28,7 @@ struct CacheImagesShow: ParsableCommand {
         let starred = kept.count > 0 ? ", and \(ByteCount(kept.bytes).text) for starred items" : ""
         let limit = usage.limit.map { " of at most \(ByteCount($0).text)" } ?? ""
         return
-          "\(usage.count) \(usage.count == 1 ? "image" : "images"), \(ByteCount(max(0, usage.bytes - kept.bytes)).text)\(limit)\(starred), in \(place)\n"
+          "\(counted(usage.count, "image")), \(ByteCount(max(0, usage.bytes - kept.bytes)).text)\(limit)\(starred), in \(place)\n"
       }
       guard let saved = try store.retrieve(for: address, now: now) else {
         return "No image is saved for \(address.shown) in \(place)\n"
@@ -57,8 +57,7 @@ struct CacheImagesClear: ParsableCommand {
         if all { try store.deleteAll() } else { try store.deleteUnkept() }
         let left = all ? 0 : try store.usage().count
         guard left > 0 else { return "No images are saved in \(place) anymore\n" }
-        let images = "\(left) \(left == 1 ? "image" : "images")"
-        return "Kept in \(place): \(images) of starred items; to delete them too, use --all\n"
+        return "Kept in \(place): \(counted(left, "image")) of starred items; to delete them too, use --all\n"
       }
       let before = try store.usage().count
       try store.delete(for: address)
@@ -90,11 +89,7 @@ extension CacheImagesOptions {
     let answer = SerialWorker(on: session.loop).publisher { [address] () throws(FeedStoreError) in
       try question(store, address, store.folder.printable)
     }
-    session.run(answer) {
-      $0
-    } ended: { completion in
-      if case .failure(let error) = completion { session.fail("\(error)".printable) }
-    }
+    session.run(answer) { $0 }
     try session.finish {}
   }
 }

@@ -43,8 +43,6 @@ struct ExplainCommand: ParsableCommand {
     }
     session.run(explanation) { [format, style = session.outputStyle] explanation in
       Self.text(of: explanation, format, style)
-    } ended: { completion in
-      if case .failure(let error) = completion { session.fail("\(error)") }
     }
     try session.finish(closing: store)
   }

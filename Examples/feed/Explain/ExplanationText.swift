@@ -37,7 +37,7 @@ struct ExplanationText: Sendable {
   private func saved(_ summary: CachedFeedSummary?) -> String {
     guard let summary else { return "nothing" }
     let age = FeedCachePolicy.age(of: summary.timestamp, now: now).ago
-    var parts = ["\(FeedText.count(summary.imageCount)), last confirmed \(age) (\(summary.timestamp.dayAndTime))"]
+    var parts = ["\(counted(summary.imageCount, "image")), last confirmed \(age) (\(summary.timestamp.dayAndTime))"]
     if let etag = summary.validators.etag { parts.append("ETag \(etag.printable(limit: 80))") }
     if let date = summary.validators.lastModified { parts.append("Last-Modified \(date.printable(limit: 80))") }
     if summary.validators.isEmpty { parts.append("no validators: each request fetches the whole feed") }
@@ -53,7 +53,7 @@ struct ExplanationText: Sendable {
 
   private func next(_ health: FeedHealth, on host: HostHealth?) -> String {
     if !health.isGone, let host, let end = host.pausedUntil, end > now, end > health.due ?? now {
-      let wait = "in \(Pulse.countdown(.seconds(end.timeIntervalSince(now).rounded(.up))))"
+      let wait = "in \(WatchStatus.countdown(.seconds(end.timeIntervalSince(now).rounded(.up))))"
       return "\(style.bold(wait)) (\(end.dayAndTime)), because its host is paused until then: "
         + host.reason.printable
     }
@@ -62,7 +62,7 @@ struct ExplanationText: Sendable {
       return style.bad("never automatically") + ", \(reason); \"feed load\" still requests it"
     }
     guard let due = health.due else { return "not scheduled" }
-    let wait = due > now ? "in \(Pulse.countdown(.seconds(due.timeIntervalSince(now).rounded(.up))))" : "now"
+    let wait = due > now ? "in \(WatchStatus.countdown(.seconds(due.timeIntervalSince(now).rounded(.up))))" : "now"
     return "\(style.bold(wait)) (\(due.dayAndTime)), \(reason)"
   }
 

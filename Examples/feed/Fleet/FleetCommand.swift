@@ -30,7 +30,7 @@ struct FleetStatusCommand: ParsableCommand {
   enum StatusFormat: String, ExpressibleByArgument, CaseIterable { case text, json, metrics }
 
   func run() throws {
-    let session = Session(verbose: fleet.verbose, format: fleet.log.logFormat)
+    let session = Session(fleet.log)
     let store = session.fleet(at: fleet.store)
     let (format, style) = (format, session.outputStyle)
     let text: @Sendable (FleetStatus) -> String = { status in
@@ -90,7 +90,7 @@ struct FleetPause: ParsableCommand {
   @OptionGroup var fleet: FleetOptions
 
   func run() throws {
-    let session = Session(verbose: fleet.verbose, format: fleet.log.logFormat)
+    let session = Session(fleet.log)
     let store = session.fleet(at: fleet.store)
     let host = host.name
     let until = duration.map { "for \($0.duration.text)" } ?? "until you run \"feed fleet resume \(host.printable)\""
@@ -116,7 +116,7 @@ struct FleetResume: ParsableCommand {
   @OptionGroup var fleet: FleetOptions
 
   func run() throws {
-    let session = Session(verbose: fleet.verbose, format: fleet.log.logFormat)
+    let session = Session(fleet.log)
     let store = session.fleet(at: fleet.store)
     let host = host.name
     try session.answer(store.resume(host)) {

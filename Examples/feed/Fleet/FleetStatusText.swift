@@ -8,10 +8,10 @@ struct FleetStatusText: Sendable {
 
   func text(of status: FleetStatus) -> String {
     var lines = [
-      style.bold("\(Self.count(status.feeds, "feed")) on \(Self.count(status.hosts, "host"))"),
+      style.bold("\(counted(status.feeds, "feed")) on \(counted(status.hosts, "host"))"),
       "  due:      \(due(status))",
-      "  leased:   \(Self.count(status.leases.count, "host"))",
-      "  paused:   \(Self.count(status.pausedHosts, "host"))",
+      "  leased:   \(counted(status.leases.count, "host"))",
+      "  paused:   \(counted(status.pausedHosts, "host"))",
       "  polls:    \(status.pollsPerMinute) in the last minute\(Self.details(status.lastMinute))",
       "            in this one\(Self.details(status.thisMinute))",
       "  updates:  \(status.updates) in the log",
@@ -31,18 +31,18 @@ struct FleetStatusText: Sendable {
     guard status.dueFeeds > 0 else {
       guard let next = status.next else { return "nothing" }
       let wait = Duration.seconds(max(0, next.timeIntervalSince(status.now)).rounded(.up))
-      return "nothing; the next host is due in \(Pulse.countdown(wait))"
+      return "nothing; the next host is due in \(WatchStatus.countdown(wait))"
     }
     let more = status.isCut ? "at least " : ""
     let busy = status.queuedFeeds > 0 ? ", \(status.queuedFeeds) of them on busy hosts" : ""
-    let late = "\(more)\(Self.count(status.dueFeeds, "feed"))"
+    let late = "\(more)\(counted(status.dueFeeds, "feed"))"
     let wait = countdown(status.lateness)
     return status.lateness > .seconds(60)
       ? style.warning("\(late), late by up to \(wait)\(busy)") : "\(late), for up to \(wait)\(busy)"
   }
 
   private func countdown(_ duration: Duration) -> String {
-    Pulse.countdown(.seconds(max(0, duration.components.seconds)))
+    WatchStatus.countdown(.seconds(max(0, duration.components.seconds)))
   }
 
   /// The problems: hosts with long queues, feeds whose workers died, and a clock that was set.
@@ -50,7 +50,7 @@ struct FleetStatusText: Sendable {
     var lines: [String] = []
     for queue in status.queues.prefix(5) {
       let wait = countdown(.seconds(status.now.timeIntervalSince(queue.since)))
-      lines.append("            \(queue.host.printable): \(Self.count(queue.feeds, "feed")), for up to \(wait)")
+      lines.append("            \(queue.host.printable): \(counted(queue.feeds, "feed")), for up to \(wait)")
     }
     if abs(status.clockAhead / .seconds(1)) > 2 {
       let ahead = status.clockAhead > .zero
@@ -96,8 +96,6 @@ struct FleetStatusText: Sendable {
     }
     return ": " + (words.isEmpty ? "none" : words.joined(separator: ", "))
   }
-
-  static func count(_ number: Int, _ name: String) -> String { "\(number) \(name)\(number == 1 ? "" : "s")" }
 
   static func json(_ status: FleetStatus) -> String {
     struct Form: Encodable {
@@ -145,11 +143,6 @@ struct FleetStatusText: Sendable {
           name: worker.name, seen: worker.seen, holds: status.leases.filter { $0.worker == worker.name }.map(\.host),
           about: worker.about)
       }, pauses: status.pauses.map { .init(host: $0.host, until: $0.until, reason: $0.reason) })
-    let encoder = JSONEncoder()
-    encoder.keyEncodingStrategy = .convertToSnakeCase
-    encoder.dateEncodingStrategy = .iso8601
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let line = (try? encoder.encode(form)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-    return FeedJSON.harmless(line) + "\n"
+    return FeedJSON.harmless(encoded(form)) + "\n"
   }
 }

@@ -14,7 +14,7 @@ struct FleetSubscriptions {
   private static let batch = 250
 
   func list(_ format: OutputFormat) throws {
-    let session = Session(verbose: false)
+    let session = Session()
     let fleet = session.fleet(at: store)
     session.run(fleet.addresses()) { page in
       page.map { format == .json ? "{\"version\":1,\"url\":\(FeedJSON.quoted($0.shown))}\n" : "\($0.shown)\n" }.joined()
@@ -30,12 +30,12 @@ struct FleetSubscriptions {
     try session.answer(fleet.add(addresses.map { NewFeed($0) })) { added in
       let known = addresses.count - added
       let rest = known > 0 ? "; \(known) \(known == 1 ? "was" : "were") already in the list" : ""
-      return "Added \(FleetStatusText.count(added, "feed"))\(rest)\n"
+      return "Added \(counted(added, "feed"))\(rest)\n"
     }
   }
 
   func remove(_ addresses: [URL]) throws {
-    let session = Session(verbose: false)
+    let session = Session()
     let fleet = session.fleet(at: store)
     let removals = addresses.publisher.setFailureType(to: FleetError.self)
       .concatMap { address in fleet.remove(address).map { (address, $0) } }
@@ -59,7 +59,7 @@ struct FleetSubscriptions {
   ///
   /// - Parameter spread: the time over which the first polls are spread.
   func importing(_ path: String, spread: Duration) throws {
-    let session = Session(verbose: false)
+    let session = Session()
     let fleet = session.fleet(at: store, creates: true)
     let tally = Tally()
     let addresses = try Self.addresses(in: path, on: session, tally)
@@ -85,11 +85,11 @@ struct FleetSubscriptions {
         // After any other failure, the same command would fail again.
         let isTemporary = (error as? FleetError)?.isTemporary == true
         session.console.report(
-          "Added \(FleetStatusText.count(tally.added, "feed"))\(isTemporary ? "; run the same command to continue" : "")"
+          "Added \(counted(tally.added, "feed"))\(isTemporary ? "; run the same command to continue" : "")"
         )
         return session.leave()
       }
-      var text = "Added \(tally.added) of \(FleetStatusText.count(tally.total, "feed"))"
+      var text = "Added \(tally.added) of \(counted(tally.total, "feed"))"
       if tally.added < tally.total { text += "; the others were already in the list" }
       session.print(Array((text + "\n").utf8)) { session.leave() }
       if tally.unusable > 0 {

@@ -35,7 +35,7 @@ struct StoreCopy: ParsableCommand {
       throw ValidationError("There is no file \(file.printable).")
     }
     try CommonOptions.check(file)
-    let session = Session(verbose: false)
+    let session = Session()
     let source = SQLiteFeedStore(cacheAt: file, on: session)
     let fleet = session.fleet(at: store, creates: true)
     let listed = try SubscriptionPlace.file().read()?.subscriptions.map(\.address) ?? []
@@ -69,7 +69,7 @@ struct StoreCopy: ParsableCommand {
       }
       .handleEvents(receiveOutput: { [console = session.console] in
         (total, added, copied) = (total + 1, added + $0.0, copied + ($0.1 ? 1 : 0))
-        console.setStatus("\(FleetStatusText.count(total, "feed")) read")
+        console.setStatus("\(counted(total, "feed")) read")
       })
       .compactMap { _ -> String? in nil }
     session.run(copies) {
@@ -80,7 +80,7 @@ struct StoreCopy: ParsableCommand {
         return session.leave()
       }
       let text =
-        "Copied \(copied) of \(FleetStatusText.count(total, "feed")); added \(added) to the fleet's list\n"
+        "Copied \(copied) of \(counted(total, "feed")); added \(added) to the fleet's list\n"
       session.print(Array(text.utf8)) { session.leave() }
     }
     try session.finish(closing: source)

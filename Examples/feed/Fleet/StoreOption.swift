@@ -39,9 +39,6 @@ struct FleetOptions: ParsableArguments {
     transform: StoreArgument.init(parsing:))
   var store: StoreArgument
 
-  @Flag(name: .shortAndLong, help: "Report each step on standard error.")
-  var verbose = false
-
   @OptionGroup var log: LogOptions
 }
 

@@ -95,13 +95,13 @@ struct WorkCommand: ParsableCommand {
   }
 
   func run() throws {
-    let list = try opml.map { try MistakenPlace.list(at: $0) } ?? SubscriptionPlace.file().read()
+    let list = try opml.map { try SubscriptionFile.list(at: $0) } ?? SubscriptionPlace.file().read()
     let feeds = list?.subscriptions ?? []
-    let session = Session(verbose: fleet.verbose, format: fleet.log.logFormat)
+    let session = Session(fleet.log)
     let store = session.fleet(at: fleet.store)
     let configuration = trust.configuration()
     let listed = ListedHTTPClient(CurlHTTPClient(on: session.loop, configuration), feeds)
-    let client = ObservedClient(client: listed, observer: nil, log: session.log)
+    let client = ObservedClient(client: listed, log: session.log)
     let (trouble, status) = (session.storeReporter(), WorkStatus(session.console))
     var options = FleetWorker.Options()
     let change = change(log: session.log)
@@ -132,7 +132,7 @@ struct WorkCommand: ParsableCommand {
     // Reports are printed one by one, but up to `concurrency` polls still run.
     let reports = worker.buffer(size: options.concurrency, prefetch: .keepFull, whenFull: .dropNewest)
       .merge(with: others?.reports ?? Empty().eraseToAnyPublisher())
-    session.run(reports) { [format, verbose = fleet.verbose] report in
+    session.run(reports) { [format, verbose = fleet.log.verbose] report in
       Self.text(of: report, format, all: verbose)
     } ended: { _ in
       // If the store is unreachable, it removes the worker after ten minutes.

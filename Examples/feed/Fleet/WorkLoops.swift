@@ -93,7 +93,7 @@ private final class LoopWorker {
       return store.beat(name, about: counts)
     }
     let listed = ListedHTTPClient(CurlHTTPClient(on: loop, terms.client), terms.feeds)
-    let client = ObservedClient(client: listed, observer: nil, log: terms.log)
+    let client = ObservedClient(client: listed, log: terms.log)
     worker = FleetWorker(store, client: client, on: loop, options: options)
     running =
       worker

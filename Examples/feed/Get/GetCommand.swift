@@ -36,9 +36,6 @@ struct GetCommand: ParsableCommand {
     transform: DurationArgument.init(positive:))
   var timeout = DurationArgument(.seconds(30))
 
-  @Flag(name: .shortAndLong, help: "Report each step on standard error.")
-  var verbose = false
-
   @OptionGroup var log: LogOptions
 
   func validate() throws {
@@ -47,7 +44,7 @@ struct GetCommand: ParsableCommand {
   }
 
   func run() throws {
-    let session = Session(verbose: verbose, format: log.logFormat)
+    let session = Session(log)
     let store = cache.map { path in
       SQLiteHTTPCache(
         path: path, on: session.loop,
@@ -64,17 +61,13 @@ struct GetCommand: ParsableCommand {
     let answer = client(on: session, store).open(asked).flatMap(maxPublishers: .max(1)) { response in
       response.body.prepend(include ? [Chunk(Self.header(of: response))] : [])
     }
-    session.run(answer) {
-      Array($0)
-    } ended: { completion in
-      if case .failure(let error) = completion { session.fail("\(error)".printable) }
-    }
+    session.run(answer) { Array($0) }
     // Wait until the renewal of a stale response is stored.
     try session.finish { store?.close() }
   }
 
   private func client(on session: Session, _ store: SQLiteHTTPCache?) -> any HTTPClient {
-    let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
+    let client = ObservedClient(client: trust.client(on: session.loop), log: session.log)
     guard let store else { return client }
     var options = HTTPCacheOptions()
     options.report = { [log = session.log, console = session.console] event in

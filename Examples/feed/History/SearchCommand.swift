@@ -39,15 +39,15 @@ struct SearchCommand: ParsableCommand {
 
   func validate() throws {
     guard limit > 0 else { throw ValidationError("--limit must be at least 1.") }
-    try HistoryDesk.refuse(store)
+    try HistorySource.refuse(store)
   }
 
   func run() throws {
     let session = Session(common)
-    let desk = HistoryDesk(common, on: session)
+    let source = HistorySource(common, on: session)
     let query = SeenQuery(
       words.joined(separator: " "), feeds: feed.isEmpty ? nil : feed, isStarred: starred, limit: limit)
-    let found = desk.history.results(of: query) { [console = session.console] in
+    let found = source.history.results(of: query) { [console = session.console] in
       console.setStatus("indexing items saved since the last search: \($0.text)…")
     }
     .prefix(1).map(\.images).replaceEmpty(with: [])
@@ -55,11 +55,9 @@ struct SearchCommand: ParsableCommand {
     session.run(found) { [format, style = session.outputStyle] images in
       Array(SeenText(style: style).text(of: images, format).utf8)
     } written: { images, done in
-      if images.isEmpty { session.fail("nothing found in \(desk.path.printable)") }
+      if images.isEmpty { session.fail("nothing found in \(source.path.printable)") }
       done()
-    } ended: { completion in
-      if case .failure(let error) = completion { session.fail("\(error)".printable) }
     }
-    try session.finish(closing: desk.store)
+    try session.finish(closing: source.store)
   }
 }

@@ -37,18 +37,16 @@ struct StarCommand: ParsableCommand {
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
-    try HistoryDesk.refuse(store)
+    try HistorySource.refuse(store)
     if remove, items.isEmpty { throw ValidationError("--remove needs the items to unstar.") }
   }
 
   func run() throws {
     let session = Session(common)
-    let desk = HistoryDesk(common, on: session)
+    let source = HistorySource(common, on: session)
     if items.isEmpty {
-      session.run(Self.all(in: desk.history)) { [format, style = session.outputStyle] images in
+      session.run(Self.all(in: source.history)) { [format, style = session.outputStyle] images in
         Array(SeenText(style: style).text(of: images, format).utf8)
-      } ended: { completion in
-        if case .failure(let error) = completion { session.fail("\(error)".printable) }
       }
     } else {
       let isStarred = !remove
@@ -57,16 +55,16 @@ struct StarCommand: ParsableCommand {
       let (loader, offline) = (ImageLoader(for: common, client: client, on: session), offline)
       let starred = items.publisher.setFailureType(to: FeedStoreError.self)
         .flatMap(maxPublishers: .max(1)) { name in
-          desk.history.items(named: name).flatMap { found -> AnyPublisher<Line, FeedStoreError> in
+          source.history.items(named: name).flatMap { found -> AnyPublisher<Line, FeedStoreError> in
             let chosen = isStarred ? Array(found.prefix(1)) : Self.starred(found)
             guard let item = chosen.first else {
-              let problem = found.isEmpty ? "isn't an item in \(desk.path.printable)" : "isn't starred"
+              let problem = found.isEmpty ? "isn't an item in \(source.path.printable)" : "isn't starred"
               return Just(Line(text: "", problem: "\(name.printable) \(problem)\n"))
                 .setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
             }
             let word = isStarred ? "Starred" : "No longer starred:"
             return chosen.publisher.setFailureType(to: FeedStoreError.self)
-              .flatMap(maxPublishers: .max(1)) { desk.history.setStar(isStarred, $0.image.id, of: $0.address) }
+              .flatMap(maxPublishers: .max(1)) { source.history.setStar(isStarred, $0.image.id, of: $0.address) }
               .collect()
               .flatMap(maxPublishers: .max(1)) { _ -> AnyPublisher<Line, FeedStoreError> in
                 let line = Line(text: Self.text(word, chosen))
@@ -84,11 +82,9 @@ struct StarCommand: ParsableCommand {
         if let problem = line.problem { session.fail(problem) }
         if let warning = line.warning { session.console.warn(warning) }
         done()
-      } ended: { completion in
-        if case .failure(let error) = completion { session.fail("\(error)".printable) }
       }
     }
-    try session.finish(closing: desk.store)
+    try session.finish(closing: source.store)
   }
 
   /// The starred items, newest first, all at once.

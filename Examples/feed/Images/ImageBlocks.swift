@@ -132,11 +132,3 @@ extension Ink {
   fileprivate func opening(_ isWanted: Bool) -> String { isWanted ? sequence(.sixteen) : "" }
   fileprivate func closing(_ isWanted: Bool) -> String { isWanted ? "\u{1B}[0m" : "" }
 }
-
-extension String? {
-  /// The text itself; `nil` when it has no visible character.
-  var visible: String? {
-    guard let self, self.contains(where: { !$0.isWhitespace }) else { return nil }
-    return self
-  }
-}

@@ -46,7 +46,7 @@ final class ImageOutput {
     self.session = session
     width = load.width
     worker = SerialWorker(on: session.loop)
-    let answered = TerminalDesk.abilities(on: session, environment).share(replay: 1)
+    let answered = StandardTerminal.abilities(on: session, environment).share(replay: 1)
     abilities = answered.eraseToAnyPublisher()
     session.waitFor(answered)
     session.keep(AnyCancellable { [thumbnails] in thumbnails.close() })
@@ -79,9 +79,8 @@ final class ImageOutput {
   }
 
   private var screen: (columns: Int, rows: Int) {
-    var size = winsize()
-    let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
-    return (max(width ?? (isKnown ? Int(size.ws_col) : 80), 20), isKnown ? Int(size.ws_row) : 24)
+    let size = winsize(of: STDOUT_FILENO).flatMap { $0.ws_row > 0 ? $0 : nil }
+    return (max(width ?? size.map { Int($0.ws_col) } ?? 80, 20), size.map { Int($0.ws_row) } ?? 24)
   }
 }
 

@@ -70,7 +70,7 @@ final class ImageSaver {
       }
       .sink { [self] _ in
         console.setStatus("")
-        if isTold { console.note("Saved \(saved - unsaved) of \(FeedText.count(saved + failed + left))") }
+        if isTold { console.note("Saved \(saved - unsaved) of \(counted(saved + failed + left, "image"))") }
         if isTold, left > 0 {
           let size = ByteCount(limits.perFeed).text
           console.hint("to save more, raise --images-per-feed (\(size)) or --image-cache-size")

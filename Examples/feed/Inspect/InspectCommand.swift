@@ -26,14 +26,11 @@ struct InspectCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Output format: text, or one line of JSON.", valueName: "text|json"))
   var format = OutputFormat.text
 
-  @Flag(name: .shortAndLong, help: "Report each step on standard error.")
-  var verbose = false
-
   @OptionGroup var log: LogOptions
 
   func run() throws {
     let address = place.contains("://") ? try FeedAddress.parse(place, hintsAtFiles: false) : nil
-    let session = Session(verbose: verbose, format: log.logFormat)
+    let session = Session(log)
     let worker = SerialWorker(on: session.loop)
     let (format, style) = (format, session.outputStyle)
     let answer = document(at: address, on: session, worker)
@@ -43,11 +40,7 @@ struct InspectCommand: ParsableCommand {
           return format == .json ? inspection.json : inspection.text(style)
         }
       }
-    session.run(answer) {
-      $0
-    } ended: { completion in
-      if case .failure(let error) = completion { session.fail("\(error)".printable) }
-    }
+    session.run(answer) { $0 }
     try session.finish()
   }
 
@@ -55,7 +48,7 @@ struct InspectCommand: ParsableCommand {
     at address: URL?, on session: Session, _ worker: SerialWorker
   ) -> AnyPublisher<WebDocument, InspectionError> {
     if let address {
-      let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
+      let client = ObservedClient(client: trust.client(on: session.loop), log: session.log)
       return client.get(HTTPRequest(address, timeout: timeout.duration))
         .asDocument()
         .map { document in
@@ -89,8 +82,8 @@ enum InspectionError: Error, CustomStringConvertible {
     case .remote(let error): "\(error)"
     case .file(let path, let reason): "cannot read \(path): \(reason)"
     case .document(.listOfFeeds, let path?):
-      "\(InvalidData.listOfFeeds.description(ofFile: path)) \(MistakenPlace.uses(ofList: path))"
-    case .document(.listOfFeeds, nil): "\(InvalidData.listOfFeeds) \(MistakenPlace.adviceOnRemoteList)"
+      "\(InvalidData.listOfFeeds.description(ofFile: path)) \(WrongPlaceAdvice.uses(ofList: path))"
+    case .document(.listOfFeeds, nil): "\(InvalidData.listOfFeeds) \(WrongPlaceAdvice.adviceOnRemoteList)"
     case .document(let error, let path?): error.description(ofFile: path)
     case .document(let error, nil): "\(error)"
     }

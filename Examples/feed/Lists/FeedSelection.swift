@@ -48,7 +48,7 @@ extension FeedSelection {
     }
     let (file, list): (SubscriptionFile, OPML)
     if let opml {
-      (file, list) = (SubscriptionFile(path: opml), try MistakenPlace.list(at: opml))
+      (file, list) = (SubscriptionFile(path: opml), try SubscriptionFile.list(at: opml))
     } else {
       file = try SubscriptionPlace.file()
       list = try file.read() ?? OPML()
@@ -83,7 +83,7 @@ extension FeedSelection {
   }
 }
 
-extension LoadOptions {
+extension FeedListOptions {
   /// The given URLs and those of `--opml`, without duplicates; if there are neither, the subscriptions.
   func selection() throws -> FeedSelection {
     if addresses.count == 1, opml == nil, folder.isEmpty {

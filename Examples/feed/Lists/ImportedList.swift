@@ -21,7 +21,7 @@ enum ImportedList {
       return list
     }
     do {
-      let list = try MistakenPlace.list(at: place)
+      let list = try SubscriptionFile.list(at: place)
       return (list, list.unusableFeeds)
     } catch let error as SubscriptionFileError {
       guard case .notAList = error, let data = FileManager.default.contents(atPath: place),

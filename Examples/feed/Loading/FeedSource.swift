@@ -22,20 +22,17 @@ struct FeedSource {
   private let subscriptions: [SubscribedFeed]
   /// Returns the fields to send for a feed to its own origin.
   private let headers: (SubscribedFeed) -> [HTTPRequest.Header]
-  private let observer: (URL) -> (any RequestObserver)?
+  private let observer: (URL) -> RequestObserver?
 
   /// - Parameter observer: returns the observer for a feed's requests.
   init(
     _ options: LoadOptions, of selection: FeedSelection, on session: Session,
-    observer: @escaping (URL) -> (any RequestObserver)? = { _ in nil }
+    observer: @escaping (URL) -> RequestObserver? = { _ in nil }
   ) {
     self.options = options
     let (loop, log, console) = (session.loop, session.log, session.console)
-    let store = SQLiteFeedStore(cacheAt: options.common.cachePath, keeping: options.common.keep, on: session)
-    let cache = FeedCache(store: LoggingStore(store: store, log: log), on: loop)
-    self.store = store
-    self.cache = cache
-    session.cache = cache
+    let (store, cache) = session.openCache(options.common)
+    (self.store, self.cache) = (store, cache)
     history = FeedHistory(store: store, cache: cache)
     finder = NewImagesFinder(store: store, cache: cache) { console.warn("\($0)") }
     let client = options.trust.client(on: loop)
@@ -79,7 +76,7 @@ struct FeedSource {
   /// The client for one feed, with its observer.
   private static func client(
     for feed: SubscribedFeed, _ client: CurlHTTPClient, _ headers: [HTTPRequest.Header],
-    _ observer: (any RequestObserver)?, _ log: Logger
+    _ observer: RequestObserver?, _ log: Logger
   ) -> ObservedClient {
     // Send the user's fields for this URL only to its host, not to other hosts that it leads to.
     let headed = client.sending(headers, to: feed.address)
@@ -121,7 +118,7 @@ struct FeedSource {
     var polling = FeedPoller.Options()
     polling.onProgress = onProgress
     polling.report = { console.warn("\($0)") }
-    if options.common.verbose {
+    if options.common.log.verbose {
       polling.onDecision = { address, decision in
         console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))", .debug)
       }
@@ -140,7 +137,7 @@ struct FeedSource {
       return poller.map { FeedReport(address: $0.address, result: $0.result) }.eraseToAnyPublisher()
     }
     return pages.finding(
-      in: poller, room: room, client: ObservedClient(client: client, observer: nil, log: session.log), cache: cache,
+      in: poller, room: room, client: ObservedClient(client: client, log: session.log), cache: cache,
       store: store, on: session
     )
     .map { FeedReport(address: $0.address, result: $0.result) }
@@ -208,6 +205,16 @@ struct FeedSource {
       .replaceEmpty(with: failure)
       .catch { Just(failure.with(cache: .failed($0))) }
       .eraseToAnyPublisher()
+  }
+}
+
+extension Session {
+  /// Opens the cache file. Feeds that are saved in the cache are completely saved before the session ends.
+  func openCache(_ common: CommonOptions) -> (store: SQLiteFeedStore, cache: FeedCache) {
+    let store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: self)
+    let cache = FeedCache(store: LoggingStore(store: store, log: log), on: loop)
+    self.cache = cache
+    return (store, cache)
   }
 }
 

@@ -40,7 +40,7 @@ struct LoadCommand: ParsableCommand {
     }
     guard let pages else { return }
     guard pages > 0 else { throw ValidationError("--pages must be at least 1.") }
-    guard load.addresses.count == 1, load.opml == nil else {
+    guard load.list.addresses.count == 1, load.list.opml == nil else {
       throw ValidationError("--pages is for one feed; pass one URL, without --opml.")
     }
     guard choice == nil else {
@@ -49,7 +49,7 @@ struct LoadCommand: ParsableCommand {
   }
 
   func run() throws {
-    let selection = try load.selection()
+    let selection = try load.list.selection()
     try load.request.check(for: selection.addresses)
     if imageOptions.choice == .always || saveImages { try load.common.checkImages() }
     let session = Session(load.common)
@@ -142,7 +142,7 @@ struct LoadCommand: ParsableCommand {
     bytes: @escaping @Sendable (P.Output) -> [UInt8],
     list: @escaping @Sendable (P.Output) -> ImageOutput.List,
     shown: @escaping (P.Output) -> [(address: URL, images: FeedImages)],
-    ended: @escaping (Subscribers.Completion<P.Failure>) -> Void = { _ in }
+    ended: ((Subscribers.Completion<P.Failure>) -> Void)? = nil
   ) where P.Output: Sendable {
     guard let imageOutput else {
       return session.run(

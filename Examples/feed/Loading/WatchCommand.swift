@@ -71,7 +71,7 @@ struct WatchCommand: ParsableCommand {
   }
 
   func run() throws {
-    let selection = try load.selection()
+    let selection = try load.list.selection()
     try load.request.check(for: selection.addresses)
     if saveImages { try load.common.checkImages() }
     let session = Session(load.common)
@@ -81,23 +81,23 @@ struct WatchCommand: ParsableCommand {
     var intervals = Self.intervals(of: selection.subscriptions)
     let usual = every?.duration
     let interval: (URL) -> Duration? = { intervals[$0] ?? usual }
-    let pulse = Pulse(
+    let status = WatchStatus(
       of: selection.addresses, every: { interval($0) ?? PolledAddress.defaultInterval }, following: follow, on: session)
-    let source = FeedSource(load, of: selection, on: session, observer: pulse.observer)
+    let source = FeedSource(load, of: selection, on: session, observer: status.observer)
     if selection.list != nil { session.takeHangups() }
     let lists = selection.list?.changes(on: session)
-      .handleEvents(receiveOutput: { [weak pulse] feeds in
+      .handleEvents(receiveOutput: { [weak status] feeds in
         intervals = Self.intervals(of: feeds)
         selection.shownNames.replace(with: FeedSelection.names(of: feeds))
-        pulse?.count = feeds.count
-        session.console.note("The list has changed and now has \(FleetStatusText.count(feeds.count, "feed"))")
+        status?.count = feeds.count
+        session.console.note("The list has changed and now has \(counted(feeds.count, "feed"))")
       })
       .eraseToAnyPublisher()
     let reports =
       follow
       ? source.following(lists)
-      : source.reports(every: interval, atMost: count, following: lists, pages) { [weak pulse] in pulse?.take($0) }
-    try show(reports, of: source, selection, pulse, in: session)
+      : source.reports(every: interval, atMost: count, following: lists, pages) { [weak status] in status?.take($0) }
+    try show(reports, of: source, selection, status, in: session)
     try session.finish(closing: source.store)
   }
 
@@ -108,7 +108,8 @@ struct WatchCommand: ParsableCommand {
 
   /// Shows reports, either from polls or from the cache.
   private func show(
-    _ reports: AnyPublisher<FeedReport, Never>, of source: FeedSource, _ selection: FeedSelection, _ pulse: Pulse,
+    _ reports: AnyPublisher<FeedReport, Never>, of source: FeedSource, _ selection: FeedSelection,
+    _ status: WatchStatus,
     in session: Session
   ) throws {
     let screen = FeedScreen(load, of: selection, on: session, source.marks, isRepeated: true)
@@ -118,7 +119,7 @@ struct WatchCommand: ParsableCommand {
     let isOnlyNew = new || command != nil
     var begun: Set<URL> = []
     let shown = source.afterMarks(source.finder.reports(of: selection.addresses) { reports })
-      .handleEvents(receiveOutput: { pulse.take($0.report) })
+      .handleEvents(receiveOutput: { status.take($0.report) })
       .map { [fromNow] new -> NewImages in
         guard fromNow, new.report.feed != nil, begun.insert(new.report.address).inserted else { return new }
         source.finder.markShown(new)

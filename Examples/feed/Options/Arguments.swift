@@ -81,7 +81,7 @@ enum FeedAddress {
   /// Suggests the URL that was probably meant.
   private static func advice(on text: String, _ hintsAtFiles: Bool) -> String {
     let needed = "Pass an http or https URL, such as https://example.com/feed.json."
-    if hintsAtFiles, let advice = MistakenPlace.advice(onFile: text) { return "\(needed) \(advice)" }
+    if hintsAtFiles, let advice = WrongPlaceAdvice.advice(onFile: text) { return "\(needed) \(advice)" }
     if let match = text.firstMatch(of: /:\/\/([0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*)(?:\/|$)/) {
       return "\(needed) Write an IPv6 address in brackets: [\(match.1)]."
     }

@@ -31,9 +31,6 @@ struct CommonOptions: ParsableArguments {
     ), transform: HistoryArgument.policy)
   var keep = HistoryPolicy()
 
-  @Flag(name: .shortAndLong, help: "Report each step on standard error.")
-  var verbose = false
-
   @Flag(name: .shortAndLong, help: "Write only errors to standard error: no warnings, notes or status line.")
   var quiet = false
 
@@ -41,7 +38,7 @@ struct CommonOptions: ParsableArguments {
 
   func validate() throws {
     if cache?.isEmpty == true { throw ValidationError("--cache needs the path of a file.") }
-    if verbose, quiet { throw ValidationError("Use --verbose or --quiet, not both.") }
+    if log.verbose, quiet { throw ValidationError("Use --verbose or --quiet, not both.") }
     try Self.check(cachePath)
   }
 

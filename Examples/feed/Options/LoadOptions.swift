@@ -1,23 +1,9 @@
 import ArgumentParser
-import Foundation
 import ImageFeed
 
-/// The options of `load` and `watch`.
+/// The options of `load`, `watch` and `browse`.
 struct LoadOptions: ParsableArguments {
-  @Argument(
-    help: ArgumentHelp("The feeds' URLs. (default: your subscriptions)", valueName: "url"),
-    transform: FeedAddress.parse)
-  var addresses: [URL] = []
-
-  @Option(
-    help: ArgumentHelp("An OPML file that lists feeds, in addition to the URLs.", valueName: "file"),
-    completion: .file())
-  var opml: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Show only feeds in this folder of the list; repeat the option for a nested folder.", valueName: "name"))
-  var folder: [String] = []
+  @OptionGroup var list: FeedListOptions
 
   @OptionGroup var common: CommonOptions
 

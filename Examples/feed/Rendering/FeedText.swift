@@ -23,8 +23,8 @@ struct FeedText: Sendable {
   /// The source of the feed, and the number of items without an image. For a feed from the cache, also its age, and why
   /// it isn't the latest.
   func headline(of feed: Feed, new: Int = 0) -> String {
-    let count = style.bold(Self.count(feed.images.count)) + (new > 0 ? ", \(style.good("\(new) new"))," : "")
-    let title = name ?? feed.images.title.flatMap { $0.contains { !$0.isWhitespace } ? $0 : nil }
+    let count = style.bold(counted(feed.images.count, "image")) + (new > 0 ? ", \(style.good("\(new) new"))," : "")
+    let title = name ?? feed.images.title.visible
     let place = title.map { "\($0.printable(limit: 200)) (\(address.shown))" } ?? address.shown
     let omitted = Self.omitted(feed.images.omittedItems)
     switch feed.source {
@@ -73,10 +73,10 @@ struct FeedText: Sendable {
     var text = String(repeating: " ", count: width - number.count) + "\(number). "
     if isStarred { text += style.warning("★") + " " }
     if isNew { text += style.good("[new]") + " " }
-    text += visible(image.caption).map(style.bold) ?? style.dim("(no description)")
+    text += image.caption.visible.map { style.bold($0.printable) } ?? style.dim("(no description)")
     text += "\n"
     if let origin { text += "\(margin)\(origin)\n" }
-    if let location = visible(image.location) { text += "\(margin)\(location)\n" }
+    if let location = image.location.visible?.printable { text += "\(margin)\(location)\n" }
     if let link = image.linkShown { text += "\(margin)\(link)\n" }
     return text + "\(margin)\(style.dim(image.addressText.printable))\n"
   }
@@ -87,12 +87,13 @@ struct FeedText: Sendable {
       : "\(items) \(items == 1 ? "item has" : "items have") no image and \(items == 1 ? "isn't" : "aren't") shown\n"
   }
 
-  static func count(_ images: Int) -> String { "\(images) \(images == 1 ? "image" : "images")" }
+}
 
-  /// The text, made safe to show; `nil` when it has no visible character.
-  private static func visible(_ text: String?) -> String? {
-    guard let text, text.contains(where: { !$0.isWhitespace }) else { return nil }
-    return text.printable
+extension String? {
+  /// The text itself; `nil` when it has no visible character.
+  var visible: String? {
+    guard let self, self.contains(where: { !$0.isWhitespace }) else { return nil }
+    return self
   }
 }
 

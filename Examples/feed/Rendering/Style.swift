@@ -23,11 +23,7 @@ struct Style: Equatable {
   }
 
   /// The current width of a terminal; `nil` if the descriptor isn't a terminal, or the width is unknown.
-  static func columns(of descriptor: Int32) -> Int? {
-    var size = winsize()
-    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-    return Int(size.ws_col)
-  }
+  static func columns(of descriptor: Int32) -> Int? { winsize(of: descriptor).map { Int($0.ws_col) } }
 
   func bold(_ text: String) -> String { wrap(text, "1") }
   func dim(_ text: String) -> String { wrap(text, "2") }
@@ -37,5 +33,14 @@ struct Style: Equatable {
 
   private func wrap(_ text: String, _ code: String) -> String {
     hasColor ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+  }
+}
+
+extension winsize {
+  /// The current size of a terminal; `nil` if the descriptor isn't a terminal, or the width is unknown. The other
+  /// values are 0 if unknown.
+  init?(of descriptor: Int32) {
+    self.init()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &self) == 0, ws_col > 0 else { return nil }
   }
 }

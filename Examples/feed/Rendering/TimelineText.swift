@@ -14,7 +14,7 @@ struct TimelineText: Sendable {
   /// The number of images, and the feeds that aren't the latest.
   func headline(of timeline: FeedTimeline) -> String {
     let members = timeline.members
-    var text = "\(style.bold(FeedText.count(timeline.count))) from \(Self.count(members.count))\n"
+    var text = "\(style.bold(counted(timeline.count, "image"))) from \(counted(members.count, "feed"))\n"
     for member in members {
       switch member.feed.source {
       case .remote: break
@@ -51,6 +51,4 @@ struct TimelineText: Sendable {
     guard let published = entry.image.published else { return entry.name }
     return "\(entry.name), \(published.dayAndTime)"
   }
-
-  static func count(_ feeds: Int) -> String { "\(feeds) \(feeds == 1 ? "feed" : "feeds")" }
 }

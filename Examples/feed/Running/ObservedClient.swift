@@ -4,16 +4,16 @@ import ImageFeed
 import Logging
 import PlainText
 
-/// Observes requests.
-protocol RequestObserver: AnyObject {
-  func requestBegan()
-  func requestEnded()
+/// Called for each request.
+struct RequestObserver {
+  let requestBegan: () -> Void
+  let requestEnded: () -> Void
 }
 
 /// A client that reports every request to an observer and the log.
 struct ObservedClient: HTTPClient {
   let client: any HTTPClient
-  let observer: (any RequestObserver)?
+  var observer: RequestObserver?
   let log: Logger
 
   /// False if nothing observes requests, which then aren't wrapped, so that polling an unchanged feed takes little
@@ -75,9 +75,9 @@ struct ObservedClient: HTTPClient {
 private final class Transfer {
   var bytes = 0
   private let log: Logger
-  private var observer: (any RequestObserver)?
+  private var observer: RequestObserver?
 
-  init(log: Logger, observer: (any RequestObserver)?) {
+  init(log: Logger, observer: RequestObserver?) {
     self.log = log
     self.observer = observer
   }

@@ -36,7 +36,7 @@ final class Session {
   private var watches: [any Cancellable] = []
 
   /// - Parameter format: the format of messages on standard error.
-  init(verbose: Bool, quiet: Bool = false, format: LogFormat = .text) {
+  init(verbose: Bool = false, quiet: Bool = false, format: LogFormat = .text) {
     StandardError.shared.format = format
     if format == .json { StreamReports.begin() }
     Self.prepareDescriptors()
@@ -73,61 +73,12 @@ final class Session {
   }
 
   /// A session with the messages that a command's options select.
-  convenience init(_ common: CommonOptions) {
-    self.init(verbose: common.verbose, quiet: common.quiet, format: common.log.logFormat)
+  convenience init(_ log: LogOptions, quiet: Bool = false) {
+    self.init(verbose: log.verbose, quiet: quiet, format: log.logFormat)
   }
 
-  /// Subscribes standard output to `publisher`.
-  ///
-  /// - Parameters:
-  ///   - text: returns a value's text. Called on the thread pool, because 100,000 images take too long for the loop.
-  ///   - written: receives each value when its text is written, and calls back to request the next.
-  ///   - ended: receives the completion, unless the session was stopped.
-  func run<P: Publisher>(
-    _ publisher: P, text: @escaping @Sendable (P.Output) -> String,
-    written: @escaping (P.Output, @escaping () -> Void) -> Void = { $1() },
-    ended: @escaping (Subscribers.Completion<P.Failure>) -> Void = { _ in }
-  ) where P.Output: Sendable {
-    run(publisher, bytes: { Array(text($0).utf8) }, written: written, ended: ended)
-  }
-
-  /// Subscribes standard output to `publisher`, whose values are written byte for byte.
-  func run<P: Publisher>(
-    _ publisher: P, bytes: @escaping @Sendable (P.Output) -> [UInt8],
-    written: @escaping (P.Output, @escaping () -> Void) -> Void = { $1() },
-    ended: @escaping (Subscribers.Completion<P.Failure>) -> Void = { _ in }
-  ) where P.Output: Sendable {
-    let printer = Printer<(text: [UInt8], value: P.Output), P.Failure> { [self] next, done in
-      print(next.text) { written(next.value, done) }
-    } ended: { [self] completion in
-      endHelpers()
-      ended(completion)
-    }
-    running.append(printer)
-    let worker = SerialWorker(on: loop)
-    // As a signal, a failure waits until the values before it are written.
-    publisher.materialize()
-      .flatMap(maxPublishers: .max(1)) {
-        signal -> AnyPublisher<Signal<(text: [UInt8], value: P.Output), P.Failure>, Never> in
-        switch signal {
-        case .value(let value):
-          worker.publisher { (text: bytes(value), value: value) }.map { .value($0) }.eraseToAnyPublisher()
-        case .completion(let completion): Just(.completion(completion)).eraseToAnyPublisher()
-        }
-      }
-      .dematerialize()
-      .subscribe(printer)
-  }
-
-  /// Writes to standard output.
-  func print(_ text: [UInt8], then: @escaping () -> Void = {}) {
-    // A status line would damage an image, and a write may take several turns of the loop.
-    console.pause()
-    output.write(text) { [console] in
-      console.resume()
-      then()
-    }
-  }
+  /// A session with the messages that a command's options select.
+  convenience init(_ common: CommonOptions) { self.init(common.log, quiet: common.quiet) }
 
   /// Continues after a hangup (SIGHUP) and announces it in ``hangups``, unless the terminal is gone.
   func takeHangups() {
@@ -243,37 +194,13 @@ extension Session {
     if let command { command.stop(then: { over() }) } else { over() }
   }
 
-  private func endHelpers() {
+  func endHelpers() {
     let ending = running
     running = []
     for one in ending { one.cancel() }
     console.setStatus("")
   }
 
-  /// Makes failed writes return errors instead of raising signals, and opens standard descriptors that are closed.
-  /// Otherwise, a file that is opened later would get the number of a standard descriptor, and output would be written
-  /// to that file.
-  private static func prepareDescriptors() {
-    for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
-    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
-      // Open it for reading only, so that writing to it still fails.
-      _ = open("/dev/null", O_RDONLY)
-    }
-  }
-
-  /// Exits with a message if there aren't enough descriptors for the loop, the cache, a few connections, and decoding
-  /// processes. With fewer, libdispatch traps, or requests wait for each other's descriptors.
-  private static func requireDescriptors() {
-    DescriptorLimit.raise(to: enoughDescriptors)
-    let opened = (0..<fewestDescriptors).map { _ in dup(STDERR_FILENO) }
-    for descriptor in opened where descriptor >= 0 { close(descriptor) }
-    guard opened.contains(-1) else { return }
-    StandardError.shared.write("feed: too few file descriptors are left. Raise the limit (ulimit -n) to 64 or more.\n")
-    exit(ExitCode.failure.rawValue)
-  }
-
   /// How long a stopped command that completes its own work waits for the reader of its output.
   private static let patience = Duration.seconds(1)
-  private static let enoughDescriptors = 256
-  private static let fewestDescriptors = 48
 }

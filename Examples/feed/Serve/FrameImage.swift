@@ -58,7 +58,7 @@ struct FrameImage: Equatable {
   /// The name of this frame of an image; every frame has a different name.
   func tag(of key: String) -> String {
     let colors = palette.map { "\($0.red),\($0.green),\($0.blue)" }.joined(separator: " ")
-    return String(BodyDigest("\(key) \(width)x\(height) \(colors)".utf8).value, radix: 36)
+    return BodyDigest("\(key) \(width)x\(height) \(colors)".utf8).text
   }
 
   /// The size in which an image is decoded: it fills the frame if at most a tenth of the image is cut off, and

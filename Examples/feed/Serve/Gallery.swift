@@ -245,5 +245,5 @@ final class Gallery {
   }
 
   /// A digest made with the secret.
-  func digest(of text: String) -> String { String(BodyDigest(secret + Array(text.utf8)).value, radix: 36) }
+  func digest(of text: String) -> String { BodyDigest(secret + Array(text.utf8)).text }
 }

@@ -115,7 +115,7 @@ extension GalleryFeeds.Part {
     return { entry in
       guard owners[entry.id] != entry.source else { return entry.id }
       let feed = entry.feed.absoluteString
-      return "\(entry.id)-\(String(BodyDigest(feed.utf8).value, radix: 36))"
+      return "\(entry.id)-\(BodyDigest(feed.utf8).text)"
     }
   }
 }

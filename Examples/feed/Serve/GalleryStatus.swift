@@ -70,12 +70,3 @@ extension Gallery {
     events.reset(id: id)
   }
 }
-
-/// JSON with its keys in alphabetical order, and with `feed_url` for `feedURL`.
-func encoded(_ value: some Encodable) -> String {
-  let encoder = JSONEncoder()
-  encoder.keyEncodingStrategy = .convertToSnakeCase
-  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-  // Values of these types can always be encoded.
-  return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-}

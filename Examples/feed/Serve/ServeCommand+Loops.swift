@@ -17,25 +17,26 @@ extension ServeCommand {
   ///
   /// - Parameters:
   ///   - shared: the gallery's state for other loops; `nil` for one loop.
-  ///   - makeSite: creates the site for a door.
+  ///   - makeSite: creates the site with the given rules.
   func serve(
-    on session: Session, sharing shared: Gallery.Shared?, secret: [UInt8], _ makeSite: (Door) -> Site
+    on session: Session, sharing shared: Gallery.Shared?, secret: [UInt8], _ makeSite: (AccessRules) -> Site
   ) throws -> Serving {
     let address = host == "localhost" ? "127.0.0.1" : host
     let passed = try SocketAddress.passed()
-    func door(_ host: String) -> Door {
+    func access(_ host: String) -> AccessRules {
       let known = [publicUrl, trust.configuration().signer?.agent].compactMap { $0?.host() }
-      return Door(host: host, token: chosenToken, names: allowHost + known, secret: secret)
+      return AccessRules(host: host, token: chosenToken, names: allowHost + known, secret: secret)
     }
     guard let shared else {
       let server = try HTTPServer(
         at: passed.isEmpty ? [.internet(address, port: port)] : passed, limits: limits, on: session.loop)
       server.onError = { [console = session.console] in console.warn("\($0.method) \($0.path): \($0.error)") }
-      var site = makeSite(door(passed.isEmpty ? address : Door.widest(server.addresses)))
+      var site = makeSite(access(passed.isEmpty ? address : AccessRules.widest(server.addresses)))
       site.load = { [unowned server] in Just((server.connectionCount, server.waitingBytes)).eraseToAnyPublisher() }
-      session.keep(server.serve(SiteRoutes(site).routes, behind: site.door, SharedValue(TokenGuesses()), site.served))
+      session.keep(
+        server.serve(SiteRoutes(site).routes, allowedBy: site.access, SharedValue(TokenGuesses()), site.served))
       session.keep(AnyCancellable { server.close() })
-      return Serving(place: Site.place(server.address, port: server.address?.port ?? port, site.door)) { done in
+      return Serving(place: Site.place(server.address, port: server.address?.port ?? port, site.access)) { done in
         session.keep(
           server.shutdown(within: Self.longestStop, grace: Self.grace)
             .sink(receiveCompletion: { _ in done() }, receiveValue: { _ in }))
@@ -45,11 +46,11 @@ extension ServeCommand {
     guard passed.isEmpty else {
       throw LoopsError("a systemd socket can serve only one loop: leave out --loops, or start without the socket")
     }
-    let site = makeSite(door(address))
+    let site = makeSite(access(address))
     let loops = try SiteLoops(
       self.loops, site, shared, at: .internet(address, port: port), limits, on: session.loop)
     session.keep(AnyCancellable { loops.close() })
-    return Serving(place: Site.place(loops.address, port: loops.address?.port ?? port, site.door)) { done in
+    return Serving(place: Site.place(loops.address, port: loops.address?.port ?? port, site.access)) { done in
       session.keep(
         loops.stop(within: Self.longestStop, grace: Self.grace).sink { done() })
     } shutdown: {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import FeedFleet
-import FeedFormats
 import FeedHTTPServer
 import FeedPolling
 import FeedStream
@@ -34,20 +33,7 @@ struct ServeCommand: ParsableCommand {
         feed serve --host 0.0.0.0 --port 9000 https://example.com/feed.json
       """)
 
-  @Argument(
-    help: ArgumentHelp("The feeds' URLs. (default: your subscriptions)", valueName: "url"),
-    transform: FeedAddress.parse)
-  var addresses: [URL] = []
-
-  @Option(
-    help: ArgumentHelp("An OPML file that lists feeds, in addition to the URLs.", valueName: "file"),
-    completion: .file())
-  var opml: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Show only feeds in this folder of the list; repeat the option for a nested folder.", valueName: "name"))
-  var folder: [String] = []
+  @OptionGroup var list: FeedListOptions
 
   @Option(help: ArgumentHelp("The IP address to listen on.", valueName: "address"))
   var host = "127.0.0.1"
@@ -125,18 +111,20 @@ struct ServeCommand: ParsableCommand {
     guard (0...2_000).contains(imagesAhead) else {
       throw ValidationError("--images-ahead must be from 0 to 2000.")
     }
-    if store != nil, !folder.isEmpty { throw ValidationError("--folder is for a list in a file, not for --store.") }
+    if store != nil, !list.folder.isEmpty {
+      throw ValidationError("--folder is for a list in a file, not for --store.")
+    }
     if store != nil, publicUrl != nil {
       throw ValidationError("With --store, serve polls no feeds; leave out --public-url.")
     }
-    if store != nil, opml != nil { throw ValidationError("--store has its own list; leave out --opml.") }
+    if store != nil, list.opml != nil { throw ValidationError("--store has its own list; leave out --opml.") }
     guard (1...64).contains(loops) else { throw ValidationError("--loops must be from 1 to 64.") }
     guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535.") }
-    guard host == "localhost" || Door.isAddress(host) else {
+    guard host == "localhost" || AccessRules.isAddress(host) else {
       throw ValidationError(
         "--host needs a local IP address: 0.0.0.0 for all, or one that \"ip address\" shows.")
     }
-    if let wrong = proxy.first(where: { !Door.isAddress($0) }) {
+    if let wrong = proxy.first(where: { !AccessRules.isAddress($0) }) {
       throw ValidationError("--proxy needs an IP address, and \(wrong.printable) isn't one.")
     }
     let isPlain = { (byte: UInt8) in byte > 0x20 && byte < 0x7F && !";,\"&+%#".utf8.contains(byte) }
@@ -147,18 +135,16 @@ struct ServeCommand: ParsableCommand {
   }
 
   func run() throws {
-    let selection = try store == nil ? FeedSelection(addresses: addresses, opml: opml, folder: folder) : nil
+    let selection = try store == nil ? list.selection() : nil
     let feeds = selection.map { $0.subscriptions.map(Gallery.Name.init) } ?? []
     try common.checkImages()
     let secret = try PageSecret.kept(besideCacheAt: common.cachePath)
     let session = Session(common)
-    let store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
-    let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
-    session.cache = cache
+    let (store, cache) = session.openCache(common)
     let signer = trust.configuration().signer
     let sent = SentRequests()
     let client = ObservedClient(
-      client: sent.counting(trust.client(on: session.loop)), observer: nil, log: session.log)
+      client: sent.counting(trust.client(on: session.loop)), log: session.log)
     let shared = loops > 1 ? Gallery.Shared(hasOthers: self.store != nil) : nil
     let gallery = Gallery(
       feeds, every: self.store == nil ? every.duration : nil, secret: secret, isShared: self.store != nil,
@@ -182,9 +168,9 @@ struct ServeCommand: ParsableCommand {
     session.keep(AnyCancellable { hubs?.cancel() })
     var serving: Serving?
     do {
-      let started = try serve(on: session, sharing: shared, secret: secret) { door in
+      let started = try serve(on: session, sharing: shared, secret: secret) { access in
         var site = Site(
-          gallery, shown, door, history: history, fleet: fleet, served: ServedRequests(log: session.log),
+          gallery, shown, access, history: history, fleet: fleet, served: ServedRequests(log: session.log),
           on: session.loop, loop: LoopFigures(of: session.loop)
         ) { [console = session.console] in console.warn($0) }
         site.sent = sent
@@ -206,7 +192,7 @@ struct ServeCommand: ParsableCommand {
       if let place = self.store, let fleet {
         let gateway = Gateway(
           gallery, place.address, session.console, log: session.log, session.storeReporter())
-        let follower = FleetFollower(addresses.isEmpty ? nil : addresses, in: fleet, on: session.loop)
+        let follower = FleetFollower(list.addresses.isEmpty ? nil : list.addresses, in: fleet, on: session.loop)
         session.keep(follower.sink { gateway.take($0) })
       }
       session.print(Array("\(started.place)\n".utf8))
@@ -219,64 +205,5 @@ struct ServeCommand: ParsableCommand {
       serving?.shutdown()
       store.close()
     }
-  }
-
-  /// Polls the feeds and shows them in the gallery.
-  private func follow(
-    _ selection: FeedSelection, _ gallery: Gallery, _ client: ObservedClient, _ cache: FeedCache,
-    _ store: SQLiteFeedStore, _ hubs: HubSubscriber?, on session: Session
-  ) -> AnyCancellable {
-    let (console, loop) = (session.console, session.loop)
-    var options = FeedLoader.Options()
-    options.maxAge = common.maxAge.duration
-    options.timeout = timeout.duration
-    options.report = { console.warn("\($0)") }
-    options.pageImages = PageImageBook(store)
-    let poll = { [every] (feed: SubscribedFeed) -> PolledAddress in
-      var polled = PolledAddress(feed.address, every: feed.interval ?? every.duration, options: options)
-      let headers = RequestOptions(of: feed).headers(for: feed.address)
-      if !headers.isEmpty { polled.client = client.sending(headers, to: feed.address) }
-      return polled
-    }
-    var places = Self.places(of: selection.subscriptions)
-    var polling = FeedPoller.Options()
-    polling.report = options.report
-    polling.onOutcome = { gallery.polls[$1, default: 0] += 1 }
-    polling.onDecision = { [isVerbose = common.verbose, unowned loop] address, decision in
-      if isVerbose {
-        console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))", .debug)
-      }
-      // Count the poll later, because its result is delivered after this decision.
-      loop.schedule { if let place = places[address] { gallery.noteCheck(of: place) } }
-    }
-    var poller = FeedPoller(
-      selection.subscriptions.map(poll), client: client, cache: cache, store: store, on: loop, options: polling)
-    if let hubs { poller = poller.notified(by: hubs) }
-    if let list = selection.list {
-      session.takeHangups()
-      poller = poller.following(
-        list.changes(on: session).map { feeds in
-          places = Self.places(of: feeds)
-          gallery.follow(feeds.map(Gallery.Name.init))
-          console.note("The list has changed and now has \(FleetStatusText.count(feeds.count, "feed"))")
-          return feeds.map(poll)
-        })
-    }
-    return
-      pages.finding(
-        in: poller, room: polling.maxRunning, client: client, cache: cache, store: store, on: session
-      )
-      .sink { if let place = places[$0.address] { gallery.take($0.result, from: place) } }
-  }
-
-  /// The position of each feed in the gallery.
-  private static func places(of feeds: [SubscribedFeed]) -> [URL: Int] {
-    Dictionary(feeds.enumerated().map { ($1.address.absoluteURL, $0) }) { first, _ in first }
-  }
-}
-
-extension Gallery.Name {
-  init(_ feed: SubscribedFeed) {
-    self.init(address: feed.address, title: feed.title, interval: feed.interval, folders: feed.folders)
   }
 }

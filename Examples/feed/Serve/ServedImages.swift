@@ -139,7 +139,7 @@ final class ServedImages {
       let reason = "Browsers can't show \(image.kind.rawValue) images."
       return Fail(error: Problem(status: .badGateway, reason: reason)).eraseToAnyPublisher()
     }
-    let tag = String(BodyDigest(image.bytes).value, radix: 36)
+    let tag = BodyDigest(image.bytes).text
     func held() -> Image { Image(body: .bytes(Chunk(image.bytes)), type: type, tag: tag, isPart: isPart) }
     guard image.bytes.count > ImageFiles.least else {
       return Just(held()).setFailureType(to: Problem.self).eraseToAnyPublisher()

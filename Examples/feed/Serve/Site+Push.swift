@@ -50,8 +50,8 @@ extension Site {
   ) -> FeedHub {
     let base = FeedHub.base(of: publicURL)
     let hub = "\(base)\(Self.hubPath)"
-    let part = { [gallery, door] in
-      var part = GalleryFeeds.Part(gallery: gallery, entries: gallery.entries, token: door.token)
+    let part = { [gallery, access] in
+      var part = GalleryFeeds.Part(gallery: gallery, entries: gallery.entries, token: access.token)
       part.hub = hub
       return part
     }
@@ -62,11 +62,12 @@ extension Site {
       content: { topic in
         let part = part()
         let isJSON = topic.absoluteString == places[0]
+        let marks = part.entries.prefix(GalleryFeeds.most).map { "\($0.id) \($0.key)" }
         return Just(
           FeedHub.Content(
             type: isJSON ? "application/feed+json" : "application/atom+xml",
             body: Chunk(isJSON ? part.json(at: base) : part.atom(at: base)),
-            mark: part.entries.prefix(GalleryFeeds.most).map { "\($0.id) \($0.key)" }.joined(separator: "\n").digest)
+            mark: BodyDigest(marks.joined(separator: "\n").utf8).text)
         )
         .eraseToAnyPublisher()
       })
@@ -91,10 +92,6 @@ extension FeedHub {
 
   /// The value of a `Link` field (W3C WebSub, section 4).
   func links(_ topic: String) -> String { "<\(url.absoluteString)>; rel=\"hub\", <\(topic)>; rel=\"self\"" }
-}
-
-extension String {
-  fileprivate var digest: String { String(BodyDigest(utf8).value, radix: 36) }
 }
 
 /// A request to this server's hub (W3C WebSub, section 5.1).

@@ -14,8 +14,8 @@ extension Site {
       query: GalleryQuery(request, of: gallery), every: every, hasClock: request.query("clock") != nil,
       card: request.query("at"))
     return Self.entries(wish.query, gallery, history)
-      .map { [gallery, door] entries in
-        Self.answer(request, "text/html; charset=utf-8", SlideshowPage.text(gallery, entries, wish), door)
+      .map { [gallery, access] entries in
+        Self.answer(request, "text/html; charset=utf-8", SlideshowPage.text(gallery, entries, wish), access)
       }
       .eraseToAnyPublisher()
   }
@@ -96,7 +96,7 @@ final class Frames {
   }
 
   private static func response(_ bytes: Chunk) -> ServerResponse {
-    let tag = "\"\(String(BodyDigest(bytes).value, radix: 36))\""
+    let tag = "\"\(BodyDigest(bytes).text)\""
     return ServerResponse(
       headers: ["Content-Type": "image/png", "ETag": tag, "Cache-Control": "private, no-cache"], body: bytes)
   }

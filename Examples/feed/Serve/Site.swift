@@ -12,7 +12,7 @@ import ImageFeed
 struct Site {
   let gallery: Gallery
   let images: ServedImages
-  let door: Door
+  let access: AccessRules
   let scheduler: any LoopScheduler
   let frames: Frames
   /// The history of the feeds; `nil` if only their latest items are known.
@@ -36,7 +36,7 @@ struct Site {
 
   /// - Parameter warn: receives errors that occur after a response.
   init(
-    _ gallery: Gallery, _ images: ServedImages, _ door: Door, history: GalleryHistory? = nil,
+    _ gallery: Gallery, _ images: ServedImages, _ access: AccessRules, history: GalleryHistory? = nil,
     fleet: RedisFleet? = nil, served: ServedRequests, on scheduler: any LoopScheduler,
     loop: LoopFigures, warn: @escaping (String) -> Void = { _ in }
   ) {
@@ -46,19 +46,19 @@ struct Site {
     self.history = history
     self.gallery = gallery
     self.images = images
-    self.door = door
+    self.access = access
     self.scheduler = scheduler
     self.fleet = fleet
     frames = Frames(images, on: scheduler)
   }
 
   /// The line to print.
-  static func place(_ address: SocketAddress?, port: Int, _ door: Door) -> String {
+  static func place(_ address: SocketAddress?, port: Int, _ access: AccessRules) -> String {
     var host = address.map { "\($0)" } ?? ""
     if host.hasPrefix("/") || host.hasPrefix("@") { return "unix:\(host)" }
     if host.hasPrefix("0.0.0.0:") { host = "127.0.0.1:\(port)" }
     if host.hasPrefix("[::]:") { host = "[::1]:\(port)" }
-    return "http://\(host)/" + (door.token.map { "?token=\($0)" } ?? "")
+    return "http://\(host)/" + (access.token.map { "?token=\($0)" } ?? "")
   }
 
   /// A fleet's metrics, or only the fact that the fleet's store is unreachable.
@@ -77,12 +77,12 @@ struct Site {
 
   func page(_ request: WholeRequest) -> Reply {
     Self.page(request, gallery, history, images)
-      .map { [door] in Self.answer(request, "text/html; charset=utf-8", $0, door) }
+      .map { [access] in Self.answer(request, "text/html; charset=utf-8", $0, access) }
       .eraseToAnyPublisher()
   }
 
   func health(_ request: WholeRequest) -> Reply {
-    Self.now(Self.answer(request, "text/html; charset=utf-8", HealthPage.text(gallery), door))
+    Self.now(Self.answer(request, "text/html; charset=utf-8", HealthPage.text(gallery), access))
   }
 
   /// The page as a feed for feed readers.
@@ -92,13 +92,13 @@ struct Site {
   ) -> Reply {
     let query = history == nil ? GalleryQuery() : GalleryQuery(request, of: gallery)
     return Self.entries(query, gallery, history)
-      .map { [gallery, door, hub, base = base(request)] entries in
-        var part = GalleryFeeds.Part(gallery: gallery, entries: entries, query: query, token: door.token)
+      .map { [gallery, access, hub, base = base(request)] entries in
+        var part = GalleryFeeds.Part(gallery: gallery, entries: entries, query: query, token: access.token)
         guard let hub, query.isEmpty, base == hub.base else {
-          return Self.answer(request, type, text(part, base), door)
+          return Self.answer(request, type, text(part, base), access)
         }
         part.hub = hub.url.absoluteString
-        var response = Self.answer(request, type, text(part, base), door)
+        var response = Self.answer(request, type, text(part, base), access)
         response.headers.add("Link", hub.links(base + part.place(path)))
         return response
       }
@@ -107,10 +107,10 @@ struct Site {
 
   func metrics(_ request: WholeRequest) -> Reply {
     Self.figures(of: fleet, gallery).zip(load())
-      .map { [gallery, images, door, served, sent, loop] figures, load in
+      .map { [gallery, images, access, served, sent, loop] figures, load in
         let own = GalleryMetrics.text(gallery, images, connections: load.connections, waiting: load.waiting)
         let text = own + served.metrics + (sent?.metrics ?? "") + loop.metrics + figures
-        return Self.answer(request, "text/plain; version=0.0.4; charset=utf-8", text, door)
+        return Self.answer(request, "text/plain; version=0.0.4; charset=utf-8", text, access)
       }
       .setFailureType(to: HTTPStatus.self).eraseToAnyPublisher()
   }
@@ -200,80 +200,4 @@ struct Site {
     guard let id = numbers(id), let place = numbers(place) else { return false }
     return id > place
   }
-
-  /// The `Cache-Control` field of a response that may soon be a different one.
-  private static let shortly = "private, max-age=60"
-
-  private static func answer(_ image: ServedImages.Image, on scheduler: any LoopScheduler) -> ServerResponse {
-    let headers: HTTPHeaders = [
-      "Content-Type": image.type, "ETag": "\"\(image.tag)\"",
-      // The next request may get the whole image.
-      "Cache-Control": image.isPart ? shortly : "private, max-age=3600", "Content-Security-Policy": imagePolicy,
-    ]
-    return switch image.body {
-    case .bytes(let bytes): ServerResponse(headers: headers, body: bytes)
-    case .file(let part): ServerResponse(headers: headers, file: part.file, range: part.range, on: scheduler)
-    }
-  }
-
-  /// A response with the reason as text, which the page shows in place of the image.
-  private static func answer(_ problem: ServedImages.Problem) -> ServerResponse {
-    var response = ServerResponse.text("\(problem.reason)\n", problem.status)
-    // Cache the response, because the page requests the reason after the browser has requested the image.
-    response.headers["Cache-Control"] = shortly
-    response.headers["Content-Security-Policy"] = imagePolicy
-    return response
-  }
-
-  /// The URL with which the client reached this server. If there is a proxy, it reports whether the client used TLS.
-  private func base(_ request: WholeRequest) -> String {
-    if let hub, request.host == hub.host { return hub.base }
-    return "\(Self.isSecure(request.headers) ? "https" : "http")://\(request.host ?? "localhost")"
-  }
-  private static func isSecure(_ headers: HTTPHeaders) -> Bool {
-    headers["X-Forwarded-Proto"]?.lowercased() == "https"
-  }
-  /// The request's path and query, without the token.
-  private static func withoutToken(_ request: WholeRequest) -> String {
-    let parts = (request.query ?? "").split(separator: "&").filter { part in
-      part.prefix { $0 != "=" }.removingPercentEncoding != "token"
-    }
-    return request.path + (parts.isEmpty ? "" : "?" + parts.joined(separator: "&"))
-  }
-  /// A text response with a version tag, so that a client that already has this version doesn't get it again.
-  static func answer(
-    _ request: WholeRequest, _ type: String, _ text: String, _ door: Door
-  ) -> ServerResponse {
-    var response = ServerResponse(headers: ["Content-Type": type], body: Chunk(text))
-    if type.hasPrefix("text/html"), door.token != nil, request.query("token") != nil {
-      // In a browser, the token must not stay in the address bar, so redirect. Other programs may not keep cookies, so
-      // they get the page.
-      let isWithPeople = request.headers.values(of: "Accept").contains { $0.contains("text/html") }
-      if isWithPeople { response = .redirect(to: withoutToken(request)) }
-      // Use `Lax`, so that a user who follows the URL from an email or a chat is redirected and the browser sends the
-      // cookie. Requests that change something need a header that other sites can't send.
-      let secure = isSecure(request.headers) ? "; Secure" : ""
-      response.headers["Set-Cookie"] = "\(door.cookie)=\(door.pass); HttpOnly; SameSite=Lax; Path=/\(secure)"
-      if isWithPeople { return response }
-    }
-    response.headers["ETag"] = "\"\(String(BodyDigest(text.utf8).value, radix: 36))\""
-    response.headers["Cache-Control"] = "no-cache"
-    return response
-  }
-
-  /// The policy of a page: it may load only resources from this server, and can't be embedded elsewhere.
-  private static let pagePolicy =
-    "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; "
-    + "form-action 'self'; frame-ancestors 'none'"
-  /// The policy of an image. A browser that opens an image on its own wraps it in a page with inline styles, so those
-  /// are allowed.
-  private static let imagePolicy =
-    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
-
-  /// The fields of every response.
-  static let protection: HTTPHeaders = [
-    "Content-Security-Policy": pagePolicy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
-    "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-  ]
 }

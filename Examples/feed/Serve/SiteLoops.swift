@@ -39,7 +39,7 @@ final class SiteLoops {
   ) throws {
     self.site = site
     group = try EventLoopGroup(count: count, name: "serve")
-    let (door, hasHubs, served, numbers) = (site.door, site.hubs != nil, site.served, SharedValue(0))
+    let (access, hasHubs, served, numbers) = (site.access, site.hubs != nil, site.served, SharedValue(0))
     let guesses = SharedValue(TokenGuesses())
     let sender = messages.sender(on: loop, keepsLoopAlive: false)
     do {
@@ -51,8 +51,8 @@ final class SiteLoops {
         server.onError = { sender.post(.warn("\($0.method) \($0.path): \($0.error)")) }
         let link = SiteLink(number, sender, shared, on: server.scheduler)
         let routes = SiteRoutes(
-          door: door, hasHubs: hasHubs, ask: { link.ask($0, $1) }, events: { link.events($0) })
-        return server.serve(routes.routes, behind: door, guesses, served)
+          access: access, hasHubs: hasHubs, ask: { link.ask($0, $1) }, events: { link.events($0) })
+        return server.serve(routes.routes, allowedBy: access, guesses, served)
       }
     } catch {
       group.shutdown()

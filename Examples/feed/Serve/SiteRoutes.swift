@@ -11,7 +11,7 @@ extension Site {
 
 /// The URLs of the page and its resources, for a server on the site's loop or on another one.
 struct SiteRoutes {
-  let door: Door
+  let access: AccessRules
   /// True if hubs may announce changes.
   let hasHubs: Bool
   /// Requests a response from the site.
@@ -21,7 +21,7 @@ struct SiteRoutes {
 
   /// The routes to a site on the server's loop.
   init(_ site: Site) {
-    door = site.door
+    access = site.access
     hasHubs = site.hubs != nil
     ask = { $1(site, $0) }
     events = { request in
@@ -32,10 +32,10 @@ struct SiteRoutes {
   }
 
   init(
-    door: Door, hasHubs: Bool, ask: @escaping (WholeRequest, @escaping Site.Answer) -> Site.Reply,
+    access: AccessRules, hasHubs: Bool, ask: @escaping (WholeRequest, @escaping Site.Answer) -> Site.Reply,
     events: @escaping (WholeRequest) -> Site.Reply
   ) {
-    (self.door, self.hasHubs, self.ask, self.events) = (door, hasHubs, ask, events)
+    (self.access, self.hasHubs, self.ask, self.events) = (access, hasHubs, ask, events)
   }
 
   var routes: HTTPRoutes {
@@ -52,8 +52,8 @@ struct SiteRoutes {
     }
     /// Responds with text that is the same for every client.
     func show(_ path: String, _ type: String, _ text: String) {
-      routes.get(path) { [door] request in
-        request.whole().map { Site.answer($0, type, text, door) }
+      routes.get(path) { [access] request in
+        request.whole().map { Site.answer($0, type, text, access) }
       }
     }
     for path in ["/", "/feed/:name"] { add(path) { $0.page($1) } }

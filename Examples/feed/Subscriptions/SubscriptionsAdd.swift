@@ -76,10 +76,8 @@ struct SubscriptionsAdd: ParsableCommand {
     let file = try options.file()
     let known = Set(try file.read()?.subscriptions.map(\.address) ?? [])
     let session = Session(common)
-    let store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
-    let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
-    session.cache = cache
-    let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
+    let (store, cache) = session.openCache(common)
+    let client = ObservedClient(client: trust.client(on: session.loop), log: session.log)
     var choices = FeedLoader.Options()
     choices.timeout = timeout.duration
     choices.pageImages = PageImageBook(store)
@@ -157,7 +155,7 @@ struct SubscriptionsAdd: ParsableCommand {
     let name = feed.title.map { "\($0.printable(limit: 200)), " } ?? ""
     let rest = found.itemsWithoutImages
     let others = rest > 0 ? " (\(rest) \(rest == 1 ? "item has" : "items have") no image)" : ""
-    return "Added \(name)\(FeedText.count(found.images))\(others): \(address.shown)\n"
+    return "Added \(name)\(counted(found.images, "image"))\(others): \(address.shown)\n"
   }
 
   /// Adds a URL that isn't a feed if `--force` is given; otherwise, reports why it is refused.

@@ -32,7 +32,7 @@ struct SubscriptionsImport: ParsableCommand {
     let (other, unusable) = try ImportedList.read(place)
     let total = other.feeds.count
     let added = try options.file().update { $0.add(other) }
-    var text = "Added \(added) of \(total) \(total == 1 ? "feed" : "feeds")"
+    var text = "Added \(added) of \(counted(total, "feed"))"
     if added < total { text += "; the others were already in the list" }
     try StandardOutput.write(text + "\n")
     if other.isCutOff { Self.reportCutOff(place == "-" ? "Standard input" : place) }

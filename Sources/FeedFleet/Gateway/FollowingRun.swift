@@ -98,7 +98,7 @@ final class FollowingRun: Subscription {
       guard let self else { return }
       guard holds else { return snapshot(isReset: true) }
       // After a refusal, only the refused step shows whether the engine works again.
-      if away?.isTemporary != false { well() }
+      if away?.isTemporary != false { recovered() }
       follow(after: cursor)
     }
   }
@@ -166,7 +166,7 @@ final class FollowingRun: Subscription {
     }
   }
 
-  private func well() {
+  private func recovered() {
     failures = 0
     guard away != nil else { return }
     away = nil
@@ -227,7 +227,7 @@ final class FollowingRun: Subscription {
   }
 
   private func fetched(_ feed: FleetFeed?, _ logged: LoggedUpdate) {
-    well()
+    recovered()
     cursor = logged.cursor
     let known = versions[logged.update.address] ?? nil
     // The feed has since been removed, but clients of other gateways may have the id.
@@ -264,7 +264,7 @@ final class FollowingRun: Subscription {
       }
       missing = isLost ? asked : nil
       guard edition == self.edition else { return readList(edition) }
-      well()
+      recovered()
       planLook()
     }
   }
@@ -289,7 +289,7 @@ final class FollowingRun: Subscription {
   }
 
   private func take(_ feeds: [(URL, FleetFeed?)], _ added: [FleetFeed], isCut: Bool) {
-    well()
+    recovered()
     planLook()
     let before = versions
     versions = [:]

@@ -86,7 +86,7 @@ extension FeedRecord {
     form.h = health.hints == PollingHints() ? nil : health.hints
     form.m = health.move.map { .init(t: $0.to.absoluteString, s: $0.since.milliseconds, b: $0.isBelieved ? 1 : nil) }
     (form.e, form.l, form.u) = (validators.etag, validators.lastModified, validators.source?.absoluteString)
-    (form.x, form.ww) = (validators.digest.map { String($0.value, radix: 36) }, validators.wholeAsked?.milliseconds)
+    (form.x, form.ww) = (validators.digest?.text, validators.wholeAsked?.milliseconds)
     (form.nn, form.dd) = (imageCount == 0 ? nil : imageCount, digest.map { String($0, radix: 36) })
     form.pn = isFromPrivateNetwork.map { $0 ? 1 : 0 }
     form.tt = timestamp?.timeIntervalSinceReferenceDate

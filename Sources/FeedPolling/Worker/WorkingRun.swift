@@ -105,7 +105,7 @@ final class WorkingRun: Subscription {
   private var sleep: Duration?
 
   private func take(_ grant: WorkGrant, wanted: Int) {
-    well()
+    recovered()
     for problem in grant.problems { options.report(problem) }
     clock.set(grant.now)
     for lease in grant.leases { begin(lease, at: grant.now) }
@@ -140,7 +140,7 @@ final class WorkingRun: Subscription {
     options.report(error)
   }
 
-  private func well() {
+  private func recovered() {
     failures = 0
     guard !isWell else { return }
     isWell = true

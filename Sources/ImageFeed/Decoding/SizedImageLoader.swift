@@ -220,7 +220,7 @@ public final class SizedImageLoader {
 
 extension BodyDigest {
   /// The value for the `ETag` field.
-  fileprivate var tag: String { "\"\(String(value, radix: 36))\"" }
+  fileprivate var tag: String { "\"\(text)\"" }
 }
 
 /// The reason why there is no image to show.

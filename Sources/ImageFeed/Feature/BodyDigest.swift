@@ -5,6 +5,9 @@
 public struct BodyDigest: Hashable, Sendable {
   public let value: UInt64
 
+  /// The value in base 36.
+  package var text: String { String(value, radix: 36) }
+
   public init(value: UInt64) { self.value = value }
 
   public init(_ bytes: some Sequence<UInt8>) {

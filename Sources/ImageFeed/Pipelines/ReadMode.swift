@@ -84,7 +84,7 @@ extension FeedLoader {
 extension RemoteFeedError {
   /// The reason for a feed that was requested at `date`, less than the minimum interval ago.
   fileprivate static func notDue(since date: Date, atMostEvery interval: Duration) -> RemoteFeedError {
-    let seconds = Double(interval.components.seconds) + Double(interval.components.attoseconds) / 1e18
-    return .notDue(until: date.addingTimeInterval(seconds), "it is requested at most once every \(interval.text)")
+    .notDue(
+      until: date.addingTimeInterval(interval / .seconds(1)), "it is requested at most once every \(interval.text)")
   }
 }

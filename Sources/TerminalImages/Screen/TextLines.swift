@@ -57,13 +57,21 @@ extension Grid {
 
   /// Draws a heavy frame, and leaves its content unchanged.
   package mutating func frame(_ ink: Ink, row: Int, column: Int, columns: Int, rows: Int) {
+    box("┏━┓┃┗┛", ink, row: row, column: column, columns: columns, rows: rows)
+  }
+
+  /// Draws a box.
+  ///
+  /// - Parameter lines: the upper left corner, the top, the upper right corner, the sides, and the lower corners.
+  private mutating func box(_ lines: String, _ ink: Ink, row: Int, column: Int, columns: Int, rows: Int) {
     guard columns >= 2, rows >= 2 else { return }
-    let bar = String(repeating: "━", count: columns - 2)
-    write("┏\(bar)┓", ink, row: row, column: column)
-    write("┗\(bar)┛", ink, row: row + rows - 1, column: column)
+    let lines = lines.map(String.init)
+    let bar = String(repeating: lines[1], count: columns - 2)
+    write(lines[0] + bar + lines[2], ink, row: row, column: column)
+    write(lines[4] + bar + lines[5], ink, row: row + rows - 1, column: column)
     for y in row + 1..<row + rows - 1 {
-      write("┃", ink, row: y, column: column)
-      write("┃", ink, row: y, column: column + columns - 1)
+      write(lines[3], ink, row: y, column: column)
+      write(lines[3], ink, row: y, column: column + columns - 1)
     }
   }
 
@@ -72,15 +80,7 @@ extension Grid {
     _ text: String, _ ink: Ink, row: Int, column: Int, columns: Int, rows: Int
   ) {
     guard columns >= 4, rows >= 1 else { return }
-    if rows >= 3 {
-      let bar = String(repeating: "─", count: columns - 2)
-      write("┌\(bar)┐", ink, row: row, column: column)
-      write("└\(bar)┘", ink, row: row + rows - 1, column: column)
-      for y in row + 1..<row + rows - 1 {
-        write("│", ink, row: y, column: column)
-        write("│", ink, row: y, column: column + columns - 1)
-      }
-    }
+    if rows >= 3 { box("┌─┐│└┘", ink, row: row, column: column, columns: columns, rows: rows) }
     let room = rows >= 3 ? rows - 2 : rows
     let lines = text.lines(of: columns - 2, most: room)
     let top = row + (rows - lines.count) / 2

@@ -5,7 +5,7 @@ import ImageFeed
 import PlainText
 
 /// The cache file that the history commands query.
-struct HistoryDesk {
+struct HistorySource {
   /// The path as the user wrote it.
   let path: String
   let store: SQLiteFeedStore
@@ -13,9 +13,8 @@ struct HistoryDesk {
 
   init(_ common: CommonOptions, on session: Session) {
     path = common.cachePath
-    store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
-    let cache = FeedCache(store: store, on: session.loop)
-    session.cache = cache
+    let (store, cache) = session.openCache(common)
+    self.store = store
     history = FeedHistory(store: store, cache: cache)
   }
 

@@ -3,8 +3,8 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Does the work of the cache commands.
-struct CacheDesk {
+/// The actions of the cache commands.
+struct CacheActions {
   /// The path as the user wrote it.
   let path: String
   let store: any FeedStore
@@ -63,13 +63,13 @@ struct CacheDesk {
     guard left.kept > 0 || left.starred > 0 else { return "" }
     // The summary counts the items of all feeds.
     if isOfOne { return "Its former items and stars, if any, are kept; to delete them too, use --all\n" }
-    let items = "\(left.kept) former \(left.kept == 1 ? "item" : "items")"
+    let items = counted(left.kept, "former item")
     let stars = "\(left.starred) \(left.starred == 1 ? "star with its image" : "stars with their images")"
     return "Kept: \(items), and \(stars); to delete them too, use --all\n"
   }
 }
 
-extension CacheDesk {
+extension CacheActions {
   private var summaries: AnyPublisher<[CachedFeedSummary], FeedStoreError> {
     worker.publisher { [store] () throws(FeedStoreError) in try store.summaries() }
   }
@@ -123,7 +123,7 @@ extension CacheDesk {
   }
 }
 
-extension CacheDesk {
+extension CacheActions {
   /// One line for each feed.
   func text(_ feeds: [CachedFeedSummary]) -> String {
     guard !feeds.isEmpty else { return nothing() }
@@ -143,7 +143,7 @@ extension CacheDesk {
     let now = now()
     let isValid = FeedCachePolicy(maxAge: maxAge).isValid(timestamp, now: now)
     let age = FeedCachePolicy.age(of: timestamp, now: now).ago
-    return "\(address.shown): \(style.bold(FeedText.count(imageCount))), saved \(age) "
+    return "\(address.shown): \(style.bold(counted(imageCount, "image"))), saved \(age) "
       + "(\(timestamp.dayAndTime))\(isValid ? "" : style.warning(", expired"))\n"
   }
 

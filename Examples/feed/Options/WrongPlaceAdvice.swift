@@ -6,7 +6,7 @@ import PlainText
 
 /// Advice for a file where a URL is expected, a URL where a file is expected, or a feed where a list of feeds is
 /// expected.
-enum MistakenPlace {
+enum WrongPlaceAdvice {
   static var adviceOnRemoteList: String {
     "Save it as a file; then \"feed load --opml <file>\" shows its feeds, and \"feed subscriptions import <file>\" adds "
       + "them to your list."
@@ -26,6 +26,17 @@ enum MistakenPlace {
     return "\(path.printable) is a file: \"feed inspect \(path.printable)\" shows its content."
   }
 
+  /// The bytes of a file; `nil` if it isn't a regular file, because reading a pipe might never end.
+  fileprivate static func bytes(ofFile path: String) -> [UInt8]? {
+    var status = stat()
+    guard !path.isEmpty, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_size <= FeedLimits().documentBytes
+    else { return nil }
+    return (try? Data(contentsOf: URL(fileURLWithPath: path))).map { [UInt8]($0) }
+  }
+}
+
+extension SubscriptionFile {
   /// The list in a file; if the file isn't a list, the error says what it is.
   static func list(at path: String) throws -> OPML {
     if path.contains("://") {
@@ -39,20 +50,11 @@ enum MistakenPlace {
       }
       return list
     } catch let error as SubscriptionFileError {
-      guard case .notAList(let place, .notAFeed) = error, let bytes = bytes(ofFile: place),
+      guard case .notAList(let place, .notAFeed) = error, let bytes = WrongPlaceAdvice.bytes(ofFile: place),
         let feed = try? FeedParser.document(of: bytes)
       else { throw error }
       throw FeedInsteadOfList(path: place, format: feed.format)
     }
-  }
-
-  /// The bytes of a file; `nil` if it isn't a regular file, because reading a pipe might never end.
-  private static func bytes(ofFile path: String) -> [UInt8]? {
-    var status = stat()
-    guard !path.isEmpty, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      status.st_size <= FeedLimits().documentBytes
-    else { return nil }
-    return (try? Data(contentsOf: URL(fileURLWithPath: path))).map { [UInt8]($0) }
   }
 }
 

@@ -10,7 +10,7 @@ import ImageFeed
 /// served here, because the browser treats both as the same site. Such a request has that name in `Host`, so only IP
 /// addresses, `localhost` and allowed names are accepted. If other machines can reach the server, requests also need a
 /// token.
-struct Door: Sendable {
+struct AccessRules: Sendable {
   /// The token that requests need; `nil` if other machines can't connect.
   let token: String?
   /// The name of the cookie for clients that have sent the token. Its value is computed from the token and the secret,
@@ -110,36 +110,36 @@ struct Door: Sendable {
 }
 
 extension HTTPServer {
-  /// Responds to the requests that `door` accepts, and tells browsers that the pages may load only resources from this
-  /// server.
+  /// Responds to the requests that `access` accepts, and tells browsers that the pages may load only resources from
+  /// this server.
   ///
   /// - Parameters:
   ///   - guesses: counts wrong tokens, for all servers together.
   ///   - served: counts all requests, even those that aren't accepted.
   func serve(
-    _ routes: HTTPRoutes, behind door: Door, _ guesses: SharedValue<TokenGuesses>, _ served: ServedRequests
+    _ routes: HTTPRoutes, allowedBy access: AccessRules, _ guesses: SharedValue<TokenGuesses>, _ served: ServedRequests
   ) -> AnyCancellable {
     headers = Site.protection
     var routes = routes
     served.watch(&routes)
-    routes.use(door.middleware(guesses))
+    routes.use(access.middleware(guesses))
     return serve(routes)
   }
 }
 
-extension Door {
-  /// Responds to requests that the door doesn't accept.
+extension AccessRules {
+  /// Responds to requests that the rules don't accept.
   fileprivate func middleware(_ guesses: SharedValue<TokenGuesses>) -> HTTPMiddleware {
-    HTTPMiddleware { [door = self] next in
+    HTTPMiddleware { [access = self] next in
       { request in
-        guard door.knows(request.host) else {
+        guard access.knows(request.host) else {
           return .now(
             .text("Unknown host name. Restart \"feed serve\" with --allow-host <name>.\n", .misdirectedRequest))
         }
         // Hubs have no token, and neither do servers that verify signatures: see Site+Push and Site+Keys.
         var isAdmitted =
-          door.knows(request) || Site.isPush(request.path) || request.path == RequestSigner.directoryPath
-        let offers = isAdmitted ? [] : Door.offers(request)
+          access.knows(request) || Site.isPush(request.path) || request.path == RequestSigner.directoryPath
+        let offers = isAdmitted ? [] : AccessRules.offers(request)
         if !offers.isEmpty {
           let (peer, now) = (request.peer, request.scheduler.now)
           guard guesses.update({ $0.areAllowed(to: peer, at: now) }) else {
@@ -147,7 +147,7 @@ extension Door {
             response.headers["Retry-After"] = "60"
             return .now(response)
           }
-          isAdmitted = offers.contains(where: door.isToken)
+          isAdmitted = offers.contains(where: access.isToken)
           guesses.update { [isAdmitted] in $0.note(isRight: isAdmitted, of: peer) }
         }
         guard isAdmitted else {

@@ -3,7 +3,7 @@ import Foundation
 import TerminalImages
 
 /// The terminal on standard output.
-enum TerminalDesk {
+enum StandardTerminal {
   /// The time limit for a terminal's reply. All terminals reply, most within a millisecond; a remote one takes longer.
   static let deadline = Duration.seconds(1)
 
@@ -60,8 +60,7 @@ extension TerminalAbilities {
   /// The abilities with the size of a character from the system, if the terminal didn't report it.
   var sized: TerminalAbilities {
     var copy = self
-    var size = winsize()
-    if cell == nil, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 {
+    if cell == nil, let size = winsize(of: STDOUT_FILENO), size.ws_row > 0 {
       let (width, height) = (Int(size.ws_xpixel / size.ws_col), Int(size.ws_ypixel / size.ws_row))
       if width > 1, height > 1 { copy.cell = CellSize(width: width, height: height) }
     }

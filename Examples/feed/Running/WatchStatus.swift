@@ -6,9 +6,9 @@ import PlainText
 
 /// Shows the state of a running watch on a terminal: which servers are unreachable and since when, the current
 /// activity, and the time until the next check.
-final class Pulse {
+final class WatchStatus {
   /// A feed that can't be loaded from its server.
-  struct Away: Equatable {
+  struct FailingFeed: Equatable {
     var name: String
     var since: Date
     /// True if no response arrives; false if the response isn't a feed.
@@ -26,7 +26,7 @@ final class Pulse {
   private let console: Console
   private var checks: [URL: Check] = [:]
   private var checked: Date?
-  private var away: [URL: Away] = [:]
+  private var failing: [URL: FailingFeed] = [:]
   /// The number of feeds.
   var count: Int
   private var progress: PollingProgress?
@@ -51,8 +51,13 @@ final class Pulse {
   }
 
   /// The observer for one feed's requests; `nil` if no status line is shown.
-  func observer(of address: URL) -> (any RequestObserver)? {
-    console.showsStatus ? FeedObserver(pulse: self, address: address) : nil
+  func observer(of address: URL) -> RequestObserver? {
+    guard console.showsStatus else { return nil }
+    return RequestObserver { [self] in
+      requestBegan(address)
+    } requestEnded: { [self] in
+      requestEnded(address)
+    }
   }
 
   /// Records the poller's progress.
@@ -78,20 +83,21 @@ final class Pulse {
       // There was no request, so there is no sign that the server is failing.
     } else if let reason {
       let isSilent = if case .connectivity = reason { true } else { false }
-      let since = away[report.address]?.since ?? Date()
-      away[report.address] = Away(name: report.address.host ?? report.address.shown, since: since, isSilent: isSilent)
+      let since = failing[report.address]?.since ?? Date()
+      failing[report.address] = FailingFeed(
+        name: report.address.host ?? report.address.shown, since: since, isSilent: isSilent)
     } else {
-      away[report.address] = nil
+      failing[report.address] = nil
     }
     show()
   }
 
-  fileprivate func requestBegan(_ address: URL) {
+  private func requestBegan(_ address: URL) {
     checks[address, default: Check()].began = loop.now
     show()
   }
 
-  fileprivate func requestEnded(_ address: URL) {
+  private func requestEnded(_ address: URL) {
     let now = loop.now
     var next = (checks[address]?.began ?? now).advanced(by: .init(interval(address)))
     // After a check that took longer than the interval, wait for a full interval.
@@ -113,7 +119,7 @@ final class Pulse {
       isChecking: checks.values.contains { $0.began != nil }, checked: checked,
       wait: next.map { max(.zero, loop.now.duration(to: $0)) })
     console.setStatus(
-      Self.text(of: progress) + Self.text(of: away.values.sorted { $0.since < $1.since }, among: count) + text)
+      Self.text(of: progress) + Self.text(of: failing.values.sorted { $0.since < $1.since }, among: count) + text)
   }
 
   /// The beginning of the status line for several feeds: the numbers of due, running and failing feeds.
@@ -129,12 +135,12 @@ final class Pulse {
   }
 
   /// The beginning of the status line: the feeds that are failing, and since when.
-  static func text(of away: [Away], among count: Int, now: Date = Date()) -> String {
-    guard let first = away.first else { return "" }
+  static func text(of failing: [FailingFeed], among count: Int, now: Date = Date()) -> String {
+    guard let first = failing.first else { return "" }
     let since = now.timeIntervalSince(first.since) < 86_400 ? first.since.timeOfDay : first.since.dayAndTime
     let state = first.isSilent ? "has been unreachable" : "hasn't sent a valid feed"
     let one = "\(first.name.printable(limit: 60)) \(state) since \(since)"
-    return (count > 1 ? "\(away.count) of \(count) feeds failing; \(one)" : one) + "; "
+    return (count > 1 ? "\(failing.count) of \(count) feeds failing; \(one)" : one) + "; "
   }
 
   /// Hours, minutes and seconds, rounded up, so that a countdown that shows 0s is over.
@@ -145,18 +151,4 @@ final class Pulse {
     let shown = parts.drop { $0.0 == 0 }
     return shown.isEmpty ? "0s" : shown.map { "\($0.0)\($0.1)" }.joined()
   }
-}
-
-/// The requests of one feed.
-private final class FeedObserver: RequestObserver {
-  private let pulse: Pulse
-  private let address: URL
-
-  init(pulse: Pulse, address: URL) {
-    self.pulse = pulse
-    self.address = address
-  }
-
-  func requestBegan() { pulse.requestBegan(address) }
-  func requestEnded() { pulse.requestEnded(address) }
 }
