@@ -6,8 +6,8 @@ internal import CLibUV
 ///     thread.loop.execute { print("on the loop") }
 ///     thread.shutdown()
 ///
-/// Releasing the object shuts the thread down, too. The release waits until the thread has ended, except on another such
-/// thread, for which this thread might wait.
+/// Releasing the object shuts the thread down, too. The release waits until the thread has ended, except on the thread
+/// of another such object, for whose end this thread might wait.
 public final class EventLoopThread: Sendable {
   /// The thread's loop. Run code on it with ``EventLoop/execute(_:file:line:)`` or through an actor that lives on it.
   public let loop: EventLoop

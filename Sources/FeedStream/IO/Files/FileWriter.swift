@@ -34,7 +34,8 @@ extension Publisher where Output == Chunk {
   /// written. **Cancellation:** cancels upstream and drops waiting bytes. Bytes that are being written may still arrive
   /// in the file, even when another stream has begun to write it. A file that is written atomically is
   /// unchanged after a failure, except a failure to sync its folder, which comes after the replacement. After a
-  /// cancellation, the file is unchanged or completely replaced, and stays so. **Policy:** holds `limit` bytes and one chunk.
+  /// cancellation, the file is unchanged or completely replaced, and stays so. **Policy:** holds `limit` bytes and one
+  /// chunk.
   ///
   /// - Parameters:
   ///   - file: the file to write.
