@@ -24,8 +24,7 @@ public struct MultipartField: Sendable, Hashable {
   public static func file(
     _ name: String, _ path: String, type: String = "application/octet-stream"
   ) -> MultipartField {
-    let fileName = path.split(separator: "/").last.map(String.init) ?? path
-    return MultipartField(name, fileName: fileName, .file(path, type: type))
+    MultipartField(name, fileName: split(path).name, .file(path, type: type))
   }
 
   /// The lines before the value.

@@ -247,8 +247,8 @@ private final class SlowFiles: FileSystem, @unchecked Sendable {
   func rename(_ path: String, to other: String) throws(SystemError) { try files.rename(path, to: other) }
   func syncFolder(of path: String) throws(SystemError) { try files.syncFolder(of: path) }
   func remove(_ path: String) { files.remove(path) }
-  func openFolder(_ path: String, followsLinks: Bool) throws(SystemError) -> any OpenFolder {
-    try files.openFolder(path, followsLinks: followsLinks)
+  func openFolder(_ path: String, below root: String?) throws(SystemError) -> any OpenFolder {
+    try files.openFolder(path, below: root)
   }
 }
 

@@ -207,10 +207,12 @@ import Testing
   }
 
   /// A shell that waits for a child that ignores SIGTERM, and prints the child's number.
-  private func withDeafChild(_ end: String) -> Subprocess {
+  private func withDeafChild(
+    _ end: String, grace: StreamInstant.Stride = .milliseconds(100)
+  ) -> Subprocess {
     var subprocess = shell("trap '' TERM; sleep 100 >/dev/null & trap - TERM; echo $!; \(end)")
     subprocess.endsDescendants = true
-    subprocess.grace = .milliseconds(100)
+    subprocess.grace = grace
     return subprocess
   }
 
@@ -236,7 +238,7 @@ import Testing
   @Test func `with endsDescendants, a program that exits on its own ends its children, but doesn't wait for them`()
     throws
   {
-    let outcome = Outcome(withDeafChild("exit").output(on: loop))
+    let outcome = Outcome(withDeafChild("exit", grace: .seconds(1)).output(on: loop))
     loop.run { outcome.completion != nil }
     #expect(outcome.isFinished)
     let below = try #require(Int32(outcome.text.dropLast()))
@@ -246,6 +248,30 @@ import Testing
     #expect(!runs(below))
     kill(below, SIGKILL)
   }
+
+  #if os(Linux)
+    @Test func `with endsDescendants, children that this process inherits don't delay the exit status`() async {
+      await #expect(processExitsWith: .success) {
+        // Make this process the parent of orphans, as the first process of a container is.
+        typealias Control = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
+        let control = unsafeBitCast(try #require(dlsym(nil, "prctl")), to: Control.self)
+        #expect(control(36, 1, 0, 0, 0) == 0)  // PR_SET_CHILD_SUBREAPER
+        let loop = EventLoop()
+        var subprocess = Subprocess("sh", ["-c", "sleep 100 >/dev/null & echo $!; wait"])
+        subprocess.endsDescendants = true
+        subprocess.grace = .seconds(30)
+        let child = try subprocess.start(on: loop)
+        let (end, output) = (Outcome(child.exit), Outcome(child.output))
+        loop.run { !output.values.isEmpty }
+        let begun = loop.now
+        child.cancel()
+        loop.run()
+        #expect(end.values == [.signaled(SIGTERM)])
+        #expect(begun.distance(to: loop.now) < .seconds(20))
+        #expect(waitpid(-1, nil, WNOHANG) == -1, "no zombie is left")
+      }
+    }
+  #endif
 
   @Test func `with leavesDescendants, the children of a program that exits continue`() throws {
     var subprocess = shell("sleep 100 >/dev/null 2>&1 & echo $!")

@@ -107,6 +107,23 @@ import Testing
     }
   }
 
+  @Test func `two loop threads may release each other at the same time`() throws {
+    let threads = [Locked<EventLoopThread?>(try EventLoopThread()), Locked<EventLoopThread?>(try EventLoopThread())]
+    let loops = threads.compactMap { $0.withLock { $0?.loop } }
+    let begun = Atomic(0)
+    let ended = Atomic(0)
+    for (loop, other) in zip(loops, threads.reversed()) {
+      loop.execute {
+        begun.add(1, ordering: .relaxed)
+        while begun.load(ordering: .relaxed) < 2 {}
+        _ = other.withLock { $0.take() }
+        ended.add(1, ordering: .relaxed)
+      }
+    }
+    for _ in 0..<5_000 where ended.load(ordering: .relaxed) < 2 { stall(milliseconds: 1) }
+    #expect(ended.load(ordering: .relaxed) == 2)
+  }
+
   /// The loop of a new thread. Only an object that `own` makes owns the thread, and the loop releases this object when
   /// it closes.
   private static func loop(owning own: (EventLoopThread) -> some Sendable) throws -> EventLoop {

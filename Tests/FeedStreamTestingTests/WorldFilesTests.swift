@@ -217,4 +217,57 @@ import Testing
     }
     #expect(!changes.contains(.unknown))
   }
+
+  @Test func `unknown follows too many announcements for all folders of a loop together`() {
+    for (count, isUnknown) in [(100, false), (200, true)] {
+      let changes = changes { time in
+        time.files["e/a"] = ""
+        let other = Folder("e").changes(on: time).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+        time.files["d/b"] = ""
+        // Each file is announced twice.
+        for index in 0..<(3 * count) { time.files["e/\(index)"] = "" }
+        time.files.isMute = true
+        time.files["d/c"] = ""
+        time.files.isMute = false
+        time.advance(by: .seconds(1))
+        other.cancel()
+      }
+      #expect(changes == [.entry("b"), .content("b")] + (isUnknown ? [.unknown] : []))
+    }
+  }
+
+  @Test func `an announcement during a check of a folder doesn't start a second check`() {
+    withVirtualTime { time in
+      time.offloadLatency = .seconds(1)
+      time.files["d/a"] = ""
+      let all = Folder("d").changes(every: .seconds(5), on: time).sink(
+        receiveCompletion: { _ in }, receiveValue: { _ in })
+      // The first check ends after 1 second, and the second begins after 6.
+      time.advance(by: .milliseconds(6_500))
+      time.files["d/b"] = ""
+      time.advance(by: .milliseconds(1_500))
+      all.cancel()
+      #expect(time.pending.isEmpty)
+    }
+  }
+
+  @Test func `a subfolder that a file replaces while the folder is read is skipped`() {
+    withVirtualTime { time in
+      time.files["d/a/x"] = ""
+      var paths: [String] = []
+      var completion: Subscribers.Completion<SystemError>?
+      let all = Folder("d").entries(recursively: true, on: time).sink {
+        completion = $0
+      } receiveValue: {
+        paths.append($0.path)
+        // The folder that was delivered is read afterwards.
+        time.files["d/a"] = nil
+        time.files["d/a"] = "x"
+      }
+      time.run()
+      all.cancel()
+      #expect(paths == ["d/a"])
+      guard case .finished? = completion else { return Issue.record("\(String(describing: completion))") }
+    }
+  }
 }

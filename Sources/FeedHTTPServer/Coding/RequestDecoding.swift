@@ -56,7 +56,7 @@ extension ServerRequest {
   ///
   /// **Demand:** reads the body once a value is requested, a chunk at a time, as fast as the disk accepts the chunks.
   /// Delivers `()` when the file is complete. **Failure:** the body's, or the disk's; no file is left.
-  /// **Cancellation:** leaves no file.
+  /// **Cancellation:** leaves no file, unless the file was already complete.
   public func save(to path: String) -> AnyPublisher<Void, any Error> {
     let written = body.write(to: File(path), .atomically, on: scheduler).mapError { $0.cause }
     return written.setOutputType(to: Void.self).append(Just(()).setFailureType(to: (any Error).self))

@@ -35,6 +35,7 @@ public struct RequestBody: Publisher {
   /// **Demand:** reads the body when a value is requested. **Failure, cancellation:** as for the body. **Policy:**
   /// holds the body, which is limited to ``HTTPServerLimits/bodyBytes``.
   public func whole() -> AnyPublisher<Chunk, RequestBodyError> {
-    collect().map { Chunk(joining: $0) }.eraseToAnyPublisher()
+    // Unlike `collect()`, this joins small chunks as they arrive.
+    chunked(into: .max).replaceEmpty(with: Chunk()).eraseToAnyPublisher()
   }
 }

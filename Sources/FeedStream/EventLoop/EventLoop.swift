@@ -68,8 +68,9 @@ public final class EventLoop: @unchecked Sendable {
   /// True when the last wait for threads ended without any becoming available.
   var hasDoneWithoutThreads = false
   let gate = OffloadGate()
-  /// State that handles of higher layers share on this loop.
+  /// State that handles of higher layers share on this loop: those that read, and those that watch folders.
   @exclusivity(unchecked) var shared: AnyObject?
+  var sharedByWatches: AnyObject?
 
   /// Makes a loop that belongs to the calling thread.
   ///

@@ -10,8 +10,8 @@ import Synchronization
 /// ``Publisher/parallelMap(on:width:limit:ordering:_:)``, ``Publisher/parallel(on:width:limit:_:)`` and
 /// ``Publisher/receive(on:)``.
 ///
-/// Releasing a group shuts it down, too. A stream that computes on a group retains the group until the stream completes
-/// or is cancelled.
+/// Releasing a group shuts it down, too, as it does an ``EventLoopThread``. A stream that computes on a group retains
+/// the group until the stream completes or is cancelled.
 public final class EventLoopGroup: Sendable {
   /// The way in which ``next(_:)`` chooses a loop.
   public enum Choice: Hashable, Sendable {

@@ -6,7 +6,8 @@ internal import CLibUV
 ///     thread.loop.execute { print("on the loop") }
 ///     thread.shutdown()
 ///
-/// Releasing the object shuts the thread down, too.
+/// Releasing the object shuts the thread down, too. The release waits until the thread has ended, except on the thread
+/// of another such object, for whose end this thread might wait.
 public final class EventLoopThread: Sendable {
   /// The thread's loop. Run code on it with ``EventLoop/execute(_:file:line:)`` or through an actor that lives on it.
   public let loop: EventLoop
@@ -37,8 +38,8 @@ public final class EventLoopThread: Sendable {
   deinit {
     loop.stop()
     // The last reference may be released on the thread itself, which cannot join itself: by the loop's code, or while
-    // the loop closes and releases what is left on it.
-    if loop.isHere { thread.detach() } else { thread.join() }
+    // the loop closes and releases what is left on it. Two such threads that release each other cannot join, either.
+    if loop.isHere || ThreadLoops.isLoopThread { thread.detach() } else { thread.join() }
   }
 
   /// Stops the loop, closes it and waits for its thread to end. Idempotent.

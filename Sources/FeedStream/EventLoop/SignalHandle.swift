@@ -45,7 +45,13 @@ private struct FormerAction {
       let code = start()
       if code == 0 {
         kept[number]?.watches += 1
-        if kept[number] == nil { kept[number] = FormerAction(action: action) }
+        if kept[number] == nil {
+          // If the action is the same as before, it is libuv's own, for another user of libuv: restoring it when that
+          // user has ended would ignore the signal, so remember the default action.
+          var current = sigaction()
+          sigaction(number, nil, &current)
+          kept[number] = FormerAction(action: current.handler == action.handler ? sigaction() : action)
+        }
       }
       return code
     }
@@ -66,11 +72,14 @@ private struct FormerAction {
 }
 
 extension sigaction {
-  var isDefault: Bool {
+  var isDefault: Bool { handler == nil }
+
+  /// The address of the handler, or one of the numbers for the default action and for none.
+  fileprivate var handler: UnsafeRawPointer? {
     #if canImport(Darwin)
-      __sigaction_u.__sa_handler == nil
+      unsafeBitCast(__sigaction_u.__sa_handler, to: UnsafeRawPointer?.self)
     #else
-      __sigaction_handler.sa_handler == nil
+      unsafeBitCast(__sigaction_handler.sa_handler, to: UnsafeRawPointer?.self)
     #endif
   }
 }

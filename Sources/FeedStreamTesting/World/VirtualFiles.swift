@@ -46,7 +46,9 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   private unowned let time: VirtualTimeScheduler
   private var nodes: [String: Node] = [:]
   private var faults: [Fault] = []
-  private var watches: [Int: (folder: String, announce: (FolderHint) -> Void)] = [:]
+  private let watches = FolderWatches()
+  /// The watched folders, by the keys of their watches.
+  private var watched: [Int: String] = [:]
   private var count: UInt64 = 0
 
   init(_ time: VirtualTimeScheduler) { self.time = time }
@@ -147,9 +149,10 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     if kind == .content, let node = nodes[path] { node.modified = max(now, node.modified + 1) }
     if kind == .entry, let node = nodes[folder] { node.modified = max(now, node.modified + 1) }
     let name = split(path).name
-    for (key, watch) in watches where watch.folder == folder && !isMute {
+    for (key, other) in watched where other == folder && !isMute {
       time.schedule { [weak self] in
-        if let watch = self?.watches[key] { watch.announce(FolderHint(name: name, kind: kind)) }
+        guard let self else { return }
+        watches.announce(FolderHint(name: name, kind: kind), to: key, on: time)
       }
     }
   }
@@ -220,19 +223,22 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   package func syncFolder(of path: String) {}
 
-  package func openFolder(_ path: String, followsLinks: Bool) throws(SystemError) -> any OpenFolder {
+  package func openFolder(_ path: String, below root: String?) throws(SystemError) -> any OpenFolder {
     if let code = fault(.open, path).code { throw SystemError("read the folder", path, code: code) }
     guard let node = nodes[path] else { throw SystemError("read the folder", path, code: 2) }
-    guard node.isFolder else { throw SystemError("read the folder", path, code: 20) }  // ENOTDIR
+    // ENOENT or ENOTDIR
+    guard node.isFolder else { throw SystemError("read the folder", path, code: root == nil ? 20 : 2) }
     let entries = nodes.keys.filter { $0 != path && folder(of: $0) == path }.sorted()
     return VirtualFolder(entries.map { FolderEntry(path: $0, kind: nodes[$0]!.isFolder ? .folder : .file) })
   }
 
   func watch(_ folder: String, _ announce: @escaping (FolderHint) -> Void) throws(SystemError) -> any Cancellable {
     guard nodes[folder]?.isFolder == true || folder == "." else { throw SystemError("watch", folder, code: 2) }
-    count += 1
-    let key = Int(count)
-    watches[key] = (folder, announce)
-    return AnyCancellable { [weak self] in self?.watches[key] = nil }
+    let key = watches.add(announce)
+    watched[key] = folder
+    return AnyCancellable { [weak self] in
+      self?.watches.remove(key)
+      self?.watched[key] = nil
+    }
   }
 }

@@ -296,6 +296,11 @@ import Testing
         """)
   }
 
+  @Test(arguments: [("/data/photos/\u{301}x", "\u{301}x"), ("x", "x")])
+  func `a file in a multipart form is named after the last part of its path`(_ path: String, _ name: String) {
+    #expect(MultipartField.file("f", path).fileName == name)
+  }
+
   @Test func `a multipart form with a stream arrives completely`() throws {
     let bench = try UploadBench()
     let source = ["one", "two"].publisher.map { Chunk($0) }

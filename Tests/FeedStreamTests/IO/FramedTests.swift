@@ -156,6 +156,19 @@ import Testing
     #expect(try decoder.next() == Chunk(bytes))
   }
 
+  @Test func `an incomplete chunk of a fixed size that arrives byte by byte takes little memory`() {
+    let bytes = (0..<100_000).map { UInt8($0 % 256) }
+    var decoder = RecuttingDecoder(count: bytes.count)
+    for byte in bytes.dropLast() {
+      decoder.feed([byte])
+      #expect(decoder.next() == nil)
+    }
+    #expect(decoder.held.count < 50)
+    #expect(decoder.held.reduce(0) { $0 + $1.keptMemory.bytes } == bytes.count - 1)
+    decoder.feed([bytes.last!])
+    #expect(decoder.next() == Chunk(bytes))
+  }
+
   @Test func `large chunks that are kept are not copied into each other`() {
     var kept: [Chunk] = []
     for count in [1, 2, 3, 5_000, 6_000, 1, 1, 0, 0] { kept.appendCompacted(Chunk(repeatElement(1, count: count))) }

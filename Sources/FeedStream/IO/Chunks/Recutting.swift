@@ -5,7 +5,7 @@ extension Publisher where Output == Chunk {
   ///     chunked(into: 2)
   ///     downstream  --(ab)-(cd)(e)|
   ///
-  /// A chunk whose bytes all come from one upstream chunk is a slice of that chunk.
+  /// A chunk whose bytes all come from one upstream chunk is a slice of that chunk, but the last chunk may be a copy.
   ///
   /// **Demand, failure, cancellation, policy:** as in `framed(by:)`.
   ///
@@ -50,7 +50,7 @@ extension Publisher where Output == Chunk {
 /// Cuts bytes into chunks of equal size: see ``Publisher/chunked(into:)``.
 public struct RecuttingDecoder: ChunkDecoder, Sendable {
   private let count: Int
-  private var held: [Chunk] = []
+  private(set) var held: [Chunk] = []
   private var heldCount = 0
 
   /// - Precondition: `count` is more than zero.
@@ -65,7 +65,11 @@ public struct RecuttingDecoder: ChunkDecoder, Sendable {
     heldCount += chunk.count
   }
 
-  public mutating func next() -> Chunk? { heldCount >= count ? take(count) : nil }
+  public mutating func next() -> Chunk? {
+    if heldCount >= count { return take(count) }
+    if let last = held.popLast() { held.appendCompacted(last) }
+    return nil
+  }
 
   public mutating func finish() -> Chunk? { heldCount > 0 ? take(heldCount) : nil }
 

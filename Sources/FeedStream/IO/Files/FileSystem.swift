@@ -19,8 +19,9 @@ package protocol FileSystem: AnyObject, Sendable {
   /// Removes a file, if it exists.
   func remove(_ path: String)
 
-  /// - Parameter followsLinks: false to fail with `ENOENT` if there is no folder at the path but a link or a file.
-  func openFolder(_ path: String, followsLinks: Bool) throws(SystemError) -> any OpenFolder
+  /// - Parameter root: a folder above the path, or `nil`. Fails with `ENOENT` if a part of the path below `root` is a
+  ///   link or a file; other links are followed.
+  func openFolder(_ path: String, below root: String?) throws(SystemError) -> any OpenFolder
 }
 
 /// An open file. It is used by one thread at a time, and closes when it is released.

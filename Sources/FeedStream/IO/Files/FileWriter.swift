@@ -32,9 +32,10 @@ extension Publisher where Output == Chunk {
   /// `limit` bytes wait. **Failure:** ``WriteError``, which contains exactly the bytes that were not written: the bytes
   /// before them are in the file. Upstream's failure is delivered after the bytes that arrived before it have been
   /// written. **Cancellation:** cancels upstream and drops waiting bytes. Bytes that are being written may still arrive
-  /// in the file, even when another stream has begun to write it. After a failure or a cancellation, a file that is
-  /// written atomically is unchanged, and stays so; only a failure to sync the file's folder comes after the
-  /// replacement. **Policy:** holds `limit` bytes and one chunk.
+  /// in the file, even when another stream has begun to write it. A file that is written atomically is
+  /// unchanged after a failure, except a failure to sync its folder, which comes after the replacement. After a
+  /// cancellation, the file is unchanged or completely replaced, and stays so. **Policy:** holds `limit` bytes and one
+  /// chunk.
   ///
   /// - Parameters:
   ///   - file: the file to write.
@@ -105,8 +106,7 @@ final class FileWriter: @unchecked Sendable {
       let file = try open()
       if syncs { try file.sync() }
       self.file = nil
-      guard let destination = replacement?.destination else { return nil }
-      try replace()
+      guard let destination = replacement?.destination, try replace() else { return nil }
       // The file's new name is an entry of the folder, which must be on the disk too.
       try files.syncFolder(of: destination)
       return nil
@@ -115,13 +115,14 @@ final class FileWriter: @unchecked Sendable {
     }
   }
 
-  /// Replaces the file, unless `revoke()` was called before.
-  private func replace() throws(SystemError) {
+  /// Replaces the file, unless `revoke()` was called before; returns true if it has.
+  private func replace() throws(SystemError) -> Bool {
     try isRevoked.withLock { isRevoked in
       Result { () throws(SystemError) in
-        guard let replacement, !isRevoked else { return }
+        guard let replacement, !isRevoked else { return false }
         try files.rename(replacement.path, to: replacement.destination)
         self.replacement = nil
+        return true
       }
     }
     .get()

@@ -103,8 +103,8 @@ package final class SystemFiles: FileSystem {
 
   package func remove(_ path: String) { unlink(path) }
 
-  package func openFolder(_ path: String, followsLinks: Bool) throws(SystemError) -> any OpenFolder {
-    try SystemFolder(path, followsLinks: followsLinks)
+  package func openFolder(_ path: String, below root: String?) throws(SystemError) -> any OpenFolder {
+    try SystemFolder(path, below: root)
   }
 }
 

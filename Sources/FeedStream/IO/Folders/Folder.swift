@@ -12,8 +12,9 @@ public struct Folder: Hashable, Sendable {
   /// The entries of the folder, in the system's order.
   ///
   /// A subfolder is delivered before its entries; links are delivered but not followed, even if one has replaced a
-  /// subfolder that was delivered. Entries that appear or vanish while the folder is being read may or may not be
-  /// delivered. Only one folder is open at a time.
+  /// subfolder that was delivered, or a folder between that and the requested one. Links in the requested path itself
+  /// are followed. Entries that appear or vanish while the folder is being read may or may not be delivered. Only one
+  /// folder is kept open at a time.
   ///
   /// **Demand:** system calls run on the thread pool and read up to 64 entries ahead; without demand, nothing is read.
   /// **Failure:** the system's error, with the folder that could not be read; `EILSEQ` for a subfolder whose name is
@@ -118,6 +119,7 @@ private final class EntriesSource: PullSource {
 // @unchecked: used by one piece of work at a time; the next starts after the previous one has ended.
 private final class FolderReader: @unchecked Sendable {
   private let files: any FileSystem
+  private let path: String
   private let isRecursive: Bool
   private let skipsUnreadable: Bool
   private var folder: (any OpenFolder)?
@@ -127,9 +129,10 @@ private final class FolderReader: @unchecked Sendable {
 
   init(_ entries: Publishers.FolderEntries, of files: any FileSystem) {
     self.files = files
+    path = entries.path
     isRecursive = entries.isRecursive
     skipsUnreadable = entries.skipsUnreadable
-    upcoming = [FolderEntry(path: entries.path, kind: .folder)]
+    upcoming = [FolderEntry(path: path, kind: .folder)]
   }
 
   /// The next entries; empty at the end. Blocks.
@@ -147,7 +150,7 @@ private final class FolderReader: @unchecked Sendable {
           guard next.isExact else {
             throw SystemError("read the folder", "\(next.path), whose name is not UTF-8", code: Errno.unspellable)
           }
-          folder = try files.openFolder(next.path, followsLinks: isFirst)
+          folder = try files.openFolder(next.path, below: isFirst ? nil : path)
         } catch {
           guard !isFirst, error.code == Errno.missing || skipsUnreadable else { throw error }
         }

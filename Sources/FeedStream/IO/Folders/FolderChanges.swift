@@ -20,8 +20,9 @@ extension Folder {
   ///
   /// Losses: equal changes that have not been requested yet are delivered as one; if more than 1,024 changes wait, they
   /// become one ``FolderChange/unknown``. The system silently drops announcements when too many arrive at the same
-  /// time. Therefore, ``FolderChange/unknown`` follows 1,024 or more announcements in one turn of the loop. The folder
-  /// is also checked after announcements and every `interval`, and an unannounced change to its list of entries is
+  /// time, and one queue holds the announcements for all folders that are watched on the loop. Therefore, if there are
+  /// 1,024 or more in one turn of the loop, ``FolderChange/unknown`` follows for each of these folders. The folder is
+  /// also checked after announcements and every `interval`, and an unannounced change to its list of entries is
   /// delivered as ``FolderChange/unknown``. If the system drops the announcement of a change to an entry's content,
   /// that change may go unnoticed. Network file systems don't announce changes by other machines.
   ///
@@ -82,8 +83,7 @@ private final class FolderWatcher: Cancellable {
   private var isAnnounced = false
   /// True if such a change was announced before the running check began, and after the check before it.
   private var wasAnnounced = false
-  /// The number of announcements that have arrived at the same time, and the timer that ends this burst.
-  private var burst: (count: Int, end: any Cancellable)?
+  private var isLooking = false
   /// True if the list of entries or the folder itself has changed since the running check began.
   private var looksAgain = false
 
@@ -110,57 +110,32 @@ private final class FolderWatcher: Cancellable {
   }
 
   private func announced(_ hint: FolderHint) {
-    count()
     if hint.kind == .entry {
       isAnnounced = true
       // Afterwards, the check knows the status that was announced.
       lookNow()
     }
     // libuv announces a change to the folder itself, such as its deletion, under the folder's own name. Another folder
-    // may have taken the name, even with the same identity, so watch that one.
-    if hint.kind == .entry, hint.name.map({ path == $0 || path.hasSuffix("/" + $0) }) ?? true {
-      do throws(SystemError) { try start() } catch { return fail(error) }
-      subscription?.add(.unknown)
-    }
-    switch (hint.name, hint.kind) {
-    case (nil, _): subscription?.add(.unknown)
-    case (let name?, .entry): subscription?.add(.entry(name))
-    case (let name?, .content): subscription?.add(.content(name))
-    }
+    // may have taken the name, even with the same identity, so watch that one. Such an announcement may also be lost.
+    let isFolder = hint.kind == .entry && hint.name.map { path == $0 || path.hasSuffix("/" + $0) } ?? true
+    if isFolder { do throws(SystemError) { try start() } catch { return fail(error) } }
+    if isFolder || hint.name == nil { subscription?.add(.unknown) }
+    guard let name = hint.name else { return }
+    subscription?.add(hint.kind == .entry ? .entry(name) : .content(name))
   }
 
-  /// Counts the announcements of one turn of the loop: after too many, the system may have dropped others.
-  private func count() {
-    if burst != nil {
-      burst!.count += 1
-    } else {
-      burst = (
-        1,
-        scheduler.once(after: .zero) { [weak self] in
-          guard let self, let burst = self.burst.take(), burst.count >= Self.limit else { return }
-          subscription?.add(.unknown)
-        }
-      )
-    }
-  }
-
-  private func lookNow() {
-    guard let pause = pause.take() else {
-      looksAgain = true
-      return
-    }
-    pause.cancel()
-    look()
-  }
+  private func lookNow() { if isLooking { looksAgain = true } else { look() } }
 
   /// Checks for unannounced changes to the list of entries.
   private func look() {
-    looksAgain = false
+    pause.take()?.cancel()
+    (isLooking, looksAgain) = (true, false)
     (wasAnnounced, isAnnounced) = (isAnnounced, false)
     job = scheduler.offload { [files = scheduler.files, path] in
       Result { () throws(SystemError) in try files.status(of: path) }
     } completion: { [self] in
       job = nil
+      isLooking = false
       looked($0)
     }
   }
@@ -185,6 +160,6 @@ private final class FolderWatcher: Cancellable {
   deinit { cancel() }
 
   func cancel() {
-    for work in [watch.take(), pause.take(), job.take(), burst.take()?.end] { work?.cancel() }
+    for work in [watch.take(), pause.take(), job.take()] { work?.cancel() }
   }
 }

@@ -2,13 +2,15 @@ internal import CLibUV
 
 /// Announces changes to a folder's entries: libuv's `uv_fs_event_t`.
 final class FolderWatch: LoopHandle {
-  private var announce: ((FolderHint) -> Void)?
+  private let key: Int
 
   init(_ folder: String, on loop: EventLoop, _ announce: @escaping (FolderHint) -> Void) throws(SystemError) {
-    self.announce = announce
+    let key = loop.folderWatches.add(announce)
+    self.key = key
     do {
       try super.init(on: loop, as: .openHandle, uv_fs_event_t.self, uv_fs_event_init)
     } catch {
+      loop.folderWatches.remove(key)
       throw SystemError("watch", folder, code: error.errno)
     }
     // The system would end the path at a null byte, and watch another folder.
@@ -19,14 +21,13 @@ final class FolderWatch: LoopHandle {
       { raw, name, events, status in
         let watch = FolderWatch.of(raw)
         let isEntry = UInt32(bitPattern: events) & UV_RENAME.rawValue != 0 || status < 0
-        // Call a copy of the closure, because the handle may close during the call.
-        let announce = watch.announce
-        announce?(FolderHint(name: name.map { String(cString: $0) }, kind: isEntry ? .entry : .content))
+        let hint = FolderHint(name: name.map { String(cString: $0) }, kind: isEntry ? .entry : .content)
+        watch.loop.folderWatches.announce(hint, to: watch.key, on: watch.loop)
       }, folder, 0)
     guard code == 0 else { throw SystemError("watch", folder, code: code) }
     // Users of the watch also check periodically, and their timers keep the loop running.
     keepsLoopAlive = false
   }
 
-  override func releaseHandler() { announce = nil }
+  override func releaseHandler() { loop.folderWatches.remove(key) }
 }

@@ -11,12 +11,21 @@ final class SystemFolder: OpenFolder {
   private let stream: Stream
   private let path: String
 
-  /// - Parameter followsLinks: false to fail with `ENOENT` if there is no folder at the path but a link or a file.
-  init(_ path: String, followsLinks: Bool) throws(SystemError) {
+  /// - Parameter root: see ``FileSystem/openFolder(_:below:)``.
+  init(_ path: String, below root: String?) throws(SystemError) {
     guard !path.utf8.contains(0) else { throw SystemError("read the folder", path, code: EINVAL) }
-    let descriptor = System.open(path, O_RDONLY | O_DIRECTORY | (followsLinks ? 0 : O_NOFOLLOW))
+    var descriptor = System.open(root ?? path, O_RDONLY | O_DIRECTORY)
+    // A link may replace any of these folders, so open one in another.
+    for name in path.utf8.dropFirst((root ?? path).utf8.count).split(separator: UInt8(ascii: "/")) {
+      guard descriptor >= 0 else { break }
+      let above = descriptor
+      descriptor = System.open(String(decoding: name, as: UTF8.self), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, in: above)
+      let code = errno
+      System.close(above)
+      errno = code
+    }
     guard descriptor >= 0 else {
-      let isReplaced = !followsLinks && (errno == ELOOP || errno == ENOTDIR)
+      let isReplaced = root != nil && (errno == ELOOP || errno == ENOTDIR)
       throw SystemError("read the folder", path, code: isReplaced ? ENOENT : errno)
     }
     guard let stream = fdopendir(descriptor) else {

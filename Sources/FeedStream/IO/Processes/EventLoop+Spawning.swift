@@ -71,7 +71,13 @@ final class LoopProcess: LoopHandle, ChildProcess {
     kill(group ? -number : number, signal)
   }
 
-  package func signalDescendants(_ signal: Int32) -> Bool { group && kill(-number, signal) == 0 }
+  package func signalDescendants(_ signal: Int32) -> Bool {
+    guard group else { return false }
+    // Descendants whose parents have ended may be children of this process, such as in a container without an init
+    // process. Unless they are reaped, they count as members of the group after their end.
+    while waitpid(-number, nil, WNOHANG) > 0 {}
+    return kill(-number, signal) == 0
+  }
 
   private func hasEnded(_ status: ExitStatus) {
     let (keeper, onExit) = (keeper.take(), onExit.take())

@@ -45,6 +45,16 @@ extension EventLoop {
   }
 }
 
+extension EventLoop {
+  /// The watches of folders on the loop.
+  var folderWatches: FolderWatches {
+    if let watches = sharedByWatches { return unsafeDowncast(watches, to: FolderWatches.self) }
+    let watches = FolderWatches()
+    sharedByWatches = watches
+    return watches
+  }
+}
+
 /// The memory for reads of all connections of a loop. A waiting connection uses no memory.
 final class SharedReading {
   @exclusivity(unchecked)

@@ -1,7 +1,7 @@
 import CLibrary
 
 // Renamed, because methods below have the same names as the calls.
-private let systemOpen: @Sendable (UnsafePointer<CChar>, Int32, mode_t) -> Int32 = { open($0, $1, $2) }
+private let systemOpen: @Sendable (Int32, UnsafePointer<CChar>, Int32, mode_t) -> Int32 = { openat($0, $1, $2, $3) }
 private let systemRead: @Sendable (Int32, UnsafeMutableRawPointer?, Int) -> Int = { read($0, $1, $2) }
 private let systemClose: @Sendable (Int32) -> Int32 = { close($0) }
 private let systemStatus: @Sendable (Int32, UnsafeMutablePointer<stat>) -> Int32 = { fstat($0, $1) }
@@ -11,8 +11,11 @@ enum System {
   /// The error number of a call that has just failed.
   static var code: Int32 { errno }
 
-  static func open(_ path: String, _ flags: Int32, permissions: UInt16 = 0) -> Int32 {
-    retrying { Int(systemOpen(path, flags | O_CLOEXEC, mode_t(permissions))) }.code
+  /// - Parameter folder: an open folder, in which a relative path is looked up.
+  static func open(
+    _ path: String, _ flags: Int32, permissions: UInt16 = 0, in folder: Int32 = AT_FDCWD
+  ) -> Int32 {
+    retrying { Int(systemOpen(folder, path, flags | O_CLOEXEC, mode_t(permissions))) }.code
   }
 
   /// - Parameter offset: the position to read from; `nil` means the descriptor's current position.
