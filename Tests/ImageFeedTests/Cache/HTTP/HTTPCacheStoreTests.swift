@@ -244,7 +244,7 @@ import Testing
       for key in ["a", "d", "e", "f", "g"] { bench.change(key, to: .save(response(body))) }
       #expect(["a", "d", "e", "f", "g"].map { bench.bodies($0)?.count } == [0, 0, 1, 1, 1])
       // Without both lists, the older responses are found by their own keys only.
-      let older = lost == ["ci", "cu"] ? 1 : 0
+      let older: Int? = lost == ["ci", "cu"] ? 1 : 0
       #expect(["b", "c"].map { bench.bodies($0)?.count } == [older, older])
     }
   }
