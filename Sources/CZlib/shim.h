@@ -19,11 +19,11 @@ static inline int czlib_begin_inflate(z_streamp stream, int window_bits) { retur
 
 /// Sets the memory from which zlib reads next, and to which it writes. zlib doesn't change its input, although `next_in`
 /// isn't const.
-static inline void czlib_set_buffers(z_streamp stream, const void *input, size_t count, void *output, size_t room) {
+static inline void czlib_set_buffers(z_streamp stream, const void *input, uInt count, void *output, uInt room) {
   stream->next_in = (Bytef *)input;
-  stream->avail_in = (uInt)count;
+  stream->avail_in = count;
   stream->next_out = (Bytef *)output;
-  stream->avail_out = (uInt)room;
+  stream->avail_out = room;
 }
 
 #endif

@@ -15,7 +15,10 @@ import Testing
   private final class Reader {
     var events: [FleetFollower.Event] = []
     var isStopped = false { didSet { if !isStopped { subscription?.request(.max(1)) } } }
+    /// Returns true for an event on which the gateway cancels.
+    var isLast: (FleetFollower.Event) -> Bool = { _ in false }
     private var subscription: (any Subscription)?
+    var isCancelled: Bool { subscription == nil }
 
     func follow(_ follower: FleetFollower) {
       follower.subscribe(
@@ -26,6 +29,7 @@ import Testing
           },
           receiveValue: { [unowned self] event in
             events.append(event)
+            if isLast(event) { cancel() }
             return isStopped ? .none : .max(1)
           }, receiveCompletion: { _ in }))
     }
@@ -48,17 +52,22 @@ import Testing
 
   /// An engine that replies at once, and whose feeds all have the version of second 2.
   private final class PromptEngine: UpdateLog, FeedLibrary {
-    let entries: [LoggedUpdate]
+    private var entries: [LoggedUpdate] = []
     /// The failure of reading feeds after the snapshot.
     var refusal: FleetError?
+    /// The failure of reading the list after it has changed.
+    var listRefusal: FleetError? { didSet { list += 1 } }
+    private var list = 1
     private(set) var reads = 0
 
     init(_ updates: [(address: URL, seconds: Int64)]) {
-      entries = updates.enumerated().map { number, update in
-        LoggedUpdate(
-          cursor: UpdateCursor("\(number + 1)"),
-          update: FeedUpdate(address: update.address, version: FeedVersion(microseconds: update.seconds * 1_000_000)))
-      }
+      for update in updates { log(update.address, at: update.seconds) }
+    }
+
+    /// Readers find the entry when they begin again.
+    func log(_ address: URL, at seconds: Int64) {
+      let update = FeedUpdate(address: address, version: FeedVersion(microseconds: seconds * 1_000_000))
+      entries.append(LoggedUpdate(cursor: UpdateCursor("\(entries.count + 1)"), update: update))
     }
 
     private func reply<Value>(_ value: Value) -> AnyPublisher<Value, FleetError> {
@@ -70,7 +79,7 @@ import Testing
     func latest(_: Int) -> AnyPublisher<[LoggedUpdate], FleetError> { reply([]) }
     func holds(_: UpdateCursor) -> AnyPublisher<Bool, FleetError> { reply(true) }
     func addresses() -> AnyPublisher<[URL], FleetError> { reply([]) }
-    func edition() -> AnyPublisher<String, FleetError> { reply("1") }
+    func edition() -> AnyPublisher<String, FleetError> { reply("\(list)") }
 
     func updates(after cursor: UpdateCursor) -> AnyPublisher<LoggedUpdate, FleetError> {
       entries.dropFirst(Int(cursor.description) ?? 0).publisher.setFailureType(to: FleetError.self)
@@ -78,6 +87,7 @@ import Testing
     }
 
     func feeds(_ addresses: [URL], withImages: Bool) -> AnyPublisher<[FleetFeed?], FleetError> {
+      if let listRefusal, !withImages { return Fail(error: listRefusal).eraseToAnyPublisher() }
       reads += 1
       if let refusal, reads > 1 { return Fail(error: refusal).eraseToAnyPublisher() }
       return reply(
@@ -245,6 +255,44 @@ import Testing
     time.advance(by: .seconds(3))
     #expect(reader.aways == 1 && reader.backs == 1 && reader.updates == ["1:-"])
     reader.cancel()
+  }
+
+  @Test func `updates don't end the report of a list that can't be read`() {
+    struct Refused: Error {}
+    let time = VirtualTimeScheduler()
+    let engine = PromptEngine([])
+    let reader = Reader()
+    reader.follow(FleetFollower([a], in: engine, on: time))
+    engine.listRefusal = .engine(Refused(), isTemporary: false)
+    time.advance(by: .seconds(6))
+    engine.log(a, at: 1)
+    time.advance(by: .seconds(60))
+    #expect(reader.aways == 1 && reader.backs == 0 && reader.updates == ["1:-"])
+    engine.listRefusal = nil
+    time.advance(by: .seconds(20))
+    #expect(reader.aways == 1 && reader.backs == 1)
+    reader.cancel()
+  }
+
+  @Test(arguments: [false, true])
+  func `a follower that is cancelled by an event sets no timer`(isBack: Bool) {
+    struct Refused: Error {}
+    let time = VirtualTimeScheduler()
+    let engine = PromptEngine([])
+    let reader = Reader()
+    reader.isLast = { event in
+      switch event {
+      case .away:
+        engine.listRefusal = nil
+        return !isBack
+      case .back: return true
+      default: return false
+      }
+    }
+    reader.follow(FleetFollower([a], in: engine, on: time))
+    engine.listRefusal = .engine(Refused(), isTemporary: false)
+    while !reader.isCancelled, time.advanceToNextWork() {}
+    #expect(reader.aways == 1 && reader.backs == (isBack ? 1 : 0) && time.pending.isEmpty)
   }
 
   @Test func `a follower resets when its engine is emptied`() {

@@ -32,6 +32,23 @@ import Testing
     fleet.loop.run()
   }
 
+  @Test func `put overwrites a poll that saves no new version meanwhile`() throws {
+    let fleet = try FleetUnderTest(.redis)
+    let redis = try #require(fleet.queue as? RedisFleet)
+    _ = try fleet.wait(redis.add([NewFeed(URL(feed: 1))]))
+    try fleet.pass(.milliseconds(5))
+    let lease = try #require(try fleet.claim().first)
+    let feed = FleetFeed(
+      address: URL(feed: 1), record: FeedRecord(health: FeedHealth(address: URL(feed: 1))),
+      version: FeedVersion(microseconds: 1), document: Chunk("{}"))
+    // The poll completes between the read and the write, which are two commands.
+    let (isSaved, _) = try fleet.wait(redis.put(feed).zip(redis.complete(lease.completion())).eraseToAnyPublisher())
+    #expect(isSaved)
+    #expect(try fleet.feed(URL(feed: 1))?.version == feed.version)
+    fleet.end()
+    fleet.loop.run()
+  }
+
   @Test func `summaries reads more feeds than commands may wait`() throws {
     let server = try RedisServer()
     var options = RedisClient.Options()

@@ -207,6 +207,29 @@ import Testing
     }
   }
 
+  @Test func `a server that doesn't reply to the TLS handshake isn't reported as unreachable`() throws {
+    try withVirtualTime { time in
+      let listener = try Listener(at: .internet("10.0.0.1", port: 6379), on: time)
+      var connections: [Connection] = []
+      let accepting = listener.connections.sink { connections.append($0) }
+      var options = RedisClient.Options()
+      options.patience = .seconds(3)
+      let client = RedisClient(try RedisAddress(parsing: "rediss://10.0.0.1"), on: time, options: options)
+      let outcomes = Outcomes()
+      outcomes.note(client.send(RedisCommand("PING")))
+      time.advance(by: .seconds(4))
+      #expect(outcomes.texts.count == 1)
+      #expect(outcomes.texts.allSatisfy { $0.contains("the TLS handshake took longer than") })
+      #expect(
+        outcomes.texts.allSatisfy { $0.hasSuffix("If the server doesn't speak TLS, use redis: instead of rediss:.") })
+      client.close()
+      accepting.cancel()
+      for connection in connections { connection.close() }
+      listener.close()
+      time.run()
+    }
+  }
+
   @Test func `without a server, connection attempts are spaced out, however many commands are sent`() throws {
     try withVirtualTime { time in
       let client = RedisClient(address, on: time)

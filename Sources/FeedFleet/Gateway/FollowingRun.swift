@@ -19,8 +19,9 @@ final class FollowingRun: Subscription {
   private var isLogAsked = false
   private var timer: (any Cancellable)?
   private var failures = 0
-  /// The failure that was delivered last; `nil` while the engine works.
-  private var away: FleetError?
+  /// The failure that was delivered last; `nil` while the engine works. `isList` is true if the engine refused to read
+  /// the list, so that only reading it shows whether the engine works again.
+  private var away: (error: FleetError, isList: Bool)?
   /// The position up to which everything was delivered.
   private var cursor: UpdateCursor?
   private var versions: [URL: FeedVersion?] = [:]
@@ -97,8 +98,8 @@ final class FollowingRun: Subscription {
     } receiveValue: { [weak self] holds in
       guard let self else { return }
       guard holds else { return snapshot(isReset: true) }
-      // After a refusal, only the refused step shows whether the engine works again.
-      if away?.isTemporary != false { recovered() }
+      // After a refusal, this step doesn't show whether the engine works again.
+      if away?.error.isTemporary != false { recovered() }
       follow(after: cursor)
     }
   }
@@ -148,16 +149,18 @@ final class FollowingRun: Subscription {
     follow(after: snapshot.cursor)
   }
 
-  private func ended(_ completion: Subscribers.Completion<FleetError>) {
-    if case .failure(let error) = completion { failed(error) }
+  private func ended(_ completion: Subscribers.Completion<FleetError>, isList: Bool = false) {
+    if case .failure(let error) = completion { failed(error, isList: isList) }
   }
 
-  private func failed(_ error: FleetError) {
+  private func failed(_ error: FleetError, isList: Bool = false) {
     guard deliver != nil else { return }
     stop()
     // A different reason is delivered, too, because it may need a different remedy.
-    if away != error { send(.away(error)) }
-    away = error
+    if away?.error != error { send(.away(error)) }
+    // The subscriber may have cancelled.
+    guard deliver != nil else { return }
+    away = (error, isList && !error.isTemporary)
     failures += 1
     let pause = RetryPolicy.between(follower.pauses).pause(before: failures - 1, using: &random)
     timer?.cancel()
@@ -166,10 +169,11 @@ final class FollowingRun: Subscription {
     }
   }
 
-  private func recovered() {
+  /// - Parameter isList: true if the list is known to be up to date.
+  private func recovered(isList: Bool = false) {
     failures = 0
-    guard away != nil else { return }
-    away = nil
+    guard let away, isList || !away.isList else { return }
+    self.away = nil
     send(.back)
   }
 
@@ -228,6 +232,8 @@ final class FollowingRun: Subscription {
 
   private func fetched(_ feed: FleetFeed?, _ logged: LoggedUpdate) {
     recovered()
+    // The subscriber may have cancelled.
+    guard deliver != nil else { return }
     cursor = logged.cursor
     let known = versions[logged.update.address] ?? nil
     // The feed has since been removed, but clients of other gateways may have the id.
@@ -244,6 +250,7 @@ final class FollowingRun: Subscription {
   // MARK: The list
 
   private func planLook() {
+    guard deliver != nil else { return }
     looking = nil
     lookTimer?.cancel()
     lookTimer = follower.scheduler.once(after: .init(follower.look)) { [weak self] in self?.look() }
@@ -253,7 +260,7 @@ final class FollowingRun: Subscription {
   private func look() {
     guard deliver != nil, let asked = cursor else { return }
     looking = engine.holds(asked).zip(engine.edition()).sink { [weak self] in
-      self?.ended($0)
+      self?.ended($0, isList: true)
     } receiveValue: { [weak self] holds, edition in
       guard let self else { return }
       // The log may have been trimmed just before the position advanced; by the next check, the position has advanced.
@@ -264,7 +271,7 @@ final class FollowingRun: Subscription {
       }
       missing = isLost ? asked : nil
       guard edition == self.edition else { return readList(edition) }
-      recovered()
+      recovered(isList: true)
       planLook()
     }
   }
@@ -281,7 +288,7 @@ final class FollowingRun: Subscription {
       return engine.feeds(news, withImages: true).map { (feeds, isCut, $0.compactMap { $0 }) }
     }
     .sink { [weak self] in
-      self?.ended($0)
+      self?.ended($0, isList: true)
     } receiveValue: { [weak self] feeds, isCut, added in
       self?.edition = edition
       self?.take(feeds, added, isCut: isCut)
@@ -289,7 +296,7 @@ final class FollowingRun: Subscription {
   }
 
   private func take(_ feeds: [(URL, FleetFeed?)], _ added: [FleetFeed], isCut: Bool) {
-    recovered()
+    recovered(isList: true)
     planLook()
     let before = versions
     versions = [:]

@@ -52,13 +52,25 @@ extension RedisFleet {
   /// Writes a feed if the saved version is older, or if none is saved.
   ///
   /// - Returns: false when the saved version is as new or newer.
-  public func put(_ feed: FleetFeed) -> AnyPublisher<Bool, FleetError> {
+  public func put(_ feed: FleetFeed) -> AnyPublisher<Bool, FleetError> { put(feed, triesLeft: 100) }
+
+  /// Starts over if a poll has changed the feed since it was read.
+  private func put(_ feed: FleetFeed, triesLeft: Int) -> AnyPublisher<Bool, FleetError> {
     saved([feed.address], withImages: false)
       .flatMap { [self] saved -> AnyPublisher<Bool, FleetError> in
         if let there = saved[0].feed?.version, let version = feed.version, there >= version {
           return Just(false).setFailureType(to: FleetError.self).eraseToAnyPublisher()
         }
+        guard triesLeft > 0 else {
+          return Fail(error: .store(.insertion(.busy, place: place))).eraseToAnyPublisher()
+        }
         return replace(saved[0], by: feed)
+          .flatMap { [self] isDone in
+            isDone
+              ? Just(true).setFailureType(to: FleetError.self).eraseToAnyPublisher()
+              : put(feed, triesLeft: triesLeft - 1)
+          }
+          .eraseToAnyPublisher()
       }
       .eraseToAnyPublisher()
   }

@@ -169,7 +169,8 @@ private struct CachedHead: Codable {
 ///   `cb:<number>`, the body of a response;
 /// - `cu`, a sorted set: the numbers by their last use; `ci`, a hash: bytes and key of each; `cm`, a hash of counters.
 ///
-/// If another program has deleted `cu`, `ci` or `cm`, the cache begins anew with the next change.
+/// If another program deletes `cu`, `ci` or `cm`, the next change empties the cache. If both `cu` and `ci` are deleted,
+/// nothing lists the responses: each is kept, uncounted, until its key changes.
 extension FleetScripts {
   private static let dropping = """
     local function forget(k, id)
@@ -213,8 +214,8 @@ extension FleetScripts {
     dropping + """
       local c = p .. 'c:' .. ARGV[1]
       if (redis.call('HGET', c, 'n') or '') ~= ARGV[2] then return 0 end
-      local known = redis.call('HLEN', p .. 'ci')
-      if redis.call('ZCARD', p .. 'cu') ~= known or known > 0 and redis.call('HEXISTS', p .. 'cm', 'total') == 0 then
+      local known, total = redis.call('HLEN', p .. 'ci'), tonumber(redis.call('HGET', p .. 'cm', 'total') or '0')
+      if redis.call('ZCARD', p .. 'cu') ~= known or (known > 0) ~= (total > 0) then
         for _, id in ipairs(redis.call('ZRANGE', p .. 'cu', 0, -1)) do drop(id) end
         for _, id in ipairs(redis.call('HKEYS', p .. 'ci')) do drop(id) end
         redis.call('HSET', p .. 'cm', 'total', 0)
@@ -231,6 +232,7 @@ extension FleetScripts {
         local info = redis.call('HGET', p .. 'ci', id)
         -- It has made room for another key's meanwhile.
         if not info then
+          drop(id)
           forget(ARGV[1], id)
           return 0
         end

@@ -80,7 +80,7 @@ private final class ZLib: ContentDecoder {
     guard isStarted, !isComplete else { return (0, 0) }
     let room = min(output.count, Int(UInt32.max))
     let count = min(input.count, Int(UInt32.max))
-    czlib_set_buffers(stream, input.baseAddress, count, output.baseAddress, room)
+    czlib_set_buffers(stream, input.baseAddress, uInt(count), output.baseAddress, uInt(room))
     switch inflate(stream, Z_NO_FLUSH) {
     case Z_OK, Z_BUF_ERROR: break  // The latter means that zlib needs more input.
     case Z_STREAM_END: isComplete = true

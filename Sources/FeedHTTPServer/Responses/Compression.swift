@@ -165,7 +165,7 @@ private final class ZStream {
   func deflate(_ chunk: Chunk, _ flush: Int32) -> (consumed: Int, output: Chunk, isFull: Bool) {
     chunk.withUnsafeBytes { input in
       buffer.withUnsafeMutableBytes { output in
-        czlib_set_buffers(stream, input.baseAddress, input.count, output.baseAddress, output.count)
+        czlib_set_buffers(stream, input.baseAddress, uInt(input.count), output.baseAddress, uInt(output.count))
         _ = CZlib.deflate(stream, flush)
         let written = output.count - Int(stream.pointee.avail_out)
         let bytes = Chunk(copying: UnsafeRawBufferPointer(rebasing: output[..<written]))

@@ -48,8 +48,8 @@ extension RedisError {
 }
 
 extension RedisError: CustomStringConvertible {
-  /// One sentence about the failure, and one about the remedy if there is one.
   // A server may name another one with any bytes as its host.
+  /// One sentence about the failure, and one about the remedy if there is one.
   public var description: String { sentences.printable }
 
   private var sentences: String {

@@ -12,6 +12,8 @@ final class RedisLogin: Cancellable {
   private var attempt: AnyCancellable?
   private var link: RedisLink?
   private var lookup: SentinelLookup?
+  /// The time when the TLS handshake began.
+  private var handshakeBegan: StreamInstant?
   private var isClusterNode = false
   private var deadline: (any Cancellable)?
 
@@ -63,6 +65,9 @@ final class RedisLogin: Cancellable {
     guard link == nil, lookup == nil, case .internet(let host, _) = address.place else {
       return finish(.failure(.timedOut(address, after: options.patience)))
     }
+    if let handshakeBegan {
+      return finish(.failure(.notSecure(address, .timedOut(handshakeBegan.distance(to: scheduler.now)))))
+    }
     finish(.failure(.unreachable(address, SystemError("connect to", host, code: ETIMEDOUT))))
   }
 
@@ -74,14 +79,16 @@ final class RedisLogin: Cancellable {
       return Connection.connect(to: .unix(path), on: scheduler).mapError { .system($0) }.eraseToAnyPublisher()
     case .internet(let host, let port):
       let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-      guard address.usesTLS else {
-        return Connection.connect(to: place, connectLimit: limit, on: scheduler).mapError { .system($0) }
-          .eraseToAnyPublisher()
-      }
+      let plain = Connection.connect(to: place, connectLimit: limit, on: scheduler)
+        .mapError { TLSError.system($0) }
+      guard address.usesTLS else { return plain.eraseToAnyPublisher() }
       do throws(TLSError) {
         let client = if let given = options.tls { given } else { try RedisClient.systemTLS.get() }
-        return Connection.connect(
-          to: place, securedBy: client, connectLimit: limit, handshakeLimit: limit, on: scheduler)
+        return plain.flatMap { [weak self, scheduler] connection -> AnyPublisher<Connection, TLSError> in
+          self?.handshakeBegan = scheduler.now
+          return connection.secured(by: client, host: host, within: limit, on: scheduler)
+        }
+        .eraseToAnyPublisher()
       } catch {
         return Just(()).delay(for: .zero, scheduler: scheduler).setFailureType(to: TLSError.self)
           .flatMap { Fail<Connection, TLSError>(error: error) }.eraseToAnyPublisher()

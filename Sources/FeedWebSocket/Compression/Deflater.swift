@@ -36,7 +36,7 @@ final class Deflater: @unchecked Sendable {
     return Chunk(capacity: most) { room in
       var written = 0
       part.withUnsafeBytes { bytes in
-        czlib_set_buffers(stream, bytes.baseAddress, bytes.count, room.baseAddress, most)
+        czlib_set_buffers(stream, bytes.baseAddress, uInt(bytes.count), room.baseAddress, uInt(most))
         _ = CZlib.deflate(stream, Z_SYNC_FLUSH)
         written = most - Int(stream.pointee.avail_out)
       }

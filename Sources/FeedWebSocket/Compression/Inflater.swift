@@ -32,7 +32,7 @@ final class Inflater: @unchecked Sendable {
   {
     var (written, left) = (0, input.count)
     let code = input.withUnsafeBytes { bytes -> Int32 in
-      czlib_set_buffers(stream, bytes.baseAddress, bytes.count, room, capacity)
+      czlib_set_buffers(stream, bytes.baseAddress, uInt(bytes.count), room, uInt(capacity))
       let code = CZlib.inflate(stream, Z_SYNC_FLUSH)
       (written, left) = (capacity - Int(stream.pointee.avail_out), Int(stream.pointee.avail_in))
       return code

@@ -134,8 +134,8 @@ extension ServerRequest {
   /// - Parameters:
   ///   - options: the requirements for the client, and the offers to it.
   ///   - body: receives the socket once the response is written. The returned publisher is subscribed to, and cancelled
-  ///     when the socket is closed. If it fails with anything other than a failure of this socket, the socket is closed
-  ///     with 1011, and the error is reported to `StreamDiagnostics`.
+  ///     when the socket is closed, even if messages wait for its demand. If it fails with anything other than a failure
+  ///     of this socket, the socket is closed with 1011, and the error is reported to `StreamDiagnostics`.
   public func upgradeToWebSocket<P: Publisher>(
     _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> P
   ) -> ServerResponse {

@@ -234,15 +234,18 @@ import Testing
     }
   }
 
-  @Test(arguments: ["ci", "cm", "cu"])
-  func `a cache on a server survives the loss of one of its keys`(lost: String) throws {
+  @Test(arguments: [["ci"], ["cm"], ["cu"], ["ci", "cu"], ["ci", "cm"], ["cm", "cu"]])
+  func `a full cache on a server survives the loss of its keys`(lost: [String]) throws {
     try withVirtualTime { time in
       let body = String(repeating: "x", count: 500)
       let bench = Bench(time, .redis, capacity: 3 * response(body).byteCount)
       for key in ["a", "b", "c"] { bench.change(key, to: .save(response(body))) }
-      try #require(bench.server).cli("DEL", "fs{0}:\(lost)")
+      try #require(bench.server).cli(["DEL"] + lost.map { "fs{0}:\($0)" })
       for key in ["a", "d", "e", "f", "g"] { bench.change(key, to: .save(response(body))) }
-      #expect(["b", "c", "a", "d", "e", "f", "g"].map { bench.bodies($0)?.count } == [0, 0, 0, 0, 1, 1, 1])
+      #expect(["a", "d", "e", "f", "g"].map { bench.bodies($0)?.count } == [0, 0, 1, 1, 1])
+      // Without both lists, the older responses are found by their own keys only.
+      let older: Int? = lost == ["ci", "cu"] ? 1 : 0
+      #expect(["b", "c"].map { bench.bodies($0)?.count } == [older, older])
     }
   }
 
