@@ -41,7 +41,8 @@ extension LiveFeedStore {
   /// compared, and only the feeds whose timestamps differ are read. A feed that can't be read is delivered as a
   /// failure, and the others continue. If the store can't be read or watched, for example because its folder was
   /// deleted, this is delivered as a failure of each feed. A failure isn't repeated until it changes or is over. The
-  /// store is read and watched again every second until that succeeds; a damaged feed is read again after the next save.
+  /// store is read and watched again every second until that succeeds; a damaged feed is read again after the next
+  /// save.
   package func changes(
     of addresses: [URL], on scheduler: any LoopScheduler
   ) -> AnyPublisher<(address: URL, change: Result<FeedChange, FeedStoreError>), FeedStoreError> {
