@@ -97,7 +97,7 @@ final class CacheFlight {
     client.report(conditional == nil ? .missed : .validating, request.request)
     let isConditional = conditional != nil
     if conditional == nil { conditional = request.request }
-    conditional!.followsRedirects = false
+    conditional!.leaveRedirectsToCaller()
     requested = client.now()
     // The step retains this flight until the request completes.
     steps.take(client.upstream.get(conditional!)) { [self] result in

@@ -22,6 +22,10 @@ extension CacheRequest {
       || CacheFreshness.isHeuristicallyCacheable(status)
     guard isAllowed, !(isPrivate && isChosenByOthers), var selectors = selectors(for: headers) else { return nil }
     if isPrivate { selectors[Self.privateNetwork] = .some(selector(Self.privateNetwork)) }
+    // Such a response is only for requests that follow it.
+    if request.skipsRedirectBodies, HTTPRedirect.isRedirect(status, headers) {
+      selectors[Self.redirectBody] = .some(selector(Self.redirectBody))
+    }
     var kept = headers.endToEnd
     // A cache must add a missing `Date` (RFC 9110, section 6.6.1).
     if kept["Date"] == nil { kept = kept.adding("Date", HTTPDate.text(received)) }
