@@ -36,9 +36,17 @@ extension HTTPRedirect {
     package var cause: String
   }
 
+  /// True for a redirect that leads to another URL.
+  static func isRedirect(_ status: Int, _ headers: HTTPHeaders) -> Bool {
+    statuses.contains(status) && headers["Location"]?.isEmpty == false
+  }
+
+  /// The statuses of redirects that are followed.
+  static let statuses: Set = [301, 302, 303, 307, 308]
+
   /// The redirect in a response to `request`; `nil` if it isn't one.
-  fileprivate init?(_ status: Int, _ location: String?, of request: HTTPRequest) throws(Refusal) {
-    guard [301, 302, 303, 307, 308].contains(status), let location, !location.isEmpty else { return nil }
+  fileprivate init?(_ status: Int, _ headers: HTTPHeaders, of request: HTTPRequest) throws(Refusal) {
+    guard Self.isRedirect(status, headers), let location = headers["Location"] else { return nil }
     guard let target = Self.target(location, from: request.url), let scheme = target.scheme?.lowercased(),
       scheme == "http" || scheme == "https", target.host()?.isEmpty == false
     else { throw Refusal(kind: .redirectRefused, cause: "the target is \(location)") }
@@ -99,7 +107,7 @@ extension HTTPRequest {
   ) throws(HTTPRedirect.Refusal) -> (redirect: HTTPRedirect, request: HTTPRequest)? {
     // The status rules most responses out, and reading the header takes longer.
     guard followsRedirects, 300..<400 ~= response.status,
-      let redirect = try HTTPRedirect(response.status, response.headers["Location"], of: self)
+      let redirect = try HTTPRedirect(response.status, response.headers, of: self)
     else { return nil }
     guard count < limit else { throw HTTPRedirect.Refusal(kind: .tooManyRedirects(limit: limit), cause: "") }
     let next = following(redirect, isPrivate: response.isPrivate)

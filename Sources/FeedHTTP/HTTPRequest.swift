@@ -57,6 +57,7 @@ public struct HTTPRequest: Sendable, Hashable {
   public var headers: [Header]
   /// True when redirects are followed; otherwise, the redirect itself is the response. True by default.
   public var followsRedirects = true
+  private var isFollowedByCaller = false
   /// True when compressed responses are requested and decompressed. Otherwise, the body arrives as the server sends it,
   /// and is compressed only if ``headers`` request that. True by default.
   public var decodesContent = true
@@ -93,6 +94,16 @@ public struct HTTPRequest: Sendable, Hashable {
 }
 
 extension HTTPRequest {
+  /// True when the bodies of redirects aren't needed, because the client follows the redirects, or its caller does.
+  package var skipsRedirectBodies: Bool { followsRedirects || isFollowedByCaller }
+
+  /// Makes the client deliver redirects, without their bodies, to a caller that follows them itself. Has no effect if
+  /// redirects aren't followed.
+  package mutating func leaveRedirectsToCaller() {
+    isFollowedByCaller = skipsRedirectBodies
+    followsRedirects = false
+  }
+
   /// The values of the header fields named `name`, regardless of case.
   package func values(of name: String) -> [String] {
     headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)

@@ -79,7 +79,7 @@ final class TLSChannel: ByteChannel {
     self.deliver = deliver
     isWanted = true
     guard !isDelivering else { return }
-    guard engine.holdsInput || ending != nil || failure != nil else { return readBelow() }
+    guard engine.holdsInput || engine.hasFailed || ending != nil || failure != nil else { return readBelow() }
     // Delivered on a later turn, like every result.
     scheduler.schedule { [weak self] in self?.deliverWhatCame() }
   }

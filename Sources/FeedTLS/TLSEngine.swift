@@ -133,7 +133,8 @@ final class TLSEngine {
   /// Encrypts a piece of at most 16 KiB, which becomes one record.
   func write(_ bytes: UnsafeRawBufferPointer) -> TLSError? {
     guard bytes.count > 0 else { return nil }
-    guard !hasFailed, !hasSaidGoodbye else { return .protocolViolation(reason: "the connection is closed") }
+    if let failure { return failure }
+    guard !hasSaidGoodbye else { return .protocolViolation(reason: "the connection is closed") }
     ERR_clear_error()
     var count = 0
     // Everything is written: the BIO accepts any number of bytes.

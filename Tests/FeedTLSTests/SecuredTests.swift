@@ -158,9 +158,10 @@ import Testing
     }
   }
 
-  /// In the second case, the changed record arrives together with one that is unchanged.
-  @Test(arguments: [(10_000, 0), (20_000, 16_384)])
-  func `a byte changed in transit fails the connection`(sent: Int, received: Int) throws {
+  /// In the other cases, the changed record arrives together with an unchanged one. The server responds to that one
+  /// immediately, or pauses for some milliseconds before it reads more.
+  @Test(arguments: [(10_000, 0, 0), (20_000, 16_384, 0), (20_000, 16_384, 1)])
+  func `a byte changed in transit fails the connection`(sent: Int, received: Int, pause: Int) throws {
     try withVirtualTime { time in
       time.network.link.segment = 64 << 10
       // A server, and an attacker on the way to it who changes the last byte of what is sent.
@@ -169,15 +170,25 @@ import Testing
       let server = try papers.server()
       var error: SystemError?
       var (secured, count): (Connection?, Int) = (nil, 0)
+      var answer: Outcome<Never, WriteError>?
       let serving = listener.connections.secured(by: server, on: time)
         .flatMap { connection in
           secured = connection
-          return connection.bytes.catch {
-            error = $0
-            return Empty<Chunk, Never>()
-          }
+          return connection.bytes
+            .flatMap(maxPublishers: pause > 0 ? .max(1) : .unlimited) { chunk -> AnyPublisher<Chunk, SystemError> in
+              let one = Just(chunk).setFailureType(to: SystemError.self)
+              guard pause > 0 else { return one.eraseToAnyPublisher() }
+              return one.delay(for: .milliseconds(pause), scheduler: time).eraseToAnyPublisher()
+            }
+            .catch {
+              error = $0
+              return Empty<Chunk, Never>()
+            }
         }
-        .sink { count += $0.count }
+        .sink { chunk in
+          count += chunk.count
+          if pause == 0, let secured { answer = try? send([chunk], to: secured) }
+        }
       let middle = try Listener(at: front, on: time)
       let relaying = middle.connections.flatMap { outside in
         Connection.connect(to: Pair.place, on: time).eraseFailureType().flatMap { inside in
@@ -205,7 +216,10 @@ import Testing
       #expect(count == received)
       #expect(secured?.tlsFailure.map { "\($0)".contains("bad record mac") } == true)
       #expect(writing.isFinished && error?.name == "EPROTO")
+      if let failure = answer?.error { #expect("\(failure.cause)".contains("bad record mac")) }
+      #expect((answer != nil) == (received > 0 && pause == 0))
       #expect(connection.tlsFailure == .refused(reason: "bad record mac") && reading.error?.name == "EPROTO")
+      answer?.cancel()
       for subscription in [serving, relaying] { subscription.cancel() }
       for listener in [listener, middle] { listener.close() }
     }

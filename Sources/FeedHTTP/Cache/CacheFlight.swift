@@ -97,7 +97,7 @@ final class CacheFlight {
     client.report(conditional == nil ? .missed : .validating, request.request)
     let isConditional = conditional != nil
     if conditional == nil { conditional = request.request }
-    conditional!.followsRedirects = false
+    conditional!.leaveRedirectsToCaller()
     requested = client.now()
     // The step retains this flight until the request completes.
     steps.take(client.upstream.get(conditional!)) { [self] result in
@@ -136,7 +136,7 @@ final class CacheFlight {
       let isReplaced = stored != nil && response.status < 500 && response.status != 304
       return deliver(Outcome(result: .success(response)), isReplaced ? .remove : nil)
     }
-    if hasStore { client.report(.stored, request.request) }
+    if hasStore, !isOutdated { client.report(.stored, request.request) }
     let stored = HTTPStoredResponse(head: head, body: response.body)
     deliver(Outcome(result: .success(response), stored: stored), .save(stored))
   }

@@ -37,7 +37,7 @@ struct CacheRequest: Sendable {
     let fields = request.headers.map { "\($0.name.lowercased()):\($0.value)" }.sorted()
     let limits =
       "\(request.timeout) \(request.connectTimeout) \(request.maxBodyBytes) \(request.decodesContent) "
-      + (isChosenByOthers ? "others'" : "own")
+      + "\(request.skipsRedirectBodies) " + (isChosenByOthers ? "others'" : "own")
     return ([key, request.url.user ?? "", request.url.password ?? "", limits] + fields).joined(separator: "\n")
   }
 
@@ -121,6 +121,8 @@ struct CacheRequest: Sendable {
 
   /// The selector that marks a response from a private network; no field has such a name.
   static let privateNetwork = "private network"
+  /// The selector that marks a redirect whose body wasn't read; no field has such a name.
+  static let redirectBody = "redirect body"
 
   /// True if the document or redirect that led to this request isn't known to come from a private network. In that
   /// case, this request must not lead to a private network, and only the connection shows whether it does.
@@ -152,6 +154,7 @@ struct CacheRequest: Sendable {
   /// if case doesn't matter. Secrets are compared as hashes that are too short to reveal them.
   func selector(_ name: String) -> String? {
     if name == Self.privateNetwork { return isChosenByOthers ? nil : "own" }
+    if name == Self.redirectBody { return request.skipsRedirectBodies ? "skipped" : nil }
     var lines = request.values(of: name)
     if name == "authorization", lines.isEmpty, let user = request.url.user {
       lines = ["\(user):\(request.url.password ?? "")"]

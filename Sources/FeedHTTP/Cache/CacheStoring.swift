@@ -22,6 +22,10 @@ extension CacheRequest {
       || CacheFreshness.isHeuristicallyCacheable(status)
     guard isAllowed, !(isPrivate && isChosenByOthers), var selectors = selectors(for: headers) else { return nil }
     if isPrivate { selectors[Self.privateNetwork] = .some(selector(Self.privateNetwork)) }
+    // Such a response is only for requests that follow it.
+    if request.skipsRedirectBodies, HTTPRedirect.isRedirect(status, headers) {
+      selectors[Self.redirectBody] = .some(selector(Self.redirectBody))
+    }
     var kept = headers.endToEnd
     // A cache must add a missing `Date` (RFC 9110, section 6.6.1).
     if kept["Date"] == nil { kept = kept.adding("Date", HTTPDate.text(received)) }
@@ -42,10 +46,7 @@ extension CacheRequest {
   func validating(_ stored: HTTPStoredResponse.Head) -> HTTPRequest? {
     var conditional = request
     for (condition, name) in [("If-None-Match", "ETag"), ("If-Modified-Since", "Last-Modified")] {
-      // A validator that isn't UTF-8 could not be sent back unchanged, and one with control characters not at all.
-      guard let validator = stored.headers[name], !validator.isEmpty, validator.utf8.count <= 4096,
-        HTTPSyntax.isValue(validator), !validator.contains("\u{FFFD}")
-      else { continue }
+      guard let validator = stored.headers[name]?.asValidator else { continue }
       conditional.headers.append(HTTPRequest.Header(name: condition, value: validator))
     }
     return conditional.headers.count > request.headers.count ? conditional : nil
@@ -73,7 +74,8 @@ extension CacheRequest {
     head.headers = kept
     head.requested = requested
     head.received = received
-    // The response also depends on the fields that the 304 names. The stored response is the one for this request's.
+    // The response also depends on the fields that the 304 names. This request's values are right, because the stored
+    // response is the one for it.
     head.selectors.merge(selectors(for: kept) ?? [:]) { old, _ in old }
     return head
   }
@@ -148,4 +150,15 @@ extension HTTPHeaders {
     "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
     "proxy-connection", "te", "transfer-encoding", "upgrade",
   ]
+}
+
+extension String {
+  /// This validator if it can be sent back unchanged: it is nonempty, at most 4 KiB long, without control characters,
+  /// and valid UTF-8.
+  package var asValidator: String? {
+    let isASCII = utf8.allSatisfy { $0 < 0x80 }
+    let isSendable =
+      utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && (isASCII || !unicodeScalars.contains("\u{FFFD}"))
+    return isSendable && !isEmpty && utf8.count <= 4096 ? self : nil
+  }
 }

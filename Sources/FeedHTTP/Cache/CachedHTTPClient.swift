@@ -26,7 +26,7 @@ extension HTTPClient {
   ///   succeeds, the responses stored for its URL are removed, and so are those for any URLs of the same origin that
   ///   its response refers to (section 4.4).
   /// - **Equal requests in flight** wait for the response to the first one, and use it if the rules allow that.
-  /// - **Redirects** are followed by the cache: each hop is stored separately.
+  /// - **Redirects** are followed by the cache: each hop is stored separately, without its body.
   ///
   /// This is not a `FeedCache`, which keeps feeds for display, regardless of HTTP's rules.
   ///
@@ -74,7 +74,7 @@ public final class CachedHTTPClient: HTTPClient {
   }
 
   /// Gets the resource at a URL. The body is delivered as it arrives if the request bypasses the cache (`no-store`, or
-  /// a method other than GET), and otherwise when it is complete.
+  /// a method other than GET, or a body), and otherwise when it is complete.
   public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
     guard request.method == .get, request.body == nil else { return pass(request, upstream.open(request)) }
     let demands = CacheRequest(request)

@@ -37,7 +37,7 @@ public struct CookieHTTPClient: HTTPClient {
     // Look up the cookies when the request is sent, not when this publisher is made.
     Deferred { [jar] in
       var sent = request
-      sent.followsRedirects = false
+      sent.leaveRedirectsToCaller()
       if !request.has("Cookie"), let field = jar.field(for: request.url) {
         sent.headers.append(HTTPRequest.Header(name: "Cookie", value: field))
       }

@@ -12,7 +12,7 @@ import Foundation
 ///   not sent to a different origin (``HTTPRedirect``).
 /// - A URL from a redirect or a document is refused when it leads to a private network, unless that redirect or
 ///   document came from one (``HTTPRequest/origin``). The address is checked after the lookup, when connecting. If a
-///   proxy makes the connection, its addresses aren't checked.
+///   proxy makes the connection, no address is checked.
 /// - Proxies come from the environment (``HTTPProxy/environment``), unless the client or the request sets a different
 ///   one.
 /// - A request that cannot be repeated (``HTTPRequest/canBeRepeated``) is sent once, even if a reused connection turns

@@ -183,7 +183,11 @@ final class CurlTransfer {
       guard transfer.isDirect, let exchange = transfer.exchange,
         let peer = peer.flatMap({ NetworkAddress(cString: $0) }),
         !transfer.networkGuard.allows(exchange.request, peer)
-      else { return CURL_PREREQFUNC_OK }
+      else {
+        // Another of the host's addresses was allowed, so a later error doesn't come from the refusal.
+        transfer.refused = nil
+        return CURL_PREREQFUNC_OK
+      }
       transfer.refused = peer
       return CURL_PREREQFUNC_ABORT
     }

@@ -31,7 +31,7 @@ struct ResponseReader: ~Copyable {
   private var length: Int?
   /// True if the header is complete and the body ends with the connection (RFC 9112, section 6.3).
   private(set) var endsWithConnection = false
-  private var followsRedirects = false
+  private var skipsRedirectBodies = false
   /// True if the response has no body, whatever its fields say.
   private var isHead = false
   private var coding = ""
@@ -58,7 +58,7 @@ struct ResponseReader: ~Copyable {
   mutating func begin(_ request: HTTPRequest, after size: (lines: Int, bytes: Int), into stream: BodyStream?) {
     discard()
     maxBodyBytes = max(0, request.maxBodyBytes)
-    followsRedirects = request.followsRedirects
+    skipsRedirectBodies = request.skipsRedirectBodies
     decodesContent = request.decodesContent
     isHead = request.method == .head
     (headerLines, headerBytes) = size
@@ -93,9 +93,9 @@ struct ResponseReader: ~Copyable {
   /// The size of the header so far, including the headers of redirects.
   var headerSize: (lines: Int, bytes: Int) { (headerLines, headerBytes) }
 
-  /// True if the response is a redirect to follow, whose body isn't read.
+  /// True if the response is a redirect that the client or its caller follows, whose body isn't needed.
   var isRedirect: Bool {
-    followsRedirects && hasLocation && isHeaderWhole && [301, 302, 303, 307, 308].contains(status)
+    skipsRedirectBodies && hasLocation && isHeaderWhole && HTTPRedirect.statuses.contains(status)
   }
 
   /// True if the server refuses what the request expects of it (RFC 9110, section 15.5.18).

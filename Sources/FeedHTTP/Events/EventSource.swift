@@ -82,7 +82,7 @@ extension HTTPClient {
   }
 
   /// The events of the response to a request, which may have its own header fields. The request's timeout applies to
-  /// each response's head.
+  /// each response's head. `no-store` is added to the request's `Cache-Control`, because a stream can't be cached.
   ///
   /// **Demand, failure, cancellation, policy:** as for ``events(at:_:on:)``.
   public func events(

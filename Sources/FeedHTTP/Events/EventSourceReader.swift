@@ -64,11 +64,11 @@ final class EventSourceReader: PullSource {
     var request = self.request
     request.headers.removeAll { ["accept", "last-event-id"].contains($0.name.lowercased()) }
     request.headers.append(HTTPRequest.Header(name: "Accept", value: "text/event-stream"))
-    if !request.has("Cache-Control") {
+    // A cache would deliver the body when it is complete, which it never is.
+    if !CacheRequest(request).mayNotStore {
       request.headers.append(HTTPRequest.Header(name: "Cache-Control", value: "no-store"))
     }
-    // An id with control characters can't be sent.
-    if !parser.lastID.isEmpty, HTTPSyntax.isValue(parser.lastID) {
+    if !parser.lastID.isEmpty {
       request.headers.append(HTTPRequest.Header(name: "Last-Event-ID", value: parser.lastID))
     }
     // The body never ends, so only the head has a time limit, which is set below.

@@ -10,8 +10,8 @@ extension HTTPClient {
   ///
   /// Retries after failed lookups and connections, interrupted transfers, timeouts, exhausted resources, and the
   /// statuses 429, 502, 503, and 504. A `Retry-After` in seconds lengthens the pause, up to a minute. The response or
-  /// error of the last attempt is delivered. Each attempt has the request's own timeout. A streamed request
-  /// (``HTTPClient/open(_:)``) is retried only until its response arrives.
+  /// error of the last attempt is delivered. Each attempt is a separate request to this client, with the request's own
+  /// timeout. A streamed request (``HTTPClient/open(_:)``) is retried only until its response arrives.
   ///
   /// - Parameter generator: generates the random numbers for the policy's jitter.
   public func retrying(
@@ -42,11 +42,11 @@ public final class RetryingHTTPClient: HTTPClient {
   public var scheduler: (any LoopScheduler)? { times }
 
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    retry(request, client.get(request))
+    retry(request) { [client] in client.get(request) }
   }
 
   public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
-    retry(request, client.open(request))
+    retry(request) { [client] in client.open(request) }
   }
 
   /// The reason for another attempt, or the error of the last one.
@@ -57,13 +57,13 @@ public final class RetryingHTTPClient: HTTPClient {
 
   /// One attempt after another: the outcome of each attempt determines whether there is another.
   private func retry<Response: RedirectingResponse>(
-    _ request: HTTPRequest, _ attempt: AnyPublisher<Response, HTTPError>
+    _ request: HTTPRequest, _ attempt: @escaping () -> AnyPublisher<Response, HTTPError>
   ) -> AnyPublisher<Response, HTTPError> {
     Deferred { [self] in
       var retries = 0
       func mayRetry() -> Bool { retries < policy.limit ?? .max && request.canBeRepeated }
       return
-        attempt
+        Deferred(createPublisher: attempt)
         .mapError { Failure.failed($0) }
         .flatMap { response -> Result<Response, Failure>.Publisher in
           guard Self.isOverloaded(response.status), mayRetry() else { return .init(response) }

@@ -110,7 +110,7 @@ final class GuardedClient: HTTPClient {
     _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>
   ) -> AnyPublisher<Response, HTTPError> {
     var one = request
-    one.followsRedirects = false
+    one.leaveRedirectsToCaller()
     one.timeout = max(.milliseconds(1), scheduler.now.distance(to: end))
     return send(one)
       .flatMap { [self] response -> AnyPublisher<Response, HTTPError> in

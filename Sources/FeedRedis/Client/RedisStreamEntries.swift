@@ -39,28 +39,14 @@ extension RedisClient {
   public func entries(
     of stream: String, after id: String, count: Int = 512, wait: Duration = .seconds(5)
   ) -> AnyPublisher<RedisEntry, RedisError> {
-    Entries(client: self, stream: stream, last: id, count: count, wait: wait).eraseToAnyPublisher()
-  }
-}
-
-private struct Entries: Publisher {
-  typealias Output = RedisEntry
-  typealias Failure = RedisError
-
-  let client: RedisClient
-  let stream: String
-  let last: String
-  let count: Int
-  let wait: Duration
-
-  var _deliversAtHome: Bool { true }
-
-  func receive<S: Subscriber>(subscriber: S) where S.Input == RedisEntry, S.Failure == RedisError {
-    var options = client.options
-    options.patience += wait
-    options.name += options.name.isEmpty ? "" : "-reader"
-    let own = RedisClient(client.address, on: client.scheduler, options: options)
-    PullSubscription("entries(of:)", subscriber, EntryReader(self, own)).begin()
+    Pulled("entries(of:)") { [self] in
+      var options = self.options
+      options.patience += wait
+      options.name += options.name.isEmpty ? "" : "-reader"
+      let own = RedisClient(address, on: scheduler, options: options)
+      return EntryReader(own, stream, after: id, count: count, wait: wait)
+    }
+    .eraseToAnyPublisher()
   }
 }
 
@@ -73,10 +59,10 @@ private final class EntryReader: PullSource {
   private var last: String
   private var isAsking = false
 
-  init(_ entries: Entries, _ client: RedisClient) {
+  init(_ client: RedisClient, _ stream: String, after id: String, count: Int, wait: Duration) {
     self.client = client
-    (stream, last) = (entries.stream, entries.last)
-    (count, wait) = (RedisArgument(entries.count), RedisArgument(max(1, Int(entries.wait / .milliseconds(1)))))
+    (self.stream, last) = (stream, id)
+    (self.count, self.wait) = (RedisArgument(count), RedisArgument(max(1, Int(wait / .milliseconds(1)))))
   }
 
   func cancelled(_: PullSubscription<RedisEntry, RedisError>) { client.close() }

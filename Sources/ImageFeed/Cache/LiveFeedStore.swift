@@ -31,46 +31,40 @@ extension LiveFeedStore {
     func value(_: URL, _ change: Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> FeedChange {
       try change.get()
     }
-    return AnyPublisher(FeedChanges(store: self, addresses: [address.absoluteURL], scheduler: scheduler, value: value))
+    return AnyPublisher(
+      Pulled("changes(of:)") {
+        FeedChangesReader(store: self, addresses: [address.absoluteURL], scheduler: scheduler, value: value)
+      })
   }
 
   /// Delivers the changes of many feeds, with a single watch for all of them. After each change, all timestamps are
   /// compared, and only the feeds whose timestamps differ are read. A feed that can't be read is delivered as a
   /// failure, and the others continue. If the store can't be read or watched, for example because its folder was
   /// deleted, this is delivered as a failure of each feed. A failure isn't repeated until it changes or is over. The
-  /// store is read and watched again every second until that succeeds; a damaged feed is read again after the next save.
+  /// store is read and watched again every second until that succeeds; a damaged feed is read again after the next
+  /// save.
   package func changes(
     of addresses: [URL], on scheduler: any LoopScheduler
   ) -> AnyPublisher<(address: URL, change: Result<FeedChange, FeedStoreError>), FeedStoreError> {
     AnyPublisher(
-      FeedChanges(store: self, addresses: addresses.map(\.absoluteURL), scheduler: scheduler) {
-        (address: $0, change: $1)
+      Pulled("changes(of:)") {
+        FeedChangesReader(store: self, addresses: addresses.map(\.absoluteURL), scheduler: scheduler) {
+          (address: $0, change: $1)
+        }
       })
   }
 }
 
 /// See ``LiveFeedStore/changes(of:on:)``.
-private struct FeedChanges<Output>: Publisher {
-  typealias Failure = FeedStoreError
-
-  let store: any LiveFeedStore
-  let addresses: [URL]
-  let scheduler: any LoopScheduler
-  /// Makes the value to deliver. If it throws an error, the publisher fails with that error; otherwise, it continues
-  /// even after failures.
-  let value: (URL, Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> Output
-
-  var _deliversAtHome: Bool { true }
-
-  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == FeedStoreError {
-    PullSubscription("changes(of:)", subscriber, FeedChangesReader(self)).begin()
-  }
-}
-
 private final class FeedChangesReader<Output>: PullSource {
   typealias Failure = FeedStoreError
 
-  private let changes: FeedChanges<Output>
+  private let store: any LiveFeedStore
+  private let addresses: [URL]
+  private let scheduler: any LoopScheduler
+  /// Makes the value to deliver. If it throws an error, the publisher fails with that error; otherwise, it continues
+  /// even after failures.
+  private let value: (URL, Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> Output
   private let worker: SerialWorker
   private let views: SavedViews
   private var watch: (any Cancellable)?
@@ -84,10 +78,13 @@ private final class FeedChangesReader<Output>: PullSource {
   /// The pause after a reading in which a feed couldn't be read.
   private var retry: (any Cancellable)?
 
-  init(_ changes: FeedChanges<Output>) {
-    self.changes = changes
-    worker = SerialWorker(on: changes.scheduler)
-    views = SavedViews(of: changes.addresses, in: changes.store)
+  init(
+    store: any LiveFeedStore, addresses: [URL], scheduler: any LoopScheduler,
+    value: @escaping (URL, Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> Output
+  ) {
+    (self.store, self.addresses, self.scheduler, self.value) = (store, addresses, scheduler, value)
+    worker = SerialWorker(on: scheduler)
+    views = SavedViews(of: addresses, in: store)
   }
 
   func cancelled(_: PullSubscription<Output, FeedStoreError>) {
@@ -97,7 +94,7 @@ private final class FeedChangesReader<Output>: PullSource {
   func wanted(by subscription: PullSubscription<Output, FeedStoreError>) -> Bool {
     guard pause == nil else { return false }
     if watch == nil {
-      watch = changes.store.watch(on: changes.scheduler) { [weak self, weak subscription] news in
+      watch = store.watch(on: scheduler) { [weak self, weak subscription] news in
         guard let self, let subscription else { return }
         switch news {
         case .success:
@@ -116,7 +113,7 @@ private final class FeedChangesReader<Output>: PullSource {
       reading = nil
       if pause == nil { reported = nil }
       do throws(FeedStoreError) {
-        for one in result.get() { subscription.hold(try changes.value(one.address, one.change)) }
+        for one in result.get() { subscription.hold(try value(one.address, one.change)) }
         readAgainLater(for: subscription)
         subscription.serve()
       } catch {
@@ -133,7 +130,7 @@ private final class FeedChangesReader<Output>: PullSource {
   private func readAgainLater(for subscription: PullSubscription<Output, FeedStoreError>) {
     retry.take()?.cancel()
     guard views.hasFailures else { return }
-    retry = changes.scheduler.once(after: Duration.seconds(1)) { [weak self, weak subscription] in
+    retry = scheduler.once(after: Duration.seconds(1)) { [weak self, weak subscription] in
       guard let self else { return }
       retry = nil
       if views.mayReadMoreLater { isStale = true }
@@ -145,13 +142,13 @@ private final class FeedChangesReader<Output>: PullSource {
   /// begun isn't cancelled, because the changes that it finds wouldn't be found again.
   private func failed(_ error: FeedStoreError, _ subscription: PullSubscription<Output, FeedStoreError>) {
     do throws(FeedStoreError) {
-      let failures = try changes.addresses.map { address throws(FeedStoreError) in
-        try changes.value(address, .failure(error))
+      let failures = try addresses.map { address throws(FeedStoreError) in
+        try value(address, .failure(error))
       }
       for work in [watch.take(), pause.take()] { work?.cancel() }
       if error != reported { for failure in failures { subscription.hold(failure) } }
       reported = error
-      pause = changes.scheduler.once(after: Duration.seconds(1)) { [weak self, weak subscription] in
+      pause = scheduler.once(after: Duration.seconds(1)) { [weak self, weak subscription] in
         self?.pause = nil
         // A watch that failed before it was returned is still here.
         self?.watch.take()?.cancel()

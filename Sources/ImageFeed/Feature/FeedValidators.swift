@@ -74,12 +74,3 @@ extension FeedValidators {
     self.init(etag: headers["ETag"]?.asValidator, lastModified: headers["Last-Modified"]?.asValidator)
   }
 }
-
-extension String {
-  fileprivate var asValidator: String? {
-    let isASCII = utf8.allSatisfy { $0 < 0x80 }
-    let isSendable =
-      utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && (isASCII || !unicodeScalars.contains("\u{FFFD}"))
-    return isSendable && !isEmpty && utf8.count <= 4096 ? self : nil
-  }
-}

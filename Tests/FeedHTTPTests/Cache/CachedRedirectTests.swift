@@ -51,6 +51,24 @@ import Testing
     }
   }
 
+  @Test func `a stored redirect without its body isn't delivered as a response`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [redirect(301, "/b", "max-age=10"), .response(200, [("Cache-Control", "max-age=10")])]
+      #expect(world.get().status == 200)
+      #expect(world.origin.requests.map(\.skipsRedirectBodies) == [true, true])
+      world.origin.answers = [redirect(301, "/b", "max-age=10")]
+      var request = world.request()
+      request.followsRedirects = false
+      #expect(world.get(request).status == 301)
+      #expect(world.origin.requests.map(\.skipsRedirectBodies) == [true, true, false])
+      // A whole redirect can be followed, too.
+      #expect(world.get().redirects.count == 1)
+      #expect(world.get(request).status == 301)
+      #expect(world.origin.requests.count == 3)
+    }
+  }
+
   @Test func `ten cached redirects are followed, and no more`() {
     withVirtualTime { time in
       let world = CacheWorld(time)

@@ -145,6 +145,7 @@ import Testing
       #expect(early.value.body == "old" && early.value.isOver)
       #expect(world.get().body == "new")
       #expect(world.origin.requests.count == 3)
+      #expect(world.reported.filter { $0 == .stored }.count == 1)
     }
   }
 }

@@ -268,7 +268,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["\"a\u{01}b\"", "\"a\u{7F}b\"", "\"\(String(repeating: "a", count: 4095))\""])
+  @Test(arguments: ["\"a\tb\"", "\"a\u{01}b\"", "\"a\u{7F}b\"", "\"\(String(repeating: "a", count: 4095))\""])
   func `a validator that can't be sent is left out`(tag: String) {
     withVirtualTime { time in
       let world = CacheWorld(time)

@@ -205,6 +205,24 @@ import Testing
     #expect(inside.accepted == 0)
   }
 
+  @Test func `a refused address doesn't matter if the host responds at another one`() throws {
+    let web = RawOrigin { connection in
+      guard try connection.readRequest().path == "/feed" else { return try connection.send(RawOrigin.answer()) }
+      try connection.send("HTTP/1.1 302 Found\r\nLocation: /moved\r\n\r\n")
+      connection.waitForClose()
+    }
+    defer { web.stop() }
+    let bench = HTTPBench {
+      $0.publicAddresses = ["127.0.0.1"]
+      $0.addresses = ["dual.test": ["127.0.0.2", "127.0.0.1"]]
+    }
+    var named = HTTPRequest(try #require(URL(string: "http://dual.test:\(web.port)/feed")))
+    named.origin = URL(string: "http://127.0.0.1/")
+    let probe = bench.run(named)
+    #expect(
+      probe.response?.status == 200 && probe.response?.url.path() == "/moved", "\(String(describing: probe.error))")
+  }
+
   @Test func `after a redirect from private to public, a redirect back is refused`() throws {
     let inside = Self.answering()
     let web = redirecting(to: inside.url())

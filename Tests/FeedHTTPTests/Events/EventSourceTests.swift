@@ -263,20 +263,12 @@ import Testing
     }
   }
 
-  @Test func `events arrive through a cached client`() {
+  @Test(arguments: [[], [HTTPRequest.Header(name: "Cache-Control", value: "no-cache")]])
+  func `events arrive through a cached client`(fields: [HTTPRequest.Header]) {
     let origin = Origin(on: time) { _, _ in Self.stream("data:a\n\n") }
-    let events = origin.cached(in: MemoryHTTPCache()).events(at: url, options()).record(on: time)
+    let request = HTTPRequest(url, headers: fields)
+    let events = origin.cached(in: MemoryHTTPCache()).events(with: request, options()).record(on: time)
     time.advance(by: .milliseconds(10))
     #expect(events.values.map(\.data) == ["a"])
-  }
-
-  @Test func `an id with control characters isn't sent`() {
-    let origin = Origin(on: time) { number, _ in
-      number == 0 ? Self.stream("id:a\u{01}b\ndata:a\n\n") : Origin.Reply(status: 204, type: nil)
-    }
-    let events = origin.events(at: url, options()).record(on: time)
-    time.advance(by: 60)
-    #expect(events.completion == .finished)
-    #expect(origin.ids == [nil, nil])
   }
 }

@@ -30,12 +30,19 @@ import Testing
         .response(200, []),
       ]
       var sent: [Int64] = []
-      let client = origin.adjusting { _ in }.retrying(.constant(.seconds(2), limit: 3), on: time)
+      var tokens = 0
+      let client = origin.adjusting {
+        tokens += 1
+        $0.headers.append(HTTPRequest.Header(name: "X-Token", value: "\(tokens)"))
+      }
+      .retrying(.constant(.seconds(2), limit: 3), on: time)
       let got = client.get(url).handleEvents(receiveOutput: { _ in sent.append(time.now.nanoseconds / 1_000_000_000) })
         .record(on: time)
       time.run()
       #expect(got.values.map(\.status) == [502] && got.completion == .finished)
       #expect(sent == [2 + 2 + 9] && origin.requests.count == 4)
+      // Each attempt is a new request to the client.
+      #expect(origin.requests.map { $0.values(of: "X-Token") } == [["1"], ["2"], ["3"], ["4"]])
     }
   }
 

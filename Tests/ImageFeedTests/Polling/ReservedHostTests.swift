@@ -96,6 +96,8 @@ import Testing
     #expect(place.shortestGap(of: "new.example") >= 1)
     #expect(place.requests(to: "new.example").count > 100)
     #expect(place.requests(to: "old0.example").isEmpty == (status == 301))
+    // The client doesn't wait for the bodies of redirects.
+    #expect(place.network.log.allSatisfy { !$0.request.followsRedirects && $0.request.skipsRedirectBodies })
     #expect(try place.health(Self.oldFeeds[0])?.move?.isBelieved ?? false == (status == 301))
     process.cancel()
   }
