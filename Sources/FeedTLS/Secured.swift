@@ -39,7 +39,7 @@ extension Connection {
 
   fileprivate func secured(
     within limit: StreamInstant.Stride, _ host: String?, on scheduler: any LoopScheduler,
-    among handshakes: HandshakeCounts? = nil, _ make: @escaping () throws(TLSError) -> TLSEngine
+    among handshakes: Handshakes? = nil, _ make: @escaping () throws(TLSError) -> TLSEngine
   ) -> AnyPublisher<Connection, TLSError> {
     Deferred { () -> AnyPublisher<Connection, TLSError> in
       let handshake: Handshake
@@ -98,8 +98,10 @@ extension Publisher where Output == Connection, Failure == Never {
   /// - Parameters:
   ///   - server: the server's identity, and the clients to admit.
   ///   - handshakes: the maximum number of concurrent handshakes; 64 by default. A stalled handshake counts until
-  ///     `limit` has passed. If a quarter of the handshakes (but at least two) are with one address, or with one IPv6
-  ///     network with a 64-bit prefix, then others with it are abandoned after a tenth of `limit`.
+  ///     `limit` has passed. While there are that many, and more than a quarter of them (and more than two) are with
+  ///     one address, or with one IPv6 network with a 64-bit prefix, the oldest of these fails with
+  ///     ``TLSError/tooManyHandshakes``. Loopback addresses and Unix sockets are exempt. If all connections come from
+  ///     one other host, such as a load balancer that passes TLS through, choose a larger maximum.
   ///   - limit: the time limit for a handshake; ten seconds by default.
   ///   - scheduler: the connections' scheduler.
   ///   - report: called with each failure and the peer's address; by default, reports to
@@ -108,7 +110,7 @@ extension Publisher where Output == Connection, Failure == Never {
     by server: TLSServer, handshakes: Int = 64, within limit: StreamInstant.Stride = .seconds(10),
     on scheduler: any LoopScheduler, report: ((TLSError, SocketAddress) -> Void)? = nil
   ) -> AnyPublisher<Connection, Never> {
-    let running = HandshakeCounts(of: handshakes)
+    let running = Handshakes(most: handshakes)
     return flatMap(maxPublishers: .max(handshakes)) { connection in
       let peer = connection.peer
       return connection.secured(within: limit, nil, on: scheduler, among: running) { () in server.engine() }
@@ -125,21 +127,39 @@ extension Publisher where Output == Connection, Failure == Never {
   }
 }
 
-/// Counts a listener's running handshakes by client, so that one client can't occupy the listener.
-private final class HandshakeCounts {
+/// A listener's running handshakes.
+private final class Handshakes {
+  private let most: Int
+  /// The number of handshakes that one client may always have.
   private let share: Int
-  private var counts: [String: Int] = [:]
+  private var count = 0
+  /// The handshakes of each client that isn't local, the oldest first.
+  private var clients: [String: [Handshake]] = [:]
 
-  init(of handshakes: Int) { share = max(2, handshakes / 4) }
+  init(most: Int) { (self.most, share) = (most, max(2, most / 4)) }
 
-  func add(_ client: String) { counts[client, default: 0] += 1 }
-
-  func remove(_ client: String) {
-    guard let count = counts[client] else { return }
-    counts[client] = count == 1 ? nil : count - 1
+  func add(_ handshake: Handshake, on scheduler: any LoopScheduler) {
+    count += 1
+    if let client = handshake.client { clients[client, default: []].append(handshake) }
+    // On a later turn, so that a long backlog doesn't keep the loop from other work.
+    if count >= most { scheduler.schedule { [weak self] in self?.makeRoom() } }
   }
 
-  func hasTooMany(_ client: String) -> Bool { counts[client, default: 0] > share }
+  func remove(_ handshake: Handshake) {
+    count -= 1
+    guard let client = handshake.client else { return }
+    clients[client]?.removeAll { $0 === handshake }
+    if clients[client]?.isEmpty == true { clients[client] = nil }
+  }
+
+  /// If there are as many handshakes as possible, ends one of the client with the most, so that it can't occupy the
+  /// listener.
+  private func makeRoom() {
+    guard count >= most, let largest = clients.values.max(by: { $0.count < $1.count }), largest.count > share else {
+      return
+    }
+    largest[0].settle(.tooManyHandshakes)
+  }
 }
 
 /// A running handshake and its deadline.
@@ -147,38 +167,28 @@ private final class Handshake {
   private var channel: TLSChannel?
   private let limit: StreamInstant.Stride
   /// The handshakes of the same listener; `nil` for a connection that doesn't come from one.
-  private let others: HandshakeCounts?
-  private let client: String
+  private let others: Handshakes?
+  /// The client, if its handshakes are limited.
+  let client: String?
   private var deadline: (any Cancellable)?
   private var done: ((Result<Connection, TLSError>) -> Void)?
 
-  init(_ channel: TLSChannel, within limit: StreamInstant.Stride, among others: HandshakeCounts?) {
+  init(_ channel: TLSChannel, within limit: StreamInstant.Stride, among others: Handshakes?) {
     self.channel = channel
     self.limit = limit
     self.others = others
-    client = others == nil ? "" : channel.peer.client
+    client = others == nil || channel.peer.isLocal ? nil : channel.peer.client
   }
 
   func start(with host: String?, _ done: @escaping (Result<Connection, TLSError>) -> Void) {
     guard let channel else { return }
     self.done = done
-    if let others { wait(among: others, channel.scheduler) } else { wait(for: limit, channel.scheduler) }
+    others?.add(self, on: channel.scheduler)
+    deadline = channel.scheduler.once(after: limit) { [self] in settle(.timedOut(limit)) }
     channel.shakeHands(with: host) { [self] in settle($0) }
   }
 
-  private func wait(for rest: StreamInstant.Stride, _ scheduler: any LoopScheduler) {
-    deadline = scheduler.once(after: rest) { [self] in settle(.timedOut(limit)) }
-  }
-
-  private func wait(among others: HandshakeCounts, _ scheduler: any LoopScheduler) {
-    others.add(client)
-    let tenth = StreamInstant.Stride.nanoseconds(Int(limit.nanoseconds / 10))
-    deadline = scheduler.once(after: tenth) { [self] in
-      if others.hasTooMany(client) { settle(.timedOut(tenth)) } else { wait(for: limit - tenth, scheduler) }
-    }
-  }
-
-  private func settle(_ error: TLSError?) {
+  func settle(_ error: TLSError?) {
     let (done, channel) = (self.done, self.channel)
     cancelDeadline()
     guard let channel else { return }
@@ -191,7 +201,7 @@ private final class Handshake {
   }
 
   private func cancelDeadline() {
-    if deadline != nil { others?.remove(client) }
+    if deadline != nil { others?.remove(self) }
     deadline?.cancel()
     (deadline, done, channel) = (nil, nil, nil)
   }

@@ -33,6 +33,8 @@ public enum TLSError: Error, Hashable, Sendable {
   case truncated
   /// The handshake took longer than this limit.
   case timedOut(StreamInstant.Stride)
+  /// A listener ended the handshake, because it had the maximum of them, and too many were with the same address.
+  case tooManyHandshakes
   /// The underlying connection failed, or could not be made.
   case system(SystemError)
 
@@ -69,6 +71,7 @@ extension TLSError: CustomStringConvertible {
     case .protocolViolation(let reason): "the peer violated the TLS protocol: \(reason)"
     case .truncated: "the connection ended without a TLS close_notify alert; the data may be incomplete"
     case .timedOut(let limit): "the TLS handshake took longer than \(limit)"
+    case .tooManyHandshakes: "too many TLS handshakes with the same address are running"
     case .system(let error): "\(error)"
     case .unreadable(let what, let reason): "cannot read \(what): \(reason)"
     case .keyIsAnother(let certificate): "the private key does not match the certificate of \(certificate)"

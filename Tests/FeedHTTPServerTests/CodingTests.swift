@@ -45,6 +45,9 @@ import Testing
     #expect(post(bench, #"{"name":"m"}"#, type: "application/merge-patch+json").hasPrefix("HTTP/1.1 201"))
     let form = post(bench, "name=a+b%26&tags=x&tags=y&count=3&isOn=true", type: "application/x-www-form-urlencoded")
     #expect(form.hasSuffix(#"{"count":3,"isOn":true,"name":"a b&","tags":["x","y"]}"#))
+    // A combining character after a delimiter belongs to the next name or value.
+    let raw = post(bench, "name=\u{301}&\u{301}=1&count=2", type: "application/x-www-form-urlencoded")
+    #expect(raw.hasSuffix("{\"count\":2,\"name\":\"\u{301}\"}"))
     bench.end()
   }
 

@@ -10,6 +10,7 @@ import Testing
   }
 
   private static func status(_ answer: String) -> String { String(answer.dropFirst(9).prefix(3)) }
+  private static let chunked = "Transfer-Encoding: chunked\r\n"
   private static let next = "GET /next HTTP/1.1\r\nHost: h\r\n\r\n"
 
   private static func echo(_ change: @escaping (inout HTTPServerLimits) -> Void = { _ in }) -> Bench {
@@ -206,6 +207,48 @@ import Testing
     bench.pass(.seconds(12))
     #expect(Self.status(client.receive()) == "408")
     #expect(errors == [.tooSlow] && logged == [408])
+    bench.end()
+  }
+
+  @Test(
+    arguments: [
+      ("Content-Length: 9\r\n", "", RequestBodyError.tooSlow),
+      (RequestBodyTests.chunked, "x\r\n", RequestBodyError.malformed),
+    ])
+  func `a body that is refused during the response fails with the reason`(
+    _ fields: String, _ rest: String, _ reason: RequestBodyError
+  ) {
+    var errors: [RequestBodyError] = []
+    let bench = Bench().serve { request in
+      .init(
+        body: request.body.handleEvents(receiveCompletion: {
+          if case .failure(let error) = $0 { errors.append(error) }
+        }))
+    }
+    let client = bench.send(Self.post(fields))
+    #expect(Self.status(client.receive()) == "200")
+    client.send(rest)
+    bench.pass(.seconds(20))
+    #expect(client.isClosed && errors == [reason])
+    bench.end()
+  }
+
+  @Test func `a body that turns out malformed right after the response doesn't damage the response`() {
+    var failures: [RequestBodyError] = []
+    var reading: AnyCancellable?
+    let bench = Bench()
+    let serving = bench.server.requests.sink { request in
+      reading = request.body.sink {
+        if case .failure(let error) = $0 { failures.append(error) }
+      } receiveValue: { _ in
+        request.respond(.init(.forbidden))
+      }
+    }
+    let client = bench.send(Self.post(Self.chunked, "3\r\nabc\r\nx\r\n"))
+    #expect(Self.status(client.receive()) == "403")
+    #expect(client.hasEndedWriting && !client.isClosed && failures == [.responded])
+    reading?.cancel()
+    serving.cancel()
     bench.end()
   }
 

@@ -15,7 +15,10 @@ import Testing
   }
 
   /// Connects; the test retains both ends of the connection.
-  private func pair(_ time: VirtualTimeScheduler) throws -> (client: Connection, server: Connection) {
+  private func pair(
+    _ time: VirtualTimeScheduler, at place: SocketAddress? = nil
+  ) throws -> (client: Connection, server: Connection) {
+    let place = place ?? self.place
     let listener = try Listener(at: place, on: time)
     var (client, server): (Connection?, Connection?)
     let accepting = listener.connections.sink { server = $0 }
@@ -196,6 +199,24 @@ import Testing
       let closed = (time.now.nanoseconds / 1_000_000) - 10
       #expect(log.entries.dropFirst() == ["\(closed): written", "\(closed + 10): ECONNRESET"])
       for stream in streams { stream.cancel() }
+      client.close()
+      time.run()
+    }
+  }
+
+  @Test(arguments: [false, true]) func `breaking a connection off resets it, except over a Unix socket`(
+    _ isUnix: Bool
+  ) throws {
+    try withVirtualTime { time in
+      let (client, server) = try pair(time, at: isUnix ? .unix("/run/place") : nil)
+      let log = Log(time)
+      let reading = read(client, log)
+      time.run()
+      server.channel.breakOffAtClose()
+      server.close()
+      time.run()
+      #expect(log.entries == [isUnix ? "0: end" : "0: ECONNRESET"])
+      reading.cancel()
       client.close()
       time.run()
     }

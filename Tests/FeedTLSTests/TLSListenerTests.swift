@@ -12,6 +12,21 @@ import Testing
 
   init() throws { papers = try Papers.all.get() }
 
+  /// Connects to ``Pair/place``, securely.
+  private func connect(_ client: TLSClient, on time: VirtualTimeScheduler) -> Outcome<Connection, TLSError> {
+    Outcome(
+      Connection.connect(to: Pair.place, on: time).mapError { TLSError.system($0) }
+        .flatMap { $0.secured(by: client, host: "localhost", on: time) })
+  }
+
+  /// The connections of a listener, as if these hosts had connected, in this order.
+  private func connections(of listener: Listener, from hosts: [String]) -> AnyPublisher<Connection, Never> {
+    var hosts = hosts
+    return listener.connections
+      .map { Connection($0.channel, to: .internet(hosts.removeFirst(), port: 4711), keeping: $0) }
+      .eraseToAnyPublisher()
+  }
+
   @Test func `a failing or stuck handshake blocks no other connection`() throws {
     try withVirtualTime { time in
       var reports: [TLSError] = []
@@ -27,9 +42,7 @@ import Testing
       let writing = Outcome(
         (["GET / HTTP/1.1\r\n\r\n"] as [Chunk]).publisher.write(to: try #require(wrong.values.first)))
       let client = try papers.client()
-      let right = Outcome(
-        Connection.connect(to: "10.0.0.1:443", on: time).mapError { TLSError.system($0) }
-          .flatMap { $0.secured(by: client, host: "localhost", on: time) })
+      let right = connect(client, on: time)
       time.advance(by: .seconds(1))
       let connection = try #require(right.values.first)
       let answer = Outcome(connection.bytes)
@@ -44,7 +57,60 @@ import Testing
     }
   }
 
-  @Test func `one client's stalled handshakes leave room for others`() throws {
+  @Test func `a client that stalls handshakes can't occupy a listener`() throws {
+    try withVirtualTime { time in
+      var reports: [TLSError: [String]] = [:]
+      let listener = try Listener(at: Pair.place, on: time)
+      let hosts = Array(repeating: "192.0.2.1", count: 20) + ["192.0.2.2", "192.0.2.3"]
+      let serving = connections(of: listener, from: hosts)
+        .secured(by: try papers.server(), handshakes: 8, on: time) { reports[$0, default: []].append("\($1)") }
+        .sink { _ in }
+      let silent = (0..<21).map { _ in Outcome(Connection.connect(to: Pair.place, on: time)) }
+      let quick = connect(try papers.client(), on: time)
+      time.advance(by: .seconds(1))
+      #expect(quick.values.count == 1)
+      #expect(reports == [TLSError.tooManyHandshakes: Array(repeating: "192.0.2.1:4711", count: 15)])
+      // The slow handshake of another client may take all of its time.
+      time.advance(by: .seconds(8))
+      #expect(reports.count == 1)
+      time.advance(by: .seconds(2))
+      #expect(
+        reports[.timedOut(.seconds(10))]?.sorted()
+          == Array(repeating: "192.0.2.1:4711", count: 5) + ["192.0.2.2:4711"])
+      quick.values = []
+      for one in silent { one.values = [] }
+      serving.cancel()
+      listener.close()
+    }
+  }
+
+  @Test func `while a listener has room, one client's handshakes may take all of their time`() throws {
+    try withVirtualTime { time in
+      var reports: [TLSError] = []
+      let listener = try Listener(at: Pair.place, on: time)
+      let serving = connections(of: listener, from: Array(repeating: "192.0.2.1", count: 9))
+        .secured(by: try papers.server(), handshakes: 8, on: time) { error, _ in reports.append(error) }
+        .sink { _ in }
+      let silent = (0..<6).map { _ in Outcome(Connection.connect(to: Pair.place, on: time)) }
+      let client = try papers.client()
+      // Handshakes that are over don't count.
+      for _ in 0..<3 {
+        let quick = connect(client, on: time)
+        time.advance(by: .seconds(1))
+        #expect(quick.values.count == 1)
+        quick.values = []
+      }
+      time.advance(by: .seconds(6))
+      #expect(reports == [])
+      time.advance(by: .seconds(2))
+      #expect(reports == Array(repeating: TLSError.timedOut(.seconds(10)), count: 6))
+      for one in silent { one.values = [] }
+      serving.cancel()
+      listener.close()
+    }
+  }
+
+  @Test func `handshakes of clients on this machine may take all of their time`() throws {
     try withVirtualTime { time in
       var reports: [TLSError] = []
       let listener = try Listener(at: Pair.place, on: time)
@@ -52,19 +118,12 @@ import Testing
         .secured(by: try papers.server(), handshakes: 8, on: time) { error, _ in reports.append(error) }
         .sink { _ in }
       let silent = (0..<8).map { _ in Outcome(Connection.connect(to: Pair.place, on: time)) }
-      time.advance(by: .milliseconds(500))
-      let client = try papers.client()
-      let waiting = Outcome(
-        Connection.connect(to: "10.0.0.1:443", on: time).mapError { TLSError.system($0) }
-          .flatMap { $0.secured(by: client, host: "localhost", on: time) })
-      time.advance(by: .milliseconds(400))
-      #expect(waiting.values.isEmpty && reports.isEmpty)
-      time.advance(by: .milliseconds(500))
-      #expect(waiting.values.count == 1)
-      #expect(reports.count >= 6 && Set(reports) == [.timedOut(.seconds(1))])
-      // A few may take all of their time.
-      time.advance(by: .seconds(10))
-      #expect(reports.count == 8 && reports.last == .timedOut(.seconds(10)))
+      time.advance(by: .seconds(5))
+      let waiting = connect(try papers.client(), on: time)
+      time.advance(by: .seconds(4))
+      #expect(waiting.values.isEmpty && reports == [])
+      time.advance(by: .seconds(2))
+      #expect(waiting.values.count == 1 && reports == Array(repeating: TLSError.timedOut(.seconds(10)), count: 8))
       waiting.values = []
       for one in silent { one.values = [] }
       serving.cancel()
@@ -82,9 +141,7 @@ import Testing
         .init(body: Just(Chunk("half")).setFailureType(to: Broken.self).append(Fail(error: Broken())))
       }
       let client = try papers.client()
-      let connecting = Outcome(
-        Connection.connect(to: "10.0.0.1:443", on: time).mapError { TLSError.system($0) }
-          .flatMap { $0.secured(by: client, host: "localhost", on: time) })
+      let connecting = connect(client, on: time)
       time.advance(by: .seconds(1))
       let connection = try #require(connecting.values.first)
       let answer = Outcome(connection.bytes)
@@ -128,9 +185,7 @@ import Testing
         request.body.whole().map { .text(request.path == "/long" ? body : "\(request.path) \($0.text)") }
       }
       let client = try papers.client()
-      let connecting = Outcome(
-        Connection.connect(to: "10.0.0.1:443", on: time).mapError { TLSError.system($0) }
-          .flatMap { $0.secured(by: client, host: "localhost", on: time) })
+      let connecting = connect(client, on: time)
       time.advance(by: .seconds(1))
       let connection = try #require(connecting.values.first)
       let answer = Outcome(connection.bytes)

@@ -109,5 +109,9 @@ private final class LoopWorker {
       }
   }
 
-  deinit { redis.close() }
+  deinit {
+    // Closing fails the commands in flight, which may complete `running`, which uses `self`.
+    running = nil
+    redis.close()
+  }
 }

@@ -3,10 +3,9 @@
 struct FormDecoder {
   func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
     var fields: [String: [String]] = [:]
-    for part in text.split(separator: "&") {
-      let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let name = Percent.decoded(pair[0], isQuery: true),
-        let value = pair.count == 1 ? "" : Percent.decoded(pair[1], isQuery: true)
+    for pair in Percent.pairs(text) {
+      guard let name = Percent.decoded(pair.name, isQuery: true),
+        let value = Percent.decoded(pair.value, isQuery: true)
       else {
         throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "an escape is malformed"))
       }

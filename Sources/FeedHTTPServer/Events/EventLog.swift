@@ -39,8 +39,8 @@ public final class EventLog {
   /// - Parameters:
   ///   - capacity: the maximum number of events kept; 4,096 by default.
   ///   - bytes: the maximum number of bytes in these events; 8 MiB by default.
-  ///   - heartbeat: the longest time without an event: before it is over, a client gets an empty comment; 15 s by
-  ///     default.
+  ///   - heartbeat: the longest time in which a client gets nothing; 15 s by default. Without events, it gets an empty
+  ///     comment.
   ///   - retry: the time that clients wait before they reconnect: 2 s by default, plus a random time of up to half as
   ///     much, so that not all of them reconnect together.
   ///   - epoch: the prefix of each assigned id, so that ids of an earlier run are recognized as such; random by

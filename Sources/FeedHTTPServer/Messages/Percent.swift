@@ -23,10 +23,18 @@ enum Percent {
   /// The unescaped value of a query parameter (`a=b&c=d`).
   static func value(of name: String, in query: String?) -> String? {
     guard let query else { return nil }
-    for part in query.split(separator: "&") {
-      let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      if decoded(pair[0], isQuery: true) == name { return pair.count == 1 ? "" : decoded(pair[1], isQuery: true) }
+    for pair in pairs(query) where decoded(pair.name, isQuery: true) == name {
+      return decoded(pair.value, isQuery: true)
     }
     return nil
+  }
+
+  /// The escaped names and values of a query or a form.
+  static func pairs(_ text: String) -> some Sequence<(name: Substring, value: Substring)> {
+    // By bytes: a combining character after a delimiter doesn't change it.
+    text.utf8.split(separator: UInt8(ascii: "&")).lazy.map { part in
+      let pair = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      return (name: Substring(pair[0]), value: pair.count == 1 ? "" : Substring(pair[1]))
+    }
   }
 }

@@ -2,13 +2,13 @@ public import FeedStream
 
 /// The reason why a request's body ended early.
 public enum RequestBodyError: Error, Hashable, Sendable {
-  /// The body has more than `limit` bytes; the client gets status 413.
+  /// The body has more than `limit` bytes. The client gets status 413, unless the response has begun.
   case tooLarge(limit: Int)
-  /// The chunks of the body are malformed; the client gets status 400.
+  /// The chunks of the body are malformed. The client gets status 400, unless the response has begun.
   case malformed
-  /// The body arrives too slowly; the client gets status 408.
+  /// The body arrives too slowly. The client gets status 408, unless the response has begun.
   case tooSlow
-  /// The client has disconnected, or was disconnected because it doesn't read.
+  /// The connection was closed, by the client or by the server.
   case disconnected
   /// The response has already been sent.
   case responded

@@ -40,7 +40,8 @@ public struct ServerResponse {
   /// A response whose body is written as `publisher` delivers it; a chunk is requested whenever there is room.
   ///
   /// If the publisher fails, the connection is closed, so that the client can tell that the body is incomplete. If only
-  /// the connection's end delimits the body, as in HTTP/1.0, the connection is reset.
+  /// the connection's end delimits the body, as in HTTP/1.0, the connection is reset. A Unix socket can't be reset, so
+  /// let a proxy in front of one use HTTP/1.1.
   ///
   /// - Parameter length: the number of bytes that the publisher delivers, if known. If there are more, the rest is
   ///   not sent; if there are fewer, the connection is closed.

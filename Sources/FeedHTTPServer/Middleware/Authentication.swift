@@ -10,7 +10,10 @@ extension HTTPMiddleware {
   public static func basic(
     realm: String, _ isValid: @escaping (_ user: String, _ password: String) -> Bool
   ) -> Self {
-    let challenge = "Basic realm=\"\(realm.filter { $0 != "\"" && $0 != "\\" && !$0.isNewline })\", charset=\"UTF-8\""
+    let quotable = realm.unicodeScalars.filter {
+      $0 != "\"" && $0 != "\\" && $0.properties.generalCategory != .control
+    }
+    let challenge = "Basic realm=\"\(String(quotable))\", charset=\"UTF-8\""
     return authenticating(challenge, scheme: "basic") { text in
       guard let data = Data(base64Encoded: text), let pair = String(data: data, encoding: .utf8),
         let colon = pair.utf8.firstIndex(of: UInt8(ascii: ":"))

@@ -96,7 +96,8 @@ final class BodyWriter: ResponseSource, Subscriber {
         connection.report(ServerResponseError.bodyTooShort(missing: left ?? 0))
       }
       // The body is incomplete. The client gets the bytes that were delivered but no proper end, so that it can tell
-      // that the body was cut off. If only the end of the connection ends the body, the connection is reset.
+      // that the body was cut off. If only the end of the connection ends the body, the connection is reset, and the
+      // client may lose bytes that were written.
       connection.cutOff()
     }
   }

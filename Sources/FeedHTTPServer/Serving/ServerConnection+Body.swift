@@ -108,12 +108,16 @@ extension ServerConnection: PullSource {
 
   /// Called when more bytes are needed, but may never arrive.
   private func truncated() -> Bool {
-    if inputHasEnded { if isDraining { beginClosing() } else { close() } }
+    // A complete response must still reach the client.
+    if inputHasEnded { if hasResponded { willClose = true } else { close() } }
     return false
   }
 
+  /// Ends a body that is invalid or too slow.
   func refuseBody(_ failure: ParseFailure) {
-    // If the body is being drained, the response has been sent, but must still reach the client.
-    if isDraining { beginClosing() } else { refuse(failure) }
+    guard hasResponded else { return refuse(failure) }
+    // The response must still reach the client.
+    willClose = true
+    process()
   }
 }

@@ -82,10 +82,11 @@ extension ServerConnection {
     process()
   }
 
-  /// Responds to a request that is invalid or can't be served, and closes the connection.
+  /// Responds to a request that is invalid or can't be served, and closes the connection. If the response has begun,
+  /// only closes the connection.
   func refuse(_ failure: ParseFailure) {
     let isHead = phase == .head ? parser.isHead : received?.method == .head
-    guard !isResponding || phase == .head else { return close() }
+    guard !isResponding || phase == .head else { return close(failing: bodyError(failure)) }
     number += 1
     let reader = self.reader
     self.reader = nil

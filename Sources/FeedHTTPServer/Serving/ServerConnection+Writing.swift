@@ -135,7 +135,10 @@ extension ServerConnection {
     source?.serverIsEnding()
   }
 
-  func close() {
+  func close() { close(failing: .disconnected) }
+
+  /// - Parameter error: the reason for the reader of the request's body.
+  func close(failing error: RequestBodyError) {
     guard phase != .closed else { return }
     phase = .closed
     number += 1
@@ -147,7 +150,7 @@ extension ServerConnection {
     releaseHeld()
     connection.close()
     server.remove(self)
-    reader?.end(.failure(.disconnected))
+    reader?.end(.failure(error))
     deciding?.cancel()
     source?.cancel()
   }

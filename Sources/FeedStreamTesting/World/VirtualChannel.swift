@@ -52,7 +52,10 @@ final class VirtualChannel: ByteChannel {
     if !isClosed { outgoing.endWriting(done) }
   }
 
-  func breakOffAtClose() { breaksOff = isSocket }
+  func breakOffAtClose() {
+    // As in the system, a Unix socket isn't reset.
+    if case .internet = peer.kind { breaksOff = isSocket }
+  }
 
   /// Breaks the connection: both sides fail.
   func lose(_ code: Int32) { for pipe in [incoming, outgoing] { pipe.lose(code) } }

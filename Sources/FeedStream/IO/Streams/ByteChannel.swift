@@ -26,6 +26,7 @@ package protocol ByteChannel: ByteSink {
   func announceEnd()
 
   /// Makes ``close()`` break the connection off instead of ending it, so that the peer can tell that bytes are missing.
+  /// This has no effect on Unix sockets.
   func breakOffAtClose()
 }
 
