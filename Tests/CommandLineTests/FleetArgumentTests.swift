@@ -111,7 +111,7 @@ import Testing
     try await withFolder { folder in
       let file = folder.appending(path: "file")
       try Data(document.utf8).write(to: file)
-      for place in [file.path, "- <\(file.path)", "/dev/stdin <\(file.path)"] {
+      for place in [file.path, "- <\(file.path)"] {
         let run = try await FeedBinary.shell("exec \"$FEED\" subscriptions import --store \(server.text) \(place)")
         #expect(run.status == 1 && run.output.isEmpty && run.errors.contains(" is not a list "), "\(run.errors)")
       }
