@@ -103,6 +103,40 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "<rss version='2.0'><channel><title>A</title><link>\nhttp://a.example/\n</link></channel></rss>",
+    "\u{FEFF}<!DOCTYPE html><p>\nhttp://a.example/\n</p>",
+  ]) func `import into a fleet rejects a feed and a web page`(document: String) async throws {
+    let server = try RedisServer()
+    try await withFolder { folder in
+      let file = folder.appending(path: "file")
+      try Data(document.utf8).write(to: file)
+      for place in [file.path, "- <\(file.path)"] {
+        let run = try await FeedBinary.shell("exec \"$FEED\" subscriptions import --store \(server.text) \(place)")
+        #expect(run.status == 1 && run.output.isEmpty && run.errors.contains(" is not a list "), "\(run.errors)")
+      }
+    }
+  }
+
+  @Test func `import into a fleet rejects OPML from a pipe`() async throws {
+    let server = try RedisServer()
+    let list = "<opml version='2.0'><body>\n<outline xmlUrl='http://a.example/'/>\n</body></opml>"
+    let run = try await FeedBinary.shell("echo \"\(list)\" | \"$FEED\" subscriptions import - --store \(server.text)")
+    #expect(run.status == 1 && run.errors.contains("With --store, OPML must be a regular file"), "\(run.errors)")
+  }
+
+  @Test func `import into a fleet accepts a long list of URLs with an angle bracket at its beginning`() async throws {
+    let server = try RedisServer()
+    try await withFolder { folder in
+      let list = folder.appending(path: "list")
+      // Longer than OPML may be.
+      let comments = String(repeating: "# \(String(repeating: "x", count: 1_000))\n", count: 34_000)
+      try Data("# from <me@a.example>\n\(comments)http://a.example/1\n".utf8).write(to: list)
+      let run = try await FeedBinary.run(["subscriptions", "import", list.path, "--store", server.text])
+      #expect(run.output == "Added 1 of 1 feed\n", "\(run.errors)")
+    }
+  }
+
   @Test func `fleet status in JSON contains no characters that a terminal interprets`() async throws {
     let server = try RedisServer()
     _ = try await FeedBinary.run(["subscriptions", "add", "http://a.example/", "--store", server.text])

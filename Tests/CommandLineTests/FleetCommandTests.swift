@@ -282,8 +282,9 @@ import Testing
 
   @Test func `work ends after one signal even if nobody reads its output`() async throws {
     let server = try RedisServer()
-    // No server listens at these addresses. The reports are longer than a pipe's capacity.
-    let tail = String(repeating: "x", count: 1900)
+    // No server listens at these addresses. The reports are longer than a pipe's capacity; two fit into each of its
+    // pages, so that enough polls are reported before it is full.
+    let tail = String(repeating: "x", count: 1300)
     let feeds = (1...100).map { "http://127.0.0.\($0):1/\(tail)" }
     _ = try await FeedBinary.run(["subscriptions", "add"] + feeds + ["--store", server.text])
     let worker = try RunningFeed(
@@ -291,6 +292,26 @@ import Testing
     for feed in feeds.indices { #expect(await worker.errors.read(upTo: tail) != nil, "\(feed)") }
     worker.send(SIGTERM)
     #expect(await worker.status() == 143)
+  }
+
+  @Test func `work completes its polls and ends when its output is closed`() async throws {
+    let server = try RedisServer()
+    let silence = SilentHosts()
+    defer { silence.close() }
+    let feeds = [Self.feed] + (2...5).map { "http://127.0.0.\($0):\(silence.port)/feed" }
+    _ = try await FeedBinary.run(["subscriptions", "add"] + feeds + ["--store", server.text])
+    let worker = try RunningFeed(["work", "--store", server.text, "--timeout", "1s", "--verbose"])
+    _ = await worker.output.line()
+    // The other polls still wait for a response, and are reported later.
+    worker.output.close()
+    #expect(await worker.status() == 141)
+  }
+
+  @Test func `work ends when its output can't be written`() async throws {
+    let server = try RedisServer()
+    _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])
+    let run = try await FeedBinary.shell("exec \"$FEED\" work --store \(server.text) --verbose >/dev/full")
+    #expect(run.status == 1 && run.errors.contains("cannot write to standard output: No space left"), "\(run.errors)")
   }
 
   @Test func `fleet status --watch writes only JSON to standard output, and errors to standard error`() async throws {

@@ -121,36 +121,89 @@ import Testing
   }
 
   @Test func `watch --save-images tries an image that failed again at the feed's next update`() async throws {
-    let polls = Atomic(0)
-    let origin = RawOrigin { connection in
-      while true {
-        let request = try connection.readRequest()
-        guard request.path == "/feed" else {
-          // While the feed has been requested only once, the image's connection breaks.
-          guard polls.load(ordering: .relaxed) > 1 else { throw RawOrigin.Broken() }
-          try connection.send(RawOrigin.answer("200 OK", ["Content-Type: image/gif"], Data(MadeImage.gif(frames: 1))))
-          continue
-        }
-        let poll = polls.add(1, ordering: .relaxed).newValue
-        let host = request["Host"] ?? ""
-        let feed = """
-          {"version": "https://jsonfeed.org/version/1.1", "title": "Blog",
-          "items": [{"id": "1", "title": "Post \(poll)", "image": "http://\(host)/image"}]}
-          """
-        try connection.send(RawOrigin.answer("200 OK", ["Content-Type: application/json"], Data(feed.utf8)))
-      }
+    let origin = Self.changingFeed { polls in
+      guard polls > 1 else { throw RawOrigin.Broken() }
+      return Data(MadeImage.gif(frames: 1))
     }
     defer { origin.stop() }
     try await withFolder { folder in
-      let (url, cache) = (origin.url().absoluteString, folder.appending(path: "feeds.db").path)
-      let watch = try await FeedBinary.run([
-        "watch", url, "--every", "50ms", "--count", "3", "--save-images", "--cache", cache,
-      ])
-      #expect(watch.status == 0)
+      let cache = folder.appending(path: "feeds.db").path
+      let watch = try await watch(origin, updates: 3, cache)
       let image = origin.url("/image").absoluteString
       let shown = try await FeedBinary.run(["cache", "images", "show", image, "--cache", cache])
       #expect(shown.output.contains("/image: gif, "), "\(shown.output)\(watch.errors)")
     }
+  }
+
+  @Test func `watch --save-images pauses before it requests an image again that failed twice`() async throws {
+    // One bit for each update during which the image was requested.
+    let updates = Atomic(0)
+    let origin = Self.changingFeed { polls in
+      updates.bitwiseOr(1 << polls, ordering: .relaxed)
+      throw RawOrigin.Broken()
+    }
+    defer { origin.stop() }
+    try await withFolder { folder in
+      let watch = try await watch(origin, updates: 5, folder.appending(path: "feeds.db").path)
+      #expect(updates.load(ordering: .relaxed).nonzeroBitCount == 2, "\(watch.errors)")
+      #expect(watch.errors.components(separatedBy: "/image: ").count == 2, "\(watch.errors)")
+    }
+  }
+
+  @Test func `--save-images doesn't request more images from an unreachable host`() async throws {
+    let origin = RawOrigin { connection in
+      var first: UInt8 = 0
+      // A request for an image begins with a TLS handshake, which fails.
+      guard recv(connection.descriptor, &first, 1, Int32(MSG_PEEK)) == 1, first == UInt8(ascii: "G") else {
+        return try connection.send("HTTP/1.1 400 Bad Request\r\n\r\n")
+      }
+      let host = try connection.readRequest()["Host"] ?? ""
+      let items = (0..<40).map { #"{"id": "\#($0)", "title": "\#($0)", "image": "https://\#(host)/\#($0)"}"# }
+      try connection.send(Self.answer(items))
+    }
+    defer { origin.stop() }
+    try await withFolder { folder in
+      let cache = folder.appending(path: "feeds.db").path
+      let run = try await FeedBinary.run(["load", origin.url().absoluteString, "--cache", cache, "--save-images"])
+      #expect(run.errors.contains("Saved 0 of 40 images"), "\(run.errors)")
+      // One for the feed, and one for each image that is requested at the same time.
+      #expect(origin.accepted < 20)
+    }
+  }
+
+  /// Serves a feed that changes with each poll. `image` receives the number of polls, and returns the feed's image.
+  private static func changingFeed(_ image: @escaping @Sendable (_ polls: Int) throws -> Data) -> RawOrigin {
+    let polls = Atomic(0)
+    return RawOrigin { connection in
+      while true {
+        let request = try connection.readRequest()
+        guard request.path == "/feed" else {
+          let data = try image(polls.load(ordering: .relaxed))
+          try connection.send(RawOrigin.answer("200 OK", ["Content-Type: image/gif"], data))
+          continue
+        }
+        let poll = polls.add(1, ordering: .relaxed).newValue
+        let url = "http://\(request["Host"] ?? "")/image"
+        try connection.send(answer([#"{"id": "1", "title": "Post \#(poll)", "image": "\#(url)"}"#]))
+      }
+    }
+  }
+
+  /// The response with a feed of these items.
+  private static func answer(_ items: [String]) -> Data {
+    let feed = """
+      {"version": "https://jsonfeed.org/version/1.1", "title": "Blog", "items": [\(items.joined(separator: ","))]}
+      """
+    return RawOrigin.answer("200 OK", ["Content-Type: application/json"], Data(feed.utf8))
+  }
+
+  private func watch(_ origin: RawOrigin, updates: Int, _ cache: String) async throws -> FeedBinary.Ending {
+    let watch = try await FeedBinary.run([
+      "watch", origin.url().absoluteString, "--every", "50ms", "--count", "\(updates)", "--save-images", "--cache",
+      cache,
+    ])
+    #expect(watch.status == 0)
+    return watch
   }
 
   // MARK: - Blocks of text and images

@@ -82,6 +82,52 @@ import Testing
     loop.close()
   }
 
+  @Test func `after a part of a text was dropped, no other text is appended to that part`() throws {
+    let loop = EventLoop()
+    let pipe = Pipe()
+    let reader = pipe.fileHandleForReading.fileDescriptor
+    let output = Output(on: loop, descriptor: pipe.fileHandleForWriting.fileDescriptor) {
+      Issue.record("Writing ended: \($0)")
+    }
+    var written: [Int] = []
+    output.write(Self.long) { written.append(1) }
+    loop.run(.oneTurn)
+    output.stopWaiting(after: .milliseconds(1))
+    loop.run()
+    _ = fcntl(reader, F_SETFL, fcntl(reader, F_GETFL) | O_NONBLOCK)
+    var part = [UInt8](repeating: 0, count: 1 << 20)
+    while Foundation.read(reader, &part, part.count) > 0 {}
+    output.write([0x0A]) { written.append(2) }
+    #expect(written == [1, 2])
+    #expect(Foundation.read(reader, &part, part.count) == -1)
+    try pipe.fileHandleForReading.close()
+    loop.close()
+  }
+
+  @Test(arguments: [false, true])
+  func `if a command completes its work, its writes complete after the reader is gone`(isEnding: Bool) throws {
+    let loop = EventLoop()
+    let pipe = Pipe()
+    var (ends, written): ([Output.End], [Int]) = ([], [])
+    var output: Output!
+    output = Output(on: loop, descriptor: pipe.fileHandleForWriting.fileDescriptor) {
+      ends.append($0)
+      output.stopWaiting(after: .milliseconds(1))
+    }
+    output.write(Self.long) {
+      written.append(1)
+      output.write(Self.long) { written.append(2) }
+    }
+    loop.run(.oneTurn)
+    if isEnding { output.stopWaiting(after: .milliseconds(50)) }
+    try pipe.fileHandleForReading.close()
+    loop.run()
+    #expect(written == [1, 2])
+    #expect(ends == (isEnding ? [] : [.closed]))
+    output = nil
+    loop.close()
+  }
+
   @Test func `closing the pipe's reader ends a pending write`() throws {
     let loop = EventLoop()
     let pipe = Pipe()

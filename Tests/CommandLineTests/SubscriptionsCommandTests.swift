@@ -256,6 +256,17 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
+  @Test func `import rejects a web page, even if a line of it is a URL`() async throws {
+    try await withFolder { folder in
+      let (page, list) = (folder.appending(path: "page").path, folder.appending(path: "list").path)
+      try "<p>\nhttp://a.example/\n</p>\n".write(toFile: page, atomically: true, encoding: .utf8)
+      for place in [page, "- <\(page)"] {
+        let run = try await FeedBinary.shell("exec \"$FEED\" subscriptions import --opml \(list) \(place)")
+        #expect(run.status != 0 && run.output.isEmpty && !FileManager.default.fileExists(atPath: list), "\(run.errors)")
+      }
+    }
+  }
+
   @Test func `import adds 20,000 URLs in seconds, and move needs a folder with a name`() async throws {
     try await withUser { user in
       let lines = user.folder.appendingPathComponent("urls").path

@@ -48,7 +48,7 @@ struct FleetStatusCommand: ParsableCommand {
     }
     let trouble = session.storeReporter()
     let reported = states.handleEvents(receiveOutput: { result in
-      // A program may read the output, so errors are no part of it; on a screen, they replace the status.
+      // A program may read the output, so errors aren't part of it; on a screen, they replace the status.
       guard !clears else { return }
       if case .failure(let error) = result { trouble(error) } else { trouble(nil) }
     })

@@ -105,6 +105,9 @@ struct FleetSubscriptions {
     if case ChunkError.partTooLong(let limit) = error {
       return "A line is longer than \(limit.byteSize), so the input is not a list with one URL per line."
     }
+    if error is MarkupInsteadOfLines {
+      return "The input is not a list with one URL per line. With --store, OPML must be a regular file."
+    }
     return "\(error)"
   }
 
@@ -112,7 +115,12 @@ struct FleetSubscriptions {
     var total = 0
     var added = 0
     var unusable = 0
+    /// True once a line that isn't empty or a comment was read.
+    var hasLines = false
   }
+
+  /// The input begins with `<`, as OPML, feeds and web pages do.
+  private struct MarkupInsteadOfLines: Error {}
 
   private static func addresses(
     in path: String, on session: Session, _ tally: Tally
@@ -136,16 +144,24 @@ struct FleetSubscriptions {
       return addresses.publisher.setFailureType(to: (any Error).self).eraseToAnyPublisher()
     } catch {
       // A comment, or the text after a URL, may contain "<", too.
-      guard case .notAList(_, .notAFeed) = error else { throw error }
+      guard !beginsWithMarkup(beginning), case .notAList = error else { throw error }
       return file
     }
+  }
+
+  /// True if the first visible character is `<`, in UTF-8 or UTF-16, with or without a byte order mark.
+  private static func beginsWithMarkup(_ beginning: Data) -> Bool {
+    let invisible: Set<UInt8> = [0, 0x09, 0x0A, 0x0D, 0x20, 0xBB, 0xBF, 0xEF, 0xFE, 0xFF]
+    return beginning.first { !invisible.contains($0) } == UInt8(ascii: "<")
   }
 
   private static func lines(_ bytes: AnyPublisher<Chunk, any Error>, _ tally: Tally) -> AnyPublisher<URL, any Error> {
     bytes.lines()
       .eraseFailureType()
-      .compactMap { line -> URL? in
+      .tryCompactMap { line -> URL? in
         guard let text = ImportedList.url(in: line) else { return nil }
+        guard tally.hasLines || !text.hasPrefix("<") else { throw MarkupInsteadOfLines() }
+        tally.hasLines = true
         guard let address = try? FeedAddress.parse(text, hintsAtFiles: false) else {
           tally.unusable += 1
           return nil

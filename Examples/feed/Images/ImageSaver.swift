@@ -1,3 +1,4 @@
+import FeedHTTP
 import FeedStream
 import Foundation
 import ImageFeed
@@ -7,6 +8,8 @@ import PlainText
 final class ImageSaver {
   /// The number of images that are loaded at the same time.
   private static let width = 8
+  /// The pauses after repeated failures of an image; after the first, it is tried again at the next update.
+  private static let pauses = RetryPolicy.exponential(from: .seconds(60), cap: .seconds(86_400))
 
   private struct Wish: Hashable {
     let feed: URL
@@ -15,10 +18,13 @@ final class ImageSaver {
   }
 
   private var loader: ImageLoader!
+  private let client: ReachableHostsClient
   private let session: Session
   private let limits: ImageBudget
-  /// The number of bytes of each saved image; 0 for one that failed, which is tried again at the next update.
+  /// The number of bytes of each saved image. These aren't saved again, even if they were deleted or evicted.
   private var sizes: [URL: Int] = [:]
+  /// The number of failures of each other image, and the time from which it may be requested again.
+  private var failures: [URL: (count: Int, until: StreamInstant)] = [:]
   /// The number of loaded images that couldn't be saved.
   private var unsaved = 0
   private var running: AnyCancellable?
@@ -26,7 +32,8 @@ final class ImageSaver {
   init(for common: CommonOptions, _ budget: ImageBudgetOption, client: any HTTPClient, on session: Session) {
     self.session = session
     limits = budget.budget(within: common)
-    loader = ImageLoader(for: common, client: client, on: session) { [unowned self] in unsaved += 1 }
+    self.client = ReachableHostsClient(client)
+    loader = ImageLoader(for: common, client: self.client, on: session) { [unowned self] in unsaved += 1 }
     session.keep(AnyCancellable { [self] in running = nil })
   }
 
@@ -44,26 +51,31 @@ final class ImageSaver {
     let console = session.console
     var (saved, failed, left) = (0, 0, 0)
     unsaved = 0
+    client.tryAllHosts()
     running = wishes.publisher
       .flatMap(maxPublishers: .max(Self.width)) { [self] wish -> AnyPublisher<Result<Int, ImageError>?, Never> in
         guard budget.allows(wish.feed) else {
           left += 1
           return Just(nil).eraseToAnyPublisher()
         }
-        if let size = sizes[wish.url], size > 0 {
+        if let size = sizes[wish.url] {
           budget.spend(size, on: wish.feed)
           return Empty().eraseToAnyPublisher()
         }
+        if let failure = failures[wish.url], session.loop.now < failure.until { return Empty().eraseToAnyPublisher() }
         return loader.data(for: wish.url, of: wish.feed, isPrivate: wish.isPrivate).whole().last()
           .map { Result<Int, ImageError>.success($0.data.bytes.count) }
           .catch { Just(.failure($0)) }
           .handleEvents(receiveOutput: { [self] result in
-            if case .failure(let error) = result, sizes[wish.url] == nil {
-              console.warn("\(wish.url.shown): \(error)")
+            switch result {
+            case .success(let size):
+              failures[wish.url] = nil
+              sizes[wish.url] = size
+              budget.spend(size, on: wish.feed)
+            case .failure(let error):
+              if failures[wish.url] == nil { console.warn("\(wish.url.shown): \(error)") }
+              pause(wish.url)
             }
-            let size = (try? result.get()) ?? 0
-            sizes[wish.url] = size
-            budget.spend(size, on: wish.feed)
           })
           .map { Optional($0) }
           .eraseToAnyPublisher()
@@ -84,5 +96,44 @@ final class ImageSaver {
         }
         console.setStatus("images: \(saved + failed) of \(wishes.count)…")
       }
+  }
+
+  /// Sets the time from which an image that failed is requested again.
+  private func pause(_ url: URL) {
+    let count = failures[url]?.count ?? 0
+    var generator = SystemRandomNumberGenerator()
+    let pause = count == 0 ? .zero : Self.pauses.pause(before: count - 1, using: &generator)
+    failures[url] = (count + 1, session.loop.now.advanced(by: pause))
+  }
+}
+
+/// A client that doesn't request a host again after it couldn't be reached.
+private final class ReachableHostsClient: HTTPClient {
+  private let client: any HTTPClient
+  /// The errors of unreachable hosts.
+  private var errors: [String: HTTPError] = [:]
+
+  init(_ client: any HTTPClient) { self.client = client }
+
+  /// Allows requests to all hosts again.
+  func tryAllHosts() { errors = [:] }
+
+  func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+    if let error = errors[request.url.hostAndPort] { return Fail(error: error).eraseToAnyPublisher() }
+    return client.get(request)
+      .handleEvents(receiveCompletion: { [self] completion in
+        if case .failure(let error) = completion, error.isUnreachable { errors[error.host] = error }
+      })
+      .eraseToAnyPublisher()
+  }
+}
+
+extension HTTPError {
+  /// True if no connection to the host could be made, so that other requests to it would probably fail, too.
+  fileprivate var isUnreachable: Bool {
+    switch kind {
+    case .nameResolution, .connect, .tls, .timedOut(.nameResolution), .timedOut(.connect), .timedOut(.tls): true
+    default: false
+    }
   }
 }

@@ -42,6 +42,8 @@ enum ImportedList {
     var (feeds, unusable): ([SubscribedFeed], Int) = ([], 0)
     for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
       guard let text = url(in: line) else { continue }
+      // A feed or a web page may have a URL on a line of its own.
+      if feeds.isEmpty, unusable == 0, text.hasPrefix("<") { return nil }
       if let address = try? FeedAddress.parse(text, hintsAtFiles: false) {
         feeds.append(SubscribedFeed(address: address))
       } else {

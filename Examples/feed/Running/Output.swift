@@ -28,14 +28,17 @@ final class Output {
   private let onEnd: (End) -> Void
   private var waiting: ArraySlice<UInt8> = []
   private var whenWritten: (() -> Void)?
+  /// True once nothing more is written.
   private var hasEnded = false
+  /// True if a write completes even if its text isn't written.
+  private var completesUnwritten = false
   /// True once text that the reader doesn't take is dropped.
   private var dropsUnread = false
   private let isFile: Bool
   private lazy var worker = SerialWorker(on: loop)
   private lazy var pipe = PipeWatch(on: loop, of: descriptor)
 
-  /// - Parameter onEnd: called once, when writing becomes impossible.
+  /// - Parameter onEnd: called once, when writing becomes impossible, unless ``stopWaiting(after:)`` was called before.
   init(on loop: EventLoop, descriptor: Int32 = STDOUT_FILENO, onEnd: @escaping (End) -> Void) {
     self.loop = loop
     self.descriptor = descriptor
@@ -46,23 +49,30 @@ final class Output {
   /// Writes `text`, and calls `then` when all of it has been written. Only one write may run at a time.
   func write(_ text: [UInt8], then: @escaping () -> Void) {
     precondition(whenWritten == nil, "Output.write: wait until the previous write has completed")
-    guard !hasEnded else { return }
+    guard !hasEnded else {
+      if completesUnwritten { then() }
+      return
+    }
     waiting = text[...]
     whenWritten = then
     drain()
   }
 
-  /// Drops unwritten text, and writes nothing more.
+  /// Drops unwritten text, and writes nothing more. Writes don't complete.
   func stop() {
     hasEnded = true
+    completesUnwritten = false
     waiting = []
     whenWritten = nil
     pipe?.stopWaiting()
   }
 
-  /// Lets a command end even if nobody reads its output: after `patience`, a write that would have to wait for the
-  /// reader drops its text and completes.
+  /// Lets a command complete its work even if its output can't be written or nobody reads it.
+  ///
+  /// After `patience`, a write that would have to wait for the reader drops its text and completes. If writing is or
+  /// becomes impossible, each write completes.
   func stopWaiting(after patience: Duration) {
+    completesUnwritten = true
     loop.schedule(after: loop.now.advanced(by: patience)) { [self] in
       dropsUnread = true
       if pipe?.stopWaiting() == true { drainLater() }
@@ -97,6 +107,8 @@ final class Output {
   /// Continues when the descriptor is writable again.
   private func drainLater() {
     if dropsUnread {
+      // After a part of a line, other text would be appended to that part.
+      if waiting.startIndex > 0 { hasEnded = true }
       waiting = []
       finish()
     } else if let pipe {
@@ -133,8 +145,12 @@ final class Output {
 
   private func end(_ end: End) {
     guard !hasEnded else { return }
-    stop()
-    onEnd(end)
+    hasEnded = true
+    waiting = []
+    pipe?.stopWaiting()
+    if !completesUnwritten { onEnd(end) }
+    // `onEnd` decides whether the command completes its work.
+    if completesUnwritten { finish() } else { whenWritten = nil }
   }
 
   private enum Refusal: Error {
