@@ -11,13 +11,4 @@ public enum HTTPProxy: Sendable, Hashable {
   /// A connection through this proxy: `http://`, `https://`, `socks5://` or `socks5h://`, with a user and a password if
   /// it requires them. `no_proxy` is ignored.
   case url(URL)
-
-  /// The value of `CURLOPT_PROXY` for a request to `url`; empty for a direct connection.
-  func address(for url: URL, in environment: ProxyVariables) -> String {
-    switch self {
-    case .environment: environment.address(for: url)
-    case .none: ""
-    case .url(let url): url.absoluteString
-    }
-  }
 }

@@ -111,11 +111,11 @@ import Testing
   }
 
   @Test func `the decoder puts pixels into shared memory`() throws {
-    let memory = try #require(SharedMemory(count: 1 << 20))
     var program = Subprocess(FeedBinary.path(of: "image-decoder"))
     program.standardInput = .pipe
-    program.sharedMemory = memory
+    program.sharedBytes = 1 << 20
     let process = try program.start(on: loop)
+    let memory = try #require(process.sharedMemory)
     var reply: [UInt8] = []
     let reading = process.output.sink { _ in
     } receiveValue: {

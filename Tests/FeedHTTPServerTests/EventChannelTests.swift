@@ -50,10 +50,10 @@ import Testing
     logs[0].reset()
     bench.settle()
     for client in clients {
-      #expect(events(client) == "id: 101\ndata: a\n\nid: e-2\ndata: b\n\nid: er-3\nevent: reset\ndata: now\n\n")
+      #expect(events(client) == "id: 101\ndata: a\n\nid: e-2\ndata: b\n\nid: er1-3\nevent: reset\ndata: now\n\n")
     }
     // Neither log knows an earlier id.
-    for log in 0..<2 { #expect(events(bench.send(Self.get(log, after: "101"))).hasPrefix("id: er-3\nevent: reset")) }
+    for log in 0..<2 { #expect(events(bench.send(Self.get(log, after: "101"))).hasPrefix("id: er1-3\nevent: reset")) }
     bench.end()
   }
 

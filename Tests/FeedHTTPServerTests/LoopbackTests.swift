@@ -38,8 +38,9 @@ import Testing
     struct Broken: Error {}
     let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
     server.onError = { _ in }
+    let rest = PassthroughSubject<Chunk, Broken>()
     let serving = server.serve { _ in
-      .init(body: Just(Chunk("half")).setFailureType(to: Broken.self).append(Fail(error: Broken())))
+      .init(body: Just(Chunk("half")).setFailureType(to: Broken.self).append(rest))
     }
     var error: SystemError?
     let client = Connection.connect(to: try #require(server.address), on: loop)
@@ -51,7 +52,8 @@ import Testing
       .sink {
         if case .failure(let reason) = $0 { error = reason }
         server.close()
-      } receiveValue: { _ in
+      } receiveValue: {
+        if $0.text.hasSuffix("half") { rest.send(completion: .failure(Broken())) }
       }
     loop.run()
     #expect(error?.name == "ECONNRESET")

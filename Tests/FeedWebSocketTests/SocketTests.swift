@@ -432,6 +432,8 @@ import Testing
       let talk = try Talk(time, isServer: true)
       let socket = try #require(talk.socket)
       talk.stopReading()
+      // The long frame takes a few seconds.
+      (time.network.link.latency, time.network.link.buffer) = (.milliseconds(5), 32 * 1024)
       let pings = Array(repeating: talk.frame(0x89, [UInt8](repeating: 0, count: 125)), count: 8_000).flatMap { $0 }
       var written = false
       talk.connection?.channel.write([Chunk(pings)]) { _ in written = true }

@@ -138,7 +138,7 @@ struct FleetSubscriptions {
     guard beginning.contains(UInt8(ascii: "<")) else { return file }
     do throws(SubscriptionFileError) {
       let list = try SubscriptionFile(path: path).read() ?? OPML(title: "")
-      if list.isCutOff { SubscriptionsImport.reportCutOff(path) }
+      if list.isCutOff { ImportedList.reportCutOff(path) }
       tally.unusable = list.unusableFeeds
       let addresses = list.subscriptions.map(\.address)
       return addresses.publisher.setFailureType(to: (any Error).self).eraseToAnyPublisher()

@@ -6,6 +6,10 @@ import PlainText
 
 /// A list of feeds from another program, or written by hand.
 enum ImportedList {
+  static func reportCutOff(_ name: String) {
+    StandardError.shared.write("\(name.printable) is cut off; feeds may be missing\n")
+  }
+
   /// The list, and the number of its entries without an http or https URL.
   static func read(_ place: String) throws -> (list: OPML, unusable: Int) {
     if place == "-" || isStream(place) {

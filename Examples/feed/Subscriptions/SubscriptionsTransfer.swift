@@ -35,18 +35,12 @@ struct SubscriptionsImport: ParsableCommand {
     var text = "Added \(added) of \(counted(total, "feed"))"
     if added < total { text += "; the others were already in the list" }
     try StandardOutput.write(text + "\n")
-    if other.isCutOff { Self.reportCutOff(place == "-" ? "Standard input" : place) }
+    if other.isCutOff { ImportedList.reportCutOff(place == "-" ? "Standard input" : place) }
     if unusable > 0 {
       StandardError.shared.write(
         "\(unusable) \(unusable == 1 ? "entry has" : "entries have") no http or https URL and "
           + "\(unusable == 1 ? "was" : "were") skipped\n")
     }
-  }
-}
-
-extension SubscriptionsImport {
-  static func reportCutOff(_ name: String) {
-    StandardError.shared.write("\(name.printable) is cut off; feeds may be missing\n")
   }
 }
 
@@ -76,7 +70,7 @@ struct SubscriptionsExport: ParsableCommand {
     let file = try options.file()
     let all = try file.read() ?? OPML(title: "Subscriptions")
     let list = all.withoutSecrets
-    if all.isCutOff { SubscriptionsImport.reportCutOff(file.path) }
+    if all.isCutOff { ImportedList.reportCutOff(file.path) }
     if list != all {
       StandardError.shared.write(
         "The export leaves out the list's header fields and credentials, but not passwords in URLs\n")

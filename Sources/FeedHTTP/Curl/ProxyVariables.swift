@@ -37,3 +37,14 @@ struct ProxyVariables {
     }
   }
 }
+
+extension HTTPProxy {
+  /// The value of `CURLOPT_PROXY` for a request to `url`; empty for a direct connection.
+  func address(for url: URL, in environment: ProxyVariables) -> String {
+    switch self {
+    case .environment: environment.address(for: url)
+    case .none: ""
+    case .url(let url): url.absoluteString
+    }
+  }
+}

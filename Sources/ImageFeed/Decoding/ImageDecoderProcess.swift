@@ -35,9 +35,6 @@ final class ImageDecoderProcess {
   }
 
   private let process: RunningSubprocess
-  /// The memory into which the process decodes images of up to four megapixels, so that their pixels needn't be copied
-  /// through the pipe; `nil` if the system has none.
-  private let memory = SharedMemory(count: 16 << 20)
   private let scheduler: any LoopScheduler
   private let options: ImageDecoder.Options
   private let notify: (ImageDecoderProcess, Event, ImageDecodingJob?, Result<DecodedImage, ImageDecodingError>?) -> Void
@@ -65,7 +62,8 @@ final class ImageDecoderProcess {
     subprocess.standardInput = .pipe
     subprocess.standardErrors = .null
     subprocess.endsDescendants = true
-    subprocess.sharedMemory = memory
+    // Images of up to four megapixels are decoded into it, so that their pixels needn't be copied through the pipe.
+    subprocess.sharedBytes = 16 << 20
     process = try subprocess.start(on: scheduler)
     self.scheduler = scheduler
     self.options = options
@@ -133,7 +131,7 @@ final class ImageDecoderProcess {
 
   private func takePixels(_ size: DecodedImage.Size) -> Chunk? {
     let count = size.width * size.height * 4
-    guard let memory, count <= memory.count else { return nil }
+    guard let memory = process.sharedMemory, count <= memory.count else { return nil }
     return memory.prefix(count)
   }
 

@@ -63,7 +63,10 @@ import Testing
     let modules = Set(house.folders.flatMap { house.imports(in: $0) }.map(\.module))
     #expect(
       modules.isSubset(
-        of: ["COpenSSL", "FeedFormats", "FeedHTTP", "FeedStream", "Foundation", "ImageFeed", "Synchronization"]))
+        of: [
+          "COpenSSL", "FeedFormats", "FeedHTTP", "FeedStream", "Foundation", "ImageFeed", "PlainText",
+          "Synchronization",
+        ]))
   }
 
   @Test(arguments: ["Core", "Engine", "Schedulers", "Subjects", "Publishers", "Subscribers", "Operators"])

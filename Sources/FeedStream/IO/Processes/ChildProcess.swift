@@ -5,6 +5,7 @@ package protocol ChildProcess: AnyObject {
   var input: (any ByteChannel)? { get }
   var output: (any ByteChannel)? { get }
   var errors: (any ByteChannel)? { get }
+  var sharedMemory: SharedMemory? { get }
   /// Called once, later, when the program has ended. The process is reaped even if this isn't set.
   var onExit: ((ExitStatus) -> Void)? { get set }
 
@@ -19,6 +20,8 @@ package protocol ChildProcess: AnyObject {
 }
 
 extension ChildProcess {
+  package var sharedMemory: SharedMemory? { nil }
+
   /// False by default, because the program may not be able to start others.
   package func signalDescendants(_ signal: Int32) -> Bool { false }
 }

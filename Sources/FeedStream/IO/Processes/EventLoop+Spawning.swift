@@ -7,6 +7,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
   package private(set) var input: (any ByteChannel)?
   package private(set) var output: (any ByteChannel)?
   package private(set) var errors: (any ByteChannel)?
+  package let sharedMemory: SharedMemory?
   package var onExit: ((ExitStatus) -> Void)?
   /// True if the program and its child processes form a process group.
   private let group: Bool
@@ -31,7 +32,8 @@ final class LoopProcess: LoopHandle, ChildProcess {
       case .null: none
       }
     }
-    if let memory = subprocess.sharedMemory { descriptors.append(memory.descriptor) }
+    sharedMemory = SharedMemory(count: subprocess.sharedBytes)
+    if let sharedMemory { descriptors.append(sharedMemory.descriptor) }
     group = subprocess.endsDescendants
     System.closeOnSpawn()
     System.unblockExits()

@@ -43,6 +43,10 @@ public final class RunningSubprocess: Cancellable {
   /// - Precondition: ``Subprocess/standardErrors`` is a pipe.
   public var errors: Publishers.ConnectionBytes { stream(2, "errors", "standardErrors").bytes }
 
+  /// Memory of ``Subprocess/sharedBytes`` that the program has as its descriptor 3; `nil` if there is none, because the
+  /// system refuses or the program isn't a process of its own.
+  package var sharedMemory: SharedMemory? { life.process.sharedMemory }
+
   private func stream(_ index: Int, _ name: StaticString, _ property: StaticString) -> Connection {
     guard let stream = streams[index] else {
       preconditionFailure("RunningSubprocess.\(name): the stream is not a pipe; set Subprocess.\(property) to .pipe")

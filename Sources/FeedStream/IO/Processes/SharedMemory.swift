@@ -1,7 +1,7 @@
 internal import CLibUV
 import CLibrary
 
-/// Memory that a program shares with this process, as its descriptor 3: see ``Subprocess/sharedMemory``.
+/// Memory that a program shares with this process; see ``RunningSubprocess/sharedMemory``.
 ///
 /// Sharing takes less time than a pipe for results of megabytes. The program may write at any time, so read the memory
 /// only once.
@@ -9,9 +9,10 @@ package final class SharedMemory: Sendable {
   let descriptor: Int32
   nonisolated(unsafe) private let memory: UnsafeMutableRawBufferPointer
 
-  /// - Returns: `nil` if the system refuses, or isn't Linux.
-  package init?(count: Int) {
+  /// - Returns: `nil` for no bytes, or if the system refuses or isn't Linux.
+  init?(count: Int) {
     #if os(Linux)
+      guard count > 0 else { return nil }
       descriptor = clibuv_open_memory(off_t(count))
       guard descriptor >= 0 else { return nil }
       guard let address = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), address != MAP_FAILED
@@ -36,9 +37,4 @@ package final class SharedMemory: Sendable {
   ///
   /// - Precondition: `count` is at most ``count``.
   package func prefix(_ count: Int) -> Chunk { Chunk(copying: UnsafeRawBufferPointer(rebasing: memory[..<count])) }
-}
-
-extension SharedMemory: Hashable {
-  package static func == (one: SharedMemory, other: SharedMemory) -> Bool { one === other }
-  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

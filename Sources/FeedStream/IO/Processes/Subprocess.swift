@@ -57,8 +57,8 @@ public struct Subprocess: Hashable, Sendable {
   /// that it has started are also ended: `SIGTERM`, and `SIGKILL` after ``grace``; the loop keeps running until then.
   /// Ctrl-C in the terminal does not reach the program.
   public var endsDescendants = false
-  /// Memory that the program shares with this process, as its descriptor 3.
-  package var sharedMemory: SharedMemory?
+  /// The number of bytes that the program shares with this process; see ``RunningSubprocess/sharedMemory``.
+  package var sharedBytes = 0
   /// True to let the program's descendants continue if it exits on its own; works only with ``endsDescendants``.
   public var leavesDescendants = false
 
