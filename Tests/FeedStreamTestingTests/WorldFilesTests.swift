@@ -201,7 +201,7 @@ import Testing
     #expect(changes == [.entry("b"), .content("b"), .unknown])
   }
 
-  @Test func `unknown follows so many announcements at the same time that others may be lost`() {
+  @Test func `unknown follows 1,024 announcements at the same time, because the system may have dropped others`() {
     for (count, isUnknown) in [(511, false), (512, true)] {
       // Each file is announced twice.
       let changes = changes { time in for index in 0..<count { time.files["d/\(index)"] = "" } }
@@ -267,7 +267,7 @@ import Testing
       time.run()
       all.cancel()
       #expect(paths == ["d/a"])
-      guard case .finished? = completion else { return Issue.record("\(String(describing: completion))") }
+      #expect(completion == .finished)
     }
   }
 }
