@@ -100,7 +100,7 @@ extension Publisher where Output == Connection, Failure == Never {
   ///   - handshakes: the maximum number of concurrent handshakes; 64 by default. A stalled handshake counts until
   ///     `limit` has passed. While there are that many, and more than a quarter of them (and more than two) are with
   ///     one address, or with one IPv6 network with a 64-bit prefix, the oldest of these fails with
-  ///     ``TLSError/tooManyHandshakes``. Loopback addresses and Unix sockets are exempt. If all connections come from
+  ///     ``TLSError/tooManyHandshakes`` if it has run for 100 ms. Loopback addresses and Unix sockets are exempt. If all connections come from
   ///     one other host, such as a load balancer that passes TLS through, choose a larger maximum.
   ///   - limit: the time limit for a handshake; ten seconds by default.
   ///   - scheduler: the connections' scheduler.
@@ -135,6 +135,10 @@ private final class Handshakes {
   private var count = 0
   /// The handshakes of each client that isn't local, the oldest first.
   private var clients: [String: [Handshake]] = [:]
+  private var timer: (any Cancellable)?
+  /// The time that each handshake gets, so that a burst of connections from one address, such as a load balancer's,
+  /// isn't refused.
+  private static let leastTime = StreamInstant.Stride.milliseconds(100)
 
   init(most: Int) { (self.most, share) = (most, max(2, most / 4)) }
 
@@ -142,11 +146,12 @@ private final class Handshakes {
     count += 1
     if let client = handshake.client { clients[client, default: []].append(handshake) }
     // On a later turn, so that a long backlog doesn't keep the loop from other work.
-    if count >= most { scheduler.schedule { [weak self] in self?.makeRoom() } }
+    if count >= most { scheduler.schedule { [weak self] in self?.makeRoom(on: scheduler) } }
   }
 
   func remove(_ handshake: Handshake) {
     count -= 1
+    timer.take()?.cancel()
     guard let client = handshake.client else { return }
     clients[client]?.removeAll { $0 === handshake }
     if clients[client]?.isEmpty == true { clients[client] = nil }
@@ -154,11 +159,17 @@ private final class Handshakes {
 
   /// If there are as many handshakes as possible, ends one of the client with the most, so that it can't occupy the
   /// listener.
-  private func makeRoom() {
+  private func makeRoom(on scheduler: any LoopScheduler) {
     guard count >= most, let largest = clients.values.max(by: { $0.count < $1.count }), largest.count > share else {
       return
     }
-    largest[0].settle(.tooManyHandshakes)
+    let left = scheduler.now.distance(to: largest[0].began.advanced(by: Self.leastTime))
+    guard left > .zero else { return largest[0].settle(.tooManyHandshakes) }
+    timer?.cancel()
+    timer = scheduler.once(after: left) { [weak self] in
+      self?.timer = nil
+      self?.makeRoom(on: scheduler)
+    }
   }
 }
 
@@ -170,6 +181,7 @@ private final class Handshake {
   private let others: Handshakes?
   /// The client, if its handshakes are limited.
   let client: String?
+  let began: StreamInstant
   private var deadline: (any Cancellable)?
   private var done: ((Result<Connection, TLSError>) -> Void)?
 
@@ -177,6 +189,7 @@ private final class Handshake {
     self.channel = channel
     self.limit = limit
     self.others = others
+    began = channel.scheduler.now
     client = others == nil || channel.peer.isLocal ? nil : channel.peer.client
   }
 

@@ -84,6 +84,24 @@ import Testing
     }
   }
 
+  @Test func `a burst of quick handshakes from one address isn't refused`() throws {
+    try withVirtualTime { time in
+      time.network.link.latency = .milliseconds(10)
+      var (reports, count): ([TLSError], Int) = ([], 0)
+      let listener = try Listener(at: Pair.place, on: time)
+      let serving = connections(of: listener, from: Array(repeating: "192.0.2.1", count: 30))
+        .secured(by: try papers.server(), handshakes: 8, on: time) { error, _ in reports.append(error) }
+        .sink { _ in count += 1 }
+      let client = try papers.client()
+      let quick = (0..<30).map { _ in connect(client, on: time) }
+      time.advance(by: .seconds(2))
+      #expect(count == 30 && reports == [])
+      for one in quick { one.values = [] }
+      serving.cancel()
+      listener.close()
+    }
+  }
+
   @Test func `while a listener has room, one client's handshakes may take all of their time`() throws {
     try withVirtualTime { time in
       var reports: [TLSError] = []

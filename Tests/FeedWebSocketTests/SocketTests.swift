@@ -432,8 +432,6 @@ import Testing
       let talk = try Talk(time, isServer: true)
       let socket = try #require(talk.socket)
       talk.stopReading()
-      // The long frame takes a few seconds.
-      (time.network.link.latency, time.network.link.buffer) = (.milliseconds(5), 32 * 1024)
       let pings = Array(repeating: talk.frame(0x89, [UInt8](repeating: 0, count: 125)), count: 8_000).flatMap { $0 }
       var written = false
       talk.connection?.channel.write([Chunk(pings)]) { _ in written = true }
@@ -450,6 +448,7 @@ import Testing
 
   @Test func `pongs that wait for the end of a long frame stay within their limit`() throws {
     try withVirtualTime { time in
+      time.network.link.bytesPerSecond = 2 << 20
       let talk = try Talk(time, isServer: true) { socket in
         Just(WebSocketMessage.binary(Chunk([UInt8](repeating: 1, count: 4 << 20)))).write(to: socket)
           .eraseToAnyPublisher()

@@ -7,9 +7,9 @@ import PlainText
 /// Saves the images of loaded feeds, for offline use.
 final class ImageSaver {
   /// The number of images that are loaded at the same time.
-  private static let width = 8
+  fileprivate static let width = 8
   /// The pauses after repeated failures of an image; after the first, it is tried again at the next update.
-  private static let pauses = RetryPolicy.exponential(from: .seconds(60), cap: .seconds(86_400))
+  private static let pauses = RetryPolicy.exponential(from: .seconds(3_600), cap: .seconds(86_400))
 
   private struct Wish: Hashable {
     let feed: URL
@@ -51,7 +51,7 @@ final class ImageSaver {
     let console = session.console
     var (saved, failed, left) = (0, 0, 0)
     unsaved = 0
-    client.tryAllHosts()
+    client.failures = [:]
     running = wishes.publisher
       .flatMap(maxPublishers: .max(Self.width)) { [self] wish -> AnyPublisher<Result<Int, ImageError>?, Never> in
         guard budget.allows(wish.feed) else {
@@ -107,32 +107,39 @@ final class ImageSaver {
   }
 }
 
-/// A client that doesn't request a host again after it couldn't be reached.
+/// A client that stops requesting a host after several failures without a response.
 private final class ReachableHostsClient: HTTPClient {
   private let client: any HTTPClient
-  /// The errors of unreachable hosts.
-  private var errors: [String: HTTPError] = [:]
+  /// The number of failures of each host since its last response, and the last error.
+  var failures: [String: (count: Int, error: HTTPError)] = [:]
+  /// The number of failures after which a host counts as unreachable: as many as there are requests at the same time.
+  private static let most = ImageSaver.width
 
   init(_ client: any HTTPClient) { self.client = client }
 
-  /// Allows requests to all hosts again.
-  func tryAllHosts() { errors = [:] }
-
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    if let error = errors[request.url.hostAndPort] { return Fail(error: error).eraseToAnyPublisher() }
+    let host = request.url.hostAndPort
+    if let failure = failures[host], failure.count >= Self.most {
+      return Fail(error: failure.error).eraseToAnyPublisher()
+    }
     return client.get(request)
-      .handleEvents(receiveCompletion: { [self] completion in
-        if case .failure(let error) = completion, error.isUnreachable { errors[error.host] = error }
-      })
+      .handleEvents(
+        receiveOutput: { [self] _ in failures[host] = nil },
+        receiveCompletion: { [self] completion in
+          guard case .failure(let error) = completion, error.hasNoResponse else { return }
+          failures[host] = ((failures[host]?.count ?? 0) + 1, error)
+        }
+      )
       .eraseToAnyPublisher()
   }
 }
 
 extension HTTPError {
-  /// True if no connection to the host could be made, so that other requests to it would probably fail, too.
-  fileprivate var isUnreachable: Bool {
+  /// True if the host couldn't be reached or didn't respond, so that other requests to it would probably fail, too.
+  fileprivate var hasNoResponse: Bool {
     switch kind {
-    case .nameResolution, .connect, .tls, .timedOut(.nameResolution), .timedOut(.connect), .timedOut(.tls): true
+    case .nameResolution, .connect, .tls: true
+    case .timedOut(let phase): phase != .receive
     default: false
     }
   }

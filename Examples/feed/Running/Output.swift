@@ -148,7 +148,7 @@ final class Output {
     hasEnded = true
     waiting = []
     pipe?.stopWaiting()
-    if !completesUnwritten { onEnd(end) }
+    onEnd(end)
     // `onEnd` decides whether the command completes its work.
     if completesUnwritten { finish() } else { whenWritten = nil }
   }

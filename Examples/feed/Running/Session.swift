@@ -163,11 +163,13 @@ extension Session {
   }
 
   private func outputEnded(_ end: Output.End) {
+    // After a signal, a command completes its running work, whatever happens to its output.
+    let isStopping = status != 0
     switch end {
-    case .closed: stop(128 + SIGPIPE)
+    case .closed: if !isStopping { stop(128 + SIGPIPE) }
     case .failed(let code):
       let reason = String(cString: strerror(code))
-      stop(ExitCode.failure.rawValue)
+      if isStopping { status = ExitCode.failure.rawValue } else { stop(ExitCode.failure.rawValue) }
       console.fail("cannot write to standard output: \(reason)")
     }
   }

@@ -13,7 +13,7 @@ final class RedisLogin: Cancellable {
   private var link: RedisLink?
   private var lookup: SentinelLookup?
   /// The time when the TLS handshake began.
-  private var handshakeBegan: StreamInstant?
+  private var isShakingHands = false
   private var isClusterNode = false
   private var deadline: (any Cancellable)?
 
@@ -65,8 +65,8 @@ final class RedisLogin: Cancellable {
     guard link == nil, lookup == nil, case .internet(let host, _) = address.place else {
       return finish(.failure(.timedOut(address, after: options.patience)))
     }
-    if let handshakeBegan {
-      return finish(.failure(.notSecure(address, .timedOut(handshakeBegan.distance(to: scheduler.now)))))
+    if isShakingHands {
+      return finish(.failure(.notSecure(address, .timedOut(StreamInstant.Stride(options.patience)))))
     }
     finish(.failure(.unreachable(address, SystemError("connect to", host, code: ETIMEDOUT))))
   }
@@ -85,7 +85,7 @@ final class RedisLogin: Cancellable {
       do throws(TLSError) {
         let client = if let given = options.tls { given } else { try RedisClient.systemTLS.get() }
         return plain.flatMap { [weak self, scheduler] connection -> AnyPublisher<Connection, TLSError> in
-          self?.handshakeBegan = scheduler.now
+          self?.isShakingHands = true
           return connection.secured(by: client, host: host, within: limit, on: scheduler)
         }
         .eraseToAnyPublisher()
