@@ -6,7 +6,7 @@
 // and height (0: any), and the requested form (image_form); then the image. A reply is 36 bytes, "IMG1" and eight
 // numbers: the status (image_status), width, height, width and height of the source, the form, the length of the
 // body, and the most frequent color; then the body: the image, or the reason as text. If the parent shares memory with
-// this process (memory.c), pixels that fit have the form 3 and are at the beginning of that memory, and there is no body.
+// this process (memory.c), pixels that fit have the form 3 and are at the beginning of that memory; there is no body.
 #include "image.h"
 
 #include <errno.h>

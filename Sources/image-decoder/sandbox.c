@@ -76,8 +76,8 @@ bool sandbox_enter(void) {
   signal(SIGPIPE, SIG_IGN);
   // End this process with its parent, even in the middle of an image.
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-  return limit(RLIMIT_AS, memory + image_shared_length()) && limit(RLIMIT_CPU, processor) && limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, 2)
-      && limit(RLIMIT_NPROC, 0) && prctl(PR_SET_DUMPABLE, 0) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+  return limit(RLIMIT_AS, memory + image_shared_length()) && limit(RLIMIT_CPU, processor) && limit(RLIMIT_CORE, 0)
+      && limit(RLIMIT_NOFILE, 2) && limit(RLIMIT_NPROC, 0) && prctl(PR_SET_DUMPABLE, 0) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
       && filter_calls();
 }
 

@@ -3,8 +3,8 @@ extension FeedItem {
   ///
   /// Feeds often list the same image in several places and sizes. The contents of one `media:group` represent one
   /// image, and so do URLs that differ only in the size that they request. Each image has the URL of its widest
-  /// candidate, except the chosen one, whose URL is replaced only if it is a smaller thumbnail's. Thumbnails, and images as
-  /// small as an icon, are left out if there are other images. Each image has the first alternative text of its
+  /// candidate, except the chosen one, whose URL is replaced only if it is a smaller thumbnail's. Thumbnails, and images
+  /// as small as an icon, are left out if there are other images. Each image has the first alternative text of its
   /// candidates.
   public var distinctImages: [FeedImageCandidate] {
     guard let chosen = image else { return [] }
@@ -44,10 +44,9 @@ extension FeedImageCandidate {
   /// True if this candidate for an image is better than the one found so far.
   fileprivate func replaces(_ other: FeedImageCandidate, isFixed: Bool) -> Bool {
     guard isOfItsOwn, !isFixed else { return false }
-    guard other.isThumbnail else { return width ?? 0 > other.width ?? 0 }
-    if let width, let known = other.width { return width > known }
-    // Some thumbnails are the original image, of which the text has a smaller version.
-    return !ImageName.requestsSize(address) || ImageName.requestsSize(other.address)
+    if !other.isThumbnail { return width ?? 0 > other.width ?? .max }
+    // An image of unknown size is the original; some thumbnails are.
+    return width ?? ImageName.width(address) ?? .max > other.width ?? ImageName.width(other.address) ?? (.max - 1)
   }
 
   /// False for candidates that only accompany an image.
@@ -80,11 +79,23 @@ struct ImageName {
     text = Self.path(Self.withoutScheme(whole[..<mark])) + Self.query(whole[mark...].dropFirst())
   }
 
-  /// True if the URL requests a size of the image.
-  static func requestsSize(_ address: String) -> Bool {
-    let whole = address.utf8.prefix { $0 != UInt8(ascii: "#") }
-    return Self(address).text.utf8.count < withoutScheme(whole).count
+  /// The width that the URL requests, as in `photo-1024x768.jpg`, `s72-c/photo.jpg` or `photo?w=300`; `nil` if unknown.
+  static func width(_ address: String) -> Int? {
+    let words = address.utf8.split { !$0.isLetter && !$0.isDigit }
+    for (index, word) in words.enumerated().reversed() {
+      let digits = word.prefix(while: \.isDigit)
+      if (2...4).contains(digits.count), word.dropFirst(digits.count).first == UInt8(ascii: "x") {
+        return number(digits)
+      }
+      if (3...5).contains(word.count), isGoogleSize(word) { return number(word.dropFirst()) }
+      if word.elementsEqual("w".utf8) || word.elementsEqual("width".utf8), index + 1 < words.count {
+        return number(words[index + 1])
+      }
+    }
+    return nil
   }
+
+  private static func number(_ digits: Bytes) -> Int? { Int(Substring(digits)) }
 
   private static func withoutScheme(_ path: Bytes) -> Bytes {
     guard let colon = path.firstIndex(of: UInt8(ascii: ":")) else { return path }

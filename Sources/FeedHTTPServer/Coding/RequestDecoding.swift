@@ -55,7 +55,8 @@ extension ServerRequest {
   ///     routes.limitBody(.put, "/files/:name", to: 1 << 30)
   ///
   /// **Demand:** reads the body once a value is requested, a chunk at a time, as fast as the disk accepts the chunks.
-  /// Delivers `()` when the file is complete. **Failure:** the body's, or the disk's; no file is left.
+  /// Delivers `()` when the file is complete. **Failure:** the body's, or the disk's; no file is left,
+  /// unless only its folder could not be synced.
   /// **Cancellation:** leaves no file, unless the file was already complete.
   public func save(to path: String) -> AnyPublisher<Void, any Error> {
     let written = body.write(to: File(path), .atomically, on: scheduler).mapError { $0.cause }

@@ -7,7 +7,7 @@ internal import CLibUV
 ///     thread.shutdown()
 ///
 /// Releasing the object shuts the thread down, too. The release waits until the thread has ended, except on the thread
-/// of another such object, for whose end this thread might wait.
+/// of another `EventLoopThread`, because two threads that release each other would wait forever.
 public final class EventLoopThread: Sendable {
   /// The thread's loop. Run code on it with ``EventLoop/execute(_:file:line:)`` or through an actor that lives on it.
   public let loop: EventLoop

@@ -11,8 +11,8 @@ import PlainText
 /// If an image makes its process crash, or take too much time or memory, only that image fails, and a new process
 /// replaces the old one. The processes (`image-decoder`, from this package) are started when there is work, decode one
 /// image after another, and end when they are idle or the decoder is released. They can't access files or the network,
-/// and may use 320 MiB of memory (seccomp and rlimits). They are not trusted: a reply that does not match its request
-/// terminates the process.
+/// and may use 320 MiB of memory besides the 16 MiB that they share with their parent (seccomp and rlimits). They are not
+/// trusted: a reply that does not match its request terminates the process.
 ///
 /// JPEG and PNG images, and the first frames of GIF, WebP and AVIF images, are decoded and turned upright. Use the
 /// decoder only on its scheduler's thread, like a stream.

@@ -117,8 +117,8 @@ extension FeedDocument {
     throw .cutOff(images)
   }
 
-  /// The id of each item, from its guid, or else its link, or else the URL of its chosen image. Items that repeat an id are
-  /// numbered, except in Essential Feed JSON, which keeps them.
+  /// The id of each item, from its guid, or else its link, or else the URL of its chosen image. Items that repeat an id
+  /// are numbered, except in Essential Feed JSON, which keeps them.
   ///
   /// - Parameter feed: the URL under which the feed is saved, which stays the same whatever it redirects to.
   public func imageIDs(in feed: URL) -> [FeedImage.ID] {

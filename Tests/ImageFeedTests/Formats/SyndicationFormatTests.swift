@@ -149,13 +149,16 @@ import Testing
       <description>&lt;img src="https://e.com/sea-300x200.jpg" width="300"&gt;</description></item>
       <item><guid>2</guid><itunes:image href="https://e.com/cover.jpg"/>
       <description>&lt;img src="https://e.com/cover-300x300.jpg"&gt;</description></item>
+      <item><guid>4</guid><itunes:image href="https://e.com/b-1400x1400.jpg"/>
+      <description>&lt;img src="https://e.com/b-300x300.jpg"&gt;&lt;img src="https://e.com/b.jpg?w=200"&gt;</description></item>
       <item><guid>3</guid><media:thumbnail url="https://e.com/a-150x150.jpg" width="150"/>
       <description>&lt;img src="https://e.com/a-1024x768.jpg"&gt;\
       &lt;img src="https://e.com/a-32x32.jpg" width="32" height="32"&gt;</description></item></channel></rss>
       """)
     #expect(
       images.map(\.url.absoluteString) == [
-        "https://e.com/sea.jpg", "https://e.com/cover.jpg", "https://e.com/a-1024x768.jpg",
+        "https://e.com/sea.jpg", "https://e.com/cover.jpg", "https://e.com/b-1400x1400.jpg",
+        "https://e.com/a-1024x768.jpg",
       ])
   }
 

@@ -118,6 +118,8 @@ final class ProcessLife {
     let left = scheduler.now.distance(to: deadline)
     guard left > .zero else {
       _ = process.signalDescendants(Signals.kill)
+      // Reaps those that are this process's children.
+      _ = scheduler.once(after: pause) { _ = process.signalDescendants(0) }
       return then()
     }
     _ = scheduler.once(after: min(pause, left)) {
