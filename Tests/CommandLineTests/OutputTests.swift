@@ -123,7 +123,7 @@ import Testing
     try pipe.fileHandleForReading.close()
     loop.run()
     #expect(written == [1, 2])
-    #expect(ends == (isEnding ? [] : [.closed]))
+    #expect(ends == [.closed])
     output = nil
     loop.close()
   }

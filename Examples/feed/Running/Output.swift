@@ -38,7 +38,7 @@ final class Output {
   private lazy var worker = SerialWorker(on: loop)
   private lazy var pipe = PipeWatch(on: loop, of: descriptor)
 
-  /// - Parameter onEnd: called once, when writing becomes impossible, unless ``stopWaiting(after:)`` was called before.
+  /// - Parameter onEnd: called once, when writing becomes impossible.
   init(on loop: EventLoop, descriptor: Int32 = STDOUT_FILENO, onEnd: @escaping (End) -> Void) {
     self.loop = loop
     self.descriptor = descriptor

@@ -4,7 +4,7 @@ import Foundation
 /// A second open file description for a pipe that other processes share, so that this program's writes don't block, but
 /// those of the other processes still do.
 final class PipeWatch: Cancellable {
-  /// The descriptor, which stays open until the process ends.
+  /// The descriptor, which this object owns.
   let descriptor: Int32
   private let handle: PollHandle
   private var readerGone: (() -> Void)?
@@ -22,6 +22,11 @@ final class PipeWatch: Cancellable {
     descriptor = own
     self.handle = handle
     handle.keepsLoopAlive = false
+  }
+
+  deinit {
+    handle.close()
+    close(descriptor)
   }
 
   /// Calls `gone` when the reader is gone. This watch doesn't keep the loop alive.
