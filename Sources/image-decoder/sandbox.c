@@ -69,8 +69,9 @@ bool sandbox_enter(void) {
   if (syscall(SYS_close_range, STDERR_FILENO, ~0u, 0) != 0) {
     for (long descriptor = STDERR_FILENO; descriptor < most && descriptor < 65536; descriptor++) (void)close((int)descriptor);
   }
-  // Replies are large, and a larger pipe needs fewer switches between the processes. If the system refuses, the size
+  // Images are large, and larger pipes need fewer switches between the processes. If the system refuses, the size
   // doesn't change.
+  (void)fcntl(STDIN_FILENO, F_SETPIPE_SZ, 1 << 20);
   (void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, 1 << 20);
   // If the parent is gone, make the write fail instead of raising a signal, so that the process ends normally.
   signal(SIGPIPE, SIG_IGN);
