@@ -87,7 +87,9 @@ struct ImageName {
       if (2...4).contains(digits.count), word.dropFirst(digits.count).first == UInt8(ascii: "x") {
         return number(digits)
       }
-      if (3...5).contains(word.count), isGoogleSize(word) { return number(word.dropFirst()) }
+      if (3...5).contains(word.count), word.first != UInt8(ascii: "h"), isGoogleSize(word) {
+        return number(word.dropFirst())
+      }
       if word.elementsEqual("w".utf8) || word.elementsEqual("width".utf8), index + 1 < words.count {
         return number(words[index + 1])
       }

@@ -7,6 +7,7 @@ import CLibrary
 /// only once.
 package final class SharedMemory: Sendable {
   let descriptor: Int32
+  // nonisolated(unsafe): the pointer never changes, and the bytes are only copied; another process may write them anyway.
   nonisolated(unsafe) private let memory: UnsafeMutableRawBufferPointer
 
   /// - Returns: `nil` for no bytes, or if the system refuses or isn't Linux.
