@@ -198,7 +198,7 @@ import Testing
     #expect(try OPML(parsing: Array(list.document.utf8)).subscriptions == [wanted])
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a list of many folders is added in linear time`() {
+  @Test(.timeLimit(.minutes(5))) func `a list of many folders is added in linear time`() {
     let folders = (0..<20_000).map {
       OPML.Outline(text: "\($0)", outlines: [.init(address: "https://e.example/\($0)")])
     }
