@@ -170,6 +170,29 @@ import Testing
     }
   }
 
+  @Test func `images are saved even if the save before them completed immediately`() async throws {
+    try await withFolder { folder in
+      _ = await #expect(processExitsWith: .success) { [cache = folder.appending(path: "feeds.db").path as String] in
+        let session = Session(quiet: true)
+        let common = try CommonOptions.parse(["--cache", cache])
+        let saver = ImageSaver(
+          for: common, try ImageBudgetOption.parse([]), client: ImagesCommandTests.BrokenClient(), on: session)
+        var isDone = false
+        saver.save([]) {
+          saver.save([(sampleURL, FeedImages(sampleImages))], isTold: false) { isDone = true }
+        }
+        try session.finish()
+        precondition(isDone, "the second save was cancelled")
+      }
+    }
+  }
+
+  private struct BrokenClient: HTTPClient {
+    func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+      Fail(error: HTTPError(.connect, host: "127.0.0.1")).eraseToAnyPublisher()
+    }
+  }
+
   /// Serves a feed that changes with each poll. `image` receives the number of polls, and returns the feed's image.
   private static func changingFeed(_ image: @escaping @Sendable (_ polls: Int) throws -> Data) -> RawOrigin {
     let polls = Atomic(0)

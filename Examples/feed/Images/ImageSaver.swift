@@ -52,7 +52,9 @@ final class ImageSaver {
     var (saved, failed, left) = (0, 0, 0)
     unsaved = 0
     client.failures = [:]
-    running = wishes.publisher
+    // If no image has to be loaded, this save ends here, and `then` may start the next one.
+    var isOver = false
+    let saving = wishes.publisher
       .flatMap(maxPublishers: .max(Self.width)) { [self] wish -> AnyPublisher<Result<Int, ImageError>?, Never> in
         guard budget.allows(wish.feed) else {
           left += 1
@@ -87,6 +89,7 @@ final class ImageSaver {
           let size = ByteCount(limits.perFeed).text
           console.hint("to save more, raise --images-per-feed (\(size)) or --image-cache-size")
         }
+        isOver = true
         then()
       } receiveValue: { result in
         switch result {
@@ -96,6 +99,7 @@ final class ImageSaver {
         }
         console.setStatus("images: \(saved + failed) of \(wishes.count)…")
       }
+    if !isOver { running = saving }
   }
 
   /// Sets the time from which an image that failed is requested again.
