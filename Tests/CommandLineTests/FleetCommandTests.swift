@@ -314,6 +314,15 @@ import Testing
     #expect(run.status == 1 && run.errors.contains("cannot write to standard output: No space left"), "\(run.errors)")
   }
 
+  @Test func `remove ends when its output can't be written, even after a URL that isn't in the list`() async throws {
+    let server = try RedisServer()
+    _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])
+    let run = try await FeedBinary.shell(
+      "exec timeout 10 \"$FEED\" subscriptions remove https://no.example/ \(Self.feed) --store \(server.text) >/dev/full"
+    )
+    #expect(run.status == 1 && run.errors.contains("cannot write to standard output: No space left"), "\(run.errors)")
+  }
+
   @Test func `fleet status --watch writes only JSON to standard output, and errors to standard error`() async throws {
     let server = try RedisServer()
     _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])

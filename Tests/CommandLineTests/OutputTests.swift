@@ -143,4 +143,18 @@ import Testing
     watch?.cancel()
     loop.close()
   }
+
+  @Test func `if the output fails after a signal, the exit status is that of the failure`() async {
+    let ending = await #expect(processExitsWith: .exitCode(1), observing: [\.standardErrorContent]) {
+      _ = dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO)
+      let session = Session(quiet: true)
+      session.stopping = { stopped in session.print([0x20], then: stopped) }
+      // Keeps the loop running until the signal arrives.
+      session.loop.schedule(after: session.loop.now.advanced(by: .seconds(60))) {}
+      _ = kill(getpid(), SIGTERM)
+      try session.finish()
+    }
+    let errors = String(decoding: ending?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(errors.contains("cannot write to standard output: No space left"), "\(errors)")
+  }
 }

@@ -17,6 +17,10 @@ final class Session {
   /// The cache, if the session saves feeds; saves are completed when the session is stopped.
   var cache: FeedCache?
   private var status: Int32 = 0
+  /// True after the first signal.
+  private var isInterrupted = false
+  /// True once a signal, or an output that can't be written, stops the session.
+  private var isStopping = false
   /// The command that runs on items, if there is one. It is terminated when the session is stopped.
   var command: ItemCommand?
   /// Stops the command's own work when the session is stopped, and then calls back. Nothing is cancelled before that.
@@ -153,18 +157,18 @@ final class Session {
 extension Session {
   private func interrupted(by number: Int32) {
     // After a second signal, don't wait for the disk. `exit` would wait for libuv's threads, too.
-    if status > 128 {
+    if isInterrupted {
       command?.kill()
       awaited?.cancel()
       _exit(128 + number)
     }
+    isInterrupted = true
     log.debug("interrupted; finishing saves", metadata: ["signal": "\(number)"])
     stop(128 + number)
   }
 
   private func outputEnded(_ end: Output.End) {
     // After a signal, a command completes its running work, whatever happens to its output.
-    let isStopping = status != 0
     switch end {
     case .closed: if !isStopping { stop(128 + SIGPIPE) }
     case .failed(let code):
@@ -176,9 +180,11 @@ extension Session {
 
   private func stop(_ status: Int32) {
     self.status = status
+    isStopping = true
     if let stopping = stopping.take() {
       output.stopWaiting(after: Self.patience)
-      return stopping { [self] in self.stop(status) }
+      // The output may fail in the meantime, or another signal may arrive.
+      return stopping { [self] in stop(self.status) }
     }
     output.stop()
     endHelpers()
