@@ -133,6 +133,35 @@ import Testing
     return loop
   }
 
+  @Test func `two loop threads may release each other while their loops close`() throws {
+    /// Counts after it has released its thread.
+    final class Owner: Sendable {
+      private let thread: Locked<EventLoopThread?>
+      private let released: Locked<Int>
+      init(_ thread: EventLoopThread, _ released: Locked<Int>) {
+        self.thread = Locked(thread)
+        self.released = released
+      }
+      deinit {
+        _ = thread.withLock { $0.take() }
+        released.withLock { $0 += 1 }
+      }
+    }
+    let released = Locked(0)
+    /// The loops of two threads, each of which is owned only by the other's loop.
+    func loops() throws -> [EventLoop] {
+      let threads = [try EventLoopThread(), try EventLoopThread()]
+      for (loop, other) in zip(threads.map(\.loop), threads.reversed()) {
+        let owner = Owner(other, released)
+        loop.result(of: { loop.schedule(after: loop.now.advanced(by: .seconds(100))) { _ = owner } })
+      }
+      return threads.map(\.loop)
+    }
+    try loops()[0].stop()
+    for _ in 0..<5_000 where released.withLock({ $0 }) < 2 { stall(milliseconds: 1) }
+    #expect(released.withLock { $0 } == 2)
+  }
+
   #if os(Linux)
     @Test(.disabled(if: Sanitizer.current != nil, "a sanitizer reserves memory of its own"))
     func `a loop thread that is released while its loop closes keeps no memory`() async {

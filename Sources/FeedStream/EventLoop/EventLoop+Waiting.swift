@@ -110,9 +110,6 @@ enum ThreadLoops {
     entries.withLock { $0 }.contains { $0.owner.load(ordering: .relaxed) == number }
   }
 
-  /// True when the calling thread is that of an ``EventLoopThread`` whose loop is open.
-  static var isLoopThread: Bool { entries.withLock { $0 }.contains { $0.isHere && $0.threadName != nil } }
-
   /// True if the loop with this entrance is open.
   static func isOpen(_ entrance: ObjectIdentifier) -> Bool {
     entries.withLock { $0 }.contains { ObjectIdentifier($0) == entrance }

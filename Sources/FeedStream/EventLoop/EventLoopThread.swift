@@ -27,6 +27,7 @@ public final class EventLoopThread: Sendable {
     let loop = EventLoop(owner: 0, threadName: name)
     self.loop = loop
     thread = try Thread(name: name) {
+      CurrentDomain.set(UnsafeMutableRawPointer(bitPattern: 1), in: Self.mark)
       #if os(Linux)
         if let processor { _ = clibuv_pin_thread(Int32(truncatingIfNeeded: processor)) }
       #endif
@@ -39,8 +40,13 @@ public final class EventLoopThread: Sendable {
     loop.stop()
     // The last reference may be released on the thread itself, which cannot join itself: by the loop's code, or while
     // the loop closes and releases what is left on it. Two such threads that release each other cannot join, either.
-    if loop.isHere || ThreadLoops.isLoopThread { thread.detach() } else { thread.join() }
+    if loop.isHere || Self.isCurrent { thread.detach() } else { thread.join() }
   }
+
+  /// True on the threads of this class, even while their loops close.
+  private static var isCurrent: Bool { CurrentDomain.value(in: mark) != nil }
+  /// A thread-local slot that isn't empty on the threads of this class.
+  private static let mark = CurrentDomain.newSlot()
 
   /// Stops the loop, closes it and waits for its thread to end. Idempotent.
   ///
