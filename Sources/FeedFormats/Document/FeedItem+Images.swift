@@ -3,7 +3,8 @@ extension FeedItem {
   ///
   /// Feeds often list the same image in several places and sizes. The contents of one `media:group` represent one
   /// image, and so do URLs that differ only in the size that they request. Each image has the URL of its widest
-  /// candidate, except the chosen one, whose URL is replaced only if it is a smaller thumbnail's. Thumbnails, and images
+  /// candidate, except the chosen one, whose URL is replaced only if it is a smaller thumbnail's. If the document doesn't
+  /// state a width, the URL's counts; a first candidate of unknown width counts as the widest. Thumbnails, and images
   /// as small as an icon, are left out if there are other images. Each image has the first alternative text of its
   /// candidates.
   public var distinctImages: [FeedImageCandidate] {
@@ -44,10 +45,13 @@ extension FeedImageCandidate {
   /// True if this candidate for an image is better than the one found so far.
   fileprivate func replaces(_ other: FeedImageCandidate, isFixed: Bool) -> Bool {
     guard isOfItsOwn, !isFixed else { return false }
-    if !other.isThumbnail { return width ?? 0 > other.width ?? .max }
+    if !other.isThumbnail { return knownWidth ?? 0 > other.knownWidth ?? .max }
     // An image of unknown size is the original; some thumbnails are.
-    return width ?? ImageName.width(address) ?? .max > other.width ?? ImageName.width(other.address) ?? (.max - 1)
+    return knownWidth ?? .max > other.knownWidth ?? (.max - 1)
   }
+
+  /// The width according to the document, or else the one that the URL requests.
+  private var knownWidth: Int? { width ?? ImageName.width(address) }
 
   /// False for candidates that only accompany an image.
   fileprivate var isOfItsOwn: Bool {

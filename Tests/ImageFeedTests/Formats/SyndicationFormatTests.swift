@@ -109,7 +109,7 @@ import Testing
       """)
     #expect(
       images[0].images == [
-        .init(url: "https://e.com/uploads/sea.jpg", alt: "The sea"), .init(url: "https://e.com/show.php?id=7&w=300"),
+        .init(url: "https://e.com/uploads/sea.jpg", alt: "The sea"), .init(url: "https://e.com/show.php?id=7&w=900"),
         .init(url: "https://e.com/show.php?id=8&w=300"),
       ])
     #expect(images[1].post.images == [])
@@ -159,6 +159,23 @@ import Testing
       images.map(\.url.absoluteString) == [
         "https://e.com/sea.jpg", "https://e.com/cover.jpg", "https://e.com/b-1400x1400.jpg",
         "https://e.com/a-1024x768.jpg",
+      ])
+  }
+
+  @Test func `an image gives way to a wider version, even if only its URL states its width`() throws {
+    let images = try images(
+      """
+      <rss version="2.0"><channel><item><guid>1</guid>
+      <enclosure url="https://e.com/a.jpg" type="image/jpeg" length="1"/>
+      <description>&lt;img src="https://e.com/b-300x200.jpg"&gt;\
+      &lt;img src="https://e.com/b-1024x768.jpg" width="1024" height="768"&gt;\
+      &lt;img src="https://e.com/c.jpg"&gt;&lt;img src="https://e.com/c-300x200.jpg" width="300"&gt;</description></item>
+      </channel></rss>
+      """)
+    #expect(
+      images[0].images == [
+        .init(url: "https://e.com/a.jpg"), .init(url: "https://e.com/b-1024x768.jpg"),
+        .init(url: "https://e.com/c.jpg"),
       ])
   }
 
