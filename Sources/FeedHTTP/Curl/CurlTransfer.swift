@@ -179,7 +179,11 @@ final class CurlTransfer {
     guard isGuarded else { return }
     ccurl_set_prereq(easy) { this, peer, _, _, _ in
       let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
-      guard transfer.mayBeSentAgain() else { return CURL_PREREQFUNC_ABORT }
+      guard transfer.mayBeSentAgain() else {
+        // An address that was refused while connecting again isn't the reason.
+        transfer.refused = nil
+        return CURL_PREREQFUNC_ABORT
+      }
       guard transfer.isDirect, let exchange = transfer.exchange,
         let peer = peer.flatMap({ NetworkAddress(cString: $0) }),
         !transfer.networkGuard.allows(exchange.request, peer)

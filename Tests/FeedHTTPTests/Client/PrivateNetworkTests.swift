@@ -223,6 +223,25 @@ import Testing
       probe.response?.status == 200 && probe.response?.url.path() == "/moved", "\(String(describing: probe.error))")
   }
 
+  @Test func `a request that must not be repeated fails for that reason, even if an address was refused`() throws {
+    let web = RawOrigin { connection in
+      try connection.readRequest()
+      try connection.send(RawOrigin.answer())
+      // The connection breaks when it is used again.
+      try connection.readRequest()
+    }
+    defer { web.stop() }
+    let bench = HTTPBench {
+      $0.publicAddresses = ["127.0.0.1"]
+      $0.addresses = ["dual.test": ["127.0.0.2", "127.0.0.1"]]
+    }
+    var named = HTTPRequest(.post, try #require(URL(string: "http://dual.test:\(web.port)/")))
+    named.origin = URL(string: "http://127.0.0.1/")
+    #expect(bench.run(named).response?.status == 200)
+    let error = bench.run(named).error
+    #expect(error?.kind == .send && error?.cause.contains("not retried automatically") == true, "\(error as Any)")
+  }
+
   @Test func `after a redirect from private to public, a redirect back is refused`() throws {
     let inside = Self.answering()
     let web = redirecting(to: inside.url())
