@@ -72,6 +72,8 @@ final class FollowingRun: Subscription {
   // MARK: Delivering
 
   private func send(_ event: FleetFollower.Event) {
+    // The subscriber may have cancelled during the event before this one.
+    guard deliver != nil else { return }
     waiting.append(event)
     goOn()
   }
