@@ -227,6 +227,39 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func `messages that waited for pongs to be written arrive even if that fails`(hasDemand: Bool) throws {
+    try withVirtualTime { time in
+      // The pings and the message arrive at once.
+      time.network.link.segment = 64 * 1024
+      let slow = Slow()
+      var limits = WebSocketLimits()
+      limits.bytesPerSecond = 1 << 20
+      let talk = try Talk(time, isServer: true, limits: limits) { socket in
+        socket.messages.subscribe(slow)
+        return Empty(completeImmediately: false).eraseToAnyPublisher()
+      }
+      let socket = try #require(talk.socket)
+      if hasDemand { slow.subscription?.request(.unlimited) }
+      talk.stopReading()
+      let writing = Just(WebSocketMessage.binary(Chunk([UInt8](repeating: 7, count: 200_000)))).write(to: socket)
+        .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+      time.advance(by: .milliseconds(1))
+      let pings = Array(repeating: talk.frame(0x89, [UInt8](repeating: 0, count: 125)), count: 200).flatMap { $0 }
+      talk.send(pings + talk.frame(0x81, "a"))
+      #expect(socket.isBlocked && slow.messages == [])
+      time.advance(by: .seconds(35))
+      #expect(socket.state == .closed)
+      if !hasDemand {
+        #expect(slow.messages == [] && slow.completion == nil)
+        slow.subscription?.request(.unlimited)
+      }
+      #expect(slow.messages == ["a"] && slow.completion == .failure(.notReading(after: .seconds(30))))
+      withExtendedLifetime(writing) {}
+      talk.end()
+    }
+  }
+
   @Test func `close ends in a limited time if the peer doesn't read`() throws {
     try withVirtualTime { time in
       let slow = Slow()

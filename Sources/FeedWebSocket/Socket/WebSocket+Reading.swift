@@ -18,7 +18,7 @@ extension WebSocket {
   ///
   /// **Demand:** without demand, no message is read, and the peer has to wait when the system's buffers are full. The
   /// socket still replies to pings that come before the next message; later pings wait. **Failure:**
-  /// ``WebSocketError``; if the connection is lost, after the messages that wait for demand. But when a server's
+  /// ``WebSocketError``; if the connection is lost, after the messages that were read before that. But when a server's
   /// connection is lost, the publisher that its handler returned is cancelled immediately, so a subscription that is
   /// part of it doesn't get those messages. A second subscriber at the same time gets ``WebSocketError/alreadyRead``.
   /// **Cancellation:** stops reading messages; the socket stays open, and another subscriber may continue. If the

@@ -211,6 +211,9 @@ public final class WebSocket {
   /// Closes the connection immediately.
   func drop(_ completion: Subscribers.Completion<WebSocketError>) {
     guard state != .closed else { return }
+    // The frames that waited for pongs to be written have arrived, too.
+    if state == .open, isBlocked { isHeld = true }
+    isBlocked = false
     state = .closed
     let itself = self.itself
     self.itself = nil
@@ -225,8 +228,9 @@ public final class WebSocket {
     self.marks = []
     if let upgraded { upgraded.close() } else { connection.close() }
     if isHeld, subscription != nil, completion != .finished {
-      // The messages that wait for demand come first.
+      // The messages that wait come first.
       self.completion = completion
+      pump()
     } else {
       if subscription != nil { isHeld = false }
       endMessages(completion)
