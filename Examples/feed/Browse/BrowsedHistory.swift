@@ -7,6 +7,7 @@ final class BrowsedHistory {
   var post: (BrowseEvent) -> Void = { _ in }
   private let history: FeedHistory
   private var running: [String: AnyCancellable] = [:]
+  private var visits = 0
   /// The stars that are being changed. The changes are saved even when the browser ends.
   private var starring: [Star: Change] = [:]
 
@@ -28,9 +29,11 @@ final class BrowsedHistory {
 
   init(_ history: FeedHistory) { self.history = history }
 
-  /// Records that a page is shown, and reports which of its items are new.
+  /// Records that a page is shown, and reports which of its items are new. A visit doesn't replace an earlier one of the
+  /// same feed: only the first visit that shows an item reports it as new.
   func visit(_ images: FeedImages, of address: URL) {
-    run("visit \(address)", history.visit(images, of: address)) { [unowned self] visit in
+    visits += 1
+    run("visit \(visits)", history.visit(images, of: address)) { [unowned self] visit in
       // Stars that were changed in the meantime aren't saved yet.
       var stars = visit.stars
       for (star, change) in starring where star.address == address {
@@ -96,6 +99,7 @@ final class BrowsedHistory {
       guard case .failure(let error) = completion else { return }
       if let failed { self?.post(failed) }
       self?.post(.message("\(error)"))
+      self?.running[name] = nil
     } receiveValue: { [weak self] in
       self?.post(event($0))
     }

@@ -23,6 +23,8 @@ final class Browser {
   private let isAwake = CurrentValueSubject<Bool, Never>(true)
   private var running: AnyCancellable?
   private var helpers: [String: AnyCancellable] = [:]
+  /// The number of images that were saved and URLs that were opened: each has its own helper, and none replaces another.
+  private var helped = 0
   private let updates: AnyPublisher<FeedReport, Never>
   private(set) var state: BrowseState
   private var depth: ColorDepth
@@ -193,7 +195,9 @@ final class Browser {
     case .keep(let url, let feed, let isPrivate):
       history?.keep(url, thumbnails.keep(url, of: feed, isPrivate: isPrivate))
     case .save(let url, let feed, let isPrivate):
-      helpers["save"] = thumbnails.original(url, of: feed, isPrivate: isPrivate)
+      helped += 1
+      let name = "save \(helped)"
+      helpers[name] = thumbnails.original(url, of: feed, isPrivate: isPrivate)
         .flatMap(maxPublishers: .max(1)) { [scheduler, folder = world.folder] image in
           SerialWorker(on: scheduler).publisher { () throws(NoImage) in
             try SavedFile.write(image, named: url, in: folder)
@@ -208,6 +212,7 @@ final class Browser {
     case .copy(let text):
       outbox += "\u{1B}]52;c;".utf8 + Base64.encode(Array(text.utf8)) + "\u{1B}\\".utf8
       post(.message("Copied the URL, if the terminal allows it."))
+          self?.helpers[name] = nil
     case .open(let url): open(url)
     case .suspend: scheduler.schedule { [weak self] in self?.suspend() }
     }
@@ -236,11 +241,14 @@ final class Browser {
     (shell.standardOutput, shell.standardErrors) = (.null, .null)
     do throws(SystemError) {
       let child = try shell.start(on: scheduler)
-      helpers["open"] = child.exit.sink { [weak self] status in
+      helped += 1
+      let name = "open \(helped)"
+      // The subscriber retains the program.
+      helpers[name] = child.exit.sink { [weak self] status in
+        self?.helpers[name] = nil
         let isThere = status == .exited(0)
         self?.post(.message(isThere ? "Opened in a browser." : "xdg-open isn't installed."))
       }
-      helpers["browser"] = AnyCancellable { _ = child }
     } catch {
       post(.message("\(error)"))
     }

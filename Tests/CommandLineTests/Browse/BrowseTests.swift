@@ -124,6 +124,25 @@ import Testing
     }
   }
 
+  @Test func `a second image that is saved, or post that is opened, doesn't cancel the first one`() async throws {
+    try await withFolder { folder in
+      try withVirtualTime { time in
+        let world = try BrowsedWorld(time, folder: folder.path)
+        time.advance(by: .seconds(1))
+        var ended = 0
+        time.programs["/bin/sh"] = { program in
+          time.schedule(after: time.now.advanced(by: .seconds(1))) { program.exit(.exited(0)) }
+          program.onSignal = { _ in ended += 1 }
+        }
+        world.press("doldo")
+        time.advance(by: .seconds(3))
+        #expect(ended == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["1.gif", "2.gif"])
+        world.close()
+      }
+    }
+  }
+
   @Test func `a refresh reloads the feed and keeps the selected image`() throws {
     try browse { world, time in
       time.advance(by: .seconds(1))
