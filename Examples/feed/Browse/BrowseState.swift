@@ -100,7 +100,7 @@ struct BrowseState {
   /// The URL of the image that is being viewed; in the grid, that of the selected tile.
   var currentURL: URL? {
     guard let image = current?.image else { return nil }
-    return view == .single && parts.indices.contains(part) ? URL(string: parts[part].url) ?? image.url : image.url
+    return shownView == .single && parts.indices.contains(part) ? URL(string: parts[part].url) ?? image.url : image.url
   }
 }
 
@@ -136,9 +136,8 @@ extension BrowseState {
       arrange()
     case .image(let key, let result): drawings[key] = result
     case .message(let text): message = text
-    case .clock(let now):
-      self.now = now
-      if isShow, shownView == .single { step(by: 1, wraps: true) }
+    case .clock(let now): self.now = now
+    case .nextOfShow: if isShow { step(by: 1, wraps: true) }
     case .redraw: actions.append(.redraw)
     }
     scroll()
@@ -213,9 +212,14 @@ extension BrowseState {
       near: shownView == .single ? near : ImageBox.Near())
   }
 
-  /// Drops all images except those on a few screens.
+  /// Drops all images except the wanted ones, if together they take more than six screens. An enlarged image takes a
+  /// whole screen.
   private mutating func forgetDrawings() {
-    guard drawings.count > 6 * layout.perScreen + 16 else { return }
+    let area = drawings.values.reduce(0) { sum, drawing in
+      guard case .success(let drawing) = drawing else { return sum }
+      return sum + drawing.columns * drawing.rows
+    }
+    guard area > 6 * size.columns * size.rows || drawings.count > 6 * layout.perScreen + 16 else { return }
     let wanted = Set(wanted)
     drawings = drawings.filter { wanted.contains($0.key) }
   }

@@ -158,6 +158,12 @@ final class Browser {
       depth = abilities.depth
       writer = ScreenWriter(depth: depth)
     }
+    if !state.isShow {
+      helpers["show"] = nil
+    } else if helpers["show"] == nil {
+      helpers["show"] = Interval(every: .seconds(10), scheduler: AnyLoopScheduler(scheduler))
+        .sink { [weak self] _ in self?.post(.nextOfShow) }
+    }
     if state.abilities?.mode == .kitty { terminal.farewell = Chunk(leaving) }
     for action in step.actions { perform(action) }
     guard !isOver else { return }

@@ -163,6 +163,33 @@ import Testing
     }
   }
 
+  @Test func `a slideshow shows each image for ten seconds, even the first one`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(5))
+      world.press("s")
+      time.advance(by: .milliseconds(9_900))
+      #expect(world.browser.state.selected == 0)
+      time.advance(by: .milliseconds(200))
+      #expect(world.browser.state.selected == 1)
+      world.press("x")
+      time.advance(by: .seconds(20))
+      #expect(world.browser.state.selected == 1)
+    }
+  }
+
+  @Test func `zooming enlarges an image that is smaller than the screen, up to the screen`() throws {
+    let size = DecodedImage.Size(width: 100, height: 50)
+    let pixels = Chunk(Array(repeating: UInt8(255), count: size.width * size.height * 4))
+    let image = DecodedImage(size: size, originalSize: size, kind: .gif, content: .rgba, bytes: pixels)
+    var box = ImageBox(columns: 40, rows: 20, mode: .kitty, cell: CellSize(width: 8, height: 16))
+    #expect(try box.drawing(of: image).columns == 13)
+    box.near.zoom(by: 1)
+    #expect(try box.drawing(of: image).columns == 25)
+    box.near.zoom(by: 2)
+    let drawing = try box.drawing(of: image)
+    #expect((drawing.columns, drawing.rows) == (40, 20))
+  }
+
   @Test func `the shown age grows with time`() throws {
     try browse { world, time in
       time.advance(by: .seconds(200))
@@ -480,11 +507,11 @@ import Testing
     var seen: [String] = []
     for _ in 0..<5 {
       seen.append(state.currentURL?.lastPathComponent ?? "")
-      _ = state.take(.clock(now))
+      _ = state.take(.nextOfShow)
     }
     #expect(seen == ["1.gif", "2.gif", "3.gif", "4.gif", "1.gif"])
     _ = state.take(.key(.character("s")))
-    _ = state.take(.clock(now))
+    _ = state.take(.nextOfShow)
     #expect(!state.isShow && state.currentURL?.lastPathComponent == "2.gif")
   }
 
@@ -534,6 +561,18 @@ import Testing
     for (number, feed) in feeds.enumerated() {
       _ = state.take(.page(feed, Feed(images: FeedImages([image(number)]), source: .remote)))
       _ = state.take(.ended(feed))
+  @Test func `of a post without a link, the image that is shown is opened and copied`() throws {
+    var state = several()
+    _ = state.take(.key(.enter))
+    _ = state.take(.key(.right))
+    let url = try #require(URL(string: "http://a.example/2.gif"))
+    #expect(state.take(.key(.character("o"))) == [.open(url)])
+    #expect(state.take(.key(.character("c"))) == [.copy("http://a.example/2.gif")])
+    #expect(screen(state).contains("http://a.example/2.gif"))
+    _ = state.take(.key(.character("?")))
+    #expect(state.wanted.first?.url == url)
+  }
+
     }
     func press(_ key: Character) -> [String?] {
       _ = state.take(.key(.character(key)))
