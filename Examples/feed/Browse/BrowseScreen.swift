@@ -206,10 +206,12 @@ enum BrowseScreen {
   private static func nothing(of state: BrowseState, in grid: inout Grid, _ layout: BrowseLayout) {
     let failures = state.sources.compactMap { source in source.failure.map { "\(source.address.shown): \($0)" } }
     let text =
-      state.isLoading
-      ? ["Loading…"]
-      : state.filter.isActive
-        ? ["No matches. Esc shows all."] : failures.isEmpty ? ["No images."] : failures
+      state.isSearching
+      ? ["Searching…"]
+      : state.isLoading
+        ? ["Loading…"]
+        : state.filter.isActive
+          ? ["No matches. Esc shows all."] : failures.isEmpty ? ["No images."] : failures
     var row = 2
     for line in text.flatMap({ $0.lines(of: layout.columns - 2, most: 6) }) where row < layout.rows - 1 {
       grid.write(line, row: row, column: 1)

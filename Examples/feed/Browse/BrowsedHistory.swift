@@ -47,13 +47,16 @@ final class BrowsedHistory {
     run("read \(address)", history.page(of: address, after: place), orElse: .unkept(address)) { .kept(address, $0) }
   }
 
+  /// Cancels the reads, whose results would be outdated after a refresh.
+  func cancelReads() { running = running.filter { !$0.key.hasPrefix("read ") } }
+
   /// Finds the items that match a filter. Only the results of the latest query are reported.
   func find(_ filter: BrowseState.Filter, in feeds: [URL]) {
     let page = history.results(of: filter.query(in: feeds)) { [weak self] progress in
       self?.post(.message("\(BrowseState.indexing)\(progress.text)…"))
     }
-    .prefix(1).replaceEmpty(with: SeenPage(images: []))
-    run("find", page.eraseToAnyPublisher()) { .found(filter, $0) }
+    .prefix(filter.pages).collect().map { SeenPage(images: $0.flatMap(\.images)) }
+    run("find", page.eraseToAnyPublisher(), orElse: .found(filter, SeenPage(images: []))) { .found(filter, $0) }
   }
 
   /// Stars an item, or removes its star. If that fails, reports the saved state.
@@ -96,10 +99,10 @@ final class BrowsedHistory {
     _ event: @escaping (Value) -> BrowseEvent
   ) {
     running[name] = work.sink { [weak self] completion in
+      self?.running[name] = nil
       guard case .failure(let error) = completion else { return }
       if let failed { self?.post(failed) }
       self?.post(.message("\(error)"))
-      self?.running[name] = nil
     } receiveValue: { [weak self] in
       self?.post(event($0))
     }

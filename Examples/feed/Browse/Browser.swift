@@ -194,7 +194,9 @@ final class Browser {
       isInterrupted = true
       end()
     case .redraw: writer.reset()
-    case .refresh: feeds.load()
+    case .refresh:
+      history?.cancelReads()
+      feeds.load()
     case .more(let addresses): for address in addresses { feeds.more(of: address) }
     case .kept(let address, let place): history?.read(address, after: place)
     case .star(let isStarred, let id, let address): history?.star(isStarred, id, of: address)
@@ -210,6 +212,7 @@ final class Browser {
           }
         }
         .sink { [weak self] in
+          self?.helpers[name] = nil
           if case .failure(let error) = $0 { self?.post(.message("The image couldn't be saved: \(error.reason)")) }
         } receiveValue: { [weak self] in
           self?.post(.message("Saved as \($0)."))
@@ -218,7 +221,6 @@ final class Browser {
     case .copy(let text):
       outbox += "\u{1B}]52;c;".utf8 + Base64.encode(Array(text.utf8)) + "\u{1B}\\".utf8
       post(.message("Copied the URL, if the terminal allows it."))
-          self?.helpers[name] = nil
     case .open(let url): open(url)
     case .suspend: scheduler.schedule { [weak self] in self?.suspend() }
     }
