@@ -45,6 +45,8 @@ enum BrowseEvent {
   case image(ImageKey, Result<Drawing, NoImage>)
   case message(String)
   case clock(Date)
+  /// The next image of the slideshow is due.
+  case nextOfShow
   /// Another program has written to the screen.
   case redraw
 }

@@ -27,17 +27,26 @@ extension BrowseState {
     /// True if the cache file must be queried, because the results come from the history.
     var asksStore: Bool { isStarred || words.contains { !$0.isWhitespace } }
 
+    /// The number of pages of results to read. New items are found among the results.
+    var pages: Int { isNew ? 10 : 1 }
+
     /// The query for the history, among `feeds` unless the filter is narrower.
     func query(in feeds: [URL]) -> SeenQuery {
       SeenQuery(
-        words, isTyping: true, feeds: feed.map { [$0] } ?? folder?.feeds ?? feeds, isStarred: isStarred, limit: 200)
+        words, isTyping: true, feeds: feed.map { [$0] } ?? folder?.feeds ?? feeds, isStarred: isStarred,
+        limit: isNew ? 1_000 : 200)
     }
   }
 
-  /// Adds a page of a feed's former items.
+  /// Adds a page of a feed's former items. The first page, which is read again after a refresh, comes before those that
+  /// are known.
   mutating func take(_ page: SeenPage, of address: URL) {
     change(address) { source in
-      source.kept = FeedImages(joining: [source.kept, FeedImages(page.images.map(\.image))])
+      // A page that was read before a refresh is outdated.
+      guard !source.isRefreshing else { return }
+      let known = Set(source.kept.map(\.id))
+      let added = FeedImages(page.images.map(\.image).filter { !known.contains($0.id) })
+      source.kept = FeedImages(joining: source.keptPlace == nil ? [added, source.kept] : [source.kept, added])
       source.stars.formUnion(page.images.lazy.filter(\.isStarred).map(\.image.id))
       (source.keptPlace, source.hasKept, source.isLoading) = (page.next, page.next != nil, false)
     }
@@ -47,7 +56,7 @@ extension BrowseState {
   /// Updates the list that is shown. The selected image stays selected, in the same row on the screen.
   mutating func arrange() {
     let (id, home, row) = (current?.image.id, current?.address, selected / layout.across - top)
-    timeline = filter.asksStore ? found ?? FeedTimeline([]) : FeedTimeline(sources.compactMap(member))
+    timeline = FeedTimeline(filter.asksStore ? found.map(members) ?? [] : sources.compactMap(member))
     if !isTouched {
       selected = 0
     } else if let id, let index = timeline.firstIndex(where: { $0.image.id == id && $0.address == home }) {
@@ -71,21 +80,22 @@ extension BrowseState {
     return FeedTimeline.Member(address: source.address, name: source.name, feed: feed)
   }
 
-  static func timeline(of page: SeenPage) -> FeedTimeline {
+  /// The results of a search, each feed with its name in the list.
+  private func members(_ page: SeenPage) -> [FeedTimeline.Member] {
     var (order, feeds): ([URL], [URL: [SeenImage]]) = ([], [:])
     for image in page.images {
       if feeds[image.address] == nil { order.append(image.address) }
       feeds[image.address, default: []].append(image)
     }
-    return FeedTimeline(
-      order.map { address in
-        let images = feeds[address] ?? []
-        let mark = images.first?.isFromPrivateNetwork
-        return FeedTimeline.Member(
-          address: address, name: images.first?.feedTitle,
-          feed: Feed(
-            images: FeedImages(images.map(\.image)).marked(isFromPrivateNetwork: mark ?? nil), source: .remote))
-      })
+    return order.map { address in
+      let source = sources.first { $0.address == address }
+      let images = (feeds[address] ?? []).filter { !filter.isNew || source?.new.contains($0.image.id) ?? false }
+      let mark = images.first?.isFromPrivateNetwork
+      let name = source.flatMap { $0.name.isEmpty ? nil : $0.name } ?? images.first?.feedTitle
+      return FeedTimeline.Member(
+        address: address, name: name,
+        feed: Feed(images: FeedImages(images.map(\.image)).marked(isFromPrivateNetwork: mark ?? nil), source: .remote))
+    }
   }
 
   func isStarred(_ entry: FeedTimeline.Entry) -> Bool {
@@ -117,6 +127,7 @@ extension BrowseState {
   mutating func change(filter change: (inout Filter) -> Void) -> [BrowseAction] {
     change(&filter)
     (selected, top) = (0, 0)
+    isSearching = filter.asksStore && hasHistory
     if !filter.asksStore { found = nil }
     arrange()
     return filter.asksStore ? [.find(filter)] : []

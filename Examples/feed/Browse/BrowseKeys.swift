@@ -41,8 +41,8 @@ extension BrowseState {
     case .down, .character("j"): move(by: view == .single ? 1 : layout.across)
     case .pageUp, .character("b"): view == .single ? move(by: -1) : page(by: -1)
     case .pageDown, .character(" "): view == .single ? move(by: 1) : page(by: 1)
-    case .home, .character("g"): move(by: -timeline.count)
-    case .end, .character("G"): move(by: timeline.count)
+    case .home, .character("g"): select(0)
+    case .end, .character("G"): select(timeline.count - 1)
     case .enter, .character("e"):
       if current != nil { (view, part, near) = (view == .single ? .grid : .single, 0, ImageBox.Near()) }
     case .escape where view == .grid && filter.isActive: return change { $0 = Filter() }
@@ -61,10 +61,10 @@ extension BrowseState {
     case .character("F"): return showNextFolder()
     case .character("?"), .function(1): open(.help)
     case .character("i"): open(.origins)
-    case .character("O"), .character("o"): return current.map { [.open($0.image.link ?? $0.image.url)] } ?? []
+    case .character("O"), .character("o"): return (current?.image.link ?? currentURL).map { [.open($0)] } ?? []
     case .character("I"): return currentURL.map { [.open($0)] } ?? []
     case .character("c"), .character("y"):
-      return current.map { [.copy($0.image.post.linkText ?? $0.image.addressText)] } ?? []
+      return (current?.image.post.linkText ?? currentURL?.absoluteString).map { [.copy($0)] } ?? []
     case .character("r"): return refresh()
     case .control("l"): return [.redraw]
     case .control("z"): return [.suspend]
@@ -83,15 +83,16 @@ extension BrowseState {
   /// Moves the selection by a number of images, at most to the first or the last one. A move by rows that begins in the
   /// first or the last row has no effect.
   private mutating func move(by count: Int) {
-    guard !timeline.isEmpty else { return }
-    (part, near) = (0, ImageBox.Near())
     let target = selected + count
-    if abs(count) > 1, abs(count) < timeline.count, target < 0 {
-      selected = abs(count) > layout.across ? 0 : selected
-      return
-    }
-    if count > 1, target >= timeline.count, selected / layout.across == (timeline.count - 1) / layout.across { return }
-    selected = min(max(target, 0), timeline.count - 1)
+    let isInLastRow = selected / layout.across == (timeline.count - 1) / layout.across
+    let isBeyond = count < -1 && target < 0 || count > 1 && target >= timeline.count && isInLastRow
+    select(isBeyond ? selected : target)
+  }
+
+  /// Selects the image at an index, or the nearest one.
+  private mutating func select(_ index: Int) {
+    guard !timeline.isEmpty else { return }
+    (selected, part, near) = (min(max(index, 0), timeline.count - 1), 0, ImageBox.Near())
   }
 
   private mutating func refresh() -> [BrowseAction] {

@@ -160,16 +160,18 @@ enum BrowseScreen {
     let alt = parts.count > 1 && parts.indices.contains(state.part) ? parts[state.part].alt.visible : nil
     let about = [alt, entry.image.location.visible, source(of: entry, state)].compactMap { $0 }.joined(separator: " · ")
     grid.write(about, row: row + 1, column: 0)
-    grid.write(entry.image.linkShown ?? entry.image.addressText, .dim, row: row + 2, column: 0)
+    grid.write(entry.image.linkShown ?? state.currentURL?.absoluteString ?? "", .dim, row: row + 2, column: 0)
   }
 
   // MARK: - Text
 
   private static func help(in grid: inout Grid, _ layout: BrowseLayout) {
     let left = min(28, layout.columns / 2)
-    for (index, line) in BrowseState.keys.enumerated() where index < layout.rows - 3 {
-      grid.write(line.keys, .bold, row: 2 + index, column: 1, room: left - 2)
-      grid.write(line.meaning, row: 2 + index, column: left)
+    // Leave an empty line below the title if there is room.
+    let top = BrowseState.keys.count > layout.rows - 3 ? 1 : 2
+    for (row, line) in zip(top..<layout.rows - 1, BrowseState.keys) {
+      grid.write(line.keys, .bold, row: row, column: 1, room: left - 2)
+      grid.write(line.meaning, row: row, column: left)
     }
   }
 
@@ -204,10 +206,12 @@ enum BrowseScreen {
   private static func nothing(of state: BrowseState, in grid: inout Grid, _ layout: BrowseLayout) {
     let failures = state.sources.compactMap { source in source.failure.map { "\(source.address.shown): \($0)" } }
     let text =
-      state.isLoading
-      ? ["Loading…"]
-      : state.filter.isActive
-        ? ["No matches. Esc shows all."] : failures.isEmpty ? ["No images."] : failures
+      state.isSearching
+      ? ["Searching…"]
+      : state.isLoading
+        ? ["Loading…"]
+        : state.filter.isActive
+          ? ["No matches. Esc shows all."] : failures.isEmpty ? ["No images."] : failures
     var row = 2
     for line in text.flatMap({ $0.lines(of: layout.columns - 2, most: 6) }) where row < layout.rows - 1 {
       grid.write(line, row: row, column: 1)

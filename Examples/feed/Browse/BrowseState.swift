@@ -66,8 +66,12 @@ struct BrowseState {
   var viewBefore = View.grid
   var drawings: [ImageKey: Result<Drawing, NoImage>] = [:]
   var filter = Filter()
-  /// The cache file's results for the filter, if it was queried.
-  var found: FeedTimeline?
+  /// True if feeds' former items can be read.
+  let hasHistory: Bool
+  /// The cache file's latest results, if the filter needs them.
+  var found: SeenPage?
+  /// True until the results for the filter arrive.
+  var isSearching = false
   /// True while the user types search words.
   var isTyping = false
   /// The message at the bottom, until the next key.
@@ -83,6 +87,7 @@ struct BrowseState {
   ) {
     self.size = size
     self.now = now
+    self.hasHistory = hasHistory
     sources = feeds.map {
       Source(address: $0.address, name: $0.name, folders: folders[$0.address] ?? [], hasKept: hasHistory)
     }
@@ -100,7 +105,7 @@ struct BrowseState {
   /// The URL of the image that is being viewed; in the grid, that of the selected tile.
   var currentURL: URL? {
     guard let image = current?.image else { return nil }
-    return view == .single && parts.indices.contains(part) ? URL(string: parts[part].url) ?? image.url : image.url
+    return shownView == .single && parts.indices.contains(part) ? URL(string: parts[part].url) ?? image.url : image.url
   }
 }
 
@@ -124,7 +129,11 @@ extension BrowseState {
     case .ended(let address):
       change(address) { ($0.isLoading, $0.hasMore) = (false, false) }
     case .kept(let address, let page): take(page, of: address)
-    case .unkept(let address): change(address) { ($0.isLoading, $0.hasKept, $0.isUnread) = (false, false, true) }
+    case .unkept(let address):
+      change(address) { source in
+        guard !source.isRefreshing else { return }
+        (source.isLoading, source.hasKept, source.isUnread) = (false, false, true)
+      }
     case .starred(let isStarred, let id, let address): setStar(isStarred, id, of: address)
     case .marks(let address, let new, let stars):
       change(address) { ($0.new, $0.stars) = ($0.new.union(new), stars) }
@@ -132,13 +141,12 @@ extension BrowseState {
     case .found(let filter, let page):
       guard filter == self.filter else { break }
       if message.hasPrefix(Self.indexing) { message = "" }
-      found = Self.timeline(of: page)
+      (found, isSearching) = (page, false)
       arrange()
     case .image(let key, let result): drawings[key] = result
     case .message(let text): message = text
-    case .clock(let now):
-      self.now = now
-      if isShow, shownView == .single { step(by: 1, wraps: true) }
+    case .clock(let now): self.now = now
+    case .nextOfShow: if isShow { step(by: 1, wraps: true) }
     case .redraw: actions.append(.redraw)
     }
     scroll()
@@ -152,7 +160,7 @@ extension BrowseState {
   }
 
   mutating func take(_ feed: Feed, of address: URL) {
-    let now = now
+    let (now, hasHistory) = (now, hasHistory)
     change(address) { source in
       if let former = source.feed, !source.isRefreshing {
         let origin = feed.source.isPart ? feed.source : former.source
@@ -160,6 +168,8 @@ extension BrowseState {
       } else {
         source.feed = feed
         source.hasMore = feed.source.isRemote
+        // Items that have left the feed are in its history, before the former items that have been read.
+        (source.keptPlace, source.hasKept) = (nil, hasHistory)
       }
       source.name = source.name.isEmpty ? feed.images.title ?? address.host() ?? address.shown : source.name
       (source.isLoading, source.isRefreshing, source.failure, source.loadedAt) = (false, false, nil, now)
@@ -169,14 +179,15 @@ extension BrowseState {
 
   /// Requests the next pages if less than two screens are left to scroll.
   private mutating func loadMore() -> [BrowseAction] {
-    guard !isLoading, found == nil, selected + 2 * layout.perScreen >= timeline.count else { return [] }
-    let addresses = sources.filter { $0.hasMore && $0.feed != nil }.map(\.address)
+    guard !isLoading, found == nil else { return [] }
+    let isNear = selected + 2 * layout.perScreen >= timeline.count
+    let addresses = isNear ? sources.filter { $0.hasMore && $0.feed != nil }.map(\.address) : []
     guard addresses.isEmpty else {
       for address in addresses { change(address) { $0.isLoading = true } }
       return [.more(addresses)]
     }
-    // After the last page of each feed, request its former items.
-    let sources = sources.filter(\.hasKept)
+    // After the last page of each feed, request its former items. If some are shown, read them again after a refresh.
+    let sources = sources.filter { $0.hasKept && (isNear || $0.keptPlace == nil && !$0.kept.isEmpty) }
     for source in sources { change(source.address) { $0.isLoading = true } }
     return sources.map { .kept($0.address, after: $0.keptPlace) }
   }
@@ -213,9 +224,14 @@ extension BrowseState {
       near: shownView == .single ? near : ImageBox.Near())
   }
 
-  /// Drops all images except those on a few screens.
+  /// Drops all images except the wanted ones, if together they take more than six screens. An enlarged image takes a
+  /// whole screen.
   private mutating func forgetDrawings() {
-    guard drawings.count > 6 * layout.perScreen + 16 else { return }
+    let area = drawings.values.reduce(0) { sum, drawing in
+      guard case .success(let drawing) = drawing else { return sum }
+      return sum + drawing.columns * drawing.rows
+    }
+    guard area > 6 * size.columns * size.rows || drawings.count > 6 * layout.perScreen + 16 else { return }
     let wanted = Set(wanted)
     drawings = drawings.filter { wanted.contains($0.key) }
   }

@@ -10,7 +10,10 @@ extension BrowseState {
     guard let source = sources.first(where: { $0.address == address }), !source.isRefreshing else { return }
     guard let former = source.feed else {
       // The first load has failed. A load that is still running shows the saved feed by itself.
-      if !source.isLoading { take(feed, of: address) }
+      guard !source.isLoading else { return }
+      take(feed, of: address)
+      // The pages after it can't be requested.
+      change(address) { $0.hasMore = false }
       return
     }
     let known = Set(former.images.map(\.id)).union(source.kept.map(\.id))

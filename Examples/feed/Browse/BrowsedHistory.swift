@@ -7,6 +7,7 @@ final class BrowsedHistory {
   var post: (BrowseEvent) -> Void = { _ in }
   private let history: FeedHistory
   private var running: [String: AnyCancellable] = [:]
+  private var visits = 0
   /// The stars that are being changed. The changes are saved even when the browser ends.
   private var starring: [Star: Change] = [:]
 
@@ -28,9 +29,11 @@ final class BrowsedHistory {
 
   init(_ history: FeedHistory) { self.history = history }
 
-  /// Records that a page is shown, and reports which of its items are new.
+  /// Records that a page is shown, and reports which of its items are new. A visit doesn't replace an earlier one of the
+  /// same feed: only the first visit that shows an item reports it as new.
   func visit(_ images: FeedImages, of address: URL) {
-    run("visit \(address)", history.visit(images, of: address)) { [unowned self] visit in
+    visits += 1
+    run("visit \(visits)", history.visit(images, of: address)) { [unowned self] visit in
       // Stars that were changed in the meantime aren't saved yet.
       var stars = visit.stars
       for (star, change) in starring where star.address == address {
@@ -44,13 +47,16 @@ final class BrowsedHistory {
     run("read \(address)", history.page(of: address, after: place), orElse: .unkept(address)) { .kept(address, $0) }
   }
 
+  /// Cancels the reads, whose results would be outdated after a refresh.
+  func cancelReads() { running = running.filter { !$0.key.hasPrefix("read ") } }
+
   /// Finds the items that match a filter. Only the results of the latest query are reported.
   func find(_ filter: BrowseState.Filter, in feeds: [URL]) {
     let page = history.results(of: filter.query(in: feeds)) { [weak self] progress in
       self?.post(.message("\(BrowseState.indexing)\(progress.text)…"))
     }
-    .prefix(1).replaceEmpty(with: SeenPage(images: []))
-    run("find", page.eraseToAnyPublisher()) { .found(filter, $0) }
+    .prefix(filter.pages).collect().map { SeenPage(images: $0.flatMap(\.images)) }
+    run("find", page.eraseToAnyPublisher(), orElse: .found(filter, SeenPage(images: []))) { .found(filter, $0) }
   }
 
   /// Stars an item, or removes its star. If that fails, reports the saved state.
@@ -93,6 +99,7 @@ final class BrowsedHistory {
     _ event: @escaping (Value) -> BrowseEvent
   ) {
     running[name] = work.sink { [weak self] completion in
+      self?.running[name] = nil
       guard case .failure(let error) = completion else { return }
       if let failed { self?.post(failed) }
       self?.post(.message("\(error)"))

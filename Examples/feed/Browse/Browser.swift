@@ -23,6 +23,8 @@ final class Browser {
   private let isAwake = CurrentValueSubject<Bool, Never>(true)
   private var running: AnyCancellable?
   private var helpers: [String: AnyCancellable] = [:]
+  /// The number of images that were saved and URLs that were opened: each has its own helper, and none replaces another.
+  private var helped = 0
   private let updates: AnyPublisher<FeedReport, Never>
   private(set) var state: BrowseState
   private var depth: ColorDepth
@@ -156,6 +158,12 @@ final class Browser {
       depth = abilities.depth
       writer = ScreenWriter(depth: depth)
     }
+    if !state.isShow {
+      helpers["show"] = nil
+    } else if helpers["show"] == nil {
+      helpers["show"] = Interval(every: .seconds(10), scheduler: AnyLoopScheduler(scheduler))
+        .sink { [weak self] _ in self?.post(.nextOfShow) }
+    }
     if state.abilities?.mode == .kitty { terminal.farewell = Chunk(leaving) }
     for action in step.actions { perform(action) }
     guard !isOver else { return }
@@ -186,20 +194,25 @@ final class Browser {
       isInterrupted = true
       end()
     case .redraw: writer.reset()
-    case .refresh: feeds.load()
+    case .refresh:
+      history?.cancelReads()
+      feeds.load()
     case .more(let addresses): for address in addresses { feeds.more(of: address) }
     case .kept(let address, let place): history?.read(address, after: place)
     case .star(let isStarred, let id, let address): history?.star(isStarred, id, of: address)
     case .keep(let url, let feed, let isPrivate):
       history?.keep(url, thumbnails.keep(url, of: feed, isPrivate: isPrivate))
     case .save(let url, let feed, let isPrivate):
-      helpers["save"] = thumbnails.original(url, of: feed, isPrivate: isPrivate)
+      helped += 1
+      let name = "save \(helped)"
+      helpers[name] = thumbnails.original(url, of: feed, isPrivate: isPrivate)
         .flatMap(maxPublishers: .max(1)) { [scheduler, folder = world.folder] image in
           SerialWorker(on: scheduler).publisher { () throws(NoImage) in
             try SavedFile.write(image, named: url, in: folder)
           }
         }
         .sink { [weak self] in
+          self?.helpers[name] = nil
           if case .failure(let error) = $0 { self?.post(.message("The image couldn't be saved: \(error.reason)")) }
         } receiveValue: { [weak self] in
           self?.post(.message("Saved as \($0)."))
@@ -236,11 +249,14 @@ final class Browser {
     (shell.standardOutput, shell.standardErrors) = (.null, .null)
     do throws(SystemError) {
       let child = try shell.start(on: scheduler)
-      helpers["open"] = child.exit.sink { [weak self] status in
+      helped += 1
+      let name = "open \(helped)"
+      // The subscriber retains the program.
+      helpers[name] = child.exit.sink { [weak self] status in
+        self?.helpers[name] = nil
         let isThere = status == .exited(0)
         self?.post(.message(isThere ? "Opened in a browser." : "xdg-open isn't installed."))
       }
-      helpers["browser"] = AnyCancellable { _ = child }
     } catch {
       post(.message("\(error)"))
     }

@@ -133,8 +133,16 @@ struct ImageBox: Hashable {
     guard width > 0, height > 0, image.bytes.count == width * height * 4 else { throw NoImage(reason: "no pixels") }
     var bitmap = Bitmap(width: width, height: height, rgba: Array(image.bytes))
     if near.isNear {
-      bitmap = bitmap.part(
-        width: pixels.width, height: pixels.height, x: near.x * pixels.width / 4, y: near.y * pixels.height / 4)
+      // The decoder doesn't enlarge images: enlarge the visible part if there are fewer pixels than wanted.
+      let fit = min(1, Double(pixels.width) / Double(width), Double(pixels.height) / Double(height))
+      let scale = max(1, Double(near.scale) * fit)
+      func unscaled(_ length: Int) -> Int { Int((Double(length) / scale).rounded(.awayFromZero)) }
+      func scaled(_ length: Int) -> Int { Int((Double(length) * scale).rounded()) }
+      let part = bitmap.part(
+        width: unscaled(pixels.width), height: unscaled(pixels.height), x: unscaled(near.x * pixels.width / 4),
+        y: unscaled(near.y * pixels.height / 4))
+      bitmap = part.scaled(
+        toWidth: min(scaled(part.width), pixels.width), height: min(scaled(part.height), pixels.height))
     }
     return Drawing(bitmap, columns: columns, rows: rows, mode: mode, cell: cell)
   }

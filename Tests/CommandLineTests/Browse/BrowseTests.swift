@@ -124,6 +124,25 @@ import Testing
     }
   }
 
+  @Test func `a second image that is saved, or post that is opened, doesn't cancel the first one`() async throws {
+    try await withFolder { folder in
+      try withVirtualTime { time in
+        let world = try BrowsedWorld(time, folder: folder.path)
+        time.advance(by: .seconds(1))
+        var ended = 0
+        time.programs["/bin/sh"] = { program in
+          time.schedule(after: time.now.advanced(by: .seconds(1))) { program.exit(.exited(0)) }
+          program.onSignal = { _ in ended += 1 }
+        }
+        world.press("doldo")
+        time.advance(by: .seconds(3))
+        #expect(ended == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["1.gif", "2.gif"])
+        world.close()
+      }
+    }
+  }
+
   @Test func `a refresh reloads the feed and keeps the selected image`() throws {
     try browse { world, time in
       time.advance(by: .seconds(1))
@@ -142,6 +161,33 @@ import Testing
       world.press("i")
       #expect(world.screen.contains("could not connect"))
     }
+  }
+
+  @Test func `a slideshow shows each image for ten seconds, even the first one`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(5))
+      world.press("s")
+      time.advance(by: .milliseconds(9_900))
+      #expect(world.browser.state.selected == 0)
+      time.advance(by: .milliseconds(200))
+      #expect(world.browser.state.selected == 1)
+      world.press("x")
+      time.advance(by: .seconds(20))
+      #expect(world.browser.state.selected == 1)
+    }
+  }
+
+  @Test func `zooming enlarges an image that is smaller than the screen, up to the screen`() throws {
+    let size = DecodedImage.Size(width: 100, height: 50)
+    let pixels = Chunk(Array(repeating: UInt8(255), count: size.width * size.height * 4))
+    let image = DecodedImage(size: size, originalSize: size, kind: .gif, content: .rgba, bytes: pixels)
+    var box = ImageBox(columns: 40, rows: 20, mode: .kitty, cell: CellSize(width: 8, height: 16))
+    #expect(try box.drawing(of: image).columns == 13)
+    box.near.zoom(by: 1)
+    #expect(try box.drawing(of: image).columns == 25)
+    box.near.zoom(by: 2)
+    let drawing = try box.drawing(of: image)
+    #expect((drawing.columns, drawing.rows) == (40, 20))
   }
 
   @Test func `the shown age grows with time`() throws {
@@ -313,6 +359,61 @@ import Testing
     #expect(state.take(.ended(feed)) == [.kept(feed, after: nil)], "a refresh tries again")
   }
 
+  @Test func `a refresh reads the history again, and shows items that have left the feed`() {
+    var (state, _) = state()
+    _ = state.take(.kept(feed, SeenPage(images: [seen(3)])))
+    #expect(titles(state) == ["Image 1", "Image 2", "Image 3"])
+    _ = state.take(.key(.character("r")))
+    _ = state.take(.kept(feed, SeenPage(images: [seen(9)])))
+    _ = state.take(.page(feed, Feed(images: FeedImages([image(4), image(1)]), source: .remote)))
+    #expect(titles(state) == ["Image 4", "Image 1", "Image 3"], "a page that was requested before is ignored")
+    #expect(state.take(.ended(feed)) == [.kept(feed, after: nil)])
+    _ = state.take(.kept(feed, SeenPage(images: [seen(2), seen(3)])))
+    #expect(titles(state) == ["Image 4", "Image 1", "Image 2", "Image 3"])
+  }
+
+  @Test func `after a refresh, former items above the selected one are read even far from the end`() {
+    var (state, _) = state()
+    _ = state.take(.kept(feed, SeenPage(images: (100...200).map { seen($0) })))
+    _ = state.take(.key(.character("r")))
+    let page = Feed(images: FeedImages([image(3), image(1)]), source: .remote)
+    #expect(state.take(.page(feed, page)) == [.kept(feed, after: nil)])
+    _ = state.take(.kept(feed, SeenPage(images: [seen(2)])))
+    #expect(titles(state).prefix(4) == ["Image 3", "Image 1", "Image 2", "Image 100"])
+  }
+
+  @Test func `End selects the last image and Home the first, even within one row`() {
+    var (state, _) = state()
+    let cases: [(TerminalKey, Int)] = [(.end, 1), (.up, 1), (.home, 0), (.down, 0), (.character("G"), 1)]
+    for (key, index) in cases {
+      _ = state.take(.key(key))
+      #expect(state.selected == index, "\(key)")
+    }
+  }
+
+  @Test func `all keys fit on a help screen of 16 rows`() {
+    var (state, _) = state()
+    _ = state.take(.key(.character("?")))
+    #expect(BrowseScreen.grid(of: state).plainText.joined().contains("click, wheel"))
+  }
+
+  @Test func `drawn images take up to six screens, even enlarged ones`() {
+    var state = BrowseState([(feed, "")], size: TerminalSize(columns: 160, rows: 48), now: now)
+    _ = state.take(.page(feed, Feed(images: FeedImages((1...40).map(image)), source: .remote)))
+    _ = state.take(.abilities(TerminalAbilities(environment: ["TERM": "xterm-256color"])))
+    _ = state.take(.key(.enter))
+    let bitmap = Bitmap(width: 160, height: 42, rgba: Array(repeating: 255, count: 160 * 42 * 4))
+    let drawing = Drawing(bitmap, columns: 160, rows: 42, mode: .kitty, cell: CellSize(width: 1, height: 1))
+    var most = 0
+    for _ in 0..<39 {
+      for key in state.wanted where state.drawings[key] == nil { _ = state.take(.image(key, .success(drawing))) }
+      #expect(state.wanted.allSatisfy { state.drawings[$0] != nil })
+      most = max(most, state.drawings.count)
+      _ = state.take(.key(.down))
+    }
+    #expect(state.selected == 39 && most == 6)
+  }
+
   @Test func `a star that can't be saved isn't shown`() {
     var (state, _) = state()
     _ = state.take(.key(.character("*")))
@@ -344,6 +445,45 @@ import Testing
         history.star(false, image(1).id, of: feed)
         time.advance(by: .seconds(1))
         #expect(said.count == 2, "the item has no star, as shown after the second change")
+      }
+    }
+  }
+
+  @Test func `a search that fails has no results`() async throws {
+    try await withFolder { folder in
+      withVirtualTime { time in
+        // A folder is not a cache file.
+        let store = SQLiteFeedStore(path: folder.path)
+        let history = BrowsedHistory(FeedHistory(store: store, cache: FeedCache(store: store, on: time)))
+        var (found, messages): (SeenPage?, Int) = (nil, 0)
+        history.post = { event in
+          switch event {
+          case .found(_, let page): found = page
+          case .message: messages += 1
+          default: break
+          }
+        }
+        history.find(BrowseState.Filter(words: "sea"), in: [feed])
+        time.advance(by: .seconds(1))
+        #expect(found == SeenPage(images: []) && messages == 1)
+      }
+    }
+  }
+
+  @Test func `a report about a feed that was just shown doesn't remove the marks of its new items`() async throws {
+    try await withFolder { folder in
+      try withVirtualTime { time in
+        let store = SQLiteFeedStore(path: folder.appendingPathComponent("feeds.db").path)
+        try store.setShownImages(ShownImages(FeedImages([image(1)])), for: feed)
+        let history = BrowsedHistory(FeedHistory(store: store, cache: FeedCache(store: store, on: time)))
+        var new: Set<FeedImage.ID> = []
+        history.post = { if case .marks(_, let ids, _) = $0 { new.formUnion(ids) } }
+        let images = FeedImages([image(1), image(2)])
+        history.visit(images, of: feed)
+        history.visit(images, of: feed)
+        time.advance(by: .seconds(1))
+        #expect(new == [image(2).id])
+        store.close()
       }
     }
   }
@@ -421,6 +561,18 @@ import Testing
     #expect(state.view == .grid && state.part == 0)
   }
 
+  @Test func `of a post without a link, the image that is shown is opened and copied`() throws {
+    var state = several()
+    _ = state.take(.key(.enter))
+    _ = state.take(.key(.right))
+    let url = try #require(URL(string: "http://a.example/2.gif"))
+    #expect(state.take(.key(.character("o"))) == [.open(url)])
+    #expect(state.take(.key(.character("c"))) == [.copy("http://a.example/2.gif")])
+    #expect(screen(state).contains("http://a.example/2.gif"))
+    _ = state.take(.key(.character("?")))
+    #expect(state.wanted.first?.url == url)
+  }
+
   @Test func `an enlarged image can be zoomed, moved and shown whole again`() throws {
     var state = several()
     _ = state.take(.key(.enter))
@@ -461,11 +613,11 @@ import Testing
     var seen: [String] = []
     for _ in 0..<5 {
       seen.append(state.currentURL?.lastPathComponent ?? "")
-      _ = state.take(.clock(now))
+      _ = state.take(.nextOfShow)
     }
     #expect(seen == ["1.gif", "2.gif", "3.gif", "4.gif", "1.gif"])
     _ = state.take(.key(.character("s")))
-    _ = state.take(.clock(now))
+    _ = state.take(.nextOfShow)
     #expect(!state.isShow && state.currentURL?.lastPathComponent == "2.gif")
   }
 
@@ -529,6 +681,45 @@ import Testing
     var (flat, _) = self.state()
     _ = flat.take(.key(.character("F")))
     #expect(flat.message == "None of your feeds are in a folder; see \"feed subscriptions move --folder\".")
+  }
+
+  @Test func `a search can be limited to new items`() {
+    var (state, _) = state()
+    _ = state.take(.marks(feed, new: [image(1).id], stars: []))
+    _ = state.take(.key(.character("n")))
+    _ = state.take(.key(.character("/")))
+    guard case .find(let filter)? = state.take(.key(.character("i"))).first else {
+      Issue.record("no search")
+      return
+    }
+    _ = state.take(.found(filter, SeenPage(images: [seen(1), seen(2)])))
+    #expect(titles(state) == ["Image 1"])
+    _ = state.take(.marks(feed, new: [image(2).id], stars: []))
+    #expect(titles(state) == ["Image 1", "Image 2"])
+  }
+
+  @Test func `until a search has results, browse doesn't report that there are none`() {
+    var (state, _) = state()
+    _ = state.take(.kept(feed, SeenPage(images: [])))
+    _ = state.take(.key(.character("/")))
+    guard case .find(let filter)? = state.take(.key(.character("i"))).first else {
+      Issue.record("no search")
+      return
+    }
+    #expect(screen(state).contains("Searching…") && !screen(state).contains("No matches"))
+    _ = state.take(.found(filter, SeenPage(images: [])))
+    #expect(screen(state).contains("No matches"))
+  }
+
+  @Test func `search results have the names of their feeds in the list`() {
+    var state = BrowseState([(feed, "My list")], hasHistory: true, size: TerminalSize(columns: 60, rows: 16), now: now)
+    _ = state.take(.page(feed, Feed(images: FeedImages([image(1)]), source: .remote)))
+    guard case .find(let filter)? = state.take(.key(.character("S"))).first else {
+      Issue.record("no search")
+      return
+    }
+    _ = state.take(.found(filter, SeenPage(images: [seen(1, isStarred: true)])))
+    #expect(state.current?.name == "My list")
   }
 
   @Test func `search runs as you type, and only the latest results are shown`() {

@@ -23,11 +23,13 @@ final class BrowsedWorld {
 
   static let feed = URL(string: "http://a.example/feed.json")!
 
-  /// - Parameter answer: the terminal's reply to the query.
+  /// - Parameters:
+  ///   - answer: the terminal's reply to the query.
+  ///   - folder: the folder where images are saved.
   init(
     _ time: VirtualTimeScheduler, size: TerminalSize = TerminalSize(columns: 60, rows: 16),
     environment: [String: String] = ["TERM": "xterm-256color", "NO_COLOR": "1"], answer: Chunk = "\u{1B}[?62;22c",
-    mode: ReadMode? = nil
+    mode: ReadMode? = nil, folder: String = "/nonexistent"
   ) throws {
     self.time = time
     network = VirtualNetwork(on: time)
@@ -64,6 +66,7 @@ final class BrowsedWorld {
       },
       now: now,
       environment: environment,
+      folder: folder,
       ended: { [unowned self] in
         isOver = true
         sent += browser.leaving
