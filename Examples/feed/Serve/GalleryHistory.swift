@@ -82,23 +82,33 @@ final class GalleryHistory {
       let new = gallery.newEntries.filter { [gallery] entry in
         isWanted.contains(entry.source) && (!query.isStarred || gallery.isStarred(entry))
       }
-      return Just((new, nil)).setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
+      return Just(Self.page(of: new, query, size)).setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
     }
     var question = SeenQuery(
       query.words, isTyping: true, feeds: places.map { gallery.sources[$0].address }, limit: query.isNew ? 1_000 : size,
-      after: query.place)
+      after: query.position?.place)
     (question.isStarred, question.isKept) = (query.isStarred, query.isPast)
     let pages = history.results(of: question)
     if query.isNew {
       return pages.prefix(Self.mostPages).collect()
         .map { [gallery] pages in
-          (pages.flatMap { $0.images.compactMap(gallery.entry) }.filter(gallery.isNew), nil)
+          let new = pages.flatMap { $0.images.compactMap(gallery.entry) }.filter(gallery.isNew)
+          return Self.page(of: new, query, size)
         }
         .eraseToAnyPublisher()
     }
     return pages.prefix(1).replaceEmpty(with: SeenPage(images: []))
-      .map { [gallery] page in (page.images.compactMap(gallery.entry), page.next) }
+      .map { [gallery] page in (page.images.compactMap(gallery.entry), page.next.map(GalleryQuery.Position.afterItem)) }
       .eraseToAnyPublisher()
+  }
+
+  /// One page of new entries. It begins after the card of the query's position if that card is still new.
+  private static func page(
+    of new: [Gallery.Entry], _ query: GalleryQuery, _ size: Int
+  ) -> ([Gallery.Entry], GalleryQuery.Position?) {
+    let last = query.position?.card.flatMap { card in new.firstIndex { $0.card == card } }
+    let shown = new[(last.map { $0 + 1 } ?? 0)...].prefix(size)
+    return (Array(shown), shown.endIndex < new.count ? shown.last.map { .afterCard($0.card) } : nil)
   }
 
   /// Stars the item on a card, or removes its star; delivers false if the card no longer exists.
