@@ -144,6 +144,11 @@ def arrivals(people, gallery, origin, page):
     page.wait_for_selector("text=Flood 69")
     order = page.evaluate("[...document.querySelectorAll('.description')].map(one => one.innerText.slice(4))")
     expect("seventy new images at once leave no gap", order[:60], [f"Flood {number}" for number in range(69, 9, -1)])
+    new = people.visit(gallery.address + "?new=1")
+    until(new, "scrollTo(0, document.body.scrollHeight), !document.getElementById('more')")
+    ids = new.evaluate("[...document.querySelectorAll('#gallery > li:has(.fresh)')].map(one => one.id)")
+    expect("scrolling on the New page shows every new image once", (len(ids) > 70, len(set(ids)), cards(new)), (True, len(ids), len(ids)))
+    people.leave(new)
 
 
 def changes(people, gallery, origin, page):
@@ -352,6 +357,10 @@ def keyboard(people, gallery):
     until(page, "document.querySelectorAll('#gallery > li').length > 60")
     expect("the End key loads more images", cards(page) > 60)
     page.goto(gallery.address)
+    page.evaluate("scrollTo(0, 2000)")
+    page.keyboard.press("Home")
+    expect("the Home key focuses the first image, even if another one is visible", page.evaluate(place), 0)
+    page.goto(gallery.address)
     page.keyboard.press("l")
     expect("the first key press focuses the first image", page.evaluate(place), 0)
     page.keyboard.press("s")
@@ -430,7 +439,7 @@ def filters(people, gallery):
     page.wait_for_url("**starred=1**")
     expect("the Starred page shows the starred item", cards(page), 1)
     page.goto(gallery.address + "?new=1")
-    expect("the New page shows only new items", cards(page) == page.locator("#gallery .fresh").count())
+    expect("the New page shows only new items", page.locator("#gallery > li:not(:has(.fresh))").count(), 0)
     people.keep(page, "new")
 
     page.goto(gallery.address)
@@ -543,6 +552,7 @@ def viewer(people, gallery, origin):
     page.wait_for_selector("#about [value=star][aria-pressed=false]")
     page.keyboard.press("Escape")
     page.wait_for_selector("#large", state="hidden")
+    ends(people, gallery)
 
     # So old that nobody loads it ahead.
     origin.diary.append(origin.dated(70_100, 200_000, "Slow boat", f"http://127.0.0.1:{origin.port}/slow.png"))
@@ -581,8 +591,50 @@ def viewer(people, gallery, origin):
     people.leave(phone)
 
 
-def shows(people, gallery):
+def ends(people, gallery):
+    """The enlarged view at the ends of the list, where its buttons are disabled and more images are loaded."""
+    page = people.visit(gallery.address)
+    number = lambda: int(re.search(r"(\d+)/\d+$", page.locator("#about .meta").inner_text())[1])
+    count = cards(page)
+    page.evaluate("enlarge(list.lastElementChild.previousElementSibling)")
+    page.wait_for_selector("#large[open]")
+    page.keyboard.press("j")
+    until(page, f"document.querySelectorAll('#gallery > li').length > {count}")
+    page.keyboard.press("j")
+    expect("the keys lead past the last image that was loaded", number(), count + 1)
+    page.keyboard.press("Home")
+    expect("the Home key enlarges the first image", number(), 1)
+    page.keyboard.press("j")
+    page.click("[value=previous]")
+    # A disabled button loses the focus when the page is rendered.
+    page.wait_for_timeout(100)
+    page.keyboard.press("j")
+    expect("after the button that leads to the first image, keys still work", number(), 2)
+    page.keyboard.press("End")
+    expect("the End key enlarges the last image", number() > count)
+    page.wait_for_timeout(100)
+    name = page.url.split("#")[1].split(".")[0]
+    for isOn in ("true", "false"):
+        page.keyboard.press("s")
+        page.wait_for_selector(f"#{name} .star[aria-pressed={isOn}]", state="attached")
+    page.keyboard.press("k")
+    place = page.url
+    page.reload()
+    page.wait_for_selector("#large[open]")
+    expect("the URL of an image further down opens the image", (page.url, number() >= count), (place, True))
+    people.leave(page)
+
+
+def shows(people, gallery, origin):
     """The slideshow, and the image for frames."""
+    page = people.page(gallery.address)
+    page.goto(gallery.address + "slideshow?every=2s&q=Kiosk")
+    expect("a slideshow without images says so", page.locator("text=There are no images.").count(), 1)
+    origin.add("Kiosk")
+    until(page, "document.querySelector('.frame img')?.naturalWidth > 0")
+    page.wait_for_selector(".empty", state="detached")
+    expect("when an image arrives, it replaces that text", page.locator("text=There are no images.").count(), 0)
+    people.leave(page)
     page = people.page(gallery.address, viewport={"width": 1440, "height": 900})
     page.goto(gallery.address + "slideshow?every=2s&clock=1&feed=mountain-diary")
     until(page, "document.querySelector('.frame img').naturalWidth > 0")
@@ -712,7 +764,7 @@ def everything(browser, folder):
         keyboard(people, gallery)
         filters(people, gallery)
         viewer(people, gallery, origin)
-        shows(people, gallery)
+        shows(people, gallery, origin)
         without_script(people, gallery)
         elsewhere(people, gallery, origin)
         tokens(people, folder, origin)

@@ -126,6 +126,21 @@ import Testing
     }
   }
 
+  @Test func `new items that don't fit on one page are on the next one`() async throws {
+    try await withPage { port, origin, _ in
+      await origin.setAnswer(body: SchemaTests.rich(4...70))
+      try await wait(while: try await !get(port, "/").contains("Post 70"))
+      for path in ["/?new=1", "/?new=1&q=harbour"] {
+        let first = try await get(port, path)
+        let link = try #require(first.firstMatch(of: /id="more" rel="next" href="([^"]+)"/)?.1)
+        let rest = try await get(port, String(link).replacing("&amp;", with: "&"))
+        #expect(posts(first).count == 60 && posts(rest).count == 4, "\(path)")
+        #expect(Set(posts(first) + posts(rest)) == Set(7...70), "\(path)")
+        #expect(!rest.contains("id=\"more\""), "\(path)")
+      }
+    }
+  }
+
   @Test func `a folder, new items and starred items can be selected, on the page and in the served feeds`() async throws
   {
     try await withOrigin(serving: SchemaTests.rich(4...6)) { origin, url, cache in

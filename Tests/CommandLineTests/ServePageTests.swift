@@ -113,6 +113,14 @@ import Testing
     }
   }
 
+  @Test func `the search form keeps the invisible characters of the words and of the folder`() {
+    var query = GalleryQuery()
+    (query.words, query.folder) = ("so\u{AD}ft", "Se\u{F8FF}a & \"sky\"")
+    let form = GalleryFilter.search(query)
+    #expect(form.contains("name=\"q\" value=\"so\u{AD}ft\""))
+    #expect(form.contains("name=\"folder\" value=\"Se\u{F8FF}a &amp; &quot;sky&quot;\""))
+  }
+
   @Test func `the slideshow shows all images and starts over`() throws {
     let gallery = try gallery([image(1), image(2), image(3)])
     var (wish, seen) = (

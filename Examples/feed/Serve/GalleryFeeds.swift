@@ -149,9 +149,13 @@ extension GalleryFeeds {
 
 extension String {
   /// The text escaped for HTML and XML, including attributes; invisible characters are made visible.
-  var markup: String {
+  var markup: String { printable.escaped }
+
+  /// The text escaped for HTML and XML, and otherwise unchanged: for the values of form fields, which browsers send
+  /// back.
+  var escaped: String {
     var result = ""
-    for character in printable.unicodeScalars {
+    for character in unicodeScalars {
       switch character {
       case "&": result += "&amp;"
       case "<": result += "&lt;"

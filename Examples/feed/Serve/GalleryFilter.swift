@@ -36,12 +36,12 @@ enum GalleryFilter {
   static func search(_ query: GalleryQuery) -> String {
     let others = query.items.filter { $0.name != "q" && $0.name != "past" }
     let fields = others.map {
-      "<input type=\"hidden\" name=\"\($0.name)\" value=\"\(($0.value ?? "").markup)\">"
+      "<input type=\"hidden\" name=\"\($0.name)\" value=\"\(($0.value ?? "").escaped)\">"
     }
     return
       """
       <form id="search" role="search" action="/"><label class="unseen" for="words">Search</label>\
-      <input id="words" type="search" name="q" value="\(query.words.markup)" maxlength="200" placeholder="Search">\
+      <input id="words" type="search" name="q" value="\(query.words.escaped)" maxlength="200" placeholder="Search">\
       \(fields.joined())</form>
       """
   }

@@ -8,13 +8,23 @@ import ImageFeed
 /// A visit lasts while pages are requested, and for half an hour after that.
 final class GalleryHistory {
   static let pause = Duration.seconds(30 * 60)
+  /// The time, in seconds, after which a feed whose marks couldn't be read is tried again.
+  static let retry = 60.0
 
   private let history: FeedHistory
   private let gallery: Gallery
   private let now: () -> Date
   private let report: (FeedStoreError) -> Void
+  /// The images of each feed as of its last visit, which may still be waiting.
   private var visited: [URL: FeedImages] = [:]
+  /// The feeds whose visits have failed, and the times of these failures.
+  private var failed: [URL: Date] = [:]
   private var asked: Date?
+  /// The feeds to visit, one after another. No visit belongs to a request, so a client that goes away ends none.
+  private let visits = PassthroughSubject<Gallery.Source, Never>()
+  private var begunVisits = 0
+  private let doneVisits = CurrentValueSubject<Int, Never>(0)
+  private var visiting: AnyCancellable?
 
   init(
     _ history: FeedHistory, of gallery: Gallery, now: @escaping () -> Date = Date.init,
@@ -24,26 +34,37 @@ final class GalleryHistory {
     self.gallery = gallery
     self.now = now
     self.report = report
+    visiting = visits.concatMap { [unowned self] source in visit(source) }
+      .sink { [unowned self] in doneVisits.value += 1 }
   }
 
-  /// Marks new and starred items. **Failure:** none; the error of a feed that can't be read is reported, and the feed's
-  /// marks don't change.
+  /// Marks new and starred items, and delivers a value once the marks of all feeds are there. A cancellation ends only
+  /// the waiting. **Failure:** none; the error of a feed that can't be read is reported, and the feed's marks don't
+  /// change until a later visit.
   func visit() -> AnyPublisher<Void, Never> {
     let date = now()
     if let asked, date.timeIntervalSince(asked) > Self.pause / .seconds(1) { gallery.forgetNew() }
     asked = date
-    let changed = gallery.sources.filter { !$0.images.isEmpty && visited[$0.address] != $0.images }
-    for source in changed { visited[source.address] = source.images }
-    return changed.publisher
-      .flatMap(maxPublishers: .max(1)) { [history, gallery, report] source in
-        history.visit(source.images, of: source.address)
-          .map { gallery.mark(source.address, $0) }
-          .catch { error -> Empty<Void, Never> in
-            report(error)
-            return Empty()
-          }
+    for (address, failure) in failed where abs(date.timeIntervalSince(failure)) > Self.retry {
+      (failed[address], visited[address]) = (nil, nil)
+    }
+    for source in gallery.sources where !source.images.isEmpty && visited[source.address] != source.images {
+      visited[source.address] = source.images
+      begunVisits += 1
+      visits.send(source)
+    }
+    let last = begunVisits
+    return doneVisits.first { $0 >= last }.map { _ in }.eraseToAnyPublisher()
+  }
+
+  private func visit(_ source: Gallery.Source) -> AnyPublisher<Void, Never> {
+    history.visit(source.images, of: source.address)
+      .map { [gallery] in gallery.mark(source.address, $0) }
+      .catch { [unowned self] error -> Just<Void> in
+        failed[source.address] = now()
+        report(error)
+        return Just(())
       }
-      .collect().map { _ in }
       .eraseToAnyPublisher()
   }
 
@@ -53,7 +74,7 @@ final class GalleryHistory {
   /// The entries of one page, and the position of the next page.
   func page(
     _ query: GalleryQuery, size: Int = GalleryPage.step
-  ) -> AnyPublisher<([Gallery.Entry], SeenPage.Place?), FeedStoreError> {
+  ) -> AnyPublisher<([Gallery.Entry], GalleryQuery.Position?), FeedStoreError> {
     let places = gallery.places(of: query)
     if query.isNew, !query.hasWords {
       // New items are on the page already, so the file needn't be queried.
@@ -61,23 +82,33 @@ final class GalleryHistory {
       let new = gallery.newEntries.filter { [gallery] entry in
         isWanted.contains(entry.source) && (!query.isStarred || gallery.isStarred(entry))
       }
-      return Just((new, nil)).setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
+      return Just(Self.page(of: new, query, size)).setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
     }
     var question = SeenQuery(
       query.words, isTyping: true, feeds: places.map { gallery.sources[$0].address }, limit: query.isNew ? 1_000 : size,
-      after: query.place)
+      after: query.position?.place)
     (question.isStarred, question.isKept) = (query.isStarred, query.isPast)
     let pages = history.results(of: question)
     if query.isNew {
       return pages.prefix(Self.mostPages).collect()
         .map { [gallery] pages in
-          (pages.flatMap { $0.images.compactMap(gallery.entry) }.filter(gallery.isNew), nil)
+          let new = pages.flatMap { $0.images.compactMap(gallery.entry) }.filter(gallery.isNew)
+          return Self.page(of: new, query, size)
         }
         .eraseToAnyPublisher()
     }
     return pages.prefix(1).replaceEmpty(with: SeenPage(images: []))
-      .map { [gallery] page in (page.images.compactMap(gallery.entry), page.next) }
+      .map { [gallery] page in (page.images.compactMap(gallery.entry), page.next.map(GalleryQuery.Position.afterItem)) }
       .eraseToAnyPublisher()
+  }
+
+  /// One page of new entries. It begins after the card of the query's position if that card is still new.
+  private static func page(
+    of new: [Gallery.Entry], _ query: GalleryQuery, _ size: Int
+  ) -> ([Gallery.Entry], GalleryQuery.Position?) {
+    let last = query.position?.card.flatMap { card in new.firstIndex { $0.card == card } }
+    let shown = new[(last.map { $0 + 1 } ?? 0)...].prefix(size)
+    return (Array(shown), shown.endIndex < new.count ? shown.last.map { .afterCard($0.card) } : nil)
   }
 
   /// Stars the item on a card, or removes its star; delivers false if the card no longer exists.

@@ -48,7 +48,7 @@ enum GalleryPage {
     /// A part of the history.
     ///
     /// - Parameter next: the position of the next part.
-    init(_ entries: [Gallery.Entry], of query: GalleryQuery, next: SeenPage.Place?, in gallery: Gallery) {
+    init(_ entries: [Gallery.Entry], of query: GalleryQuery, next: GalleryQuery.Position?, in gallery: Gallery) {
       (self.entries, self.query) = (entries, query)
       title = Self.title(of: query, gallery)
       current = query.hasWords ? "" : query.isNew ? "/?new=1" : query.isStarred ? "/?starred=1" : ""

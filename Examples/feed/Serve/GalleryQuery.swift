@@ -14,9 +14,27 @@ struct GalleryQuery: Equatable {
   /// (``Gallery/Source/folder``).
   var folder: String?
   var feed: NamedFeed?
-  var place: SeenPage.Place?
+  var position: Position?
 
   init() {}
+
+  /// The position where a page begins.
+  enum Position: Equatable {
+    /// After an item of the history.
+    case afterItem(SeenPage.Place)
+    /// After a card, in a list of new items.
+    case afterCard(String)
+
+    var place: SeenPage.Place? { if case .afterItem(let place) = self { place } else { nil } }
+    var card: String? { if case .afterCard(let card) = self { card } else { nil } }
+
+    fileprivate var item: URLQueryItem {
+      switch self {
+      case .afterItem(let place): URLQueryItem(name: "place", value: "\(place)")
+      case .afterCard(let card): URLQueryItem(name: "after", value: card)
+      }
+    }
+  }
 
   /// A feed, as chosen by a page's URL.
   struct NamedFeed: Equatable {
@@ -36,7 +54,9 @@ struct GalleryQuery: Equatable {
     isPast = request.query("past") != nil
     folder = request.query("folder").flatMap { $0.isEmpty ? nil : String($0.prefix(500)) }
     feed = (request.parameters["name"] ?? request.query("feed")).flatMap { $0.isEmpty ? nil : gallery.feed($0) }
-    place = request.query("place").flatMap(SeenPage.Place.init)
+    position =
+      request.query("place").flatMap(SeenPage.Place.init).map(Position.afterItem)
+      ?? request.query("after").map(Position.afterCard)
   }
 
   var hasWords: Bool { words.contains { !$0.isWhitespace } }
@@ -60,10 +80,10 @@ struct GalleryQuery: Equatable {
 
   /// The URL of this part, under a path of this server. Other programs keep the URLs of paths other than the page's, so
   /// these have the feed's permanent name.
-  func address(of path: String = "/", isPermanent: Bool = false, after place: SeenPage.Place? = nil) -> String {
+  func address(of path: String = "/", isPermanent: Bool = false, after position: Position? = nil) -> String {
     let items =
       items(path == "/" && !isPermanent ? feed?.name : feed?.permanentName)
-      + (place.map { [URLQueryItem(name: "place", value: "\($0)")] } ?? [])
+      + (position.map { [$0.item] } ?? [])
     guard !items.isEmpty else { return path }
     var parts = URLComponents()
     (parts.path, parts.queryItems) = (path, items)
@@ -74,7 +94,7 @@ struct GalleryQuery: Equatable {
   /// The same part, but in a different folder; `nil` for all folders.
   func inFolder(_ folder: String?) -> GalleryQuery {
     var query = self
-    (query.folder, query.feed, query.place) = (folder, nil, nil)
+    (query.folder, query.feed, query.position) = (folder, nil, nil)
     return query
   }
 }

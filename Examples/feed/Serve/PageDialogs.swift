@@ -15,6 +15,7 @@ enum PageDialogs {
     <dialog id="help" aria-labelledby="keys"><h2 id="keys">Keys</h2><dl>
     <dt>← → h l</dt><dd>previous, next image</dd>
     <dt>↑ ↓ j k</dt><dd>the row above, below; in the enlarged view: the previous, next post</dd>
+    <dt>Home, End</dt><dd>the first, last image</dd>
     <dt>Enter, Esc</dt><dd>enlarge, close</dd>
     <dt>+ − 0</dt><dd>zoom in, zoom out, fit; the arrows move a zoomed image</dd>
     <dt>o</dt><dd>open the post</dd>

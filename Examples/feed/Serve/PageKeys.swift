@@ -26,9 +26,11 @@ extension PageAssets {
       if (last?.isConnected && isSeen(last)) return last;
       return [...list.children].find(isSeen) ?? null;
     }
-    function move(step) {
-      const card = current(), isThere = document.activeElement.closest("#gallery > li") === card;
-      const next = isThere ? step(card) : card;
+    function move(key) {
+      const card = current() ?? list.firstElementChild;
+      const isThere = document.activeElement.closest("#gallery > li") === card;
+      // The first arrow focuses a visible card.
+      const next = isThere || isEnd(key) ? moves[key](card) : card;
       if (!next) return more();
       const link = next.querySelector("a");
       link.focus({ preventScroll: true });
@@ -50,13 +52,13 @@ extension PageAssets {
       Home: () => list.firstElementChild, End: () => list.lastElementChild,
     };
     [moves.l, moves.h, moves.j, moves.k] = [moves.ArrowRight, moves.ArrowLeft, moves.ArrowDown, moves.ArrowUp];
+    const isEnd = (key) => key === "Home" || key === "End";
     document.addEventListener("keydown", (event) => {
-      if (event.altKey || event.ctrlKey || event.metaKey || help?.open) return;
+      if (event.altKey || event.ctrlKey || event.metaKey || help?.open || large?.open) return;
       if (event.target.closest("input, summary, dialog")) return;
       if (event.key === "?" && help) { event.preventDefault(); return help.showModal(); }
       if (!list) return;
-      const step = moves[event.key];
-      if (step && list.childElementCount) { event.preventDefault(); return move(step); }
+      if (moves[event.key] && list.childElementCount) { event.preventDefault(); return move(event.key); }
       const action = {
         o: () => post(current()), s: () => current()?.querySelector(".star")?.click(), "/": () => words?.focus(),
         f: () => full(document.documentElement),

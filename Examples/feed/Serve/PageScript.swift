@@ -181,6 +181,7 @@ extension PageAssets {
           list.insertBefore(document.importNode(item, true), before);
         }
       }
+      if (large.open) recount();
     }
 
     // Announces new images, including to screen readers; a button leads to them if the user has scrolled down.
@@ -206,24 +207,25 @@ extension PageAssets {
     // More items are loaded when the link is reached or chosen.
     const watcher = new IntersectionObserver(
       (seen) => { if (seen.some((one) => one.isIntersecting)) more(); }, { rootMargin: "2000px" });
-    let isLoading = false;
-    async function more() {
+    let loading = null;
+    const more = () => loading ??= load().finally(() => { loading = null; });
+    // True if the list has grown.
+    async function load() {
       const link = document.getElementById("more");
-      if (!link || isLoading) return;
-      isLoading = true;
+      if (!link) return false;
       try {
         const fresh = await page(link.href);
-        isLoading = false;
         // A search may have replaced the list in the meantime.
-        if (!link.isConnected) return observe();
+        if (!link.isConnected) { observe(); return false; }
         const hadFocus = document.activeElement === link;
         link.remove();
         const items = [...fresh.querySelectorAll("#gallery > li")].filter((item) => !document.getElementById(item.id));
         list.append(...items);
         if (hadFocus) items[0]?.querySelector("a").focus();
         addMore(fresh);
-      } catch { /* The link stays. */ }
-      isLoading = false;
+        if (large.open) recount();
+        return true;
+      } catch { return false; /* The link stays. */ }
     }
     function addMore(fresh) {
       const link = fresh.getElementById("more");

@@ -57,10 +57,11 @@ extension PageAssets {
       const title = part("title"), meta = part("meta");
       title.replaceChildren(link ? plainLink(link) : card.querySelector(".description bdi").textContent);
       meta.replaceChildren();
-      const cards = [...list.children];
+      const number = document.createElement("span");
+      number.className = "number";
       for (const piece of [plainLink(card.querySelector("a.source")) ?? card.querySelector(".source").textContent,
         card.querySelector(".about time")?.textContent, all.length > 1 ? `image ${place + 1} of ${all.length}` : null,
-        `${cards.indexOf(card) + 1}/${cards.length}`]) {
+        number]) {
         if (piece) meta.append(meta.hasChildNodes() ? " · " : "", piece);
       }
       part("words").textContent = one.alt && all.length > 1 && one.alt !== text ? one.alt + (text ? " — " + text : "") : text;
@@ -87,8 +88,7 @@ extension PageAssets {
       [shown, place] = [card, Math.min(Math.max(number, 0), all.length - 1)];
       show(all[place], card);
       tell(all[place], all, card);
-      large.querySelector("[value=previous]").disabled = !place && !card.previousElementSibling;
-      large.querySelector("[value=next]").disabled = place === all.length - 1 && !card.nextElementSibling;
+      recount();
       if (isFirst) large.showModal();
       // Load the neighbors in advance.
       for (const next of [images(card)[place + 1], card.nextElementSibling && images(card.nextElementSibling)[0]])
@@ -96,6 +96,13 @@ extension PageAssets {
       if (location.hash === hash()) return;
       if (isFirst) history.pushState({ large: true }, "", hash());
       else history.replaceState(history.state, "", hash());
+    }
+    // Shows what depends on the other cards: the number of the card, and whether it has neighbors.
+    function recount() {
+      const cards = [...list.children];
+      part("number").textContent = `${cards.indexOf(shown) + 1}/${cards.length}`;
+      large.querySelector("[value=previous]").disabled = !place && !shown.previousElementSibling;
+      large.querySelector("[value=next]").disabled = place === images(shown).length - 1 && !shown.nextElementSibling;
     }
     // Steps from image to image, within a post and then to the next one.
     function step(by, isPost) {
@@ -116,16 +123,18 @@ extension PageAssets {
       },
     };
     large?.addEventListener("click", (event) => actions[event.target.closest("button")?.value]?.());
-    large?.addEventListener("keydown", (event) => {
-      if (event.altKey || event.ctrlKey || event.metaKey) return;
+    // Listen to the document, because a disabled button or a replaced link loses the focus to the body.
+    document.addEventListener("keydown", (event) => {
+      if (event.altKey || event.ctrlKey || event.metaKey || help?.open || !large?.open) return;
       // In a long text, these keys scroll.
       const isLong = event.target.matches(".words") && event.target.scrollHeight > event.target.clientHeight;
-      if (isLong && /^Arrow(Up|Down)$/.test(event.key)) return;
+      if (isLong && /^(Arrow(Up|Down)|Home|End)$/.test(event.key)) return;
       const action = {
         l: () => step(1), h: () => step(-1), j: () => step(1, true), k: () => step(-1, true), o: () => post(shown),
         s: actions.star, f: actions.full, "+": actions.near, "=": actions.near, "-": actions.far, 0: () => whole(),
         ArrowRight: () => pan(-1, 0) || step(1), ArrowLeft: () => pan(1, 0) || step(-1),
         ArrowDown: () => pan(0, -1) || step(1, true), ArrowUp: () => pan(0, 1) || step(-1, true),
+        Home: () => enlarge(list.firstElementChild), End: () => { enlarge(list.lastElementChild); more(); },
         "?": () => help.showModal(),
       }[event.key];
       if (action) { event.preventDefault(); action(); }
@@ -150,6 +159,12 @@ extension PageAssets {
       if (!card?.closest("#gallery")) return false;
       enlarge(card, Number(number ?? 1) - 1);
       return true;
+    }
+    // The image that the URL names may be further down, so load up to ten more pages to find it.
+    async function seek() {
+      const wanted = location.hash;
+      for (let left = 10; location.hash === wanted && !named() && left; left--)
+        if (!wanted.startsWith("#p") || !await more()) return;
     }
     addEventListener("popstate", () => { if (list && !named() && large?.open) large.close(); });
 

@@ -98,7 +98,7 @@ extension PageAssets {
       if (scale > 1) whole(); else zoom(2.5, event.clientX, event.clientY);
     });
     stage?.addEventListener("dragstart", (event) => event.preventDefault());
-    if (list) named();
+    if (list) seek();
 
     """#
 }

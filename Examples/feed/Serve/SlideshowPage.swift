@@ -42,7 +42,7 @@ enum SlideshowPage {
       </head>
       <body class="show" data-every="\(seconds)">
       <main><h1 class="unseen">Slideshow</h1>\(wish.hasClock ? "<p id=\"clock\">\(Date().timeOfDay.prefix(5))</p>" : "")
-      \(entry.map { frame($0, gallery) } ?? "<p>There are no images.</p>")</main>
+      \(entry.map { frame($0, gallery) } ?? "<p class=\"empty\">There are no images.</p>")</main>
       <nav aria-label="Slideshow"><a href="\(following.markup)">Next</a> <a href="\(leaving)">Leave</a></nav>
       </body>
       </html>
@@ -82,7 +82,7 @@ extension PageAssets {
         next = following;
         document.querySelector(".show nav a").href = next;
         if (there) {
-          const frame = document.importNode(there, true), old = document.querySelectorAll(".frame");
+          const frame = document.importNode(there, true), old = document.querySelectorAll(".frame, .empty");
           // An image that can't be shown is skipped, after a pause.
           await frame.querySelector("img").decode();
           if (mine !== turn) return;
