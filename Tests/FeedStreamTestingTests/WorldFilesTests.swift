@@ -51,6 +51,29 @@ import Testing
     }
   }
 
+  @Test(arguments: [VirtualFiles.Operation.open, .write, .sync])
+  func `a fault of a file's path also affects its atomic replacement`(_ operation: VirtualFiles.Operation) {
+    withVirtualTime { time in
+      time.files["f"] = "before"
+      time.files.fail(operation, of: "f", code: EIO, after: operation == .write ? 2 : 0)
+      let result = write(["after"], .atomically, time)
+      #expect(result.name == "EIO")
+      if operation == .write { #expect(result.unwritten == "ter") }
+      #expect(time.files["f"] == "before")
+    }
+  }
+
+  @Test func `a fault that hasn't occurred fails the test on its line`() {
+    let failures = failures {
+      withVirtualTime { time in
+        time.files.fail(.sync, of: "f", code: EIO)
+        #expect(write(["after"], .replacing, time).isDone)
+      }
+    }
+    #expect(failures.map(\.line) == [#line - 4])
+    #expect(failures.map(\.message) == ["The failure set here has not occurred: nothing tried to sync f."])
+  }
+
   @Test(arguments: [FileWriting.atomically, .replacing]) func `a folder can't be replaced by a file`(
     _ writing: FileWriting
   ) {

@@ -11,22 +11,23 @@ extension VirtualFiles.Node {
 final class VirtualFile: OpenFile {
   private let node: VirtualFiles.Node
   private let path: String
+  /// The file that this one will replace, if any.
+  private let destination: String?
   private let files: VirtualFiles
   private var place = 0
 
-  init(_ node: VirtualFiles.Node, _ path: String, _ files: VirtualFiles) {
+  init(_ node: VirtualFiles.Node, _ path: String, replacing destination: String? = nil, _ files: VirtualFiles) {
     self.node = node
     self.path = path
+    self.destination = destination
     self.files = files
   }
 
   func read(into room: UnsafeMutableBufferPointer<UInt8>, at offset: Int64?) throws(SystemError) -> Int {
     let begin = offset.map { Int($0) } ?? place
     let bytes = node.bytes.dropFirst(begin).prefix(room.count)
-    let (passes, code) = files.fault(.read, path, bytes.count)
+    let (passes, code) = files.fault(.read, path, replacing: destination, bytes.count)
     if let code, passes == 0 { throw SystemError("read", path, code: code) }
-    // Deliver the bytes before the fault. The next call then fails.
-    if let code { files.fail(.read, of: path, code: code) }
     _ = room.update(fromContentsOf: bytes.prefix(passes))
     place = begin + passes
     return passes
@@ -34,7 +35,7 @@ final class VirtualFile: OpenFile {
 
   func write(_ chunks: [Chunk]) -> (written: Int, error: SystemError?) {
     let bytes = Chunk(joining: chunks)
-    var (passes, code) = files.fault(.write, path, bytes.count)
+    var (passes, code) = files.fault(.write, path, replacing: destination, bytes.count)
     if files.room < passes { (passes, code) = (files.room, 28) }  // ENOSPC
     node.bytes += bytes.prefix(passes)
     files.touch(path, .content)
@@ -42,7 +43,7 @@ final class VirtualFile: OpenFile {
   }
 
   func sync() throws(SystemError) {
-    if let code = files.fault(.sync, path).code { throw SystemError("sync", path, code: code) }
+    if let code = files.fault(.sync, path, replacing: destination).code { throw SystemError("sync", path, code: code) }
   }
 
   func status() throws(SystemError) -> FileStatus { node.status }

@@ -28,13 +28,21 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     }
   }
 
-  private struct Fault {
-    var operation: Operation
+  /// A failure of the next operation of a kind.
+  private final class Fault {
+    let operation: Operation
     /// The path; `nil` means any path.
-    var path: String?
-    var code: Int32
+    let path: String?
+    let code: Int32
     /// The number of bytes to read or write before the fault.
     var count: Int
+
+    init(_ operation: Operation, of path: String?, code: Int32, after count: Int) {
+      self.operation = operation
+      self.path = path
+      self.code = code
+      self.count = count
+    }
   }
 
   /// The maximum number of bytes in all files together; `nil` means no limit.
@@ -100,18 +108,30 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   /// The paths of all files, sorted.
   public var paths: [String] { nodes.filter { !$0.value.isFolder }.keys.sorted() }
 
-  /// Makes the next `operation` on a path fail.
+  /// Makes the next `operation` on a path fail, or on the temporary file that will replace the file at that path (see
+  /// `FileWriting.atomically`). At the end, `withVirtualTime` fails the test if the failure hasn't occurred.
   ///
   /// - Parameters:
   ///   - code: the system's error number.
   ///   - count: the number of bytes to read or write before the failure, possibly in several calls.
-  public func fail(_ operation: Operation, of path: String, code: Int32, after count: Int = 0) {
-    faults.append(Fault(operation: operation, path: path, code: code, count: count))
+  public func fail(
+    _ operation: Operation, of path: String, code: Int32, after count: Int = 0, fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) {
+    add(
+      Fault(operation, of: path, code: code, after: count),
+      CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Makes the next `operation` on any path fail.
-  public func failNext(_ operation: Operation, code: Int32) {
-    faults.append(Fault(operation: operation, path: nil, code: code, count: 0))
+  /// Makes the next `operation` on any path fail. At the end, `withVirtualTime` fails the test if the failure hasn't
+  /// occurred.
+  public func failNext(
+    _ operation: Operation, code: Int32, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column
+  ) {
+    add(
+      Fault(operation, of: nil, code: code, after: 0),
+      CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
   // MARK: Changes and faults
@@ -157,17 +177,33 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     }
   }
 
-  /// Returns how many of `count` bytes pass before a fault, and the fault's error number, if any.
-  func fault(_ operation: Operation, _ path: String, _ count: Int = 0) -> (passes: Int, code: Int32?) {
-    guard let index = faults.firstIndex(where: { $0.operation == operation && $0.path ?? path == path }) else {
+  private func add(_ fault: Fault, _ site: CallSite) {
+    faults.append(fault)
+    time.audit.add(site) { [weak fault] in
+      fault.map { "The failure set here has not occurred: nothing tried to \($0.operation) \($0.path ?? "a file")." }
+    }
+  }
+
+  /// Returns how many of `count` bytes pass before a fault, and the fault's error number, if any. If the bytes before
+  /// the fault are read, the next read meets the fault.
+  ///
+  /// - Parameter destination: the file that the file at `path` will replace, if any.
+  func fault(
+    _ operation: Operation, _ path: String, replacing destination: String? = nil, _ count: Int = 0
+  ) -> (passes: Int, code: Int32?) {
+    let index = faults.firstIndex {
+      $0.operation == operation && ($0.path == nil || $0.path == path || $0.path == destination)
+    }
+    guard let index else { return (count, nil) }
+    let fault = faults[index]
+    guard fault.count < max(count, 1) else {
+      fault.count -= count
       return (count, nil)
     }
-    guard faults[index].count < max(count, 1) else {
-      faults[index].count -= count
-      return (count, nil)
-    }
-    let fault = faults.remove(at: index)
-    return (fault.count, fault.code)
+    let passes = fault.count
+    fault.count = 0
+    if operation != .read || passes == 0 { faults.remove(at: index) }
+    return (passes, fault.code)
   }
 
   var room: Int {
@@ -177,18 +213,24 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   // MARK: FileSystem
 
   package func open(_ path: String, _ opening: FileOpening) throws(SystemError) -> any OpenFile {
-    if let code = fault(.open, path).code { throw SystemError("open", path, code: code) }
+    let destination: String? =
+      switch opening {
+      case .creating(_, let destination): destination
+      case .creatingExactly(_, _, let destination): destination
+      case .reading, .replacing, .appending: nil
+      }
+    if let code = fault(.open, path, replacing: destination).code { throw SystemError("open", path, code: code) }
     let node = nodes[path]
     if node?.isFolder == true { throw SystemError("open", path, code: 21) }  // EISDIR
     switch opening {
     case .reading:
       guard let node else { throw SystemError("open", path, code: 2) }  // ENOENT
       return VirtualFile(node, path, self)
-    case .creating(let permissions), .creatingExactly(let permissions, _):
+    case .creating(let permissions, _), .creatingExactly(let permissions, _, _):
       guard node == nil else { throw SystemError("open", path, code: 17) }  // EEXIST
       let node = make(path)
       node.permissions = permissions
-      return VirtualFile(node, path, self)
+      return VirtualFile(node, path, replacing: destination, self)
     case .replacing, .appending:
       let node = node ?? make(path)
       if case .replacing = opening, !node.bytes.isEmpty {

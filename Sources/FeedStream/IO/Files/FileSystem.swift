@@ -62,10 +62,10 @@ package enum FileOpening: Sendable {
   /// Empties an existing file.
   case replacing(permissions: UInt16)
   case appending(permissions: UInt16)
-  /// Fails if the file exists.
-  case creating(permissions: UInt16)
+  /// Fails if the file exists. If the new file will be renamed to replace another one, `destination` is that one.
+  case creating(permissions: UInt16, destination: String? = nil)
   /// As `creating`, with exactly these permissions, whatever the process's mask is, and for this owner if possible.
-  case creatingExactly(permissions: UInt16, owner: FileOwner?)
+  case creatingExactly(permissions: UInt16, owner: FileOwner?, destination: String)
 }
 
 /// The user and the group that own a file.
