@@ -121,6 +121,20 @@ import Testing
     }
   }
 
+  @Test func `a virtual loop has the files of its virtual time`() {
+    withVirtualTime { time in
+      time.files["f"] = "a"
+      var text = ""
+      let reading = File("f").bytes(on: VirtualLoop(on: time)).sink { _ in
+      } receiveValue: {
+        text += $0.text
+      }
+      time.run()
+      #expect(text == "a")
+      reading.cancel()
+    }
+  }
+
   @Test func `following continues across rotation, truncation and replacement`() {
     withVirtualTime { time in
       var text = ""

@@ -118,7 +118,12 @@ package func split(_ path: String) -> (folder: String, name: String) {
   return (folder.isEmpty ? "/" : String(folder), String(path[path.utf8.index(after: slash)...]))
 }
 
+/// A scheduler with a file system: the operating system's for an ``EventLoop``, a simulated one for virtual time.
+package protocol FileHost: LoopScheduler {
+  var fileSystem: any FileSystem { get }
+}
+
 extension LoopScheduler {
   /// The file system of this scheduler; the operating system's if it has none of its own.
-  package var files: any FileSystem { (self as? any IOHost)?.fileSystem ?? SystemFiles.shared }
+  package var files: any FileSystem { (self as? any FileHost)?.fileSystem ?? SystemFiles.shared }
 }
