@@ -13,13 +13,19 @@ final class VirtualFile: OpenFile {
   private let path: String
   /// The file that this one will replace, if any.
   private let destination: String?
+  /// True if every write is at the end of the file, wherever that is by then.
+  private let appends: Bool
   private let files: VirtualFiles
   private var place = 0
 
-  init(_ node: VirtualFiles.Node, _ path: String, replacing destination: String? = nil, _ files: VirtualFiles) {
+  init(
+    _ node: VirtualFiles.Node, _ path: String, replacing destination: String? = nil, appends: Bool = false,
+    _ files: VirtualFiles
+  ) {
     self.node = node
     self.path = path
     self.destination = destination
+    self.appends = appends
     self.files = files
   }
 
@@ -36,8 +42,17 @@ final class VirtualFile: OpenFile {
   func write(_ chunks: [Chunk]) -> (written: Int, error: SystemError?) {
     let bytes = Chunk(joining: chunks)
     var (passes, code) = files.fault(.write, path, replacing: destination, bytes.count)
-    if files.room < passes { (passes, code) = (files.room, 28) }  // ENOSPC
-    node.bytes += bytes.prefix(passes)
+    if appends { place = node.bytes.count }
+    // Bytes that replace others need no room.
+    let room = files.room
+    let allowed = room == .max ? .max : max(room + node.bytes.count - place, 0)
+    if allowed < passes { (passes, code) = (allowed, 28) }  // ENOSPC
+    if passes > 0 {
+      node.extend(to: place)
+      let end = place + passes
+      node.bytes.replaceSubrange(place..<min(end, node.bytes.count), with: bytes.prefix(passes))
+      place = end
+    }
     files.touch(path, .content)
     return (passes, code.map { SystemError("write to", path, code: $0) })
   }

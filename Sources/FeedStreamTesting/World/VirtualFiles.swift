@@ -6,7 +6,7 @@ public import FeedStream
 ///     time.files.capacity = 100                                  // a disk that can fill up
 ///     time.files.fail(.sync, of: "feed.json", code: EIO)         // once
 ///
-/// Paths are used as given, without resolving `.`, `..` or links. The parent folders of a file always exist.
+/// Paths are used as given, without resolving `.`, `..` or links. The parent folders of a file or a folder always exist.
 // @unchecked: everything in virtual time runs on one thread, even work that an event loop would pass to its thread
 // pool.
 public final class VirtualFiles: FileSystem, @unchecked Sendable {
@@ -26,6 +26,9 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
       self.number = number
       self.isFolder = isFolder
     }
+
+    /// Adds zeros at the end until the file has `count` bytes.
+    func extend(to count: Int) { bytes += [UInt8](repeating: 0, count: max(count - bytes.count, 0)) }
   }
 
   /// A failure of the next operation of a kind.
@@ -89,21 +92,30 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   /// Truncates a file to the given length, or extends it with zeros.
   ///
-  /// - Precondition: there is no folder at the path.
+  /// - Precondition: there is a file at the path.
   public func truncate(_ path: String, to count: Int = 0) {
     requireFile(path)
-    if let node = nodes[path] {
-      let missing = count - node.bytes.count
-      node.bytes = Array(node.bytes.prefix(count)) + [UInt8](repeating: 0, count: max(0, missing))
-    }
+    let node = requireNode(path)
+    node.bytes = Array(node.bytes.prefix(count))
+    node.extend(to: count)
     touch(path, .content)
   }
 
   /// Creates a folder.
-  public func makeFolder(_ path: String) { if nodes[path] == nil { nodes[path] = node(isFolder: true) } }
+  public func makeFolder(_ path: String) {
+    guard nodes[path] == nil else { return }
+    makeParents(of: path)
+    nodes[path] = node(isFolder: true)
+  }
 
-  /// Renames a file.
-  public func move(_ path: String, to other: String) { try? rename(path, to: other) }
+  /// Renames a file or a folder, replacing an existing file. Has no effect if the system would refuse that, as it does
+  /// if a file would replace a folder. Faults don't affect it.
+  ///
+  /// - Precondition: there is a file or a folder at the path.
+  public func move(_ path: String, to other: String) {
+    _ = requireNode(path)
+    try? replace(other, by: path)
+  }
 
   /// The paths of all files, sorted.
   public var paths: [String] { nodes.filter { !$0.value.isFolder }.keys.sorted() }
@@ -141,6 +153,13 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
       nodes[path]?.isFolder != true, "VirtualFiles: \(path) is a folder; use another path, or remove it first")
   }
 
+  private func requireNode(_ path: String) -> Node {
+    guard let node = nodes[path] else {
+      preconditionFailure("VirtualFiles: there is nothing at \(path); use the path of a file that exists")
+    }
+    return node
+  }
+
   private func node(isFolder: Bool) -> Node {
     count += 1
     let node = Node(count, isFolder: isFolder)
@@ -150,12 +169,16 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   private func folder(of path: String) -> String { split(path).folder }
 
-  private func make(_ path: String) -> Node {
+  private func makeParents(of path: String) {
     var above = folder(of: path)
     while nodes[above] == nil {
       nodes[above] = node(isFolder: true)
       above = folder(of: above)
     }
+  }
+
+  private func make(_ path: String) -> Node {
+    makeParents(of: path)
     let node = node(isFolder: false)
     nodes[path] = node
     touch(path, .entry)
@@ -169,7 +192,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     if kind == .content, let node = nodes[path] { node.modified = max(now, node.modified + 1) }
     if kind == .entry, let node = nodes[folder] { node.modified = max(now, node.modified + 1) }
     let name = split(path).name
-    for (key, other) in watched where other == folder && !isMute {
+    for (key, other) in watched.sorted(by: { $0.key < $1.key }) where other == folder && !isMute {
       time.schedule { [weak self] in
         guard let self else { return }
         watches.announce(FolderHint(name: name, kind: kind), to: key, on: time)
@@ -231,9 +254,10 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
       let node = make(path)
       node.permissions = permissions
       return VirtualFile(node, path, replacing: destination, self)
-    case .replacing, .appending:
+    case .appending: return VirtualFile(node ?? make(path), path, appends: true, self)
+    case .replacing:
       let node = node ?? make(path)
-      if case .replacing = opening, !node.bytes.isEmpty {
+      if !node.bytes.isEmpty {
         node.bytes = []
         touch(path, .content)
       }
@@ -247,12 +271,26 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   package func rename(_ path: String, to other: String) throws(SystemError) {
     if let code = fault(.rename, other).code { throw SystemError("replace", other, code: code) }
+    try replace(other, by: path)
+  }
+
+  private func replace(_ other: String, by path: String) throws(SystemError) {
     guard let node = nodes[path] else { throw SystemError("replace", other, code: 2) }
-    if let replaced = nodes[other], replaced.isFolder != node.isFolder {
-      throw SystemError("replace", other, code: replaced.isFolder ? 21 : 20)  // EISDIR, ENOTDIR
+    guard path != other else { return }
+    if let replaced = nodes[other] {
+      if replaced.isFolder != node.isFolder {
+        throw SystemError("replace", other, code: replaced.isFolder ? 21 : 20)  // EISDIR, ENOTDIR
+      }
+      if nodes.keys.contains(where: { $0.hasPrefix(other + "/") }) {
+        throw SystemError("replace", other, code: 39)  // ENOTEMPTY
+      }
     }
-    nodes[path] = nil
-    nodes[other] = node
+    // A folder can't move into itself.
+    guard !other.hasPrefix(path + "/") else { throw SystemError("replace", other, code: 22) }  // EINVAL
+    makeParents(of: other)
+    for old in nodes.keys where old == path || old.hasPrefix(path + "/") {
+      nodes[other + old.dropFirst(path.count)] = nodes.removeValue(forKey: old)
+    }
     for path in [path, other] { touch(path, .entry) }
   }
 
