@@ -24,6 +24,8 @@ struct RuleRun<P: Publisher> {
     var given: [[Int]] = []
     /// True if the run was stopped because it was too long.
     var isCutShort = false
+    /// True if every subscription to upstream received the completion, no work was left, and the subscriber still waited.
+    var isStuck = false
 
     mutating func breach(_ rule: StreamRule, _ message: String, isExcusedBySharing: Bool = false) {
       breaches.append(Breach(rule: rule, message: message, isExcusedBySharing: isExcusedBySharing))
@@ -171,7 +173,12 @@ struct RuleRun<P: Publisher> {
       result.breach(.demandAddsUp, "upstream received request(.none)")
     }
     let isCancelled = recorder.cancelledAt != nil
-    guard recorder.hasEnded || isCancelled else { return }
+    guard recorder.hasEnded || isCancelled else {
+      result.isStuck =
+        !result.isCutShort && !records.isEmpty && records.allSatisfy { $0.endedAt != nil }
+        && recorder.subscribedAt != nil && time.agenda.nextInstant == nil
+      return
+    }
     let isOnlyCancelled = isCancelled && !recorder.hasEnded
     let how = isOnlyCancelled ? "the subscriber had cancelled" : "the completion"
     if records.contains(where: \.isLive) || wentOn(records, after: recorder.cancelledAt) {
