@@ -196,6 +196,8 @@ extension VirtualTimeScheduler: StreamDomain {
     return mover == 0 || mover == currentThread() && CurrentDomain.get()?.isForAnyThread == true
   }
 
+  package var isVirtual: Bool { true }
+
   /// This scheduler, so that tasks run in virtual time.
   package var taskExecutor: (any TaskExecutor)? { self }
 
