@@ -1,5 +1,23 @@
 import FeedStream
 
+extension VirtualFiles {
+  final class Node {
+    var bytes: [UInt8] = []
+    var modified: Int64 = 0
+    var permissions: UInt16 = 0o644
+    let number: UInt64
+    let isFolder: Bool
+
+    init(_ number: UInt64, isFolder: Bool) {
+      self.number = number
+      self.isFolder = isFolder
+    }
+
+    /// Adds zeros at the end until the file has `count` bytes.
+    func extend(to count: Int) { bytes += [UInt8](repeating: 0, count: max(count - bytes.count, 0)) }
+  }
+}
+
 extension VirtualFiles.Node {
   var status: FileStatus {
     FileStatus(

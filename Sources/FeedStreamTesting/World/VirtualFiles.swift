@@ -15,39 +15,6 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     case open, read, write, sync, rename
   }
 
-  final class Node {
-    var bytes: [UInt8] = []
-    var modified: Int64 = 0
-    var permissions: UInt16 = 0o644
-    let number: UInt64
-    let isFolder: Bool
-
-    init(_ number: UInt64, isFolder: Bool) {
-      self.number = number
-      self.isFolder = isFolder
-    }
-
-    /// Adds zeros at the end until the file has `count` bytes.
-    func extend(to count: Int) { bytes += [UInt8](repeating: 0, count: max(count - bytes.count, 0)) }
-  }
-
-  /// A failure of the next operation of a kind.
-  private final class Fault {
-    let operation: Operation
-    /// The path; `nil` means any path.
-    let path: String?
-    let code: Int32
-    /// The number of bytes to read or write before the fault.
-    var count: Int
-
-    init(_ operation: Operation, of path: String?, code: Int32, after count: Int) {
-      self.operation = operation
-      self.path = path
-      self.code = code
-      self.count = count
-    }
-  }
-
   /// The maximum number of bytes in all files together; `nil` means no limit.
   public var capacity: Int?
 
@@ -56,7 +23,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   private unowned let time: VirtualTimeScheduler
   private var nodes: [String: Node] = [:]
-  private var faults: [Fault] = []
+  private var faults = VirtualFileFaults()
   private let watches = FolderWatches()
   /// The watched folders, by the keys of their watches.
   private var watched: [Int: String] = [:]
@@ -130,8 +97,8 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     _ operation: Operation, of path: String, code: Int32, after count: Int = 0, fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) {
-    add(
-      Fault(operation, of: path, code: code, after: count),
+    faults.add(
+      operation, of: path, code: code, after: count, time.audit,
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
@@ -141,8 +108,8 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     _ operation: Operation, code: Int32, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
   ) {
-    add(
-      Fault(operation, of: nil, code: code, after: 0),
+    faults.add(
+      operation, of: nil, code: code, after: 0, time.audit,
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
@@ -200,33 +167,13 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     }
   }
 
-  private func add(_ fault: Fault, _ site: CallSite) {
-    faults.append(fault)
-    time.audit.add(site) { [weak fault] in
-      fault.map { "The failure set here has not occurred: nothing tried to \($0.operation) \($0.path ?? "a file")." }
-    }
-  }
-
-  /// Returns how many of `count` bytes pass before a fault, and the fault's error number, if any. If the bytes before
-  /// the fault are read, the next read meets the fault.
+  /// Returns how many of `count` bytes pass before a fault, and the fault's error number, if any.
   ///
   /// - Parameter destination: the file that the file at `path` will replace, if any.
   func fault(
     _ operation: Operation, _ path: String, replacing destination: String? = nil, _ count: Int = 0
   ) -> (passes: Int, code: Int32?) {
-    let index = faults.firstIndex {
-      $0.operation == operation && ($0.path == nil || $0.path == path || $0.path == destination)
-    }
-    guard let index else { return (count, nil) }
-    let fault = faults[index]
-    guard fault.count < max(count, 1) else {
-      fault.count -= count
-      return (count, nil)
-    }
-    let passes = fault.count
-    fault.count = 0
-    if operation != .read || passes == 0 { faults.remove(at: index) }
-    return (passes, fault.code)
+    faults.take(operation, path, replacing: destination, count)
   }
 
   var room: Int {
