@@ -24,7 +24,7 @@ struct RuleRun<P: Publisher> {
     var given: [[Int]] = []
     /// True if the run was stopped because it was too long.
     var isCutShort = false
-    /// True if every subscription to upstream received the completion, no work was left, and the subscriber still waited.
+    /// True if each subscription to upstream received the completion, no work was left, and the subscriber still waited.
     var isStuck = false
 
     mutating func breach(_ rule: StreamRule, _ message: String, isExcusedBySharing: Bool = false) {

@@ -6,7 +6,7 @@ public import FeedStream
 ///     time.files.capacity = 100                                  // a disk that can fill up
 ///     time.files.fail(.sync, of: "feed.json", code: EIO)         // once
 ///
-/// Paths are used as given, without resolving `.`, `..` or links. The parent folders of a file or a folder always exist.
+/// Paths are used as given, without resolving `.`, `..` or links. The parents of a file or a folder always exist.
 // @unchecked: everything in virtual time runs on one thread, even work that an event loop would pass to its thread
 // pool.
 public final class VirtualFiles: FileSystem, @unchecked Sendable {

@@ -5,9 +5,9 @@ public import FeedStream
 /// As in the real network, closing a connection whose arrived bytes were not read resets it: reading at the other end
 /// fails (`ECONNRESET`) after the latency. Bytes in transit to the other end are always lost.
 ///
-/// Unlike in the real network, writing to a connection that the other end has closed fails immediately (`EPIPE`). A real
-/// writer learns of that a round trip later; the bytes that it writes until then are accepted and lost. Bytes that are in
-/// transit to an end when it closes are lost without a reset.
+/// Unlike in the real network, writing to a connection that the other end has closed fails immediately (`EPIPE`). A
+/// real writer learns of that a round trip later; the bytes that it writes until then are accepted and lost. Bytes that
+/// are in transit to an end when it closes are lost without a reset.
 ///
 /// All numeric addresses belong to one machine: a socket at a wildcard address (`0.0.0.0` or `::`) receives what is sent
 /// to any of them.

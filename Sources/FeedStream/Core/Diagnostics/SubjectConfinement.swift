@@ -9,8 +9,8 @@ public import CThread
 /// change threads. Its code is therefore checked only against a loop that does not run the task, and against a thread
 /// that is using the object at that moment. The compiler checks the rest.
 ///
-/// Any thread may touch a closed loop's objects: a program closes a thread's loop, then cancels the thread's streams. The
-/// task of a test may touch an object that was first touched in virtual time, and then continue on another thread.
+/// Any thread may touch a closed loop's objects: a program closes a thread's loop, then cancels the thread's streams.
+/// The task of a test may touch an object that was first touched in virtual time, and then continue on another thread.
 @usableFromInline struct SubjectConfinement {
   /// The last thread that touched the object; 0 before the first touch.
   @usableFromInline var thread: UInt = 0
