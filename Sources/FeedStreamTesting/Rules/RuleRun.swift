@@ -24,7 +24,8 @@ struct RuleRun<P: Publisher> {
     var given: [[Int]] = []
     /// True if the run was stopped because it was too long.
     var isCutShort = false
-    /// True if each subscription to upstream received the completion, no work was left, and the subscriber still waited.
+    /// True if the subscriber still waited when every subscription to upstream had received the completion and no work
+    /// was left.
     var isStuck = false
 
     mutating func breach(_ rule: StreamRule, _ message: String, isExcusedBySharing: Bool = false) {
