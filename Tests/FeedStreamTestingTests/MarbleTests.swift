@@ -242,6 +242,13 @@ import Testing
     expectMarbles(time.cold("1-x|", values: ["x": 20]).map { $0 + 1 }, on: time, "2-x|", values: ["x": 21])
   }
 
+  @Test func `expectMarbles fails if there is no subscription`() {
+    let time = VirtualTimeScheduler()
+    let failures = failures { expectMarbles(Silent(), on: time, "-") }
+    #expect(failures.map(\.message) == ["The publisher delivered no subscription."])
+    expectMarbles(Silent(), on: time, during: "^--!", "-")
+  }
+
   @Test func `an invalid diagram is the test's only failure`() {
     let failures = failures {
       withVirtualTime { time in

@@ -86,6 +86,27 @@ import Testing
     }
   }
 
+  @Test func `a recorder that was made without the test's time fails once, on its line`() {
+    let failures = failures {
+      withVirtualTime { time in
+        let recorder = time.hot("a-b-c|").record()
+        time.run()
+        recorder.expect("(abc|)")
+      }
+    }
+    #expect(failures.map(\.line) == [#line - 5])
+    #expect(failures.first?.message.hasPrefix("An event arrived in the virtual time of another scheduler: ") ?? false)
+  }
+
+  @Test func `work in virtual time may record a stream that needs no time`() {
+    withVirtualTime { time in
+      var values: [Int] = []
+      time.schedule(after: time.now.advanced(by: 1)) { values = [1, 2].publisher.record().values }
+      time.run()
+      #expect(values == [1, 2])
+    }
+  }
+
   @Test func `a recorder's failure is the stream's failure`() {
     #expect(Fail<Int, MarbleFailure>(error: MarbleFailure()).record(on: time).failure == MarbleFailure())
     #expect(Empty<Int, MarbleFailure>().record(on: time).failure == nil)

@@ -166,6 +166,19 @@ import Testing
         "Step 1 of 1: expected a value or the completion, but nothing happened while time advanced"))
   }
 
+  @Test(.timeLimit(.minutes(1))) func `thenConsumeWhile fails on a stream whose values are all taken, without end`() {
+    time.workLimit = 100
+    let ticks = Interval(every: 1, scheduler: time)
+    let failures = failures {
+      ticks.verify(on: time).thenConsumeWhile { _ in true }.verify()
+    }
+    #expect(failures.map(\.line) == [#line - 2])
+    #expect(
+      failures.map(\.message) == [
+        "Step 1 of 1: expected a value that isn't taken, or the completion, but 100 values were taken, and more arrive."
+      ])
+  }
+
   @Test func `values of steps may be recorded and checked`() {
     var kept: [Int] = []
     source.verify(on: time)
@@ -192,7 +205,7 @@ import Testing
 }
 
 /// A publisher that never delivers a subscription.
-private struct Silent: Publisher {
+struct Silent: Publisher {
   typealias Output = Int
   typealias Failure = Never
   func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {}

@@ -27,6 +27,11 @@ import Testing
     }
   }
 
+  @Test func `an operator that never completes passes with the trait .isEndless`() {
+    let summary = StreamRules.verify(traits: .isEndless) { Faulty(upstream: $0, fault: .forgetsCompletion, time: $1) }
+    #expect(summary.broken == nil)
+  }
+
   @Test func `delivered values are compared with the expected ones`() {
     var summary: StreamRules.Summary?
     let failures = failures {
@@ -142,7 +147,7 @@ import Testing
 enum Fault: CaseIterable {
   case repeatsValues, completesTwice, forgetsToCancelUpstream, deliversAfterCancel, swallowsEveryThird, asksForNone
   case passesSecondSubscription, holdsUpstream, holdsSubscriber, recurses, swapsUnderDemand, keepsScheduling,
-    leavesATimer
+    leavesATimer, forgetsFailure, forgetsCompletion
 
   /// Under the address sanitizer, stack frames are several times as large, and a deliberate recursion overflows the
   /// stack before the kit detects it.
@@ -156,7 +161,7 @@ enum Fault: CaseIterable {
     case .repeatsValues: .neverMoreThanAsked
     case .completesTwice: .oneEnding
     case .forgetsToCancelUpstream, .deliversAfterCancel: .cancelIsFinal
-    case .swallowsEveryThird: .nothingLostInSilence
+    case .swallowsEveryThird, .forgetsFailure, .forgetsCompletion: .nothingLostInSilence
     case .asksForNone: .demandAddsUp
     case .passesSecondSubscription: .oneSubscription
     case .holdsUpstream, .holdsSubscriber, .keepsScheduling, .leavesATimer: .everythingReleased
@@ -223,6 +228,8 @@ private struct Faulty<Upstream: Publisher>: Publisher where Upstream.Output == I
 
     func receive(completion: Subscribers.Completion<Failure>) {
       guard up != nil, let down else { return }
+      if fault == .forgetsCompletion { return }
+      if fault == .forgetsFailure, case .failure = completion { return }
       if fault == .recurses {
         ending = completion
         return pull(.none)

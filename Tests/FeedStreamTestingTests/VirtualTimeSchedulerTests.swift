@@ -67,6 +67,37 @@ import Testing
     #expect(time.pending.isEmpty)
   }
 
+  @Test func `after a stall, repeated work runs once and keeps its rhythm, as on a loop`() {
+    var log: [Int64] = []
+    let time = time
+    let repetition = time.schedule(after: at(1), interval: 1) { log.append(time.now.nanoseconds / 1_000_000) }
+    time.stall(for: 3.5)
+    time.advance(by: 1.5)
+    #expect(log == [3500, 4000, 5000])
+    repetition.cancel()
+  }
+
+  @Test func `repeated work that began in the past keeps its rhythm, as on a loop`() {
+    var log: [Int64] = []
+    let time = VirtualTimeScheduler(startingAt: at(10))
+    let repetition = time.schedule(after: at(7.5), interval: 1) { log.append(time.now.nanoseconds / 1_000_000) }
+    time.advance(by: 2)
+    #expect(log == [10_000, 10_500, 11_500])
+    repetition.cancel()
+  }
+
+  @Test func `origins are traced only at an instant that may be endless`() {
+    var traces: [Bool] = []
+    let time = time
+    time.workLimit = 10
+    for _ in 0..<20 { time.schedule {} }
+    time.schedule { traces.append(time.tracesOrigins) }
+    time.schedule(after: at(1)) {}
+    time.schedule(after: at(1)) { traces.append(time.tracesOrigins) }
+    time.advance(by: 1)
+    #expect(traces == [true, false])
+  }
+
   @Test func `work due during a stall runs afterwards, in order`() {
     var log: [String] = []
     let time = time

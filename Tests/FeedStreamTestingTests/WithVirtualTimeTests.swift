@@ -1,5 +1,6 @@
 import FeedStream
 import FeedStreamTesting
+import Foundation
 import TestSupport
 import Testing
 
@@ -153,6 +154,10 @@ import Testing
     #expect(kept != nil)
   }
 
+  @Test func `an asynchronous test may continue on another thread`() async {
+    await #expect(processExitsWith: .success) { await Hopper().go() }
+  }
+
   @Test func `a failure states the seed, and the seed reproduces it`() {
     // Two timers race: the result depends on their order.
     func race(_ time: VirtualTimeScheduler) {
@@ -168,5 +173,46 @@ import Testing
     let seed = failures[0].message.split(separator: ".seeded(").last!.prefix { $0.isNumber }
     let again = FeedStreamTestingTests.failures { withVirtualTime(order: .seeded(UInt64(seed)!)) { race($0) } }
     #expect(again.map(\.message) == [failures[0].message])
+  }
+}
+
+/// Runs each step of an actor on a new thread, so that the code after each `await` runs on another thread than before.
+private final class Hops: SerialExecutor {
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    Thread.detachNewThread { [self] in
+      job.runSynchronously(on: asUnownedSerialExecutor())
+      // Keep the thread until the process exits, because the system reuses the identifiers of ended threads.
+      DispatchSemaphore(value: 0).wait()
+    }
+  }
+}
+
+private actor Hopper {
+  private let hops = Hops()
+  nonisolated var unownedExecutor: UnownedSerialExecutor { hops.asUnownedSerialExecutor() }
+
+  /// Touches subjects and timers first in virtual time, or first in the test, and then on other threads.
+  func go() async {
+    await withVirtualTime { time in
+      let subject = PassthroughSubject<Int, Never>()
+      let recorder = subject.record(on: time, during: "-^")
+      let paused = PassthroughSubject<Int, Never>()
+      let debounced = paused.debounce(for: .milliseconds(5), scheduler: time).record(on: time)
+      paused.send(1)
+      time.advance(by: .milliseconds(2))
+      await Task.yield()
+      subject.send(1)
+      paused.send(2)
+      time.advance(by: .milliseconds(1))
+      await Task.yield()
+      subject.send(2)
+      time.advance(by: .milliseconds(10))
+      recorder.expect("--12")
+      debounced.expect("-------2")
+      await Task.yield()
+      recorder.cancel()
+      debounced.cancel()
+    }
   }
 }

@@ -51,6 +51,29 @@ import Testing
     }
   }
 
+  @Test(arguments: [VirtualFiles.Operation.open, .write, .sync])
+  func `a fault of a file's path also affects its atomic replacement`(_ operation: VirtualFiles.Operation) {
+    withVirtualTime { time in
+      time.files["f"] = "before"
+      time.files.fail(operation, of: "f", code: EIO, after: operation == .write ? 2 : 0)
+      let result = write(["after"], .atomically, time)
+      #expect(result.name == "EIO")
+      if operation == .write { #expect(result.unwritten == "ter") }
+      #expect(time.files["f"] == "before")
+    }
+  }
+
+  @Test func `a fault that hasn't occurred fails the test on its line`() {
+    let failures = failures {
+      withVirtualTime { time in
+        time.files.fail(.sync, of: "f", code: EIO)
+        #expect(write(["after"], .replacing, time).isDone)
+      }
+    }
+    #expect(failures.map(\.line) == [#line - 4])
+    #expect(failures.map(\.message) == ["The failure set here has not occurred: nothing tried to sync f."])
+  }
+
   @Test(arguments: [FileWriting.atomically, .replacing]) func `a folder can't be replaced by a file`(
     _ writing: FileWriting
   ) {
@@ -95,6 +118,70 @@ import Testing
       time.run()
       #expect(events == ["ab", "c", "EIO"])
       all.cancel()
+    }
+  }
+
+  @Test func `a writer that doesn't append continues at its own position`() {
+    for writing in [FileWriting.replacing, .appending] {
+      withVirtualTime { time in
+        let subject = PassthroughSubject<Chunk, Never>()
+        let all = subject.write(to: File("f"), writing, on: time).sink { _ in
+        } receiveValue: { _ in
+        }
+        subject.send("abc")
+        time.advance()
+        time.files.truncate("f")
+        subject.send("d")
+        time.advance()
+        let expected: Chunk = writing == .appending ? "d" : "\0\0\0d"
+        #expect(time.files["f"] == expected)
+        all.cancel()
+      }
+    }
+  }
+
+  @Test func `a file or a folder that is moved into a folder is in that folder`() {
+    withVirtualTime { time in
+      time.files["a"] = "x"
+      time.files["old/b/c"] = "y"
+      time.files.move("a", to: "logs/a")
+      time.files.move("old", to: "logs/old")
+      #expect(time.files.paths == ["logs/a", "logs/old/b/c"])
+      var paths: [String] = []
+      let reading = Folder("logs").entries(recursively: true, on: time).sink { _ in
+      } receiveValue: {
+        paths.append($0.path)
+      }
+      time.run()
+      #expect(paths.sorted() == ["logs/a", "logs/old", "logs/old/b", "logs/old/b/c"])
+      reading.cancel()
+    }
+  }
+
+  @Test func `a test can't move or truncate a file that doesn't exist`() async {
+    let moving = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      withVirtualTime { $0.files.move("f", to: "g") }
+    }
+    let truncating = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      withVirtualTime { $0.files.truncate("f") }
+    }
+    for result in [moving, truncating] {
+      let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      #expect(output.contains("VirtualFiles: there is nothing at f; use the path of a file that exists"))
+    }
+  }
+
+  @Test func `a virtual loop has the files of its virtual time`() {
+    withVirtualTime { time in
+      time.files["f"] = "a"
+      var text = ""
+      let reading = File("f").bytes(on: VirtualLoop(on: time)).sink { _ in
+      } receiveValue: {
+        text += $0.text
+      }
+      time.run()
+      #expect(text == "a")
+      reading.cancel()
     }
   }
 

@@ -300,6 +300,33 @@ import Testing
     }
   }
 
+  @Test func `a connection attempt takes a round trip, even if it is refused`() {
+    withVirtualTime { time in
+      time.network.link.latency = .milliseconds(10)
+      let log = Log(time)
+      let attempt = Connection.connect(to: place, on: time).sink {
+        if case .failure(let error) = $0 { log.note(error.name) }
+      } receiveValue: { _ in
+      }
+      time.run()
+      #expect(log.entries == ["20: ECONNREFUSED"])
+      attempt.cancel()
+    }
+  }
+
+  @Test func `a chosen port is free, and at most 65,535`() throws {
+    try withVirtualTime { time in
+      let first = try Listener(at: .internet("127.0.0.1", port: 49_152), on: time)
+      for _ in 0..<17_000 {
+        let listener = try Listener(at: .internet("127.0.0.1", port: 0), on: time)
+        let port = try #require(listener.address.port)
+        if !(49_153...65_535).contains(port) { Issue.record("\(port)") }
+        listener.close()
+      }
+      first.close()
+    }
+  }
+
   @Test func `an address family that doesn't respond delays a connection by 250 ms`() throws {
     try withVirtualTime { time in
       let (six, four) = (SocketAddress.internet("fd00::1", port: 80), place)

@@ -175,4 +175,35 @@ import Testing
       #expect(!time.terminal.isRaw)
     }
   }
+
+  @Test func `watchers of a signal and of the terminal's size are informed in the order in which they subscribed`()
+    throws
+  {
+    try withVirtualTime { time in
+      let terminal = try Terminal(on: time)
+      var log: [Int] = []
+      let signals = (0..<20).map { number in
+        Signals.received(15, on: time).sink { _ in
+        } receiveValue: { _ in
+          log.append(number)
+        }
+      }
+      let sizes = (0..<20).map { number in
+        terminal.sizes.sink { _ in
+        } receiveValue: { _ in
+          log.append(number)
+        }
+      }
+      time.run()
+      log = []
+      time.raise(15)
+      time.run()
+      #expect(log == Array(0..<20))
+      log = []
+      time.terminal.size.columns = 100
+      time.run()
+      #expect(log == Array(0..<20))
+      for watch in signals + sizes { watch.cancel() }
+    }
+  }
 }

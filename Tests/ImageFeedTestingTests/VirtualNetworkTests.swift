@@ -27,6 +27,24 @@ struct VirtualNetworkTests {
     return end
   }
 
+  @Test func `a script may send a request, whose script draws other random numbers`() {
+    var work: Set<AnyCancellable> = []
+    network.serve("callback.example") { _, random in .answer(Data("\(random.next())".utf8)) }
+    network.serve("example.com") { [unowned network] _, random in
+      network.get(HTTPRequest(URL(string: "https://callback.example/")!)).sink { _ in
+      } receiveValue: { _ in
+      }
+      .store(in: &work)
+      return .answer(status: 202, Data("\(random.next())".utf8))
+    }
+    #expect(end(of: HTTPRequest(url)).what == "202")
+    let bodies = network.log.compactMap {
+      if case .answered(let response)? = $0.ending { response.body } else { nil }
+    }
+    #expect(bodies.count == 2 && bodies[0] != bodies[1])
+    work = []
+  }
+
   @Test func `a scripted response arrives after its latency, with its status and bytes`() {
     network.serve("example.com") { request, _ in
       .answer(status: 200 + request.number, Data("\(request.number)".utf8), after: 0.25)

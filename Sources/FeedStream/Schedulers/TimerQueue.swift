@@ -2,7 +2,7 @@
 ///
 /// Adding and taking cost O(log n). Cancelled work stays in the heap until it reaches the top, or until half of the
 /// work is cancelled and the heap is swept. Cancelling therefore costs amortized O(1). ``EventLoop`` and the virtual
-/// time scheduler share this type, so they run work in the same order.
+/// time scheduler share this type, so they run work for later times in the same order.
 package struct TimerQueue {
   /// One piece of waiting work; cancelling it releases its action immediately.
   package final class Work: Cancellable {
@@ -113,12 +113,18 @@ package struct TimerQueue {
   package mutating func takeDue(at instant: StreamInstant, now: @autoclosure () -> StreamInstant) -> Work? {
     guard let deadline = nextDeadline, deadline <= instant, let work = heap.first?.work else { return nil }
     guard work.interval > 0 else { return heap.removeFirst().work }
-    let missed = Swift.max(0, now().nanoseconds &- deadline.nanoseconds) / work.interval
-    let (next, overflow) = deadline.nanoseconds.addingReportingOverflow((missed + 1) * work.interval)
-    work.deadline = StreamInstant(nanoseconds: overflow ? .max : next)
+    work.deadline = Self.nextRun(after: deadline, every: work.interval, now: now())
     let place = takePlace()
     heap.updateFirst { ($0.deadline, $0.order) = (work.deadline.nanoseconds, place) }
     return work
+  }
+
+  /// The time of the next run of repeating work, a whole number of intervals after `deadline` and after `now`.
+  package static func nextRun(after deadline: StreamInstant, every interval: Int64, now: StreamInstant) -> StreamInstant
+  {
+    let missed = Swift.max(0, now.nanoseconds &- deadline.nanoseconds) / interval
+    let (next, overflow) = deadline.nanoseconds.addingReportingOverflow((missed + 1) * interval)
+    return StreamInstant(nanoseconds: overflow ? .max : next)
   }
 
   /// Takes the earliest work that is due at `now`.

@@ -118,7 +118,8 @@ extension Recorder {
   }
 }
 
-/// Subscribes to `publisher` now, runs `time` to the end, and fails the test unless the events match `marbles`.
+/// Subscribes to `publisher` now, runs `time` to the end, and fails the test unless the events match `marbles`. Also
+/// fails the test if the publisher delivers no subscription.
 ///
 /// - Parameters:
 ///   - publisher: the publisher to test, which may wait only for work on `time`.
@@ -160,5 +161,8 @@ private func expectMarbles<P: Publisher>(
   recorder.subscribe(to: publisher, during: subscription, frame, site)
   let endless = time.runNoticing(site)
   recorder.compare(with: marbles, key, frame, site, endless: endless)
+  if recorder.subscribedAt == nil, !recorder.isOver, !recorder.isExcused {
+    recorder.fail("The publisher delivered no subscription.", site)
+  }
   recorder.cancel()
 }

@@ -7,6 +7,9 @@ import FeedStream
 /// once per rule, on the line where the recorder was made.
 ///
 ///     let recorder = subject.map { $0 * 2 }.record(on: time, demand: .oneByOne)
+///
+/// A recorder without `on:` has a time of its own, which doesn't advance. An event that arrives as another scheduler
+/// advances fails the test, because the recorder couldn't tell the event's time.
 public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   public typealias Event = StreamEvent<Input, Failure>
 
@@ -40,6 +43,10 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   /// The number of events that the test has read. A test should read all events.
   private(set) var readCount = 0
   private(set) var auditEntry: Audit.Entry?
+  /// The time of the other scheduler in which the subscription arrived, if any.
+  private var otherSubscribedAt: StreamInstant?
+  /// True when an event in another scheduler's time has been reported.
+  private var hasReportedTime = false
   /// The rules whose violations have been reported.
   private var reported: Set<Int> = []
   /// True when a failed expectation has been reported.
@@ -137,6 +144,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
       return subscription.cancel()
     }
     subscribedAt = time.now
+    otherSubscribedAt = otherTime?.now
     guard !isCancelled else { return subscription.cancel() }
     self.subscription = subscription
     for later in script.later {
@@ -183,7 +191,24 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     subscription?.cancel()
   }
 
+  /// The scheduler that is advancing, if it isn't the recorder's.
+  private var otherTime: VirtualTimeScheduler? {
+    guard let domain = CurrentDomain.get(), domain !== time else { return nil }
+    return domain as? VirtualTimeScheduler
+  }
+
+  /// Checks that the recorder's time is that of the event. The events of a stream that delivers everything on
+  /// subscription need no time.
+  private func checkTime() {
+    guard !hasReportedTime, let other = otherTime, other.now != otherSubscribedAt else { return }
+    hasReportedTime = true
+    other.audit.noteFailure()
+    fail(
+      "An event arrived in the virtual time of another scheduler: pass that scheduler, as in record(on: time).", site)
+  }
+
   private func checkDelivery(of what: @autoclosure () -> String) {
+    checkTime()
     if subscribedAt == nil {
       violate(2, "\(what()) was delivered before a subscription")
     } else if hasEnded {

@@ -24,6 +24,9 @@ struct RuleRun<P: Publisher> {
     var given: [[Int]] = []
     /// True if the run was stopped because it was too long.
     var isCutShort = false
+    /// True if the subscriber still waited when every subscription to upstream had received the completion and no work
+    /// was left.
+    var isStuck = false
 
     mutating func breach(_ rule: StreamRule, _ message: String, isExcusedBySharing: Bool = false) {
       breaches.append(Breach(rule: rule, message: message, isExcusedBySharing: isExcusedBySharing))
@@ -171,7 +174,12 @@ struct RuleRun<P: Publisher> {
       result.breach(.demandAddsUp, "upstream received request(.none)")
     }
     let isCancelled = recorder.cancelledAt != nil
-    guard recorder.hasEnded || isCancelled else { return }
+    guard recorder.hasEnded || isCancelled else {
+      result.isStuck =
+        !result.isCutShort && !records.isEmpty && records.allSatisfy { $0.endedAt != nil }
+        && recorder.subscribedAt != nil && time.agenda.nextInstant == nil
+      return
+    }
     let isOnlyCancelled = isCancelled && !recorder.hasEnded
     let how = isOnlyCancelled ? "the subscriber had cancelled" : "the completion"
     if records.contains(where: \.isLive) || wentOn(records, after: recorder.cancelledAt) {

@@ -104,7 +104,7 @@ struct RuleSearch<P: Publisher> {
     in result: RuleRun<P>.Result, of script: RuleScript, _ reference: RuleRun<P>.Result
   ) -> String? {
     let breach =
-      result.breaches.first(where: isJudged) ?? deviation(of: result, script)
+      result.breaches.first(where: isJudged) ?? deviation(of: result, script) ?? silence(in: result, script)
       ?? difference(of: result, from: reference, script)
     return breach.map { report($0, script) }
   }
@@ -136,6 +136,18 @@ struct RuleSearch<P: Publisher> {
     Given(
       offered: script.values, runs: script.source == .subject ? result.given : nil, fails: script.fails,
       isTimed: script.source != .synchronous)
+  }
+
+  /// Finds a completion that was not delivered, although every value was requested. Used for an operator without an
+  /// expectation.
+  private func silence(in result: RuleRun<P>.Result, _ script: RuleScript) -> RuleRun<P>.Breach? {
+    guard expects == nil, result.isStuck, script.demand.isUnlimited, script.source != .subject,
+      !traits.contains(.isEndless)
+    else { return nil }
+    return RuleRun<P>.Breach(
+      rule: .nothingLostInSilence,
+      message: "upstream \(script.fails ? "failed" : "finished"), but the operator delivered no completion "
+        + "(if it never completes, as documented, use traits: .isEndless)")
   }
 
   /// Describes how a run's events differ from those of the run with unlimited demand. With less demand, there may only

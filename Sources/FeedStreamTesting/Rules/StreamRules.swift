@@ -19,11 +19,12 @@ import FeedStream
 /// The output is compared with `expects`, or with the output under unlimited demand. The shortest script that breaks a
 /// rule fails the test, with the rule's number.
 ///
-/// Three mistakes aren't found. Test these cases yourself, with a ``DemandScript``:
+/// Four mistakes aren't found. Test these cases yourself, with a ``DemandScript``:
 ///
 /// - a request that replaces earlier demand, instead of adding to it, while both are unused (rule 3);
 /// - a completion that waits for demand (rule 5);
-/// - an operator that delivers nothing at all, if there is no `expects`.
+/// - an operator that delivers only a completion, if there is no `expects`;
+/// - an operator that delivers a failure as `finished`, if there is no `expects`.
 public enum StreamRules {
   /// Ways in which an operator differs from a plain one.
   public struct Traits: OptionSet, Sendable {

@@ -5,8 +5,8 @@ import FeedStream
 ///     results.debounce(for: 0.3, scheduler: .immediate)
 ///
 /// Use it in a test that isn't about time: delays take no time, repeated work runs once, and offloaded work runs in the
-/// call. This scheduler can replace a ``VirtualTimeScheduler`` or an event loop. An operator that measures time
-/// measures zero. If order or time matters, use virtual time.
+/// call. Files are the operating system's, and there is no network. Time doesn't advance: a measured interval is zero,
+/// and `Interval`, `Timer` and `timeout` trap. If order, time or files matter, use virtual time.
 public final class ImmediateTimeScheduler: LoopScheduler, Sendable {
   public let now: StreamInstant
 

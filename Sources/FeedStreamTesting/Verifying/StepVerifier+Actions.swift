@@ -27,7 +27,7 @@ extension StepVerifier {
   }
 
   /// Takes values as long as `isTaken` accepts them. Advances time until a value is not accepted, the stream completes,
-  /// or no work is left.
+  /// or no work is left. Fails if more than ``VirtualTimeScheduler/workLimit`` values are accepted.
   ///
   /// - Parameters:
   ///   - isTaken: returns true to take a value; the first value that is not taken is left for the next step.
@@ -38,9 +38,15 @@ extension StepVerifier {
   ) -> Self {
     let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
     return adding(site) { run in
+      var taken = 0
       while true {
         if let trouble = run.advance(site) { return "expected a value or the completion, but \(trouble)" }
         guard case .value(let value)? = run.recorder.unreadEvents.first?.content, isTaken(value) else { return nil }
+        guard taken < run.time.workLimit else {
+          return
+            "expected a value that isn't taken, or the completion, but \(taken) values were taken, and more arrive."
+        }
+        taken += 1
         _ = run.take("a value", site)
         consume(value)
       }

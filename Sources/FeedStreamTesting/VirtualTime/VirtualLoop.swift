@@ -4,7 +4,8 @@ import FeedStream
 /// both run on one thread.
 ///
 /// Work on the loop is due immediately. With ``VirtualTimeScheduler/Order/seeded(_:)``, the seed decides which of
-/// several loops runs first, so that a race between threads shows up as a failing seed.
+/// several loops runs first, so that a race between threads shows up as a failing seed. The loop has the files of its
+/// scheduler, but no network, programs or terminal: use the scheduler itself for them.
 ///
 ///     let time = VirtualTimeScheduler(order: .seeded(7))
 ///     let group = EventLoopGroup(count: 3, on: time)
@@ -64,6 +65,10 @@ extension VirtualLoop: RevokingScheduler {
   package func scheduleOnce(after date: StreamInstant, _ action: @escaping () -> Void) -> (any Cancellable)? {
     time.scheduleOnce(after: date) { [self] in inside(action) }
   }
+}
+
+extension VirtualLoop: FileHost {
+  package var fileSystem: any FileSystem { time.files }
 }
 
 extension VirtualTimeScheduler: ElsewhereScheduler {}

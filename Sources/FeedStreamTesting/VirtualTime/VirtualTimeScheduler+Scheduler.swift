@@ -11,7 +11,8 @@ extension VirtualTimeScheduler: LoopScheduler {
     _ = agenda.add(at: date, callerOrigin, action)
   }
 
-  /// Runs `action` at `date` and then every `interval`, counted from the time at which the previous run was due.
+  /// Runs `action` at `date` and then every `interval`, counted from `date`. As on an event loop, the action runs once
+  /// after a stall, and missed runs are skipped.
   ///
   /// - Precondition: `interval` is more than zero.
   public func schedule(
@@ -57,7 +58,8 @@ extension VirtualTimeScheduler {
     _ = agenda.add(at: date, .line(CallSite(fileID: fileID, filePath: filePath, line: line, column: column)), action)
   }
 
-  /// Runs `action` at `date` and then every `interval`. ``pending`` shows the line of the call.
+  /// Runs `action` at `date` and then every `interval`, without the runs that a stall made it miss. ``pending`` shows
+  /// the line of the call.
   public func schedule(
     after date: StreamInstant, interval: StreamInstant.Stride, fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
@@ -107,7 +109,8 @@ private final class Repetition: Cancellable {
     self.origin = origin
     self.interval = interval
     self.action = action
-    wait(until: max(date, scheduler.now), in: nil)
+    // A repetition that started before time zero would have to catch up.
+    wait(until: max(date, min(scheduler.now, StreamInstant(nanoseconds: 0))), in: nil)
   }
 
   private func wait(until date: StreamInstant, in place: UInt64?) {
@@ -116,8 +119,9 @@ private final class Repetition: Cancellable {
       // Reserve a position, so that the next run comes before work that the action schedules for the same time. Don't
       // add the next run yet: most repeating work is a deadline that its action cancels.
       let place = scheduler.agenda.takePlace()
+      let next = TimerQueue.nextRun(after: date, every: interval.nanoseconds, now: scheduler.now)
       action?()
-      if action != nil { wait(until: date.advanced(by: interval), in: place) }
+      if action != nil { wait(until: next, in: place) }
     }
   }
 

@@ -15,7 +15,9 @@ import Synchronization
 ///     time.advance(by: .seconds(5))
 ///
 /// Work that is due at the same instant runs in the order in which it was scheduled. Work that is scheduled while time
-/// advances, and due at or before the target, runs in the same call. Work scheduled for the past runs now, once.
+/// advances, and due at or before the target, runs in the same call. Work scheduled for the past runs now, once. On an
+/// event loop, work for the present or the past may run before work without a time that was scheduled earlier: use
+/// ``Order/seeded(_:)`` to test both orders.
 ///
 /// **Thread:** streams on the scheduler belong to the thread that advances it. Tasks may resume on it from any thread;
 /// resumptions are queued in the order in which they arrive.
@@ -24,7 +26,8 @@ import Synchronization
 public final class VirtualTimeScheduler: @unchecked Sendable {
   /// The order of work that is due at the same instant.
   public enum Order: Sendable {
-    /// In the order in which it was scheduled, as on an event loop.
+    /// In the order in which it was scheduled, as on an event loop, except that a loop may run work for the present or
+    /// the past before work without a time.
     case scheduled
     /// In an order that the seed determines. Work scheduled without a time still keeps its order, because every
     /// scheduler guarantees that.
@@ -147,11 +150,13 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     }
     var patience = Patience(limit: workLimit)
     let wasTracing = tracesOrigins
+    var isNearlyOver = false
     while let item = agenda.next(upTo: target ?? StreamInstant(nanoseconds: .max)) {
       perform(item)
       switch patience.isOver(after: item, at: target == nil ? nil : now) {
-      case .no: continue
-      case .nearly: tracesOrigins = true
+      case .no:
+        if isNearlyOver { (tracesOrigins, isNearlyOver) = (wasTracing, false) }
+      case .nearly: (tracesOrigins, isNearlyOver) = (true, true)
       case .yes:
         tracesOrigins = wasTracing
         return patience.finding
@@ -190,6 +195,8 @@ extension VirtualTimeScheduler: StreamDomain {
     // A lane that any thread may run is part of the work that is running in virtual time.
     return mover == 0 || mover == currentThread() && CurrentDomain.get()?.isForAnyThread == true
   }
+
+  package var isVirtual: Bool { true }
 
   /// This scheduler, so that tasks run in virtual time.
   package var taskExecutor: (any TaskExecutor)? { self }

@@ -6,35 +6,13 @@ public import FeedStream
 ///     time.files.capacity = 100                                  // a disk that can fill up
 ///     time.files.fail(.sync, of: "feed.json", code: EIO)         // once
 ///
-/// Paths are used as given, without resolving `.`, `..` or links. The parent folders of a file always exist.
+/// Paths are used as given, without resolving `.`, `..` or links. The parents of a file or a folder always exist.
 // @unchecked: everything in virtual time runs on one thread, even work that an event loop would pass to its thread
 // pool.
 public final class VirtualFiles: FileSystem, @unchecked Sendable {
   /// A file system call that can fail.
   public enum Operation: Hashable, Sendable {
     case open, read, write, sync, rename
-  }
-
-  final class Node {
-    var bytes: [UInt8] = []
-    var modified: Int64 = 0
-    var permissions: UInt16 = 0o644
-    let number: UInt64
-    let isFolder: Bool
-
-    init(_ number: UInt64, isFolder: Bool) {
-      self.number = number
-      self.isFolder = isFolder
-    }
-  }
-
-  private struct Fault {
-    var operation: Operation
-    /// The path; `nil` means any path.
-    var path: String?
-    var code: Int32
-    /// The number of bytes to read or write before the fault.
-    var count: Int
   }
 
   /// The maximum number of bytes in all files together; `nil` means no limit.
@@ -45,7 +23,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   private unowned let time: VirtualTimeScheduler
   private var nodes: [String: Node] = [:]
-  private var faults: [Fault] = []
+  private var faults = VirtualFileFaults()
   private let watches = FolderWatches()
   /// The watched folders, by the keys of their watches.
   private var watched: [Int: String] = [:]
@@ -81,37 +59,58 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   /// Truncates a file to the given length, or extends it with zeros.
   ///
-  /// - Precondition: there is no folder at the path.
+  /// - Precondition: there is a file at the path.
   public func truncate(_ path: String, to count: Int = 0) {
     requireFile(path)
-    if let node = nodes[path] {
-      let missing = count - node.bytes.count
-      node.bytes = Array(node.bytes.prefix(count)) + [UInt8](repeating: 0, count: max(0, missing))
-    }
+    let node = requireNode(path)
+    node.bytes = Array(node.bytes.prefix(count))
+    node.extend(to: count)
     touch(path, .content)
   }
 
   /// Creates a folder.
-  public func makeFolder(_ path: String) { if nodes[path] == nil { nodes[path] = node(isFolder: true) } }
+  public func makeFolder(_ path: String) {
+    guard nodes[path] == nil else { return }
+    makeParents(of: path)
+    nodes[path] = node(isFolder: true)
+  }
 
-  /// Renames a file.
-  public func move(_ path: String, to other: String) { try? rename(path, to: other) }
+  /// Renames a file or a folder, replacing an existing file. Has no effect if the system would refuse that, as it does
+  /// if a file would replace a folder. Faults don't affect it.
+  ///
+  /// - Precondition: there is a file or a folder at the path.
+  public func move(_ path: String, to other: String) {
+    _ = requireNode(path)
+    try? replace(other, by: path)
+  }
 
   /// The paths of all files, sorted.
   public var paths: [String] { nodes.filter { !$0.value.isFolder }.keys.sorted() }
 
-  /// Makes the next `operation` on a path fail.
+  /// Makes the next `operation` on a path fail, or on the temporary file that will replace the file at that path (see
+  /// `FileWriting.atomically`). At the end, `withVirtualTime` fails the test if the failure hasn't occurred.
   ///
   /// - Parameters:
   ///   - code: the system's error number.
   ///   - count: the number of bytes to read or write before the failure, possibly in several calls.
-  public func fail(_ operation: Operation, of path: String, code: Int32, after count: Int = 0) {
-    faults.append(Fault(operation: operation, path: path, code: code, count: count))
+  public func fail(
+    _ operation: Operation, of path: String, code: Int32, after count: Int = 0, fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+  ) {
+    faults.add(
+      operation, of: path, code: code, after: count, time.audit,
+      CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Makes the next `operation` on any path fail.
-  public func failNext(_ operation: Operation, code: Int32) {
-    faults.append(Fault(operation: operation, path: nil, code: code, count: 0))
+  /// Makes the next `operation` on any path fail. At the end, `withVirtualTime` fails the test if the failure hasn't
+  /// occurred.
+  public func failNext(
+    _ operation: Operation, code: Int32, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column
+  ) {
+    faults.add(
+      operation, of: nil, code: code, after: 0, time.audit,
+      CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
   // MARK: Changes and faults
@@ -119,6 +118,13 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   private func requireFile(_ path: String) {
     precondition(
       nodes[path]?.isFolder != true, "VirtualFiles: \(path) is a folder; use another path, or remove it first")
+  }
+
+  private func requireNode(_ path: String) -> Node {
+    guard let node = nodes[path] else {
+      preconditionFailure("VirtualFiles: there is nothing at \(path); use the path of a file that exists")
+    }
+    return node
   }
 
   private func node(isFolder: Bool) -> Node {
@@ -130,12 +136,16 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   private func folder(of path: String) -> String { split(path).folder }
 
-  private func make(_ path: String) -> Node {
+  private func makeParents(of path: String) {
     var above = folder(of: path)
     while nodes[above] == nil {
       nodes[above] = node(isFolder: true)
       above = folder(of: above)
     }
+  }
+
+  private func make(_ path: String) -> Node {
+    makeParents(of: path)
     let node = node(isFolder: false)
     nodes[path] = node
     touch(path, .entry)
@@ -149,7 +159,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     if kind == .content, let node = nodes[path] { node.modified = max(now, node.modified + 1) }
     if kind == .entry, let node = nodes[folder] { node.modified = max(now, node.modified + 1) }
     let name = split(path).name
-    for (key, other) in watched where other == folder && !isMute {
+    for (key, other) in watched.sorted(by: { $0.key < $1.key }) where other == folder && !isMute {
       time.schedule { [weak self] in
         guard let self else { return }
         watches.announce(FolderHint(name: name, kind: kind), to: key, on: time)
@@ -158,16 +168,12 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   }
 
   /// Returns how many of `count` bytes pass before a fault, and the fault's error number, if any.
-  func fault(_ operation: Operation, _ path: String, _ count: Int = 0) -> (passes: Int, code: Int32?) {
-    guard let index = faults.firstIndex(where: { $0.operation == operation && $0.path ?? path == path }) else {
-      return (count, nil)
-    }
-    guard faults[index].count < max(count, 1) else {
-      faults[index].count -= count
-      return (count, nil)
-    }
-    let fault = faults.remove(at: index)
-    return (fault.count, fault.code)
+  ///
+  /// - Parameter destination: the file that the file at `path` will replace, if any.
+  func fault(
+    _ operation: Operation, _ path: String, replacing destination: String? = nil, _ count: Int = 0
+  ) -> (passes: Int, code: Int32?) {
+    faults.take(operation, path, replacing: destination, count)
   }
 
   var room: Int {
@@ -177,21 +183,28 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   // MARK: FileSystem
 
   package func open(_ path: String, _ opening: FileOpening) throws(SystemError) -> any OpenFile {
-    if let code = fault(.open, path).code { throw SystemError("open", path, code: code) }
+    let destination: String? =
+      switch opening {
+      case .creating(_, let destination): destination
+      case .creatingExactly(_, _, let destination): destination
+      case .reading, .replacing, .appending: nil
+      }
+    if let code = fault(.open, path, replacing: destination).code { throw SystemError("open", path, code: code) }
     let node = nodes[path]
     if node?.isFolder == true { throw SystemError("open", path, code: 21) }  // EISDIR
     switch opening {
     case .reading:
       guard let node else { throw SystemError("open", path, code: 2) }  // ENOENT
       return VirtualFile(node, path, self)
-    case .creating(let permissions), .creatingExactly(let permissions, _):
+    case .creating(let permissions, _), .creatingExactly(let permissions, _, _):
       guard node == nil else { throw SystemError("open", path, code: 17) }  // EEXIST
       let node = make(path)
       node.permissions = permissions
-      return VirtualFile(node, path, self)
-    case .replacing, .appending:
+      return VirtualFile(node, path, replacing: destination, self)
+    case .appending: return VirtualFile(node ?? make(path), path, appends: true, self)
+    case .replacing:
       let node = node ?? make(path)
-      if case .replacing = opening, !node.bytes.isEmpty {
+      if !node.bytes.isEmpty {
         node.bytes = []
         touch(path, .content)
       }
@@ -205,12 +218,26 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   package func rename(_ path: String, to other: String) throws(SystemError) {
     if let code = fault(.rename, other).code { throw SystemError("replace", other, code: code) }
+    try replace(other, by: path)
+  }
+
+  private func replace(_ other: String, by path: String) throws(SystemError) {
     guard let node = nodes[path] else { throw SystemError("replace", other, code: 2) }
-    if let replaced = nodes[other], replaced.isFolder != node.isFolder {
-      throw SystemError("replace", other, code: replaced.isFolder ? 21 : 20)  // EISDIR, ENOTDIR
+    guard path != other else { return }
+    if let replaced = nodes[other] {
+      if replaced.isFolder != node.isFolder {
+        throw SystemError("replace", other, code: replaced.isFolder ? 21 : 20)  // EISDIR, ENOTDIR
+      }
+      if nodes.keys.contains(where: { $0.hasPrefix(other + "/") }) {
+        throw SystemError("replace", other, code: 39)  // ENOTEMPTY
+      }
     }
-    nodes[path] = nil
-    nodes[other] = node
+    // A folder can't move into itself.
+    guard !other.hasPrefix(path + "/") else { throw SystemError("replace", other, code: 22) }  // EINVAL
+    makeParents(of: other)
+    for old in nodes.keys where old == path || old.hasPrefix(path + "/") {
+      nodes[other + old.dropFirst(path.count)] = nodes.removeValue(forKey: old)
+    }
     for path in [path, other] { touch(path, .entry) }
   }
 

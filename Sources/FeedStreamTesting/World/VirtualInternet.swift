@@ -5,12 +5,17 @@ public import FeedStream
 /// As in the real network, closing a connection whose arrived bytes were not read resets it: reading at the other end
 /// fails (`ECONNRESET`) after the latency. Bytes in transit to the other end are always lost.
 ///
+/// Unlike in the real network, writing to a connection that the other end has closed fails immediately (`EPIPE`). A
+/// real writer learns of that a round trip later; the bytes that it writes until then are accepted and lost. Bytes that
+/// are in transit to an end when it closes are lost without a reset.
+///
 /// All numeric addresses belong to one machine: a socket at a wildcard address (`0.0.0.0` or `::`) receives what is sent
 /// to any of them.
 public final class VirtualInternet {
   /// The quality of a connection. A change applies to later connections.
   public struct Link: Hashable, Sendable {
-    /// The time that a byte takes from one side to the other. A connection attempt takes the same time.
+    /// The time that a byte takes from one side to the other. A connection attempt takes twice that time, even if it
+    /// is refused.
     public var latency: StreamInstant.Stride = .zero
     /// The number of bytes per second that each direction carries; `nil` means no limit.
     public var bytesPerSecond: Int?
@@ -92,7 +97,9 @@ public final class VirtualInternet {
       throw SystemError("listen on", "\(address)", code: 98)  // EADDRINUSE
     }
     let listener = VirtualListener(address, backlog: backlog, isShared: port != .alone) { [weak self] closed in
-      self?.listeners[address]?.removeAll { $0 === closed }
+      guard let self else { return }
+      listeners[address]?.removeAll { $0 === closed }
+      if listeners[address]?.isEmpty == true { listeners[address] = nil }
     }
     listeners[address, default: []].append(listener)
     return listener
@@ -115,9 +122,19 @@ public final class VirtualInternet {
     guard (0...65_535).contains(port), host.isNumericHost else {
       throw SystemError(operation, "\(address)", code: 22)  // EINVAL
     }
-    guard port == 0 else { return address }
-    nextPort += 1
-    return .internet(host, port: nextPort - 1)
+    return port == 0 ? .internet(host, port: takePort()) : address
+  }
+
+  /// Chooses a port at which nothing listens, from the range that is reserved for that (RFC 6335, 6).
+  private func takePort() -> Int {
+    let range = 49_152...65_535
+    for _ in range {
+      let port = nextPort
+      nextPort = port == range.upperBound ? range.lowerBound : port + 1
+      let isUsed = listeners.keys.contains { $0.port == port } || datagramPorts.keys.contains { $0.port == port }
+      if !isUsed { return port }
+    }
+    preconditionFailure("VirtualInternet: all ports from 49,152 to 65,535 are used; close listeners")
   }
 
   func connect(
@@ -132,14 +149,19 @@ public final class VirtualInternet {
     _ attempt: Attempt, to address: SocketAddress, _ latency: StreamInstant.Stride,
     _ done: @escaping (Result<any ByteChannel, SystemError>) -> Void
   ) {
-    attempt.step = time.after(latency, "a connection to \(address)") { [self] in
+    let name = "a connection to \(address)"
+    func fail(_ code: Int32) {
+      let error = SystemError("connect to", "\(address)", code: code)
+      // The news of the failure travels back.
+      guard latency.nanoseconds > 0 else { return done(.failure(error)) }
+      attempt.step = time.after(latency, name) { done(.failure(error)) }
+    }
+    attempt.step = time.after(latency, name) { [self] in
       let answer = answers[address] ?? .usual
       switch (answer, answer == .usual ? nextListener(at: address) : nil) {
       case (.silence, _): attempt.step = nil
-      case (.failure(let code), _): done(.failure(SystemError("connect to", "\(address)", code: code)))
-      case (.usual, nil):
-        let code: Int32 = if case .unix = address.kind { 2 } else { 111 }  // ENOENT, ECONNREFUSED
-        done(.failure(SystemError("connect to", "\(address)", code: code)))
+      case (.failure(let code), _): fail(code)
+      case (.usual, nil): if case .unix = address.kind { fail(2) } else { fail(111) }  // ENOENT, ECONNREFUSED
       case (.usual, let listener?):
         // If the listener closes meanwhile, the client's next attempt reaches another listener or is refused.
         attempt.retry = { [self, weak attempt] in
@@ -152,16 +174,13 @@ public final class VirtualInternet {
           channels.removeAll { $0.channel == nil }
           channels.append(Weak(channel: near))
           listener.add(far)
-          attempt.step = time.after(latency, "a connection to \(address)") { done(.success(near)) }
+          attempt.step = time.after(latency, name) { done(.success(near)) }
         }
       }
     }
   }
 
-  private func nextClient() -> SocketAddress {
-    nextPort += 1
-    return .internet("127.0.0.1", port: nextPort - 1)
-  }
+  private func nextClient() -> SocketAddress { .internet("127.0.0.1", port: takePort()) }
 
   final class Attempt: Cancellable {
     var step: (any Cancellable)?

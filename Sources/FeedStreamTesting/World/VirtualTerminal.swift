@@ -18,7 +18,7 @@ public final class VirtualTerminal: TerminalPort {
 
   /// The terminal's size; 80 by 24 by default.
   public var size = TerminalSize(columns: 80, rows: 24) {
-    didSet { for announce in watches.values { time.schedule { announce() } } }
+    didSet { for (_, announce) in watches.sorted(by: { $0.key < $1.key }) { time.schedule { announce() } } }
   }
 
   init(_ time: VirtualTimeScheduler) {

@@ -57,11 +57,11 @@ extension VirtualTimeScheduler {
   /// The standard streams of the process, as the test sees them.
   public var standardStreams: VirtualStandardStreams { world.standardStreams }
 
-  /// Sends a signal to the process.
+  /// Sends a signal to the process. Its watchers are informed in the order in which they began to watch.
   ///
   /// - Returns: true if the signal is being watched; otherwise, its default action would be taken.
   @discardableResult public func raise(_ signal: Int32) -> Bool {
-    let watches = world.signalWatches.values.filter { $0.number == signal }
+    let watches = world.signalWatches.sorted { $0.key < $1.key }.map(\.value).filter { $0.number == signal }
     for watch in watches { schedule { watch.announce() } }
     return !watches.isEmpty
   }

@@ -146,9 +146,13 @@ public final class VirtualNetwork {
     guard let origin = origins[host] else { return (.failed(transfer.error(.nameResolution)), failureLatency) }
     let asked = VirtualRequest(
       request: request, number: origin.requests, time: time.now, body: transfer.sentBody)
-    let reply = origin.script(asked, &random)
-    // The script may have replaced itself.
     origins[host]?.requests += 1
+    // The script may send requests itself, whose scripts draw other numbers, and it may replace itself.
+    var numbers = random
+    var others = numbers
+    random = SeededGenerator(seed: others.next())
+    let reply = origin.script(asked, &numbers)
+    random = numbers
     transfer.pace = reply.pace
     switch reply.ending {
     case .answer(let status, let headers, let body):

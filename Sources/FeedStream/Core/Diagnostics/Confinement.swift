@@ -10,6 +10,9 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// live here. A closed loop's objects may be released anywhere.
   var isForAnyThread: Bool { get }
 
+  /// True for virtual time: while it doesn't advance, the task of a test may use its streams from any thread.
+  var isVirtual: Bool { get }
+
   /// True for a loop that the program has released without closing it.
   var isReleased: Bool { get }
 
@@ -73,6 +76,7 @@ extension StreamDomain {
   package func bringInOrder(_ action: @escaping @Sendable () -> Void) { bring(action) }
   package func bringCancellation(_ cancel: @escaping @Sendable () -> Void) { bring(cancel) }
   package var isForAnyThread: Bool { false }
+  package var isVirtual: Bool { false }
   package var isReleased: Bool { false }
   package var reference: any StreamDomain { self }
   package var domainHere: any StreamDomain { self }

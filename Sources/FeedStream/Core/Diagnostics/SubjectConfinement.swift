@@ -10,6 +10,7 @@ public import CThread
 /// that is using the object at that moment. The compiler checks the rest.
 ///
 /// Any thread may touch a closed loop's objects: a program closes a thread's loop, then cancels the thread's streams.
+/// The task of a test may touch an object that was first touched in virtual time, and then continue on another thread.
 @usableFromInline struct SubjectConfinement {
   /// The last thread that touched the object; 0 before the first touch.
   @usableFromInline var thread: UInt = 0
@@ -19,6 +20,8 @@ public import CThread
   private var home: ObjectIdentifier?
   /// True if that domain is an event loop. Once the loop is closed, any thread may touch the object.
   private var isOnLoop = false
+  /// True if that domain is virtual time.
+  private var isInVirtualTime = false
   /// True when a task touched the object first; a task may continue on another thread.
   private var isOfTask = false
   /// True when code on the main queue touched the object first; `dispatchMain()` moves that code to other threads.
@@ -131,6 +134,7 @@ public import CThread
     if isFirst {
       home = place
       isOnLoop = domain.map { $0.reference !== $0 } ?? false
+      isInVirtualTime = domain?.isVirtual ?? false
       isOfTask = isInTask
       isOfMainQueue = (domain.map { $0.isOnQueue || $0.isForAnyThread } ?? true) && MainQueueCode.isRunning
       return
@@ -147,7 +151,12 @@ public import CThread
     if isOfTask, home == nil, maker == 0 {
       // A task may build a stream and then hand it over to a loop.
       home = place
+      isInVirtualTime = domain?.isVirtual ?? false
       isOfTask = isInTask
+      return
+    }
+    if isInVirtualTime, place == nil, isOfTask, isInTask {
+      guard !isInUse else { Self.haltInUse(name()) }
       return
     }
     halt(

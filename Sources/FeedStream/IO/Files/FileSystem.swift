@@ -62,10 +62,10 @@ package enum FileOpening: Sendable {
   /// Empties an existing file.
   case replacing(permissions: UInt16)
   case appending(permissions: UInt16)
-  /// Fails if the file exists.
-  case creating(permissions: UInt16)
+  /// Fails if the file exists. If the new file will be renamed to replace another one, `destination` is that one.
+  case creating(permissions: UInt16, destination: String? = nil)
   /// As `creating`, with exactly these permissions, whatever the process's mask is, and for this owner if possible.
-  case creatingExactly(permissions: UInt16, owner: FileOwner?)
+  case creatingExactly(permissions: UInt16, owner: FileOwner?, destination: String)
 }
 
 /// The user and the group that own a file.
@@ -118,7 +118,12 @@ package func split(_ path: String) -> (folder: String, name: String) {
   return (folder.isEmpty ? "/" : String(folder), String(path[path.utf8.index(after: slash)...]))
 }
 
+/// A scheduler with a file system: the operating system's for an ``EventLoop``, a simulated one for virtual time.
+package protocol FileHost: LoopScheduler {
+  var fileSystem: any FileSystem { get }
+}
+
 extension LoopScheduler {
   /// The file system of this scheduler; the operating system's if it has none of its own.
-  package var files: any FileSystem { (self as? any IOHost)?.fileSystem ?? SystemFiles.shared }
+  package var files: any FileSystem { (self as? any FileHost)?.fileSystem ?? SystemFiles.shared }
 }

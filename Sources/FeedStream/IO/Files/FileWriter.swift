@@ -151,9 +151,9 @@ final class FileWriter: @unchecked Sendable {
     let destination = try files.destination(of: path)
     let opening: FileOpening =
       if let known {
-        .creatingExactly(permissions: known.permissions, owner: known.owner)
+        .creatingExactly(permissions: known.permissions, owner: known.owner, destination: destination)
       } else {
-        .creating(permissions: permissions)
+        .creating(permissions: permissions, destination: destination)
       }
     let (folder, name) = split(destination)
     // A name has at most 255 bytes.

@@ -13,13 +13,13 @@ package final class SystemFiles: FileSystem {
       case .reading: (O_RDONLY, 0)
       case .replacing(let permissions): (O_WRONLY | O_CREAT | O_TRUNC, permissions)
       case .appending(let permissions): (O_WRONLY | O_CREAT | O_APPEND, permissions)
-      case .creating(let permissions), .creatingExactly(let permissions, _):
+      case .creating(let permissions, _), .creatingExactly(let permissions, _, _):
         (O_WRONLY | O_CREAT | O_EXCL, permissions)
       }
     let descriptor = System.open(path, flags, permissions: permissions)
     guard descriptor >= 0 else { throw SystemError("open", path, code: errno) }
     // A file system without permissions or owners refuses this, and keeps none anyway.
-    if case .creatingExactly(_, let owner) = opening {
+    if case .creatingExactly(_, let owner, _) = opening {
       // The owner comes first, because changing it resets permissions.
       var kept = permissions
       if let owner {

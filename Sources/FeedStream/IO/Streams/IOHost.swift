@@ -2,7 +2,7 @@
 ///
 /// Types that open connections take `any LoopScheduler` and use its world, so that the same server or client runs in
 /// both.
-package protocol IOHost: LoopScheduler {
+package protocol IOHost: FileHost {
   /// Starts listening on `address`.
   func listen(at address: SocketAddress, backlog: Int, port: PortSharing) throws(SystemError) -> any ListeningSocket
 
@@ -22,8 +22,6 @@ package protocol IOHost: LoopScheduler {
 
   /// Opens a datagram socket.
   func openDatagrams(at address: SocketAddress) throws(SystemError) -> any DatagramPort
-
-  var fileSystem: any FileSystem { get }
 
   /// Calls `announce` for each change to an entry in a folder, until cancelled.
   func watch(_ folder: String, _ announce: @escaping (FolderHint) -> Void) throws(SystemError) -> any Cancellable
