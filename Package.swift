@@ -183,7 +183,7 @@ let package = Package(
         .product(name: "Logging", package: "swift-log", condition: everything),
       ],
       path: "Examples/feed"),
-    // Decodes images from anywhere, without a right to anything: `feed` starts it next to itself.
+    // Decodes untrusted images in an unprivileged sandbox; `feed` looks for it next to itself.
     .executableTarget(
       name: "image-decoder",
       linkerSettings: [
@@ -209,7 +209,7 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift", condition: everything),
       ],
       path: "Examples/TodoServer"),
-    // What there is to copy for each handle of the loop; one program, so that it is linked once.
+    // A sample program for each handle of the loop, all in one, so that it is linked once.
     .executableTarget(name: "Handles", dependencies: ["CLibrary", "FeedStream"], path: "Examples/Handles"),
     .executableTarget(name: "SearchField", dependencies: ["FeedStream"], path: "Examples/SearchField"),
     .target(name: "TestingASearch", dependencies: ["FeedStream"], path: "Examples/TestingASearch/Sources"),
@@ -237,7 +237,7 @@ let package = Package(
     .executableTarget(
       name: "CombineTwoLoads", dependencies: ["FeedStream"], path: "Examples/FromCombine/CombineTwoLoads"),
     .testTarget(name: "FeedStreamTests", dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting"]),
-    // Apart from the above, of which it would take the most time.
+    // A separate target, because its tests take the longest.
     .testTarget(name: "RuleTests", dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting"]),
     .testTarget(
       name: "FeedStreamTestingTests",

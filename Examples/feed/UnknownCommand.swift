@@ -26,6 +26,7 @@ enum UnknownCommand {
   /// The command name that a word misspells, if there is one.
   static func nearest(to word: String, of names: [String]) -> String? {
     let word = word.lowercased()
+    if word == "list" || word == "ls", names.contains("show") { return "show" }
     if word.count > 2, let name = names.first(where: { $0.hasPrefix(word) }) { return name }
     let slips = names.map { (name: $0, slips: self.slips(Array(word), Array($0))) }
     guard let best = slips.min(by: { $0.slips < $1.slips }) else { return nil }

@@ -28,6 +28,7 @@ import Testing
       let saved = try await run("LoadAndShow", url, cache)
       #expect(saved.output.hasPrefix("8 images saved "))
       #expect(saved.output.contains(": could not connect to 127.0.0.1:"))
+      #expect(remote.errors == "" && saved.errors == "")
       #expect(remote.status == 0 && saved.status == 0)
     }
   }
@@ -41,6 +42,7 @@ import Testing
         showing 700 images of "seagull"
 
         """)
+    #expect(run.errors == "")
     #expect(run.status == 0)
   }
 

@@ -12,6 +12,7 @@ import Testing
     (["laod", "https://e.example/"], "laod", "load"), (["wach"], "wach", "watch"),
     (["subscription"], "subscription", "subscriptions"), (["subscriptions", "ad", "https://e.example/"], "ad", "add"),
     (["cache", "images", "claer"], "claer", "clear"), (["fleet", "stat"], "stat", "status"),
+    (["cache", "list"], "list", "show"), (["cache", "images", "ls"], "ls", "show"),
   ]) func `a misspelled command gets a suggestion`(arguments: [String], word: String, name: String) async throws {
     let run = try await FeedBinary.run(arguments)
     #expect(run.status == 64 && run.output == "")

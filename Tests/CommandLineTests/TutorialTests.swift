@@ -49,6 +49,7 @@ import Testing
   @Test func `the search example prints what the tutorial shows`() async throws {
     let run = try await RunningFeed(program: FeedBinary.path(of: "TypeAndSearch"), []).ending()
     #expect(try block(after: "Run it:") == "$ swift run TypeAndSearch\n\(run.output)")
+    #expect(run.errors == "")
     #expect(run.status == 0)
   }
 
@@ -65,6 +66,7 @@ import Testing
       let port = try #require(URL(string: url)?.port)
       let shown = saved.output.replacing(/saved at .*, shown/, with: "saved at …, shown").dropLast()
       #expect(expected.replacing(":8000", with: ":\(port)") == shown)
+      #expect(remote.errors == "" && saved.errors == "")
       #expect(remote.status == 0 && saved.status == 0)
     }
   }

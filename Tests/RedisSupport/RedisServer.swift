@@ -37,7 +37,7 @@ public final class RedisServer {
   /// Starts the server, even again after ``kill()``, and waits until it replies.
   public func start() throws {
     guard let program = Self.program else {
-      throw Missing(description: "redis-server is not installed; Scripts/setup installs what the tests need")
+      throw Missing(description: "redis-server is not installed; Scripts/test installs it")
     }
     try? FileManager.default.removeItem(atPath: socket)
     let process = try ChildProcess(

@@ -81,6 +81,33 @@ import Testing
     }
   }
 
+  @Test func `every type that a how-to guide names is public`() throws {
+    func text(_ file: String) throws -> String {
+      try String(contentsOf: Self.project.appending(path: file), encoding: .utf8)
+    }
+    // Types of other libraries.
+    let foreign: Set = [
+      "AsyncMiddleware", "ErrorMiddleware", "HTTPClientRequest", "InstrumentationSystem", "LoggingSystem",
+      "RedirectConfiguration", "ResponseEncodable", "RouterMiddleware", "ServiceGroup",
+    ]
+    let lists = try Snippet.files(in: Self.project, ["docs/API"], ending: ".txt")
+    let declared = try (lists + ["Package.swift"]).map(text).joined(separator: "\n")
+    let known = foreign.union(declared.matches(of: /[A-Z]\w+/).map { String($0.output) })
+    var count = 0
+    for file in try Snippet.files(in: Self.project, ["docs/how-to"], ending: ".md") {
+      // Without the blocks of code, which are compiled.
+      let parts = try text(file).components(separatedBy: "```").enumerated()
+      let prose = parts.filter { $0.offset.isMultiple(of: 2) }.map(\.element).joined()
+      for code in prose.matches(of: /`([^`\n]+)`/).map(\.output.1) where !code.contains("/") {
+        for word in code.matches(of: /(?:^|[^\w.])([A-Z]+[a-z]+[A-Z]\w*|[A-Z]{2,}[a-z]\w*)/).map(\.output.1) {
+          count += 1
+          #expect(known.contains(String(word)), "\(file): \(word)")
+        }
+      }
+    }
+    #expect(count > 50)
+  }
+
   @Test func `a snippet that doesn't compile is reported with its file and line`() async throws {
     let wrong = Snippet(file: "README.md", line: 7, code: "let number: Int = \"seven\"")
     let sent = Snippet(

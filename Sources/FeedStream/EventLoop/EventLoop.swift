@@ -74,7 +74,7 @@ public final class EventLoop: @unchecked Sendable {
 
   /// Makes a loop that belongs to the calling thread.
   ///
-  /// - Precondition: the process may open four more file descriptors.
+  /// - Precondition: the process may open seven more file descriptors for its first loop, or five for a later one.
   public convenience init() {
     self.init(owner: CurrentDomain.threadNumber)
     EarlyHolds.adopt(by: self)

@@ -53,8 +53,8 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
       "A value that was produced and requested is delivered, however late the request; an operator that drops values "
         + "documents this."
     case .everythingReleased:
-      "After the completion, or cancellation, the operator releases its upstream and its subscriber and schedules "
-        + "nothing more."
+      "After the completion, or cancellation, the operator releases its upstream and the values that it holds, and "
+        + "schedules nothing more. A subscriber releases its subscription on completion."
     case .flatStack: "Values requested one at a time do not deepen the stack."
     }
   }
@@ -66,7 +66,8 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
       "Debug builds trap; release builds trap only where a subject, a loop or another scheduler is used. In the Swift 6 language mode, sending a stream to another thread does not compile."
     case .oneSubscription:
       "The second subscription is cancelled; a value that arrives before the first subscription is ignored, is passed on, or causes a trap."
-    case .demandAddsUp: "A request for zero values traps with a message that names the operator."
+    case .demandAddsUp:
+      "A request for zero values traps with a message that names the operator; a few sources and operators ignore it."
     case .neverMoreThanAsked:
       "Some operators that count demand trap; the others pass the value on, hold it, or drop and report it."
     case .oneEnding:

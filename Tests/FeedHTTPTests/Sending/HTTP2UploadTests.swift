@@ -8,7 +8,7 @@ import Testing
 
 @Suite(
   .settled, .timeLimit(.minutes(5)),
-  .enabled(if: HTTP2Origin.isAvailable, "nghttpd is the server; Scripts/setup installs it"))
+  .enabled(if: HTTP2Origin.isAvailable, "nghttpd is the server; Scripts/test installs it"))
 struct HTTP2UploadTests {
   private let origin: HTTP2Origin
   private let bench: HTTPBench
