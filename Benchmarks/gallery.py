@@ -1,5 +1,6 @@
-"""The page of `feed serve` with 1,000 images: its first contentful paint, its bytes, the memory of the process; and 1,000
-streams of events, from clients that only read. Prints the tables of RESULTS.md."""
+"""The page of `feed serve`: its paints, layout shifts, bytes, and longest task with 1,000 images; the memory of the process
+with 1,000 and 10,000; the time from an item's appearance at its origin to its image on the page; and 1,000 streams of events,
+from clients that only read. Prints the tables of RESULTS.md."""
 
 import os
 import re
@@ -15,11 +16,14 @@ sys.path.insert(0, f"{os.path.dirname(__file__)}/../Scripts/browser")
 from playwright.sync_api import sync_playwright  # noqa: E402
 
 from origin import Origin  # noqa: E402
-from people import WIDE, Gallery, cards  # noqa: E402
+from people import MEASURE, WIDE, Gallery, cards, until  # noqa: E402
 
 IMAGES = 1_000
+FEEDS = 10
 CLIENTS = 1_000
 VISITS = 11
+SHOWN = ("[...document.querySelectorAll('#gallery img')].filter(one => one.getBoundingClientRect().top < innerHeight)"
+         ".every(one => one.complete)")
 program = sys.argv[1]
 
 
@@ -37,34 +41,68 @@ def used(process):
 
 
 def visits(browser, gallery):
-    paints, page_bytes, image_bytes = [], 0, 0
+    paints, largest, moved, page_bytes, image_bytes = [], [], [], 0, 0
     for _ in range(VISITS):
         page = browser.new_context(viewport=WIDE).new_page()
+        page.add_init_script(MEASURE)
         page.goto(gallery.address, wait_until="load")
         while not (paint := page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")):
             page.wait_for_timeout(20)
         paints.append(paint)
+        # What is far below the window isn't requested.
+        until(page, SHOWN)
+        page.wait_for_timeout(300)
+        largest.append(page.evaluate("seen.largest"))
+        moved.append(page.evaluate("seen.moved"))
         sizes = page.evaluate(
             "[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]"
             ".map(one => [new URL(one.name).pathname, one.transferSize])")
         page_bytes = sum(size for path, size in sizes if not path.startswith("/image/"))
         image_bytes = sum(size for path, size in sizes if path.startswith("/image/"))
         page.context.close()
-    return paints, page_bytes, image_bytes
+    return paints, largest, moved, page_bytes, image_bytes
 
 
-def scroll(browser, gallery):
+def scroll(browser, gallery, images, step="scrollBy(0, innerHeight)"):
+    """Through all images, by default as a person does, so that each is seen: the seconds, and the longest task in ms."""
     page = browser.new_context(viewport=WIDE).new_page()
+    page.add_init_script(MEASURE)
     page.goto(gallery.address)
     begin = time.monotonic()
-    while cards(page) < IMAGES or not page.evaluate("[...document.images].every(one => one.complete)"):
-        # As a person does, so that each image is seen.
-        page.evaluate("scrollBy(0, innerHeight)")
+    while True:
+        page.evaluate(step)
         page.wait_for_timeout(50)
-        if page.evaluate("scrollY + innerHeight >= document.body.scrollHeight - 2") and cards(page) >= IMAGES:
+        if cards(page) >= images and page.evaluate("scrollY + innerHeight >= document.body.scrollHeight - 2"):
             break
+    until(page, SHOWN)
+    longest = page.evaluate("seen.longest")
     page.context.close()
-    return time.monotonic() - begin
+    return time.monotonic() - begin, longest
+
+
+def arrivals(browser, gallery, origin):
+    """The milliseconds from the poll's request for the feed with a new item, until its image is on the page."""
+    page = browser.new_context(viewport=WIDE).new_page()
+    page.goto(gallery.address)
+    until(page, "events?.readyState === EventSource.OPEN")
+    times = []
+    for number in range(20):
+        title = f"Arrival {number}"
+        polls = origin.asked.count("/feed.json")
+        origin.add(title)
+        while origin.asked.count("/feed.json") == polls:
+            time.sleep(0.001)
+        begin = time.monotonic()
+        page.evaluate("scrollTo(0, 0)")
+        while not page.evaluate(
+                f"[...document.querySelectorAll('#gallery img')].some(one => one.alt === '{title}' && one.complete && one.naturalWidth)"):
+            button = page.query_selector("#news:not([hidden])")
+            if button and button.is_visible():
+                button.click()
+            time.sleep(0.005)
+        times.append((time.monotonic() - begin) * 1000)
+    page.context.close()
+    return times
 
 
 def streams(gallery, origin):
@@ -119,12 +157,28 @@ with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=shutil.which("chromium-headless-shell"), args=["--no-sandbox"])
     print("| `feed serve`, 1,000 images of 480 × 360, 2.7 KB each | |\n|---|---|")
     print(f"| memory when it has loaded the feed | {memory(gallery.process):.0f} MB |")
-    paints, page_bytes, image_bytes = visits(browser, gallery)
-    print(f"| first contentful paint: median, worst of {VISITS} | {statistics.median(paints):.0f} ms, {max(paints):.0f} ms |")
+    paints, largest, moved, page_bytes, image_bytes = visits(browser, gallery)
+    for name, times in ("first contentful paint", paints), ("largest contentful paint", largest):
+        print(f"| {name}: median, worst of {VISITS} | {statistics.median(times):.0f} ms, {max(times):.0f} ms |")
+    print(f"| layout shift, worst of these | {max(moved):.4f} |")
     print(f"| bytes until then: page, style, script and icon; images | {page_bytes / 1e3:.1f} kB; {image_bytes / 1e3:.0f} kB |")
-    print(f"| scrolling through all of them | {scroll(browser, gallery):.1f} s |")
-    browser.close()
+    times = arrivals(browser, gallery, origin)
+    print("| a new item, from the poll's request at the origin until its image is on the page: median, worst of 20 | "
+          f"{statistics.median(times):.0f} ms, {max(times):.0f} ms |")
+    seconds, longest = scroll(browser, gallery, IMAGES)
+    print(f"| scrolling through all of them; the longest task of that | {seconds:.1f} s; {longest:.0f} ms |")
     print(f"| memory after that: now, at most | {memory(gallery.process):.0f} MB, {memory(gallery.process, 'VmHWM'):.0f} MB |")
     streams(gallery, origin)
     gallery.stop()
+
+    gallery = Gallery(program, "--cache", f"{folder}/many.db", "--every", "10s",
+                      *(f"http://127.0.0.1:{origin.port}/many/{number}.json" for number in range(FEEDS)))
+    while gallery.count() < FEEDS * 1_000:
+        time.sleep(0.1)
+    print(f"| memory with {FEEDS} feeds of 1,000 images, when they are loaded | {memory(gallery.process):.0f} MB |")
+    seconds, longest = scroll(browser, gallery, FEEDS * 1_000, "scrollTo(0, document.body.scrollHeight)")
+    print(f"| jumping to the end until all are on the page; the longest task of that | {seconds:.1f} s; {longest:.0f} ms |")
+    print(f"| memory after that: now, at most | {memory(gallery.process):.0f} MB, {memory(gallery.process, 'VmHWM'):.0f} MB |")
+    gallery.stop()
+    browser.close()
     origin.stop()

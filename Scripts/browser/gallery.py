@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 
 from looks import Looks
 from origin import Origin, Wire
-from people import Gallery, People, at_rest, cards, expect, status, until
+from people import MEASURE, Gallery, People, at_rest, cards, expect, status, until
 
 program, screenshots = sys.argv[1:3]
 renews = "--images" in sys.argv
@@ -39,16 +39,6 @@ HOSTILE = [
 ]
 # None of these URLs may be requested, or appear as a link in the page.
 ADDRESSES = ["javascript:alert(1)", "data:text/html,<script>alert(1)</script>", "file:///etc/passwd", "ftp://127.0.0.1/x.png"]
-
-
-# What the browser itself measures: when the largest thing was there, what moved, and what kept the page busy.
-MEASURE = """
-    window.seen = { largest: 0, moved: 0, longest: 0 };
-    const watch = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type, buffered: true });
-    watch("largest-contentful-paint", (entry) => { seen.largest = entry.startTime; });
-    watch("layout-shift", (entry) => { if (!entry.hadRecentInput) seen.moved += entry.value; });
-    watch("longtask", (entry) => { seen.longest = Math.max(seen.longest, entry.duration); });
-"""
 
 
 def first_visit(people, gallery, origin):

@@ -81,6 +81,11 @@ class Origin:
                     body = landscape(int(self.path[1:-4]) % KINDS)
                 elif self.path == "/feed.json":
                     body, kind = json.dumps({"items": origin.items}).encode(), "application/json"
+                elif self.path.startswith("/many/"):
+                    # A thousand items of its own for each number.
+                    first = int(self.path[6:-5]) * 1_000 + 1_000_000
+                    items = [origin.item(number, f"Image {number}", None, None) for number in range(first, first + 1_000)]
+                    body, kind = json.dumps({"items": items}).encode(), "application/json"
                 elif self.path in ("/diary.json", "/evil.json"):
                     title, items = ("Diary", origin.diary) if self.path == "/diary.json" else ("<b>Evil</b>", origin.evil)
                     feed = {"version": "https://jsonfeed.org/version/1.1", "title": title, "items": items}

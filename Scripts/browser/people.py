@@ -13,6 +13,15 @@ from axe_playwright_python.sync_playwright import Axe
 WIDE = {"width": 1280, "height": 900}
 began = time.monotonic()
 
+# What the browser itself measures: when the largest thing was there, what moved, and what kept the page busy.
+MEASURE = """
+    window.seen = { largest: 0, moved: 0, longest: 0 };
+    const watch = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type, buffered: true });
+    watch("largest-contentful-paint", (entry) => { seen.largest = entry.startTime; });
+    watch("layout-shift", (entry) => { if (!entry.hadRecentInput) seen.moved += entry.value; });
+    watch("longtask", (entry) => { seen.longest = Math.max(seen.longest, entry.duration); });
+"""
+
 
 def expect(what, value, wanted=True):
     if value != wanted:

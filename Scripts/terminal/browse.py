@@ -1,4 +1,5 @@
-"""Takes a screenshot of `feed browse` in xterm, on a virtual screen: browse.py <feed> <file>."""
+"""Takes screenshots of `feed browse` on a virtual screen, in xterm (sixels) and in kitty (its graphics protocol):
+browse.py <feed> <folder> makes browse.png and browse-kitty.png there."""
 
 import http.server
 import json
@@ -21,7 +22,7 @@ TEXTS = [
     ("The last light", "Oaxaca de Juárez"),
 ]
 DISPLAY = ":97"
-program, target = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+program, pictures = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 
 
 class Origin(http.server.BaseHTTPRequestHandler):
@@ -51,6 +52,8 @@ def types(*keys):
 
 
 os.environ["DISPLAY"] = DISPLAY
+# The virtual screen has no graphics processor, which kitty would use.
+os.environ["LIBGL_ALWAYS_SOFTWARE"] = "1"
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Origin)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 screen = subprocess.Popen(["Xvfb", DISPLAY, "-screen", "0", "1400x900x24", "-noreset"], stderr=subprocess.DEVNULL)
@@ -61,22 +64,32 @@ with tempfile.TemporaryDirectory() as folder:
             if screen.poll() is not None:
                 sys.exit(f"browse.py: the screen {DISPLAY} is in use")
             time.sleep(0.1)
-        look = ["-fa", "DejaVu Sans Mono", "-fs", "11", "-bg", "#16181d", "-fg", "#d8dee9", "-geometry", "100x30"]
         with open(f"{folder}/feeds.opml", "w") as file:
             address = f"http://127.0.0.1:{server.server_port}/feed.json"
             file.write(f'<opml version="2.0"><body><outline text="Landscapes" xmlUrl="{address}"/></body></opml>')
         feed = [program, "browse", "--opml", f"{folder}/feeds.opml", "--cache", f"{folder}/feeds.db"]
-        terminal = subprocess.Popen(["xterm", "-ti", "vt340", "-xrm", "XTerm*numColorRegisters: 256", *look, "-e", *feed])
-        subprocess.run(["xdotool", "mousemove", "200", "150"], check=True)
-        time.sleep(10)
-        types("Right", "Down")
-        time.sleep(2)
-        subprocess.run(["import", "-window", "root", f"{folder}/screen.png"], check=True)
-        crop = ["-trim", "+repage", "-colors", "256", f"PNG8:{target}"]
-        subprocess.run(["convert", f"{folder}/screen.png", *crop], check=True)
+        xterm = ["xterm", "-ti", "vt340", "-xrm", "XTerm*numColorRegisters: 256", "-fa", "DejaVu Sans Mono", "-fs", "11",
+                 "-bg", "#16181d", "-fg", "#d8dee9", "-geometry", "100x30", "-e"]
+        kitty = ["kitty", "--config", "NONE"]
+        for option in ("font_size=11", "font_family=DejaVu Sans Mono", "background=#16181d", "foreground=#d8dee9",
+                       "remember_window_size=no", "initial_window_width=100c", "initial_window_height=30c",
+                       "update_check_interval=0"):
+            kitty += ["-o", option]
+        for command, name in (xterm, "browse"), (kitty, "browse-kitty"):
+            terminal = subprocess.Popen([*command, *feed], stderr=subprocess.DEVNULL)
+            subprocess.run(["xdotool", "mousemove", "200", "150"], check=True)
+            time.sleep(10)
+            types("Right", "Down")
+            time.sleep(2)
+            subprocess.run(["import", "-window", "root", f"{folder}/screen.png"], check=True)
+            crop = ["-trim", "+repage", "-colors", "256", f"PNG8:{pictures}/{name}.png"]
+            subprocess.run(["convert", f"{folder}/screen.png", *crop], check=True)
+            print(f"{pictures}/{name}.png")
+            terminal.terminate()
+            terminal.wait()
+            terminal = None
     finally:
         if terminal:
             terminal.terminate()
             terminal.wait()
         screen.terminate()
-print(target)

@@ -34,12 +34,12 @@ import Testing
 
   static let rows: [Row] = [
     Row(name: "zero bytes", make: { [] }, expected: .refused("The image is empty.")),
-    Row(name: "no magic", make: { Array("hello".utf8) }, expected: .refused("This is not an image.")),
+    Row(name: "no magic number", make: { Array("hello".utf8) }, expected: .refused("This is not an image.")),
     Row(
       name: "a web page", make: { Array(" <!doctype html><p>no".utf8) },
       expected: .refused("The server sent a web page.")),
     Row(
-      name: "a drawing with a script", make: { Array("<svg onload='alert(1)'/>".utf8) },
+      name: "an SVG with a script", make: { Array("<svg onload='alert(1)'/>".utf8) },
       expected: .refused("SVG images are not supported.")),
     Row(
       name: "HEIC", make: { [0, 0, 0, 0x18] + Array("ftypheic".utf8) + [0, 0, 0, 0] + Array("mif1heic".utf8) },
@@ -49,25 +49,25 @@ import Testing
       expected: .refused("JPEG XL images are not supported.")),
     Row(name: "an AVIF", make: { MadeImage.avif }, expected: shown(64, 48)),
     Row(
-      name: "an AVIF made smaller", make: { MadeImage.clearAVIF },
+      name: "an AVIF, scaled down", make: { MadeImage.clearAVIF },
       expected: shown(32, 24, of: .init(width: 64, height: 48)), side: 32),
-    Row(name: "a turned AVIF", make: { MadeImage.turnedAVIF }, expected: shown(48, 64)),
+    Row(name: "a rotated AVIF", make: { MadeImage.turnedAVIF }, expected: shown(48, 64)),
     Row(name: "an AVIF of several frames", make: { MadeImage.animatedAVIF }, expected: shown(64, 48)),
     Row(
-      name: "an AVIF that another brand begins",
+      name: "an AVIF whose first brand is another",
       make: {
         var bytes = MadeImage.avif
         bytes.replaceSubrange(8..<12, with: Array("mif1".utf8))
         return bytes
       }, expected: shown(64, 48)),
     Row(
-      name: "an AVIF that a brand of sequences begins",
+      name: "an AVIF whose first brand is that of sequences",
       make: {
         var bytes = MadeImage.avif
         bytes.replaceSubrange(8..<12, with: Array("msf1".utf8))
         return bytes
       }, expected: shown(64, 48)),
-    Row(name: "AVIF's magic alone", make: { Array(MadeImage.avif.prefix(12)) }, expected: cutOff),
+    Row(name: "AVIF's magic number alone", make: { Array(MadeImage.avif.prefix(12)) }, expected: cutOff),
     Row(name: "half an AVIF", make: { Array(MadeImage.avif.prefix(160)) }, expected: cutOff),
     Row(name: "an AVIF without its last byte", make: { Array(MadeImage.avif.dropLast()) }, expected: cutOff),
     Row(
@@ -81,26 +81,26 @@ import Testing
       name: "an AVIF without pixels", make: { MadeImage.avif(MadeImage.avif, "ispe", 0, 0) },
       expected: .refused("The image is damaged: The AVIF data is damaged.")),
     Row(
-      name: "four thousand million frames in an AVIF",
+      name: "four billion frames in an AVIF",
       make: { MadeImage.avif(MadeImage.animatedAVIF, "stsz", after: 8, .max) },
       expected: .refused("The image is damaged: The AVIF data is damaged.")),
     Row(
-      name: "two thousand million frames of one length in an AVIF",
+      name: "two billion frames of the same duration in an AVIF",
       make: { MadeImage.avif(MadeImage.animatedAVIF, "stts", after: 8, 0x7FFF_FFFF) },
       expected: shown(64, 48)),
     Row(
-      name: "JPEG's magic before a PNG", make: { [0xFF, 0xD8, 0xFF] + MadeImage.png(width: 9, height: 9) },
+      name: "JPEG's magic number before a PNG", make: { [0xFF, 0xD8, 0xFF] + MadeImage.png(width: 9, height: 9) },
       expected: .refused("The image is damaged: Unsupported marker type 0x89")),
-    Row(name: "JPEG's magic alone", make: { [0xFF, 0xD8, 0xFF] }, expected: cutOff),
+    Row(name: "JPEG's magic number alone", make: { [0xFF, 0xD8, 0xFF] }, expected: cutOff),
     Row(
-      name: "PNG's magic alone", make: { Array(MadeImage.png(width: 9, height: 9).prefix(8)) }, expected: cutOff),
+      name: "PNG's magic number alone", make: { Array(MadeImage.png(width: 9, height: 9).prefix(8)) }, expected: cutOff),
     Row(name: "half a JPEG", make: { Array(MadeImage.jpeg.prefix(270)) }, expected: cutOff),
     Row(
       name: "half a PNG", make: { Array(MadeImage.png(width: 99, height: 99).prefix(9_000)) }, expected: cutOff),
     Row(name: "half a GIF", make: { Array(MadeImage.gif().dropLast(6)) }, expected: cutOff),
     Row(name: "half a WebP", make: { Array(MadeImage.animatedWebP.prefix(60)) }, expected: cutOff),
     Row(
-      name: "a PNG whose sum is wrong",
+      name: "a PNG with a wrong checksum",
       make: {
         var bytes = MadeImage.png(width: 9, height: 9)
         bytes[60] ^= 1
@@ -128,14 +128,14 @@ import Testing
       name: "40 megapixels in 1 MB", make: { MadeImage.zeros(width: 8_000, height: 5_000) },
       expected: shown(400, 250, of: DecodedImage.Size(width: 8_000, height: 5_000))),
     Row(
-      name: "40 megapixels, wanted whole", make: { MadeImage.zeros(width: 8_000, height: 5_000) },
+      name: "40 megapixels, whole", make: { MadeImage.zeros(width: 8_000, height: 5_000) },
       expected: shown(8_000, 5_000), side: 0),
     Row(
       name: "40 megapixels, interlaced",
       make: { MadeImage.zeros(width: 8_000, height: 5_000, .gray, interlaced: true) },
       expected: shown(400, 250, of: DecodedImage.Size(width: 8_000, height: 5_000))),
     Row(
-      name: "40 megapixels, interlaced, turned, wanted whole",
+      name: "40 megapixels, interlaced, rotated, whole",
       make: {
         let exif = MadeImage.chunk("eXIf", MadeImage.exif(orientation: 6))
         return MadeImage.zeros(width: 8_000, height: 5_000, .gray, interlaced: true, extra: exif)
@@ -149,16 +149,16 @@ import Testing
         MadeImage.png(width: 9, height: 9, extra: MadeImage.textBomb(300_000_000), data: [])
       }, expected: .refused("The image has more data besides its pixels than the limit allows.")),
     Row(
-      name: "20 MB of what a program wrote into it", make: { MadeImage.jpeg(comments: 20_000_000) },
+      name: "20 MB of comments", make: { MadeImage.jpeg(comments: 20_000_000) },
       expected: shown(16, 8)),
-    Row(name: "four inks", make: { MadeImage.inkedJPEG }, expected: shown(8, 8)),
-    Row(name: "16 bits a channel", make: { MadeImage.png(width: 9, height: 7, depth: 16) }, expected: shown(9, 7)),
+    Row(name: "CMYK", make: { MadeImage.inkedJPEG }, expected: shown(8, 8)),
+    Row(name: "16 bits per channel", make: { MadeImage.png(width: 9, height: 7, depth: 16) }, expected: shown(9, 7)),
     Row(name: "an animated GIF", make: { MadeImage.gif(frames: 1_000) }, expected: shown(1, 1)),
     Row(name: "an animated WebP", make: { MadeImage.animatedWebP }, expected: shown(8, 4)),
-    Row(name: "turned by EXIF", make: { MadeImage.jpeg(orientation: 6) }, expected: shown(8, 16)),
-    Row(name: "EXIF of no known turn", make: { MadeImage.jpeg(orientation: 77) }, expected: shown(16, 8)),
+    Row(name: "rotated by EXIF", make: { MadeImage.jpeg(orientation: 6) }, expected: shown(8, 16)),
+    Row(name: "an unknown EXIF orientation", make: { MadeImage.jpeg(orientation: 77) }, expected: shown(16, 8)),
     Row(
-      name: "more bytes than are read", make: { MadeImage.jpeg + [UInt8](repeating: 0, count: 33 << 20) },
+      name: "more bytes than the limit", make: { MadeImage.jpeg + [UInt8](repeating: 0, count: 33 << 20) },
       expected: .refused("the limit of 32 MiB.")),
   ]
 
