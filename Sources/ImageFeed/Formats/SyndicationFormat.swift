@@ -153,7 +153,7 @@ extension InvalidData {
       case .doctypeTooLong(let limit): .tooMuch(of: "bytes in its document type declaration", limit: limit)
       case .textTooLong(let limit): .tooMuch(of: "bytes in one piece of text", limit: limit)
       case .tooManyItems(let limit): .tooMuch(of: "items", limit: limit)
-      case .addressesTooLong(let limit): .tooMuch(of: "bytes in the URLs of images", limit: limit)
+      case .addressesTooLong(let limit): .tooMuch(of: "bytes in the URLs of items and images", limit: limit)
       }
   }
 }
