@@ -102,6 +102,15 @@ import Testing
     place.stop()
   }
 
+  @Test func `images found for the items of a document that isn't saved leave the saved feed unchanged`() throws {
+    let (first, item, new) = (makeImage(1), makeImage(2), makeImage(3))
+    let saved = FeedImages([first, item])
+    let found = [item.id: try #require(WebAddress("https://example.com/found.png"))]
+    #expect(saved.filled([.init(item: item, after: new.id)], with: found) == saved)
+    let filled = saved.filled([.init(item: item, after: first.id)], with: found)
+    #expect(filled.map(\.url.lastPathComponent) == ["1.jpg", "found.png"])
+  }
+
   @Test func `pages that are loaded on demand have the images found on items' pages, and save them`() throws {
     let place = Place()
     place.network.serve("example.com") { request, _ in
