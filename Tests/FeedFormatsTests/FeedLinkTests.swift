@@ -30,6 +30,12 @@ import Testing
     #expect(links(html) == addresses)
   }
 
+  @Test func `a base longer than 2 KiB is ignored`() {
+    let base = "http://cdn/" + String(repeating: "a", count: 900_000) + "/"
+    let page = "<base href='\(base)'>" + (0..<1000).map { "<link rel=feed href=\($0)>" }.joined()
+    #expect(links(page) == (0..<1000).map { "https://example.com/a/\($0)" })
+  }
+
   @Test(arguments: [
     ("<!DOCTYPE HTML>", true), ("\u{FEFF}\n<!-- a --><html lang=en>", true), ("<?xml version='1.0'?><html>", true),
     ("<body>", true), ("<meta charset=utf-8><title>x", true),

@@ -40,6 +40,14 @@ import Testing
     #expect(try read("\u{FEFF}  \n" + text).items == document.items)
   }
 
+  @Test func `hours and days that are skipped are each noted once`() throws {
+    let many = (0..<10_000).map { "<hour>\($0 % 24)</hour>" }.joined()
+    let days = "<day>Monday</day><day>Monday</day><day>\(String(repeating: "x", count: 100_000))</day>"
+    let channel = "<skipHours>\(many)</skipHours><skipDays>\(days)</skipDays>"
+    let polling = try read(rss("<item/>", channel: channel)).polling
+    #expect(polling.skippedHours == Array(0..<24) && polling.skippedDays == ["Monday"])
+  }
+
   @Test func `a blog's RSS feed is read with all its elements`() throws {
     let document = try read(
       rss(
@@ -62,7 +70,7 @@ import Testing
     #expect(document.hubs == ["https://hub.example.com/"])
     #expect(document.polling.minutesToLive == 60)
     #expect(document.polling.updateInterval == 43_200)
-    #expect(document.polling.skippedHours == [0, 0, 7])
+    #expect(document.polling.skippedHours == [0, 7])
     #expect(document.polling.skippedDays == ["Sunday"])
     #expect(document.repairs == [])
     let (one, two) = (document.items[0], document.items[1])

@@ -86,6 +86,32 @@ import Testing
     #expect(try read(longer).items[0].image?.address == "https://example.org/1")
   }
 
+  @Test func `relative URLs in JSON, and the links of items, count toward the limit, too`() throws {
+    let long = "https://e.com/" + String(repeating: "a", count: 1_000) + "/"
+    let images = (0..<3).map { "<img src=\($0)>" }.joined()
+    expect(.addressesTooLong(limit: 2_500), jsonFeed(#"{"id": "1", "url": "\#(long)", "content_html": "\#(images)"}"#))
+    {
+      $0.addressBytes = 2_500
+    }
+    var limits = FeedLimits()
+    limits.addressBytes = 2_500
+    let items = String(repeating: "<item><link>a</link></item>", count: 3)
+    #expect(throws: FeedFormatError.addressesTooLong(limit: 2_500)) {
+      try read(rss(items), address: long, limits: limits)
+    }
+  }
+
+  @Test func `relative URLs aren't resolved against a URL longer than 2 KiB, but its query doesn't count`() throws {
+    let long = "https://e.com/" + String(repeating: "a", count: 3_000) + "/"
+    let item = #"{"id": "1", "url": "\#(long)", "content_html": "<img src=1>"}"#
+    #expect(
+      try read(jsonFeed(item), address: "https://e.com/feed").items[0].images.map(\.address) == ["https://e.com/1"])
+    let link = "<item><link>a</link></item>"
+    #expect(try read(rss(link), address: long).items[0].link == "https://example.org/a", "the site's")
+    let query = "https://e.com/feed?" + String(repeating: "a", count: 3_000)
+    #expect(try read(rss(link), address: query).items[0].link == "https://e.com/a")
+  }
+
   @Test func `more JSON values than the limit are an error`() throws {
     expect(.tooManyValues(limit: 10), jsonFeed((0..<9).map { #"{"id": "\#($0)"}"# }.joined(separator: ","))) {
       $0.values = 10

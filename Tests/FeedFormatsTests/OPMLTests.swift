@@ -53,6 +53,13 @@ import Testing
     #expect(read == "A31mB\u{202E}C\u{2066}\u{2028}\u{200D}é", "\(read.unicodeScalars.map(\.value))")
   }
 
+  @Test func `an attribute whose name isn't a name in XML is left out`() throws {
+    let attributes = "x\u{9B}31my='1' \u{202E}z='2' \u{E9}='3' a\u{61C}='4' \u{D7}='5' xmlns:p\u{85}='urn:p'"
+    let list = try list(opml("<outline text='A' xmlUrl='https://a.example/' \(attributes)/>"))
+    #expect(list.outlines[0].attributes == [.init("\u{E9}", "3")] && list.namespaces == [])
+    #expect(!list.document.unicodeScalars.contains { ("\u{7F}"..."\u{9F}").contains($0) || $0 == "\u{202E}" })
+  }
+
   @Test func `an attribute with an undeclared prefix isn't written`() throws {
     let outline = OPML.Outline(text: "A", attributes: [.init("x:y", "1")])
     #expect(!OPML(outlines: [outline]).document.contains("x:y"))

@@ -65,9 +65,9 @@ public struct PollingHints: Hashable, Sendable, Codable {
   public var minutesToLive: Int?
   /// `sy:updatePeriod` divided by `sy:updateFrequency`, in seconds.
   public var updateInterval: Int?
-  /// The hours, 0 to 23 in GMT, at which nothing changes.
+  /// The hours, 0 to 23 in GMT, at which nothing changes, each once.
   public var skippedHours: [Int] = []
-  /// The days on which nothing changes: their English names, spelled as in the document.
+  /// The days on which nothing changes: their English names, spelled as in the document, each once.
   public var skippedDays: [String] = []
   /// The URL of the first hub that notifies subscribers of changes (WebSub), and the feed's own URL there.
   public var hub: String?

@@ -6,8 +6,8 @@ struct JSONFeedReader: JSONReading {
   private(set) var base: String?
 
   init(address: String?, limits: FeedLimits) {
-    self.address = address
-    base = address
+    self.address = baseAddress(address)
+    base = self.address
     self.limits = limits
   }
 
@@ -31,7 +31,7 @@ struct JSONFeedReader: JSONReading {
     guard let items = value.elements else { throw .wrongShape(at: "items", "it is not an array") }
     var document = FeedDocument(format: format(of: root))
     document.title = string(root["title"]).map { FeedText($0, isMarkup: false) }
-    base = address ?? url(root["feed_url"]) ?? url(root["home_page_url"])
+    base = address ?? baseAddress(url(root["feed_url"])) ?? baseAddress(url(root["home_page_url"]))
     document.link = url(root["home_page_url"])
     document.next = url(root["next_url"])
     document.hubs = (root["hubs"]?.elements).map { hubs in hubs.prefix(16).compactMap { url($0["url"]) } } ?? []

@@ -11,13 +11,17 @@ extension JSONReading {
   mutating func readItems(
     _ values: some Sequence<JSONValue>, into document: inout FeedDocument, _ item: (inout Self, JSONValue) -> FeedItem
   ) throws(FeedFormatError) {
+    var addressBytes = 0
     for value in values {
       guard value.kind == .object else {
         repairs.insert(.jsonShape)
         continue
       }
       guard document.items.count < limits.items else { throw .tooManyItems(limit: limits.items) }
-      document.items.append(item(&self, value))
+      let item = item(&self, value)
+      addressBytes += item.addressBytes
+      guard addressBytes <= limits.addressBytes else { throw .addressesTooLong(limit: limits.addressBytes) }
+      document.items.append(item)
     }
   }
 
@@ -33,7 +37,7 @@ extension JSONReading {
 
   /// Adds the images in text to an item, if the text is HTML.
   mutating func noteImages(of text: FeedText?, from source: FeedImageCandidate.Source, in item: inout FeedItem) {
-    if !item.addImages(in: text, from: source, base: item.link ?? base, limit: limits.imagesPerItem) {
+    if !item.addImages(in: text, from: source, base: baseAddress(item.link) ?? base, limit: limits.imagesPerItem) {
       repairs.insert(.images)
     }
   }

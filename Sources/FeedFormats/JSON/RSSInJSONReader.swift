@@ -8,7 +8,7 @@ struct RSSInJSONReader: JSONReading {
   var base: String?
 
   init(address: String?, limits: FeedLimits) {
-    base = address
+    base = baseAddress(address)
     self.limits = limits
   }
 
@@ -19,7 +19,7 @@ struct RSSInJSONReader: JSONReading {
     guard let channel = root["rss"]?["channel"] else { return document }
     document.title = text(channel["title"])
     document.link = Self.content(channel["link"])?.bytes.flatMap { absoluteAddress($0, base: base) }
-    base = base ?? document.link
+    base = base ?? baseAddress(document.link)
     document.polling.minutesToLive = Self.number(Self.content(channel["ttl"]))
     try readItems(Self.several(channel["item"]), into: &document) { $0.item($1) }
     document.repairs = repairs.sentences

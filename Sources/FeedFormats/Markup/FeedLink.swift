@@ -69,12 +69,12 @@ private struct PageLinks {
 
   init(_ html: Bytes, address: String?) {
     elements = PageElements(html, named: ["link", "base"])
-    base = address
+    base = baseAddress(address)
   }
 
   mutating func all() -> [FeedLink] {
     while links.count < Self.most, let name = elements.next() {
-      if name == "base" { base = elements.address("href", base: base) ?? base } else { take() }
+      if name == "base" { base = baseAddress(elements.address("href", base: base)) ?? base } else { take() }
     }
     return links
   }

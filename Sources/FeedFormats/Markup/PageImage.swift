@@ -74,14 +74,14 @@ private struct PageHead {
 
   init(_ html: Bytes, address: String?) {
     elements = PageElements(html, named: ["meta", "link", "base"])
-    base = address
+    base = baseAddress(address)
   }
 
   mutating func image() -> String? {
     while let element = elements.next() {
       let tag = elements.tag
       switch element {
-      case "base": base = elements.address("href", base: base) ?? base
+      case "base": base = baseAddress(elements.address("href", base: base)) ?? base
       case "link": note(tag.value("rel"), tag.value("href"))
       default: note(tag.value("property") ?? tag.value("name"), tag.value("content"))
       }

@@ -16,12 +16,21 @@ func absoluteAddress(_ reference: Bytes, base: String?) -> String? {
     else { return nil }
     return reference.string
   }
-  guard let base else { return nil }
+  guard let base = baseAddress(base) else { return nil }
   return base.withBytes { base in
     let parts = AddressParts(base)
     guard parts.scheme.count > 0 else { return nil }
     return resolve(reference, parts)
   }
+}
+
+/// A URL that relative URLs can be resolved against: without its query and fragment if it is longer than 2 KiB, and
+/// `nil` if the rest is still longer, because the base is repeated in each resolved URL.
+func baseAddress(_ address: String?) -> String? {
+  let longest = 2048
+  guard let address, address.utf8.count > longest else { return address }
+  let end = address.utf8.prefix(longest + 1).firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+  return end.map { String(address[..<$0]) }
 }
 
 /// The index of the colon after a scheme.

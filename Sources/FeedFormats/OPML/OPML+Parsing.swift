@@ -214,10 +214,28 @@ extension String {
 
 extension Substring {
   fileprivate var isNameWithoutColon: Bool {
-    guard let first = utf8.first, first.beginsName else { return false }
-    return utf8.allSatisfy {
-      $0 != UInt8(ascii: ":")
-        && ($0.beginsName || $0.isDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "."))
+    guard let first = unicodeScalars.first, first.beginsXMLName else { return false }
+    // Names are written as they are, so they have no invisible characters, which a terminal might obey.
+    return unicodeScalars.allSatisfy { $0.isInXMLName && $0.properties.generalCategory != .format }
+  }
+}
+
+extension Unicode.Scalar {
+  /// True for a character that a name without a colon can begin with (XML 1.0, 2.3).
+  fileprivate var beginsXMLName: Bool {
+    switch self {
+    case "A"..."Z", "a"..."z", "_": true
+    case "\u{C0}"..."\u{D6}", "\u{D8}"..."\u{F6}", "\u{F8}"..."\u{2FF}", "\u{370}"..."\u{37D}": true
+    case "\u{37F}"..."\u{1FFF}", "\u{2070}"..."\u{218F}", "\u{2C00}"..."\u{2FEF}", "\u{3001}"..."\u{D7FF}": true
+    case "\u{F900}"..."\u{FDCF}", "\u{FDF0}"..."\u{FFFD}", "\u{10000}"..."\u{EFFFF}": true
+    default: false
+    }
+  }
+
+  fileprivate var isInXMLName: Bool {
+    switch self {
+    case "0"..."9", "-", ".", "\u{B7}", "\u{300}"..."\u{36F}", "\u{203F}"..."\u{2040}": true
+    default: beginsXMLName
     }
   }
 }

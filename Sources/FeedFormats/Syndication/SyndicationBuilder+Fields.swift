@@ -43,10 +43,24 @@ extension SyndicationBuilder {
     case .ttl: document.polling.minutesToLive = number
     case .updateFrequency: updateFrequency = number ?? 1
     case .updatePeriod: updatePeriod = text.withBytes { Self.seconds(of: $0.trimmed) }
-    case .skippedHour: if let number, number <= 24 { document.polling.skippedHours.append(number % 24) }
-    case .skippedDay: if let line { document.polling.skippedDays.append(line) }
+    case .skippedHour: noteSkippedHour()
+    case .skippedDay: noteSkippedDay()
     default: if isInItem { finishInItem(field) }
     }
+  }
+
+  // These lists are saved at each poll, so each hour and day is noted once, and text that isn't a day's name is left out.
+
+  private mutating func noteSkippedHour() {
+    guard let number, number <= 24, !document.polling.skippedHours.contains(number % 24) else { return }
+    document.polling.skippedHours.append(number % 24)
+  }
+
+  private mutating func noteSkippedDay() {
+    guard let line, line.utf8.count <= 16, document.polling.skippedDays.count < 16,
+      !document.polling.skippedDays.contains(line)
+    else { return }
+    document.polling.skippedDays.append(line)
   }
 
   private mutating func finishInItem(_ field: FeedField) {

@@ -143,7 +143,7 @@ extension SyndicationBuilder {
     {
       item.location = FeedPlace(name: item.location?.name, point: point)
     }
-    let outer = item.link ?? base
+    let outer = baseAddress(item.link) ?? base
     let limit = limits.imagesPerItem
     if !item.addImages(in: item.content, from: .content, base: draft.contentBase ?? outer, limit: limit)
       || !item.addImages(in: item.summary, from: .summary, base: draft.summaryBase ?? outer, limit: limit)
@@ -154,13 +154,16 @@ extension SyndicationBuilder {
       for (image, text) in draft.imageDescriptions { item.images[image].describe(text) }
     }
     item.chooseImage()
-    addressBytes += item.images.reduce(0) { $0 + $1.address.utf8.count }
+    addressBytes += item.addressBytes
     guard addressBytes <= limits.addressBytes else { throw .addressesTooLong(limit: limits.addressBytes) }
     document.items.append(item)
   }
 }
 
 extension FeedItem {
+  /// The total length of the item's link and of its images' URLs.
+  var addressBytes: Int { images.reduce(link?.utf8.count ?? 0) { $0 + $1.address.utf8.count } }
+
   /// Returns false if there is no room for another image.
   mutating func addImage(_ image: FeedImageCandidate, limit: Int) -> Bool {
     if images.contains(where: { $0.address == image.address && $0.source == image.source }) { return true }

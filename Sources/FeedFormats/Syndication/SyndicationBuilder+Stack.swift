@@ -19,13 +19,10 @@ extension SyndicationBuilder {
     wantsText = context.wantsText
   }
 
-  /// The maximum length of a base URL, which is repeated in each resolved URL. A longer base is ignored.
-  private static var longestBase: Int { 2048 }
-
   mutating func pushBase(_ tag: borrowing XMLTag) -> Bool {
     for attribute in tag.attributes where tag.name(of: attribute).equalsIgnoringCase("xml:base") {
-      guard let value = tag.value("xml:base"), let base = value.withBytes({ absoluteAddress($0, base: base) }),
-        base.utf8.count <= Self.longestBase
+      guard let value = tag.value("xml:base"),
+        let base = baseAddress(value.withBytes { absoluteAddress($0, base: base) })
       else {
         return false
       }

@@ -63,7 +63,7 @@ struct SyndicationBuilder: XMLSink {
   var selfLink: String?
   var updatePeriod: Int?
   var updateFrequency = 1
-  /// The total length of all images' URLs.
+  /// The total length of the URLs of all items and their images.
   var addressBytes = 0
 
   /// The text of the open field.
@@ -80,13 +80,13 @@ struct SyndicationBuilder: XMLSink {
 
   /// - Parameter address: the document's final URL.
   init(address: String?, limits: FeedLimits) {
-    self.address = address
+    self.address = baseAddress(address)
     self.limits = limits
   }
 
   /// The base of relative URLs: `xml:base`, or else the document's URL, or else the URL that the document gives for
   /// itself, or else its site's.
-  var base: String? { bases.last ?? address ?? selfLink ?? siteLink?.address }
+  var base: String? { bases.last ?? address ?? baseAddress(selfLink) ?? baseAddress(siteLink?.address) }
 
   var context: Context { stack.last?.context ?? .outside }
 

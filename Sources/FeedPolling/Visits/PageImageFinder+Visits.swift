@@ -109,7 +109,12 @@ extension PageImageFinder {
   private func note(_ answer: PageImageResponse?, of page: Page) {
     let image: String?
     switch answer {
-    case .image(let address): image = address
+    case .image(let address, let isPrivate):
+      // A feed's images can be in a private network if the feed came from one, so such a feed gets no image that a page
+      // of the web has chosen.
+      let isFeedPrivate = feeds[page.feed]?.isPrivate
+      let isTrusted = isPrivate == true || isFeedPrivate == false || isPrivate == nil && isFeedPrivate == nil
+      image = isTrusted || address == page.page.url.absoluteString ? address : nil
     case .nothing: image = nil
     case .later, nil: return
     }

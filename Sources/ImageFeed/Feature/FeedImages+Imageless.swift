@@ -12,7 +12,8 @@ extension FeedImages {
 
   /// These images and those found on items' pages, each at its item's position.
   ///
-  /// This operation is idempotent.
+  /// This operation is idempotent. If the items are those of another document, whose items with images aren't all here,
+  /// their positions are unknown, and nothing is added or removed.
   ///
   /// - Parameters:
   ///   - items: the document's items without an image, in its order.
@@ -26,6 +27,9 @@ extension FeedImages {
       guard let address = found[place.item.id] else { continue }
       places[place.after, default: []].append(place.item.showing(address))
     }
+    var missing = Set(places.keys.compactMap { $0 })
+    for index in indices where !missing.isEmpty { missing.remove(id(at: index)) }
+    guard missing.isEmpty else { return withoutImageless }
     var (builder, filled, removed) = (Builder(count: count + filling.count), 0, 0)
     func append(after id: FeedImage.ID?) {
       for image in places.removeValue(forKey: id) ?? [] {

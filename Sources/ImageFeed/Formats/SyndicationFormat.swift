@@ -7,7 +7,8 @@ public import Foundation
 ///
 /// Each item with an image is an image of the feed: the first of its images in the order of
 /// `FeedImageCandidate.Source`. Items without an image are counted (``FeedImages/omittedItems``). An image is
-/// identified by its item's guid or Atom id, else by its item's link, else by its own URL.
+/// identified by its item's guid or Atom id, else by its item's link, else by its own URL. If several items share the
+/// guid or link, each image is identified by its own URL as well.
 public struct SyndicationFormat: FeedFormat {
   public init() {}
 
@@ -117,20 +118,42 @@ extension FeedDocument {
     throw .cutOff(images)
   }
 
-  /// The id of each item, from its guid, or else its link, or else the URL of its chosen image. Items that repeat an id
-  /// are numbered, except in Essential Feed JSON, which keeps them.
+  /// The id of each item, from its guid, or else its link, or else the URL of its chosen image.
+  ///
+  /// If different items share a guid or link, the id of each also depends on the URL of its chosen image, or else on its
+  /// title, so that it stays the same when an item is added before it. Items that still repeat an id are numbered.
+  /// Essential Feed JSON keeps repeated ids.
   ///
   /// - Parameter feed: the URL under which the feed is saved, which stays the same whatever it redirects to.
   public func imageIDs(in feed: URL) -> [FeedImage.ID] {
+    let ids = items.map { FeedImage.ID(name: $0.name, in: feed) }
+    guard format != .caseStudy else { return ids }
+    var details: [UUID: String] = [:]
+    var shared: Set<UUID> = []
+    for (item, id) in zip(items, ids) {
+      if let detail = details[id.uuid] {
+        if detail != item.detail { shared.insert(id.uuid) }
+      } else {
+        details[id.uuid] = item.detail
+      }
+    }
+    guard details.count < ids.count else { return ids }
     var counts: [UUID: UInt32] = [:]
-    return items.map { item in
-      let names = [item.guid, item.link, item.image?.address]
-      let id = FeedImage.ID(name: names.lazy.compactMap { $0 }.first { !$0.isEmpty } ?? "", in: feed)
+    return zip(items, ids).map { item, id in
+      let id = shared.contains(id.uuid) ? FeedImage.ID(name: "\(item.name)\n\(item.detail)", in: feed) : id
       let number = counts[id.uuid, default: 0] + 1
       counts[id.uuid] = number
-      return format == .caseStudy ? id : FeedImage.ID(id.uuid, number: number)
+      return FeedImage.ID(id.uuid, number: number)
     }
   }
+}
+
+extension FeedItem {
+  /// The text that identifies the item in its document.
+  fileprivate var name: String { [guid, link, image?.address].lazy.compactMap { $0 }.first { !$0.isEmpty } ?? "" }
+
+  /// The text that distinguishes the item from others with its name.
+  fileprivate var detail: String { image?.address ?? title?.value ?? "" }
 }
 
 extension InvalidData {
@@ -153,7 +176,7 @@ extension InvalidData {
       case .doctypeTooLong(let limit): .tooMuch(of: "bytes in its document type declaration", limit: limit)
       case .textTooLong(let limit): .tooMuch(of: "bytes in one piece of text", limit: limit)
       case .tooManyItems(let limit): .tooMuch(of: "items", limit: limit)
-      case .addressesTooLong(let limit): .tooMuch(of: "bytes in the URLs of images", limit: limit)
+      case .addressesTooLong(let limit): .tooMuch(of: "bytes in the URLs of items and images", limit: limit)
       }
   }
 }

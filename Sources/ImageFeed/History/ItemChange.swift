@@ -1,8 +1,9 @@
 /// The changes in a feed's items from one document to the next.
 ///
 /// An item is recognized by its id, which is derived from its guid, or else its link, or else its image. An item with a
-/// different id is the same item if it has the same link, or, if neither has a link, the same image. This requires that
-/// no other item of either document has that link or image, because some feeds use one for all of their items.
+/// different id is the same item if it has the same link, or, if neither has a link of its own, the same image. This
+/// requires that no other item of either document has that link or image, because some feeds use one for all of their
+/// items.
 struct ItemChange {
   /// The positions in the old document of items that the new one doesn't list, each id once.
   private(set) var left: [Int] = []
@@ -19,7 +20,14 @@ struct ItemChange {
     left = old.indices.filter { before[old.id(at: $0)] == $0 && after[old.id(at: $0)] == nil }
     arrived = new.indices.filter { after[new.id(at: $0)] == $0 && before[new.id(at: $0)] == nil }
     match(old, new) { $0.linkDigest(at: $1) }
-    match(old, new) { $0.linkDigest(at: $1) == nil ? $0.addressDigest(at: $1) : nil }
+    guard !left.isEmpty, !arrived.isEmpty else { return }
+    let links = [old, new].map { $0.places { $0.linkDigest(at: $1) } }
+    match(old, new) { images, place in
+      guard let link = images.linkDigest(at: place), !links.contains(where: { $0[link] == .some(nil) }) else {
+        return images.addressDigest(at: place)
+      }
+      return nil
+    }
   }
 
   /// The position in the old document of the item with the given id.
@@ -28,7 +36,7 @@ struct ItemChange {
   /// Finds items whose ids have changed, by a feature that no other item has.
   private mutating func match(_ old: FeedImages, _ new: FeedImages, by mark: (FeedImages, Int) -> UInt64?) {
     guard !left.isEmpty, !arrived.isEmpty else { return }
-    let (olds, news) = (Self.unique(old, mark), Self.unique(new, mark))
+    let (olds, news) = (old.places(by: mark), new.places(by: mark))
     let leaving = Set(left)
     var found: Set<Int> = []
     arrived.removeAll { place in
@@ -40,19 +48,19 @@ struct ItemChange {
     }
     left.removeAll(where: found.contains)
   }
+}
 
+extension FeedImages {
   /// For each feature, the position of the item that has it; `nil` for a feature that several items have.
-  private static func unique(_ images: FeedImages, _ mark: (FeedImages, Int) -> UInt64?) -> [UInt64: Int?] {
+  func places(by mark: (FeedImages, Int) -> UInt64?) -> [UInt64: Int?] {
     var places: [UInt64: Int?] = [:]
-    for index in images.indices {
-      guard let mark = mark(images, index) else { continue }
+    for index in indices {
+      guard let mark = mark(self, index) else { continue }
       places[mark] = places[mark] == nil ? .some(index) : .some(nil)
     }
     return places
   }
-}
 
-extension FeedImages {
   /// Identifies the URL of an item's page.
   func linkDigest(at position: Int) -> UInt64? {
     withTexts(at: position) { texts in

@@ -4,8 +4,8 @@ import Foundation
 
 /// The response to the request for an item's page.
 package enum PageImageResponse: Sendable {
-  /// The URL of the page's image.
-  case image(String)
+  /// The URL of the page's image, and ``HTTPResponse/isPrivate`` of the page.
+  case image(String, isPrivate: Bool?)
   /// The page has no image, or there is no such page.
   case nothing
   /// The server requests a pause (429, 503), or has failed: the page may have an image.
@@ -32,16 +32,17 @@ extension Publisher where Output == StreamingResponse, Failure == HTTPError {
       let type = (response.headers["Content-Type"] ?? "text/html").lowercased().prefix { $0 != ";" }
         .filter { !$0.isWhitespace }
       if type.hasPrefix("image/") {
-        return just(type.hasPrefix("image/svg") ? .nothing : .image(response.url.absoluteString))
+        let isSVG = type.hasPrefix("image/svg")
+        return just(isSVG ? .nothing : .image(response.url.absoluteString, isPrivate: response.isPrivate))
       }
       guard type.hasPrefix("text/") || type == "application/xhtml+xml" else { return just(.nothing) }
-      let address = response.url.absoluteString
+      let (address, isPrivate) = (response.url.absoluteString, response.isPrivate)
       return response.body
         .prefix(bytes: PageImage.mostBytes)
         .reduce(into: [UInt8]()) { bytes, chunk in chunk.withUnsafeBytes { bytes.append(contentsOf: $0) } }
         .flatMap { page in
           worker.publisher { () throws(Never) -> PageImageResponse in
-            PageImage.address(inPage: page, address: address).map { .image($0) } ?? .nothing
+            PageImage.address(inPage: page, address: address).map { .image($0, isPrivate: isPrivate) } ?? .nothing
           }
           .setFailureType(to: HTTPError.self)
         }

@@ -221,6 +221,27 @@ import Testing
     #expect(text.hasSuffix("word…") && (990...1000).contains(text.count))
   }
 
+  @Test func `items that share a link or guid keep their ids when a new one arrives`() throws {
+    func feed(_ items: [String], _ name: String) -> String {
+      let items = items.map {
+        "<item>\(name)<enclosure url='https://e.com/\($0).png' type='image/png'/></item>"
+      }
+      return "<rss version='2.0'><channel>\(items.joined())</channel></rss>"
+    }
+    for name in ["<link>https://e.com/</link>", "<guid>0</guid>"] {
+      let (old, new) = (try images(feed(["c", "b", "a"], name)), try images(feed(["d", "c", "b"], name)))
+      let change = FeedChange(from: old, to: CachedFeed(images: new, timestamp: Date()))
+      #expect(change.added == [0] && change.removed.map(\.url.lastPathComponent) == ["a.png"] && change.edited == [])
+    }
+  }
+
+  @Test func `an item that its document lists twice keeps its id`() throws {
+    let item = "<item><guid>1</guid><enclosure url='https://e.com/1.png' type='image/png'/></item>"
+    let once = try images("<rss version='2.0'><channel>\(item)</channel></rss>")
+    let twice = try images("<rss version='2.0'><channel>\(item)\(item)</channel></rss>")
+    #expect(twice.map(\.id) == [once[0].id, FeedImage.ID(once[0].id.uuid, number: 2)])
+  }
+
   @Test func `a UUID is kept as id, other names get a version 5 UUID, and repeated ids are numbered`() throws {
     func item(_ guid: String, _ image: String) -> String {
       "<item><guid>\(guid)</guid><enclosure url=\"https://e.com/\(image)\" type=\"image/png\"/></item>"

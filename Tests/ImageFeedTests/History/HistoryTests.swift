@@ -87,6 +87,51 @@ func makePost(
     #expect(try titles(store) == ["Post 4", "Post 3", "Post 2", "Post 1"])
   }
 
+  @Test func `an item whose link becomes that of several items is recognized by its image`() throws {
+    let store = store()
+    try save([makePost(1, link: 0)], after: 0, in: store)
+    #expect(try store.setStar(true, makePost(1).id, of: address, now: noon))
+    try save([makePost(2, link: 0), makePost(1, id: 10, link: 0)], after: 1, in: store)
+    #expect(try titles(store) == [])
+    #expect(try store.stars(of: address) == [makePost(10).id])
+  }
+
+  @Test func `a renamed item whose new id is in the history is removed from the history`() throws {
+    let store = store()
+    try save([makePost(1)], after: 0, in: store)
+    try save([makePost(2)], after: 1, in: store)
+    #expect(try titles(store) == ["Post 1"])
+    try save([makePost(2, id: 1)], after: 2, in: store)
+    #expect(try titles(store) == [])
+    try save([], after: 3, in: store)
+    #expect(try titles(store) == ["Post 2"])
+    let count = try DatabaseQueue(path: folder.file()).read { try Int.fetchOne($0, sql: "SELECT kept FROM history") }
+    #expect(count == 1)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a link that all items of a long document share is looked up once`() throws {
+    let store = store()
+    try save([makePost(1)], after: 0, in: store)
+    try save([makePost(2)], after: 1, in: store)
+    try save((10..<20_010).map { makePost($0, link: 1) }, after: 2, in: store)
+    #expect(try titles(store) == ["Post 2", "Post 1"])
+  }
+
+  @Test func `the history has the feed's last title and network, even if its items are unchanged`() throws {
+    let store = store()
+    func save(_ title: String, isPrivate: Bool, after days: Double) throws {
+      var builder = FeedImages.Builder(count: 1)
+      builder.append(makePost(1))
+      (builder.title, builder.isFromPrivateNetwork) = (title, isPrivate)
+      let feed = CachedFeed(images: builder.finish(), timestamp: noon + days * 86_400)
+      try store.replace(for: address, with: feed)
+    }
+    try save("Old", isPrivate: true, after: 0)
+    try save("New", isPrivate: false, after: 1)
+    let seen = try store.seen(SeenQuery()).images
+    #expect(seen.map(\.feedTitle) == ["New"] && seen.map(\.isFromPrivateNetwork) == [false])
+  }
+
   @Test func `history pages have the newest items first`() throws {
     let store = store()
     let posts = (0..<25).map { makePost($0, published: noon - Double($0 % 7) * 1000) }

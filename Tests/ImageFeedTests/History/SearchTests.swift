@@ -164,4 +164,22 @@ import Testing
     #expect(try titles(SeenQuery("meadow")) == ["Meadow"])
     #expect(try titles(SeenQuery("valley")) == ["Valley"])
   }
+
+  @Test func `an edited item is found by its new text, even if no more items of its second fit into the index`() throws
+  {
+    let time = noon + 30
+    let first = makePost(5, title: "Valley", published: time)
+    try save([first, makePost(6, title: "Meadow", published: time)], of: otherAddress, after: 1)
+    #expect(try titles(SeenQuery("meadow")) == ["Meadow"])
+    let last = (Int64(time.timeIntervalSince1970) + 1) << 20 - 1
+    let queue = try DatabaseQueue(path: folder.file())
+    try queue.writeWithoutTransaction {
+      try $0.execute(
+        sql: "UPDATE found SET id = ? WHERE item = ?", arguments: [last, Data(first.id.stored)])
+    }
+    try queue.close()
+    try save([first, makePost(6, title: "Glacier", published: time)], of: otherAddress, after: 2)
+    #expect(try titles(SeenQuery("glacier")) == ["Glacier"])
+    #expect(try titles(SeenQuery("meadow")) == [])
+  }
 }

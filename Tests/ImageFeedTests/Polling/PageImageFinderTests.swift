@@ -27,17 +27,18 @@ import Testing
       time.offloadLatency = .milliseconds(1)
     }
 
-    func start(every interval: Duration = .seconds(3600)) {
+    func start(every interval: Duration = .seconds(3600), client: (any HTTPClient)? = nil) {
+      let client: any HTTPClient = client ?? network
       let cache = FeedCache(store: store, on: time, now: { [clock] in clock.now })
       let book = PageImageBook(store)
       var polled = PolledAddress(address, every: interval)
       polled.options.pageImages = book
       var polling = FeedPoller.Options()
       polling.seed = 7
-      let poller = FeedPoller([polled], client: network, cache: cache, store: store, on: time, options: polling)
+      let poller = FeedPoller([polled], client: client, cache: cache, store: store, on: time, options: polling)
       var options = PageImageFinder.Options()
       options.report = { [unowned self] in errors.append($0) }
-      let finder = PageImageFinder(book, store: store, client: network, cache: cache, on: time, options: options)
+      let finder = PageImageFinder(book, store: store, client: client, cache: cache, on: time, options: options)
       process = finder.finding(in: poller).sink { [unowned self] in results.append($0) }
     }
 
@@ -100,6 +101,40 @@ import Testing
     #expect(place.visits.count == 3 && place.results.count > before)
     #expect(place.shown == ["found1.png", "i2.jpg", "found4.png", "i5.jpg"] && place.errors.isEmpty)
     place.stop()
+  }
+
+  @Test func `a feed from a private network gets no image that a page of the web names`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      switch request.request.url.path {
+      case "/feed":
+        let items = ["https://example.com/p1", "https://web.example/p2", "https://web.example/3.png"].map {
+          "<item><title>T</title><link>\($0)</link></item>"
+        }
+        return .answer(
+          headers: [("Content-Type", "application/rss+xml")],
+          Data("<rss version='2.0'><channel>\(items.joined())</channel></rss>".utf8))
+      default: return Self.page("/found1.png")
+      }
+    }
+    place.network.serve("web.example") { request, _ in
+      request.request.url.path == "/p2"
+        ? Self.page("http://192.168.1.1/reboot.png") : .answer(headers: [("Content-Type", "image/png")], Data([1]))
+    }
+    place.start(client: MarkingClient(network: place.network, privateHost: "example.com"))
+    place.time.advance(by: .seconds(60))
+    #expect(place.shown == ["found1.png", "3.png"] && place.errors.isEmpty)
+    #expect(place.results.last?.images.isFromPrivateNetwork == true && place.visits.count == 3)
+    place.stop()
+  }
+
+  @Test func `images found for the items of a document that isn't saved leave the saved feed unchanged`() throws {
+    let (first, item, new) = (makeImage(1), makeImage(2), makeImage(3))
+    let saved = FeedImages([first, item])
+    let found = [item.id: try #require(WebAddress("https://example.com/found.png"))]
+    #expect(saved.filled([.init(item: item, after: new.id)], with: found) == saved)
+    let filled = saved.filled([.init(item: item, after: first.id)], with: found)
+    #expect(filled.map(\.url.lastPathComponent) == ["1.jpg", "found.png"])
   }
 
   @Test func `pages that are loaded on demand have the images found on items' pages, and save them`() throws {
@@ -400,4 +435,30 @@ import Testing
 
 extension PolledFeed {
   fileprivate var images: FeedImages { (try? result.get().images) ?? [] }
+}
+
+/// Marks the responses of one host as from a private network, and those of all others as from the web.
+private struct MarkingClient: HTTPClient {
+  let network: VirtualNetwork
+  let privateHost: String
+
+  var scheduler: (any LoopScheduler)? { network.scheduler }
+
+  func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+    network.get(request).map { response in
+      var response = response
+      response.isPrivate = response.url.host == privateHost
+      return response
+    }
+    .eraseToAnyPublisher()
+  }
+
+  func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
+    network.open(request).map { response in
+      var response = response
+      response.isPrivate = response.url.host == privateHost
+      return response
+    }
+    .eraseToAnyPublisher()
+  }
 }

@@ -73,11 +73,14 @@ extension FeedTables {
       for (place, was) in change.renamed {
         seen.times[place] = old.firstSeen.times[was]
         try moveStar(of: history, from: old.images.id(at: was), to: new.images.id(at: place))
+        // A former item may have had the new id.
+        _ = try takeBack(place, of: new.images, links: [:], from: &history)
       }
     }
-    if history.kept > 0 {
+    if history.kept > 0, !change.arrived.isEmpty {
+      let links = new.images.places { $0.linkDigest(at: $1) }
       for place in change.arrived {
-        if let first = try takeBack(place, of: new.images, from: &history) { seen.times[place] = first }
+        if let first = try takeBack(place, of: new.images, links: links, from: &history) { seen.times[place] = first }
       }
     }
     if let old { try keep(change.left, of: old, in: &history, policy) }
@@ -135,8 +138,13 @@ extension FeedTables {
 
   /// Removes a returned item from the history: the one with its id, or else the only one with its link.
   ///
+  /// - Parameter links: for each link in the document, the position of the only item that has it; a link that several
+  ///   items share identifies none of them.
   /// - Returns: the time when it was first seen; `nil` if it was not in the history.
-  private func takeBack(_ place: Int, of images: FeedImages, from history: inout HistoryRow) throws -> Int64? {
+  private func takeBack(
+    _ place: Int, of images: FeedImages, links: [UInt64: Int?], from history: inout HistoryRow
+  ) throws -> Int64? {
+    guard history.kept > 0 else { return nil }
     let id = images.id(at: place)
     var found: (row: Int64, first: Int64)?
     do {
@@ -146,16 +154,14 @@ extension FeedTables {
       row.bind(id.stored, at: 2)
       if try db.step(row, expecting: SQLITE_ROW) { found = (Int64(row.integer(0) ?? 0), Int64(row.integer(1) ?? 0)) }
     }
-    if found == nil, let link = images.linkDigest(at: place) {
+    if found == nil, let link = images.linkDigest(at: place), links[link] == .some(place) {
       let row = try statement("SELECT id, first, item FROM kept WHERE history = ? AND link = ? LIMIT 2")
       defer { row.clear() }
       row.bind(history.id, at: 1)
       row.bind(Int64(bitPattern: link), at: 2)
       if try db.step(row, expecting: SQLITE_ROW), let was = row.imageID(2) {
         let one = (row: Int64(row.integer(0) ?? 0), first: Int64(row.integer(1) ?? 0))
-        let isOnly = try !db.step(row, expecting: SQLITE_ROW)
-        // A link that several items of the document share identifies none of them.
-        if isOnly, images.indices.count(where: { images.linkDigest(at: $0) == link }) == 1 {
+        if try !db.step(row, expecting: SQLITE_ROW) {
           found = one
           try moveStar(of: history, from: was, to: id)
         }

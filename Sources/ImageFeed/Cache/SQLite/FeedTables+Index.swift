@@ -68,6 +68,10 @@ extension FeedTables {
     let rank: Int64
     let place: Int?
 
+    /// The first id of the second that the item is sorted by. Times that don't fit are clamped to the earliest or latest
+    /// that does.
+    var firstID: Int64 { min(max(rank, -(1 << 42)), 1 << 42) << 20 }
+
     var texts: [String?] {
       [
         image.description ?? image.title, image.text,
@@ -107,6 +111,11 @@ extension FeedTables {
           if old.place != entry.place { try move(old.id, to: entry.place) }
           continue
         }
+        // Each second has a limited number of ids, so an edited item keeps its id.
+        if entry.firstID >> 20 == old.id >> 20 {
+          try change(old.id, to: entry, digest)
+          continue
+        }
         try remove(old.id)
       }
       try add(entry, digest, history)
@@ -137,8 +146,7 @@ extension FeedTables {
   }
 
   private func add(_ entry: Entry, _ digest: Int64, _ history: HistoryRow) throws {
-    // Times that don't fit are clamped to the earliest or latest that does.
-    let base = min(max(entry.rank, -(1 << 42)), 1 << 42) << 20
+    let base = entry.firstID
     let last = try statement("SELECT max(id) FROM found WHERE id BETWEEN ? AND ?")
     last.bind(base, at: 1)
     last.bind(base + (1 << 20) - 1, at: 2)
@@ -158,6 +166,20 @@ extension FeedTables {
     defer { words.clear() }
     words.bind(id, at: 1)
     for (column, text) in zip(Int32(2)..., entry.texts) { words.bind(text, at: column) }
+    try db.step(words, expecting: SQLITE_DONE)
+  }
+
+  private func change(_ id: Int64, to entry: Entry, _ digest: Int64) throws {
+    let row = try statement("UPDATE found SET place = ?, digest = ? WHERE id = ?")
+    defer { row.clear() }
+    row.bind(entry.place.map(Int64.init), at: 1)
+    row.bind(digest, at: 2)
+    row.bind(id, at: 3)
+    try db.step(row, expecting: SQLITE_DONE)
+    let words = try statement("UPDATE words SET title = ?, text = ?, alt = ? WHERE rowid = ?")
+    defer { words.clear() }
+    for (column, text) in zip(Int32(1)..., entry.texts) { words.bind(text, at: column) }
+    words.bind(id, at: 4)
     try db.step(words, expecting: SQLITE_DONE)
   }
 
