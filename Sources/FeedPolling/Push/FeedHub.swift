@@ -51,6 +51,11 @@ public final class FeedHub {
   private var number = 0
   var isSaving = false
   var isUnsaved = false
+  /// True when the saved subscriptions have been read.
+  var isRead = false
+  /// The next attempt to read them.
+  var reading: (any Cancellable)?
+  private(set) var isOver = false
   private var gathering: (any Cancellable)?
   private var timer: (any Cancellable)?
 
@@ -150,8 +155,8 @@ public final class FeedHub {
   /// Cancels the running requests. Subscriptions stay in the store.
   public func cancel() {
     (running, contents, deliveries, verifications, verifying) = ([:], [:], [:], [], [])
-    gathering.take()?.cancel()
-    timer.take()?.cancel()
+    isOver = true
+    for timer in [gathering.take(), timer.take(), reading.take()] { timer?.cancel() }
     if isUnsaved { write() }
   }
 
