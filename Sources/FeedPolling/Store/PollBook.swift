@@ -75,7 +75,14 @@ package struct PollBook {
       replacement = .renewed
     case nil: break
     }
-    let record = completion.record(replacement)
+    var record = completion.record(replacement)
+    // Another process has requested the feed since this poll began; that poll's state is kept.
+    if let asked = record.feed.asked, var later = try notes.note(.poll(of: address), as: FeedHealth.self),
+      let askedLater = later.asked, FeedCachePolicy.isSuperseded(asked, by: askedLater, now: completion.now)
+    {
+      later.polls += 1
+      record.feed = later
+    }
     try notes.set(record.feed, at: .poll(of: address), isKept: true)
     let host = record.host.merged(into: try health(ofHost: record.host.name), releasing: completion.reserved)
     try notes.set(host, at: .host(host.name), isKept: true)

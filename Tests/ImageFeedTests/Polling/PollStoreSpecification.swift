@@ -119,6 +119,18 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
   }
 
   @Test(arguments: PollStoreKind.allCases)
+  func `a completion that comes after a later poll doesn't replace that poll's state`(_ kind: PollStoreKind) throws {
+    let store = store(kind)
+    let late = try lease(in: store)
+    try complete(try lease(after: 3700, in: store), after: 3701, in: store)
+    var state = try #require(try store.health(of: [address])[0])
+    let record = try complete(late, after: 3702, in: store)
+    state.polls += 1
+    #expect(try store.health(of: [address])[0] == state && record?.feed == state)
+    #expect(try store.decisions(for: address).count == 2)
+  }
+
+  @Test(arguments: PollStoreKind.allCases)
   func `a host has one lease until it is completed or released`(_ kind: PollStoreKind) throws {
     let store = store(kind)
     let other = URL(string: "https://example.com/other")!
