@@ -322,6 +322,27 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.hub.count == 3)
   }
 
+  @Test(arguments: [1, 20])
+  func `verifications that take long hold up neither deliveries nor other hosts' verifications`(hosts: Int) {
+    let place = Place()
+    place.ask("good")
+    for number in 0..<hosts {
+      place.network.serve("tarpit\(number).example") { _, _ in .answer(Data(), after: .seconds(9)) }
+    }
+    for number in 0..<40 {
+      let callback = "https://tarpit\(number % hosts).example/\(number)"
+      let form = ["hub.mode": "unsubscribe", "hub.topic": topic, "hub.callback": callback]
+      #expect(place.hub.take { form[$0] }.status == 202)
+    }
+    place.publish()
+    #expect(place.bodies == ["version 2"])
+    if hosts == 1 {
+      place.ask("other")
+      #expect(place.hub.count == 2)
+    }
+    place.hub.cancel()
+  }
+
   @Test func `changes during a delivery cause one more, with the latest content`() {
     let place = Place()
     place.ask("good")
