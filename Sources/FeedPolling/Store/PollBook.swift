@@ -112,7 +112,15 @@ extension NoteStore {
         return try works.map { .success(try book.carryOut($0)) }
       }
     } catch {
-      return works.map { _ in .failure(error) }
+      // The others needn't fail because of one, such as a document for which the disk has no room. A call that has
+      // waited for another process isn't repeated.
+      var final = works.count == 1 || error.cause == .busy ? error : nil
+      return works.map { work in
+        if let final { return .failure(final) }
+        let answer = carryOutTogether([work])[0]
+        if case .failure(let error) = answer, error.cause == .busy { final = error }
+        return answer
+      }
     }
   }
 }
