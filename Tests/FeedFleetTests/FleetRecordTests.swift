@@ -5,6 +5,8 @@ import ImageFeed
 import TestSupport
 import Testing
 
+@testable import FeedPolling
+
 @Suite(.settled) struct FleetRecordTests {
   @Test func `a record decodes to what was encoded`() throws {
     let address = URL(feed: 1)
@@ -16,6 +18,7 @@ import Testing
     (health.failures, health.outcome, health.isGone, health.polls) = (3, "status 410", true, 17)
     health.hints.minutesToLive = 5
     health.move = .init(to: URL(feed: 2), since: Date(timeIntervalSince1970: 4), isBelieved: true)
+    health.move?.isFromPrivateNetwork = true
     var record = FeedRecord(health: health)
     record.validators = FeedValidators(
       etag: "W/\"x\"", lastModified: "Mon", source: URL(feed: 3), digest: BodyDigest(value: .max),

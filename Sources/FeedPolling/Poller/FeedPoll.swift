@@ -82,9 +82,15 @@ package final class FeedPoll: Cancellable {
     steps = []
   }
 
+  /// True if the redirect to a moved feed's URL came from a private network. A redirect from an unknown address isn't
+  /// trusted.
+  private var moveIsPrivate: Bool { lease.feed.move?.isFromPrivateNetwork ?? false }
+
   /// Sends the request. If the response reports that nothing has changed and the saved feed is shown, nothing is read.
   package func begin() {
-    guard let since = lease.since, since == terms.shown, let request = requests.conditionalRequest(since: since) else {
+    guard let since = lease.since, since == terms.shown,
+      let request = requests.conditionalRequest(since: since, namedBy: moveIsPrivate)
+    else {
       return read()
     }
     exchange.requested(request)
@@ -133,8 +139,10 @@ package final class FeedPoll: Cancellable {
   /// The operators of ``FeedLoader``, except that the feed is saved when the lease is completed.
   private func latest(since known: FeedValidators, _ copy: PollCopy) -> some Publisher<FeedImages, RemoteFeedError> {
     let (requests, options) = (requests, terms.feed.options)
-    return requests.images(at: requests.url, since: known, from: response.take())
-      .followingPages(reportingTo: options.onFeedFound) { feed in requests.images(at: feed, since: known) }
+    return requests.images(at: requests.url, since: known, namedBy: moveIsPrivate, from: response.take())
+      .followingPages(reportingTo: options.onFeedFound) { [exchange] feed in
+        requests.images(at: feed, since: known, namedBy: exchange.isFromPrivateNetwork)
+      }
       .caching(to: copy, since: known, reportingTo: options.report)
   }
 

@@ -22,7 +22,11 @@ final class PollExchange: FeedExchangeObserver {
     head = HTTPResponse(
       status: response.status, headers: response.headers, body: Data(), url: response.url,
       redirects: response.redirects)
+    head?.isPrivate = response.isPrivate
   }
+
+  /// True if the last response came from a private network, and false if not; `nil` if that is unknown.
+  var isFromPrivateNetwork: Bool? { head?.isPrivate }
 
   /// True when the server reported that nothing has changed.
   var isUnchanged: Bool { head?.status == 304 }

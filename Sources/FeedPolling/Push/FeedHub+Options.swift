@@ -12,7 +12,7 @@ extension FeedHub {
     public var mostSubscriptions = 1_000
     /// The maximum number of subscriptions with callbacks on one host. 100 by default.
     public var mostPerHost = 100
-    /// The maximum number of concurrent requests. 16 by default.
+    /// The maximum number of concurrent requests. 16 by default; at most half of them verify subscriptions.
     public var maxRunning = 16
     /// The time for which changes are gathered before they are sent. Two seconds by default.
     public var quiet = Duration.seconds(2)

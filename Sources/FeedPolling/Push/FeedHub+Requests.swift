@@ -35,10 +35,10 @@ extension FeedHub {
     let response = client.get(request(url, maxBodyBytes: 2048))
       .map { (200...299).contains($0.status) && $0.body.elementsEqual(challenge.utf8) }
       .replaceError(with: false)
-    if verification.mode == "subscribe" { verifying.append(key) }
+    verifying.append(verification)
     run(response) { [weak self] isConfirmed in
       guard let self else { return }
-      if verification.mode == "subscribe", let place = verifying.firstIndex(of: key) { verifying.remove(at: place) }
+      verifying.removeAll { $0.subscription.key == key }
       guard isConfirmed == true else { return }
       if verification.mode == "unsubscribe" {
         remove(key)

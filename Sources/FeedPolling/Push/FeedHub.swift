@@ -44,13 +44,19 @@ public final class FeedHub {
   /// The marks of the contents that couldn't be delivered: only later ones are.
   var abandoned: [HubSubscription.Key: String] = [:]
   var verifications: [Verification] = []
-  /// The subscriptions that are being verified.
-  var verifying: [HubSubscription.Key] = []
+  /// The running verifications: at most one per host, and half of all requests, because a callback that doesn't respond
+  /// takes until the time limit.
+  var verifying: [Verification] = []
   var running: [Int: AnyCancellable] = [:]
   var contents: [Int: AnyCancellable] = [:]
   private var number = 0
   var isSaving = false
   var isUnsaved = false
+  /// True when the saved subscriptions have been read.
+  var isRead = false
+  /// The next attempt to read them.
+  var reading: (any Cancellable)?
+  private(set) var isOver = false
   private var gathering: (any Cancellable)?
   private var timer: (any Cancellable)?
 
@@ -129,8 +135,8 @@ public final class FeedHub {
 
   /// True if the limits allow this subscription. A subscription that waits for its verification counts, too.
   private func hasRoom(for key: HubSubscription.Key) -> Bool {
-    let waiting = verifications.lazy.filter { $0.mode == "subscribe" }.map(\.subscription.key)
-    let known = Set(subscriptions.keys).union(waiting).union(verifying)
+    let waiting = (verifications + verifying).filter { $0.mode == "subscribe" }.map(\.subscription.key)
+    let known = Set(subscriptions.keys).union(waiting)
     if known.contains(key) { return true }
     let ofHost = known.count { $0.callback.hostForLimits == key.callback.hostForLimits }
     return known.count < options.mostSubscriptions && ofHost < options.mostPerHost
@@ -150,8 +156,8 @@ public final class FeedHub {
   /// Cancels the running requests. Subscriptions stay in the store.
   public func cancel() {
     (running, contents, deliveries, verifications, verifying) = ([:], [:], [:], [], [])
-    gathering.take()?.cancel()
-    timer.take()?.cancel()
+    isOver = true
+    for timer in [gathering.take(), timer.take(), reading.take()] { timer?.cancel() }
     if isUnsaved { write() }
   }
 
@@ -169,11 +175,16 @@ public final class FeedHub {
   /// Starts the requests that are due, and waits for the next one.
   func pump() {
     timer.take()?.cancel()
-    while running.count < options.maxRunning, !verifications.isEmpty { verify(verifications.removeFirst()) }
+    while running.count < options.maxRunning, verifying.count < max(1, options.maxRunning / 2),
+      let place = verifications.firstIndex(where: { !isVerifying(at: $0.host) })
+    {
+      verify(verifications.remove(at: place))
+    }
     let present = scheduler.now
     var next: StreamInstant?
-    for (key, delivery) in deliveries {
-      guard let due = delivery.due else { continue }
+    for key in deliveries.keys {
+      // A delivery that ends immediately starts others.
+      guard let due = deliveries[key]?.due else { continue }
       if due > present {
         next = min(next ?? due, due)
       } else if running.count < options.maxRunning {
@@ -183,6 +194,8 @@ public final class FeedHub {
     guard let next else { return }
     timer = scheduler.once(after: present.distance(to: next)) { [weak self] in self?.pump() }
   }
+
+  private func isVerifying(at host: String) -> Bool { verifying.contains { $0.host == host } }
 
   func nextNumber() -> Int {
     number += 1
@@ -216,6 +229,11 @@ public final class FeedHub {
     deliveries[key] = nil
     abandoned[key] = nil
   }
+}
+
+extension FeedHub.Verification {
+  /// The host of the callback.
+  fileprivate var host: String { subscription.callback.hostForLimits }
 }
 
 extension URL {

@@ -155,8 +155,8 @@ extension HubSubscriber {
       "hub.callback": callback.appendingPathComponent(path).absoluteString,
       "hub.lease_seconds": "\(Int(options.lease.seconds))", "hub.secret": entry.lease.secret,
     ])
-    // A feed must not lead into a private network.
-    wish.origin = address
+    // A feed must not lead into a private network, unless it came from one.
+    (wish.origin, wish.originIsPrivate) = (address, entry.lease.link.isFromPrivateNetwork ?? false)
     let client = guardedClient(timeout: .seconds(wish.timeout.seconds))
     request = client.get(wish)
       .map { Result<HTTPResponse, HTTPError>.success($0) }

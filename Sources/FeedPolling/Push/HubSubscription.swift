@@ -28,6 +28,12 @@ struct HubNote: StoredNote, Codable {
 
   init(subscriptions: [HubSubscription]) { self.subscriptions = subscriptions }
 
+  /// Adds the subscriptions of another note, except those that this note has, too.
+  mutating func add(_ other: HubNote) {
+    let known = Set(subscriptions.map(\.key))
+    subscriptions += other.subscriptions.filter { !known.contains($0.key) }
+  }
+
   init?(_ fields: NoteFields.Reader) {
     guard let bytes = fields.bytes(1), let note = try? JSONDecoder().decode(Self.self, from: Data(bytes)) else {
       return nil

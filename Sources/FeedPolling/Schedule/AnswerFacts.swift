@@ -38,6 +38,8 @@ public struct AnswerFacts: Hashable, Sendable {
   public var hints: PollingHints?
   /// The target of the redirects, if all of them were permanent.
   public var movedTo: URL?
+  /// True if the response came from a private network, and false if not; `nil` if that is unknown.
+  var isFromPrivateNetwork: Bool?
   /// The pause of a host to which a redirect or a link led, if that host got no request.
   var closed: HostPause?
   /// False if the feed is no longer saved, so that only an unconditional request is possible.
@@ -81,6 +83,7 @@ extension AnswerFacts {
       retryAfter: Self.retryAfter(response.headers, now: now), movedTo: response.permanentTarget)
     quota = RequestQuota(response.headers, now: now)
     hub = HubLink(response.headers, at: response.url)
+    isFromPrivateNetwork = response.isPrivate
   }
 }
 

@@ -58,6 +58,9 @@ public struct FeedHealth: Hashable, Sendable, Codable {
     /// True when the target has replaced the URL. That happens after seven days with the same target and a feed each
     /// time, or immediately if the redirect is from http to https on the same host.
     public var isBelieved: Bool
+    /// True if the response to which the redirect led came from a private network; otherwise, `nil`. A response from a
+    /// private network implies that the redirect came from there, too.
+    var isFromPrivateNetwork: Bool?
 
     public init(to: URL, since: Date, isBelieved: Bool = false) {
       self.to = to
@@ -150,7 +153,10 @@ extension FeedHealth {
       hub = link
     } else if let hints = facts.hints {
       hub = HubLink(hints, at: requestAddress)
+    } else {
+      return
     }
+    if facts.isFromPrivateNetwork == true { hub?.isFromPrivateNetwork = true }
   }
 
   /// Records a redirect. It counts only if it leads to a feed, so that the login page of a public network never
@@ -166,6 +172,7 @@ extension FeedHealth {
       return
     }
     if move?.to != target { move = Move(to: target, since: now) }
+    move?.isFromPrivateNetwork = facts.isFromPrivateNetwork == true ? true : nil
     let isUpgrade = target.isSecured(address)
     if isUpgrade || now.timeIntervalSince(move?.since ?? now) >= Move.probation.seconds { move?.isBelieved = true }
   }

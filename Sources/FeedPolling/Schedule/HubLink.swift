@@ -6,6 +6,8 @@ public import Foundation
 public struct HubLink: Hashable, Sendable, Codable {
   public var hub: URL
   public var topic: URL
+  /// True if the response that named the hub came from a private network; otherwise, `nil`.
+  var isFromPrivateNetwork: Bool?
 
   public init(hub: URL, topic: URL) {
     self.hub = hub

@@ -15,8 +15,8 @@ final class HostVisits: Cancellable {
   private var retryCount = 0
   private var isOver = false
 
-  /// The pause before the next attempt to free a host, while the store fails.
-  private static let policy = RetryPolicy.exponential(from: .seconds(1), cap: .seconds(60), jitter: 0)
+  /// The pause before the next attempt to use the store, while it fails.
+  static let policy = RetryPolicy.exponential(from: .seconds(1), cap: .seconds(60), jitter: 0)
 
   init(
     store: any PollStore, cache: FeedCache, on scheduler: any LoopScheduler, report: @escaping (FeedStoreError) -> Void

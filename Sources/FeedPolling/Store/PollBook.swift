@@ -75,7 +75,14 @@ package struct PollBook {
       replacement = .renewed
     case nil: break
     }
-    let record = completion.record(replacement)
+    var record = completion.record(replacement)
+    // Another process has requested the feed since this poll began; that poll's state is kept.
+    if let asked = record.feed.asked, var later = try notes.note(.poll(of: address), as: FeedHealth.self),
+      let askedLater = later.asked, FeedCachePolicy.isSuperseded(asked, by: askedLater, now: completion.now)
+    {
+      later.polls += 1
+      record.feed = later
+    }
     try notes.set(record.feed, at: .poll(of: address), isKept: true)
     let host = record.host.merged(into: try health(ofHost: record.host.name), releasing: completion.reserved)
     try notes.set(host, at: .host(host.name), isKept: true)
@@ -105,7 +112,15 @@ extension NoteStore {
         return try works.map { .success(try book.carryOut($0)) }
       }
     } catch {
-      return works.map { _ in .failure(error) }
+      // The others needn't fail because of one, such as a document for which the disk has no room. A call that has
+      // waited for another process isn't repeated.
+      var final = works.count == 1 || error.cause == .busy ? error : nil
+      return works.map { work in
+        if let final { return .failure(final) }
+        let answer = carryOutTogether([work])[0]
+        if case .failure(let error) = answer, error.cause == .busy { final = error }
+        return answer
+      }
     }
   }
 }

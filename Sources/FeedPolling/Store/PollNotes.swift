@@ -28,10 +28,14 @@ extension FeedHealth: StoredNote {
     hints.skippedDays = fields.text(19)?.split(separator: "\n").map(String.init) ?? []
     if let to = fields.url(20), let since = fields.date(21) {
       move = Move(to: to, since: since, isBelieved: fields.flag(22) ?? false)
+      move?.isFromPrivateNetwork = fields.flag(33)
     }
     polls = max(0, fields.integer(23) ?? 0)
     begun = fields.date(24)
-    if let hub = fields.url(25), let topic = fields.url(26) { self.hub = HubLink(hub: hub, topic: topic) }
+    if let hub = fields.url(25), let topic = fields.url(26) {
+      self.hub = HubLink(hub: hub, topic: topic)
+      self.hub?.isFromPrivateNetwork = fields.flag(32)
+    }
     push = PushLease(fields, hub)
   }
 
@@ -62,6 +66,8 @@ extension FeedHealth: StoredNote {
     fields.put(24, begun)
     fields.put(25, hub?.hub)
     fields.put(26, hub?.topic)
+    fields.put(32, hub?.isFromPrivateNetwork)
+    fields.put(33, move?.isFromPrivateNetwork)
     // A subscription at another hub isn't saved.
     if let push, push.link == hub { push.put(in: &fields) }
   }

@@ -9,7 +9,7 @@ public indirect enum PollWork: Sendable {
   /// even if this one is killed.
   case claim(PollClaim)
   /// Completes a lease in one transaction: saves the feed, records the consequences, including the next due time, and
-  /// frees the host.
+  /// frees the host. If the feed has been requested again since, the state after that later request is kept.
   case completion(PollCompletion)
   /// Claims the right to send a host a request that isn't for a feed.
   case visit(HostVisit)

@@ -43,6 +43,7 @@ extension FeedRecord {
       var t: String
       var s: Int64
       var b: Int?
+      var p: Int?
     }
     var d: Int64?
     var n: Int64?
@@ -84,7 +85,11 @@ extension FeedRecord {
     (form.f, form.o) = (health.failures == 0 ? nil : health.failures, health.outcome.isEmpty ? nil : health.outcome)
     (form.g, form.p, form.v) = (health.isGone ? 1 : nil, health.polls, health.hadValidators.map { $0 ? 1 : 0 })
     form.h = health.hints == PollingHints() ? nil : health.hints
-    form.m = health.move.map { .init(t: $0.to.absoluteString, s: $0.since.milliseconds, b: $0.isBelieved ? 1 : nil) }
+    form.m = health.move.map {
+      .init(
+        t: $0.to.absoluteString, s: $0.since.milliseconds, b: $0.isBelieved ? 1 : nil,
+        p: $0.isFromPrivateNetwork == true ? 1 : nil)
+    }
     (form.e, form.l, form.u) = (validators.etag, validators.lastModified, validators.source?.absoluteString)
     (form.x, form.ww) = (validators.digest?.text, validators.wholeAsked?.milliseconds)
     (form.nn, form.dd) = (imageCount == 0 ? nil : imageCount, digest.map { String($0, radix: 36) })
@@ -120,6 +125,7 @@ extension FeedRecord {
     health.move = form.m.flatMap { move in
       URL(string: move.t).map { .init(to: $0, since: Date(milliseconds: move.s), isBelieved: move.b == 1) }
     }
+    if form.m?.p == 1 { health.move?.isFromPrivateNetwork = true }
     self.init(health: health)
     validators = FeedValidators(
       etag: form.e, lastModified: form.l, source: form.u.flatMap { URL(string: $0) },

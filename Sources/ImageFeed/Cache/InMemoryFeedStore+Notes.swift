@@ -2,12 +2,18 @@ import Foundation
 
 extension InMemoryFeedStore: NoteStore {
   package func readNotes<R: Sendable>(_ body: (any FeedNotes) throws -> R) throws(FeedStoreError) -> R? {
-    try changeNotes(replacing: false, body)
+    try attempt(.retrieval)
+    return try transaction(body)
   }
 
   package func changeNotes<R: Sendable>(
     replacing: Bool, _ body: (any FeedNotes) throws -> R
   ) throws(FeedStoreError) -> R {
+    try attempt(.insertion)
+    return try transaction(body)
+  }
+
+  private func transaction<R: Sendable>(_ body: (any FeedNotes) throws -> R) throws(FeedStoreError) -> R {
     try notes.withLock { notes throws(FeedStoreError) in
       let transaction = NotesInMemory(notes, in: self)
       do {

@@ -119,7 +119,7 @@ public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
     }
   }
 
-  private func attempt(_ step: FeedStoreError.Step) throws(FeedStoreError) {
+  func attempt(_ step: FeedStoreError.Step) throws(FeedStoreError) {
     if let cause = fault(step) { throw FeedStoreError(step, cause, place: "memory") }
   }
 }

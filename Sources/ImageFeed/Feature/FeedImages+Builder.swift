@@ -12,6 +12,7 @@ extension FeedImages {
     var next: URL?
     var isFromPrivateNetwork: Bool?
     private var imageless: [Imageless] = []
+    private var imagelessBytes = 0
 
     /// - Parameter textBytes: the number of bytes of text, if known.
     init(count: Int, textBytes: Int = 0) {
@@ -26,12 +27,15 @@ extension FeedImages {
 
     var count: Int { records.count }
 
-    /// Records an item without an image, after the appended ones.
+    /// Records an item without an image, after the appended ones, if the limits allow it.
     ///
     /// - Parameter item: the item, whose URL is the URL of its page; `nil` for an item without a page.
     mutating func omit(_ item: FeedImage?) {
       omittedItems += 1
       guard let item, imageless.count < Imageless.most else { return }
+      let size = item.byteCount
+      guard imagelessBytes + size <= Imageless.mostBytes else { return }
+      imagelessBytes += size
       imageless.append(Imageless(item: item, after: records.last?.id))
     }
 

@@ -8,6 +8,8 @@ extension FeedImages {
 
     /// The maximum number of these items that are examined per document: the first 100.
     package static let most = 100
+    /// The maximum size of these items' texts and URLs per document: 512 KiB. An item that doesn't fit isn't examined.
+    static let mostBytes = 512 << 10
   }
 
   /// These images and those found on items' pages, each at its item's position.
@@ -54,6 +56,13 @@ extension FeedImages {
 }
 
 extension FeedImage {
+  /// The size of the texts and URLs, as they are stored.
+  var byteCount: Int {
+    var fields: [UInt8] = []
+    _ = PostFields.append(post, of: description, to: &fields)
+    return [description, location, addressText].reduce(fields.count) { $0 + ($1?.utf8.count ?? 0) }
+  }
+
   /// The same item with an image.
   fileprivate func showing(_ address: WebAddress) -> FeedImage {
     FeedImage(

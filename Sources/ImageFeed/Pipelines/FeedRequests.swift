@@ -42,11 +42,14 @@ package struct FeedRequests {
   ///
   /// - Parameters:
   ///   - known: the validators to send; if there are none, the request is unconditional.
+  ///   - isPrivate: true if the page or the redirect that led to the URL came from a private network; `nil` if that is
+  ///     unknown.
   ///   - response: the response, if the request has already been sent.
   package func images(
-    at url: URL, since known: FeedValidators, from response: Result<StreamingResponse, HTTPError>? = nil
+    at url: URL, since known: FeedValidators, namedBy isPrivate: Bool? = nil,
+    from response: Result<StreamingResponse, HTTPError>? = nil
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
-    (response?.publisher.eraseToAnyPublisher() ?? open(request(at: url, since: known)))
+    (response?.publisher.eraseToAnyPublisher() ?? open(request(at: url, since: known, namedBy: isPrivate)))
       .asDocument()
       .map(identified)
       .mapFeed(options.formats, within: options.limits, unless: known.digest, on: scheduler) {
@@ -65,9 +68,7 @@ package struct FeedRequests {
   func images(
     at url: URL, namedBy isPrivate: Bool?, isFirst: Bool
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
-    var request = request(at: url)
-    if request.origin != nil { request.originIsPrivate = isPrivate }
-    return open(request)
+    open(request(at: url, namedBy: isPrivate))
       .asDocument()
       .map(identified)
       .mapFeed(options.formats, within: options.limits, unless: nil, on: scheduler) {
@@ -85,19 +86,23 @@ package struct FeedRequests {
   }
 
   /// The request with validators; `nil` if they belong to a different URL.
-  package func conditionalRequest(since known: FeedValidators) -> HTTPRequest? {
-    let request = request(at: url, since: known)
+  ///
+  /// - Parameter isPrivate: true if the redirect that led to the URL came from a private network.
+  package func conditionalRequest(since known: FeedValidators, namedBy isPrivate: Bool?) -> HTTPRequest? {
+    let request = request(at: url, since: known, namedBy: isPrivate)
     return request.headers.isEmpty ? nil : request
   }
 
-  private func request(at url: URL, since known: FeedValidators = FeedValidators()) -> HTTPRequest {
+  private func request(
+    at url: URL, since known: FeedValidators = FeedValidators(), namedBy isPrivate: Bool?
+  ) -> HTTPRequest {
     var request = HTTPRequest(
       url, timeout: options.timeout, maxBodyBytes: options.maxBodyBytes,
       headers: url == known.source ?? self.url ? known.conditions : [])
     // This URL came from a page, a document or a redirect, so by itself, it must neither give access to a private
     // network nor cause credentials to be sent.
     if url != address {
-      request.origin = address
+      (request.origin, request.originIsPrivate) = (address, isPrivate)
       if !url.hasSameOrigin(as: address) { request.url = url.withoutUser }
     } else {
       request.origin = origin

@@ -4,6 +4,7 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 import ImageFeedTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -17,7 +18,7 @@ private let topic = "https://feeds.example/feed.atom"
   private final class Place {
     let time = VirtualTimeScheduler()
     let network: VirtualNetwork
-    let store = InMemoryFeedStore()
+    let store: InMemoryFeedStore
     var hub: FeedHub!
     var options = FeedHub.Options()
     var version = 1
@@ -33,7 +34,8 @@ private let topic = "https://feeds.example/feed.atom"
     private(set) var fields: [String: String] = [:]
     private(set) var verified: [String] = []
 
-    init() {
+    init(store: InMemoryFeedStore = InMemoryFeedStore()) {
+      self.store = store
       network = VirtualNetwork(on: time)
       time.offloadLatency = .milliseconds(1)
       options.retries = .exponential(from: .seconds(30), cap: .seconds(900), limit: 6)
@@ -235,6 +237,27 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.hub.count == 1 && place.sent.map(\.body) == ["version 2", "version 3"])
   }
 
+  @Test func `subscriptions that can't be read at the start aren't overwritten, and are read later`() {
+    final class Fault: Sendable { let isOn = Mutex(false) }
+    let fault = Fault()
+    let place = Place(
+      store: InMemoryFeedStore { step in step == .retrieval && fault.isOn.withLock { $0 } ? .busy : nil })
+    place.ask("good")
+    place.ask("other")
+    place.hub.cancel()
+    fault.isOn.withLock { $0 = true }
+    place.start()
+    place.ask("good", path: "/new")
+    #expect(place.hub.count == 1)
+    place.hub.cancel()
+    place.start()
+    fault.isOn.withLock { $0 = false }
+    place.pass(60)
+    #expect(place.hub.count == 3)
+    place.publish()
+    #expect(place.sent.count == 3)
+  }
+
   @Test func `a delivery that was due at a restart is made, and then not repeated`() {
     let place = Place()
     place.ask("good")
@@ -297,6 +320,27 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(take("https://other.example/6") == 202 && take("https://liar.example/7") == 503)
     place.pass(5)
     #expect(place.hub.count == 3)
+  }
+
+  @Test(arguments: [1, 20])
+  func `verifications that take long hold up neither deliveries nor other hosts' verifications`(hosts: Int) {
+    let place = Place()
+    place.ask("good")
+    for number in 0..<hosts {
+      place.network.serve("tarpit\(number).example") { _, _ in .answer(Data(), after: .seconds(9)) }
+    }
+    for number in 0..<40 {
+      let callback = "https://tarpit\(number % hosts).example/\(number)"
+      let form = ["hub.mode": "unsubscribe", "hub.topic": topic, "hub.callback": callback]
+      #expect(place.hub.take { form[$0] }.status == 202)
+    }
+    place.publish()
+    #expect(place.bodies == ["version 2"])
+    if hosts == 1 {
+      place.ask("other")
+      #expect(place.hub.count == 2)
+    }
+    place.hub.cancel()
   }
 
   @Test func `changes during a delivery cause one more, with the latest content`() {

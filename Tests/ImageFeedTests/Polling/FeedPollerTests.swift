@@ -131,6 +131,20 @@ import Testing
     place.stop()
   }
 
+  @Test func `a moved feed's URL can't lead into a private network unless the redirect came from one`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      request.request.url.scheme == "https"
+        ? Self.polite(request)
+        : .answer(status: 301, headers: [("Location", "https://example.com/feed")], Data())
+    }
+    place.start(["http://example.com/feed"])
+    place.time.advance(by: .seconds(3 * 3600))
+    let later = place.network.log.dropFirst(2).map(\.request)
+    #expect(!later.isEmpty && later.allSatisfy { $0.url.scheme == "https" && $0.originIsPrivate == false })
+    place.stop()
+  }
+
   @Test func `after a restart, the saved feed is shown, and isn't requested before it is due`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in Self.polite(request) }

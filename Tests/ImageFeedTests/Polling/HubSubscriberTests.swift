@@ -166,6 +166,24 @@ private let feedTopic = "https://example.com/self"
     #expect(try #require(place.subscription?.until) > lease.until!)
   }
 
+  @Test func `a request to a hub says whether the feed that named the hub came from a private network`() {
+    let place = Place()
+    var marks: [Bool?] = []
+    place.network.serve("hub.example") { [unowned place] request, _ in
+      marks.append(request.request.originIsPrivate)
+      return place.subscribed(request.request)
+    }
+    place.start()
+    place.pass(10)
+    var other = FeedHealth(address: URL(string: "https://example.com/another")!)
+    other.hub = HubLink(hub: URL(string: place.hub)!, topic: other.address)
+    other.hub?.isFromPrivateNetwork = true
+    place.hubs.polled(other)
+    place.pass(10)
+    #expect(marks == [false, true])
+    place.stop()
+  }
+
   @Test func `an announcement isn't lost when the feed's host is reserved or paused`() {
     let place = started()
     place.pass(2 * 86_400)

@@ -431,6 +431,21 @@ import Testing
     for number in 0..<2_000 { note.take(nil, for: makeImage(number + 10).id) }
     #expect(note.answers.count <= 1_100 && note.open.isEmpty)
   }
+
+  @Test func `long titles and URLs don't make the note of items' pages long`() {
+    var builder = FeedImages.Builder(count: 0)
+    let title = String(repeating: "t", count: 300_000)
+    for number in 0..<100 { builder.omit(makeImage(number, description: number < 98 ? title : "a title")) }
+    var note = PageImageNote()
+    note.items = builder.finish().imageless
+    #expect(note.items.map(\.item.id) == [0, 98, 99].map { makeImage($0).id }, "one long title fits")
+    for number in 0..<3_000 {
+      note.take("https://a.example/" + String(repeating: "x", count: number), for: makeImage(number).id)
+    }
+    #expect(note.stored.count < 1 << 20)
+    note.take("https://a.example/" + String(repeating: "x", count: 3_000), for: makeImage(99).id)
+    #expect(note.found[makeImage(98).id] != nil && note.found[makeImage(99).id] == nil && note.open.isEmpty)
+  }
 }
 
 extension PolledFeed {

@@ -119,6 +119,47 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
   }
 
   @Test(arguments: PollStoreKind.allCases)
+  func `a completion that comes after a later poll doesn't replace that poll's state`(_ kind: PollStoreKind) throws {
+    let store = store(kind)
+    let late = try lease(in: store)
+    try complete(try lease(after: 3700, in: store), after: 3701, in: store)
+    var state = try #require(try store.health(of: [address])[0])
+    let record = try complete(late, after: 3702, in: store)
+    state.polls += 1
+    #expect(try store.health(of: [address])[0] == state && record?.feed == state)
+    #expect(try store.decisions(for: address).count == 2)
+  }
+
+  @Test(arguments: [StoreKind.memory, .sqlite])
+  func `a document that can't be saved doesn't keep other work from being saved with it`(_ kind: StoreKind) throws {
+    let place = kind.make()
+    let store = try #require(place.store as? any Store)
+    func completion(_ url: URL, _ feed: CachedFeed) -> PollWork {
+      let lease = PollLease(feed: FeedHealth(address: url), host: host, saved: FeedValidators(), since: nil)
+      let decision = PollDecision(
+        time: noon, request: "changes", outcome: "new", due: nil, rule: .interval, reason: "so")
+      let record = PollRecord(
+        feed: lease.feed, host: HostHealth(name: host), decision: decision, outcome: .changed)
+      return .completion(PollCompletion(of: lease, .replacement(feed), now: noon + 1) { _ in record })
+    }
+    let (saved, newer) = (makeFeed(3), makeFeed(3, from: 10, at: noon + 1))
+    try store.replace(for: address, with: saved)
+    try place.fail(.deletion)
+    let claim = PollClaim(
+      feed: FeedHealth(address: URL(string: "https://example.net/feed")!), host: "example.net", now: noon,
+      lease: .seconds(35), dueIfLost: noon + 3600)
+    let answers = store.carryOut([
+      completion(address, newer), completion(otherAddress, makeFeed(2)), .claim(claim),
+    ])
+    #expect(answers.map { (try? $0.get()) != nil } == [false, true, true])
+    #expect(try store.retrieve(for: address) == saved)
+    #expect(try store.retrieve(for: otherAddress)?.images == makeFeed(2).images)
+    #expect(try store.health(ofHost: "example.net") != nil)
+    try place.recover()
+    #expect((try? store.carryOut([completion(address, newer)])[0].get()) != nil)
+  }
+
+  @Test(arguments: PollStoreKind.allCases)
   func `a host has one lease until it is completed or released`(_ kind: PollStoreKind) throws {
     let store = store(kind)
     let other = URL(string: "https://example.com/other")!

@@ -220,6 +220,21 @@ import Testing
     }
   }
 
+  @Test func `a hub and a moved feed's URL count as private only if a private network named them`() {
+    func health(_ isPrivate: Bool?) -> FeedHealth {
+      var (health, facts) = (FeedHealth(address: address), AnswerFacts(.unchanged, movedTo: otherAddress))
+      facts.hub = HubLink(hub: otherAddress, topic: address)
+      facts.isFromPrivateNetwork = isPrivate
+      health.note(facts, "", now: noon)
+      return health
+    }
+    #expect(health(true).hub?.isFromPrivateNetwork == true && health(true).move?.isFromPrivateNetwork == true)
+    for isPrivate in [false, nil] {
+      #expect(health(isPrivate).hub == HubLink(hub: otherAddress, topic: address))
+      #expect(health(isPrivate).move == FeedHealth.Move(to: otherAddress, since: noon))
+    }
+  }
+
   @Test func `a saved due time is adapted to a new interval, with its reason`() {
     var random = SeededGenerator(seed: 1)
     func adopted(_ interval: Duration?, _ change: (inout FeedHealth) -> Void = { _ in }) -> FeedHealth {

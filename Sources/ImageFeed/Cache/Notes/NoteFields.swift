@@ -68,7 +68,8 @@ package enum NoteFields {
   /// Reads fields by their numbers.
   package struct Reader {
     private let bytes: UnsafeRawBufferPointer
-    private var places = [Range<Int>](repeating: 0..<0, count: 32)
+    private static let mostFields = 40
+    private var places = [Range<Int>](repeating: 0..<0, count: mostFields)
 
     /// - Returns: `nil` if the bytes aren't fields, or are damaged.
     init?(_ bytes: UnsafeRawBufferPointer) {
@@ -79,7 +80,7 @@ package enum NoteFields {
         guard place + 5 <= bytes.count else { return nil }
         let count = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place + 1, as: UInt32.self)))
         guard count <= bytes.count - place - 5 else { return nil }
-        if bytes[place] < 32 { places[Int(bytes[place])] = place + 5..<place + 5 + count }
+        if bytes[place] < Self.mostFields { places[Int(bytes[place])] = place + 5..<place + 5 + count }
         place += 5 + count
       }
     }

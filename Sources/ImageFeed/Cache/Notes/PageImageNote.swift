@@ -10,6 +10,10 @@ struct PageImageNote: StoredNote {
 
   /// The maximum number of items that are recorded per feed, besides those of its latest document: 1,000.
   static let mostAnswers = 1_000
+  /// The maximum size of an image's URL: 2 KiB. A page with a longer one counts as a page without an image.
+  static let longestAddress = 2 << 10
+  /// The maximum size of all recorded URLs: 256 KiB. The whole note is written for each page that is read.
+  static let mostBytes = 256 << 10
 
   init() {}
 
@@ -27,13 +31,14 @@ struct PageImageNote: StoredNote {
   /// Records the image of an item's page; pass `nil` for a page without an image.
   mutating func take(_ address: String?, for id: FeedImage.ID) {
     answers.removeAll { $0.id == id }
-    answers.append((id, address ?? ""))
-    guard answers.count > Self.mostAnswers + FeedImages.Imageless.most else { return }
+    answers.append((id, address.flatMap { $0.utf8.count <= Self.longestAddress ? $0 : nil } ?? ""))
+    var (count, bytes) = (answers.count, answers.reduce(0) { $0 + $1.address.utf8.count })
+    guard count > Self.mostAnswers + FeedImages.Imageless.most || bytes > Self.mostBytes else { return }
     let present = Set(items.map(\.item.id))
-    var excess = answers.count - Self.mostAnswers
     answers.removeAll { answer in
-      guard excess > 0, !present.contains(answer.id) else { return false }
-      excess -= 1
+      guard count > Self.mostAnswers || bytes > Self.mostBytes, !present.contains(answer.id) else { return false }
+      count -= 1
+      bytes -= answer.address.utf8.count
       return true
     }
   }

@@ -28,6 +28,9 @@ import Testing
     health.hints.skippedHours = [0, 1, 23]
     health.hints.skippedDays = ["Sunday", " monday"]
     health.move = FeedHealth.Move(to: URL(string: "https://other.example/")!, since: noon, isBelieved: true)
+    health.move?.isFromPrivateNetwork = true
+    health.hub = HubLink(hub: URL(string: "https://hub.example/")!, topic: health.address)
+    health.hub?.isFromPrivateNetwork = true
     health.polls = 1_000_000_007
     return health
   }
