@@ -142,17 +142,3 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
 
   public func send(subscription: any Subscription) { conduits.upstreams.add(subscription) }
 }
-
-extension CurrentValueSubject {
-  /// A form of `send(_:)` without a result, for `sink(receiveValue: subject.send)`.
-  @_disfavoredOverload
-  @inlinable public func send(_ value: Output) {
-    let _: Delivery = send(value)
-  }
-
-  /// A form of `send()` without a result.
-  @_disfavoredOverload
-  @inlinable public func send() where Output == Void {
-    let _: Delivery = send(())
-  }
-}

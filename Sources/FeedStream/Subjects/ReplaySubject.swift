@@ -165,17 +165,3 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     if isMissed { StreamDiagnostics.dropped(kept[0].value, "ReplaySubject", .bufferFull) }
   }
 }
-
-extension ReplaySubject {
-  /// A form of `send(_:)` without a result, for `sink(receiveValue: subject.send)`.
-  @_disfavoredOverload
-  @inlinable public func send(_ value: Output) {
-    let _: Delivery = send(value)
-  }
-
-  /// A form of `send()` without a result.
-  @_disfavoredOverload
-  @inlinable public func send() where Output == Void {
-    let _: Delivery = send(())
-  }
-}
