@@ -50,7 +50,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
       throw SystemError("start", subprocess.program, code: error.errno)
     }
     guard code == 0 else { throw SystemError("start", subprocess.program, code: code) }
-    number = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_process_t.self).pointee.pid
+    number = raw(as: uv_process_t.self).pointee.pid
     keeper = .passRetained(self)
     input = try channel(pipes[0], subprocess)
     output = try channel(pipes[1], subprocess)
