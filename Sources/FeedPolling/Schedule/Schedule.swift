@@ -220,12 +220,6 @@ public struct Schedule: Hashable, Sendable {
 }
 
 extension Duration {
-  /// The duration in seconds, without a 128-bit division, because a poll computes this a dozen times.
-  package var seconds: Double {
-    let (seconds, attoseconds) = components
-    return Double(seconds) + Double(attoseconds) / 1e18
-  }
-
   /// The duration as text, such as `90 seconds`, `15 minutes` or `1 hour`; below ten seconds, with one decimal, as in
   /// `0.4 seconds`.
   var brief: String {

@@ -16,7 +16,7 @@ extension StreamDiagnostics {
   ///
   /// - Parameter limit: at least a millisecond; `nil` turns this warning off.
   public static func warnOfTurns(longerThan limit: Duration?) {
-    let nanoseconds = limit.map { $0.components.seconds * 1_000_000_000 + $0.components.attoseconds / 1_000_000_000 }
+    let nanoseconds = limit?.wholeNanoseconds
     precondition(
       nanoseconds.map { $0 >= 1_000_000 } ?? true,
       "StreamDiagnostics.warnOfTurns(longerThan: \(limit!)): every turn would be too long; use 1 ms or more")

@@ -38,12 +38,7 @@ extension StreamInstant {
     @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// Converts `duration` to a length of stream time, to the nanosecond; saturates beyond 292 years.
-    @inlinable public init(_ duration: Duration) {
-      let (seconds, attoseconds) = duration.components
-      let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-      let (sum, carry) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-      nanoseconds = overflow || carry ? (seconds < 0 ? .min : .max) : sum
-    }
+    @inlinable public init(_ duration: Duration) { nanoseconds = duration.wholeNanoseconds }
 
     /// The length as a Swift `Duration`.
     @inlinable public var duration: Duration { .nanoseconds(nanoseconds) }

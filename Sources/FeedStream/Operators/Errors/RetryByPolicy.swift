@@ -96,7 +96,7 @@ extension Publishers {
     let pause = policy.pause(before: retries, using: &generator)
     retries += 1
     failures.note(error)
-    if pause > .zero { subscribe(attach, at: alarm(pause.wholeNanoseconds)) } else { subscribe(attach) }
+    if pause > .zero { subscribe(attach, at: alarm(Int(pause.wholeNanoseconds))) } else { subscribe(attach) }
   }
 
   @usableFromInline override func tell(_ facts: inout StreamFacts) {
