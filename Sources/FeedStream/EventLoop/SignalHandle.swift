@@ -70,6 +70,14 @@ private struct FormerAction {
   }
 }
 
+/// Lets the calling thread receive a signal.
+func unblockSignal(_ number: Int32) {
+  var signals = sigset_t()
+  sigemptyset(&signals)
+  sigaddset(&signals, number)
+  pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+}
+
 extension sigaction {
   var isDefault: Bool { handler == nil }
 
