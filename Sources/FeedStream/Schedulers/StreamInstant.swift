@@ -83,8 +83,6 @@ extension StreamInstant.Stride: ExpressibleByFloatLiteral {
     return Self(nanoseconds: overflow ? (rhs.nanoseconds < 0 ? .max : .min) : difference)
   }
   @inlinable public static func * (lhs: Self, rhs: Self) -> Self { .seconds(lhs.seconds * rhs.seconds) }
-  @inlinable public static func += (lhs: inout Self, rhs: Self) { lhs = lhs + rhs }
-  @inlinable public static func -= (lhs: inout Self, rhs: Self) { lhs = lhs - rhs }
   @inlinable public static func *= (lhs: inout Self, rhs: Self) { lhs = lhs * rhs }
 }
 
