@@ -78,7 +78,7 @@ public final class Future<Output, Failure: Error>: Publisher {
   // join several publishers, and subscribers that cancel on another thread, already support lanes, because queues use
   // them.
   @inline(never) @usableFromInline func receive(inLane subscriber: ErasedSubscriber<Output, Failure>) {
-    Home.usesQueues()
+    CurrentDomain.noteQueue()
     let lane = SerialLane("of the thread that fulfills a Future", holder: Home.holder)
     let subscription = FutureSubscription(subscriber, self, lane)
     lane.begin(at: Home.current) {

@@ -224,7 +224,7 @@ package enum HoldingPlace: Sendable {
 
   /// True once the process has used a queue as a scheduler.
   @inline(never) @usableFromInline static var hasQueues: Bool { queues.load(ordering: .relaxed) }
-  static func usesQueues() { queues.store(true, ordering: .relaxed) }
+  @usableFromInline static func noteQueue() { queues.store(true, ordering: .relaxed) }
   private static let queues = Atomic(false)
 
   /// Runs `body` outside any domain.

@@ -83,7 +83,7 @@ extension Publishers {
     }
 
     @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+    @inlinable public var _deliversAtHome: Bool { !Home.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       PairStage(ErasedSubscriber(subscriber), Latest<A.Output, B.Output>()).start(a, b)
@@ -107,7 +107,7 @@ extension Publishers {
     }
 
     @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+    @inlinable public var _deliversAtHome: Bool { !Home.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       LaneStage(.latest, ErasedSubscriber(subscriber)).start(a, b, c)
@@ -133,7 +133,7 @@ extension Publishers {
     }
 
     @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+    @inlinable public var _deliversAtHome: Bool { !Home.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       LaneStage(.latest, ErasedSubscriber(subscriber)).start(a, b, c, d)

@@ -38,7 +38,7 @@ extension Publishers {
     public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
 
     @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+    @inlinable public var _deliversAtHome: Bool { !Home.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       MergeStage("Merge", ErasedSubscriber(subscriber)).start(
@@ -85,7 +85,7 @@ extension Publishers {
     }
 
     @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+    @inlinable public var _deliversAtHome: Bool { !Home.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       MergeStage("Merge", ErasedSubscriber(subscriber)).start(upstreams)

@@ -62,7 +62,7 @@ extension Publishers {
     }
 
     @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+    @inlinable public var _deliversAtHome: Bool { !Home.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       RaceStage(ErasedSubscriber(subscriber)).start([{ a.receive(subscriber: $0) }, { b.receive(subscriber: $0) }])
@@ -79,7 +79,7 @@ extension Publishers {
     @inlinable public init(publishers: [Upstream]) { self.publishers = publishers }
 
     @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+    @inlinable public var _deliversAtHome: Bool { !Home.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       RaceStage(ErasedSubscriber(subscriber)).start(

@@ -28,7 +28,7 @@ extension Publishers {
     }
 
     @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+    @inlinable public var _deliversAtHome: Bool { !Home.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = PrefixUntilOutputStage<Output, Failure, Other.Failure>(ErasedSubscriber(subscriber))

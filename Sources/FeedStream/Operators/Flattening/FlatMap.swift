@@ -77,7 +77,7 @@ extension Publishers {
     }
 
     @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+    @inlinable public var _deliversAtHome: Bool { !Home.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = FlatMapStage<Upstream.Output, Output, Failure>(ErasedSubscriber(subscriber), maxPublishers) {
@@ -86,7 +86,7 @@ extension Publishers {
       }
       // The stage lives where upstream delivers. If that may be a queue, the place is known only when upstream's
       // subscription arrives; the subscriber receives its own subscription then.
-      if StreamHomes.mayCross { return stage.begin { upstream.receive(subscriber: stage) } }
+      if CurrentDomain.hasQueues { return stage.begin { upstream.receive(subscriber: stage) } }
       stage.down.receive(subscription: stage)
       upstream.receive(subscriber: stage)
     }

@@ -113,7 +113,7 @@ extension Publishers {
     }
 
     @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
+    @inlinable public var _deliversAtHome: Bool { !Home.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let gate = ThreadGate(following: .always)
