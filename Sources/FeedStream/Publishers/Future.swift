@@ -8,7 +8,7 @@
 /// **Demand:** a value waits for the first request; a failure needs none. **Failure:** the failure given to the
 /// promise. **Cancellation:** a subscriber cancels only its own subscription; the work continues. **Policy:** keeps its
 /// one result. **Confinement:** not `Sendable`; see ``Promise``.
-public final class Future<Output, Failure: Error>: Publisher {
+public final class Future<Output, Failure: Error>: Publisher, _DeliversAtHome {
   /// Fulfills the future. Only the first call counts; a later result is dropped and reported.
   ///
   /// Safe to use from any thread. After the call, an output that isn't `Sendable` belongs to the stream's thread; the
@@ -25,9 +25,6 @@ public final class Future<Output, Failure: Error>: Publisher {
 
   /// Makes a future whose result comes from outside the stream.
   init(_ waits: FutureWaits) { self.waits = waits }
-
-  @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { true }
 
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     if waits.isElsewhere { return receive(inLane: ErasedSubscriber(subscriber)) }

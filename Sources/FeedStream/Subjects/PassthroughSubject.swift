@@ -10,7 +10,7 @@
 /// **Cancellation:** a subscriber cancels only its own subscription. **Re-entrancy:** a value sent while another is
 /// being delivered is delivered immediately, before the remaining subscribers have received the earlier value.
 /// **Confinement:** not `Sendable`; send to it on the thread of its subscribers.
-public final class PassthroughSubject<Output, Failure: Error>: Subject {
+public final class PassthroughSubject<Output, Failure: Error>: Subject, _DeliversAtHome {
   public typealias Receipt = Delivery
 
   @usableFromInline let conduits: SubscriberList<Output, Failure>
@@ -35,9 +35,6 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
     conduits.abandon()
     if !conduits.isOpen { conduits.completion = nil }
   }
-
-  @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { true }
 
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     conduits.add(subscriber, to: self)

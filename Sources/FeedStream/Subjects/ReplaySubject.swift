@@ -9,7 +9,7 @@
 /// subscriber cancels only its own subscription. **Re-entrancy:** a value sent while another is being delivered is
 /// delivered after it, to every subscriber. **Confinement:** not `Sendable`; send to it on the thread of its
 /// subscribers.
-public final class ReplaySubject<Output, Failure: Error>: Subject {
+public final class ReplaySubject<Output, Failure: Error>: Subject, _DeliversAtHome {
   public typealias Receipt = Delivery
 
   @usableFromInline struct Kept {
@@ -76,9 +76,6 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   }
 
   deinit { conduits.abandon() }
-
-  @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { true }
 
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     giveUp()

@@ -75,6 +75,22 @@ extension ThreadGate {
   }
 }
 
+/// A publisher that takes events from several publishers. They may deliver on several threads, unless a loop or a queue
+/// brings their events together.
+@_documentation(visibility: internal)
+public protocol _JoinsPublishers: Publisher {}
+
+extension _JoinsPublishers {
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { !Home.isShared }
+}
+
+// Most of these publishers are operators, which by default deliver where their upstream does.
+extension _JoinsPublishers where Self: Publishers.Operator {
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { !Home.isShared }
+}
+
 /// A stage's subscription to its main upstream: when this upstream's subscription arrives, the stage delivers its own.
 /// This object holds the path to an upstream that delivers on a queue, and sends events through the stage's gate, if
 /// the stage has one.

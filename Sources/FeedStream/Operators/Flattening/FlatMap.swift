@@ -59,7 +59,7 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See `flatMap(maxPublishers:_:)`.
-  @frozen public struct FlatMap<NewPublisher: Publisher, Upstream: Publisher>: Operator
+  @frozen public struct FlatMap<NewPublisher: Publisher, Upstream: Publisher>: Operator, _JoinsPublishers
   where NewPublisher.Failure == Upstream.Failure {
     public typealias Output = NewPublisher.Output
 
@@ -75,9 +75,6 @@ extension Publishers {
       self.maxPublishers = maxPublishers
       self.transform = transform
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !Home.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = FlatMapStage<Upstream.Output, Output, Failure>(ErasedSubscriber(subscriber), maxPublishers) {
