@@ -43,7 +43,6 @@ public final class PoliteSimulation {
   }
 
   private static let feedsOfEach = 2
-  private static let start = Date(timeIntervalSince1970: 1_750_000_000)
 
   private let client: Client
   private let end: StreamInstant

@@ -40,7 +40,6 @@ final class TemperedServer {
   let host: String
   private var version: [Int: Int] = [:]
   private var answers = 0
-  private var trouble: (until: Double, status: Int)?
 
   init(_ temper: Temper) {
     self.temper = temper

@@ -50,7 +50,7 @@
       delay = timer(MetricNames.loopDelay)
       handles = makeGauge(MetricNames.loopHandles)
       offloads = makeGauge(MetricNames.loopOffloads)
-      loop.onTurn { [turns] in turns.recordNanoseconds($0.nanoseconds) }
+      loop.onTurn { [turns] in turns.recordNanoseconds($0.wholeNanoseconds) }
       sample(at: loop.now.advanced(by: period), every: period)
     }
 

@@ -1,5 +1,6 @@
 #if Metrics
   public import CoreMetrics
+  internal import FeedStream
 
   /// Counts feed polls by outcome, as ``MetricNames/polls``, and records how late they are, as
   /// ``MetricNames/pollLateness``.
@@ -30,7 +31,7 @@
     ///   - lateness: the time between the due time and the poll; `nil` if it is unknown.
     public func record<Outcome: RawRepresentable<String>>(_ outcome: Outcome, lateness: Duration? = nil) {
       counts.count(outcome.rawValue)
-      if let lateness { self.lateness.recordNanoseconds(lateness.nanoseconds) }
+      if let lateness { self.lateness.recordNanoseconds(lateness.wholeNanoseconds) }
     }
   }
 #endif

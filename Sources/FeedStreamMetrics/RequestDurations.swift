@@ -1,5 +1,6 @@
 #if Metrics
   import CoreMetrics
+  internal import FeedStream
 
   /// The timers of one metric: one for each combination of attributes, made on first use. Use this object on one
   /// thread only.
@@ -22,7 +23,7 @@
     func record(_ duration: Duration, _ attributes: [String]) {
       let key = Key(attributes: attributes)
       let timer = timers[key] ?? make(key)
-      timer.recordNanoseconds(duration.nanoseconds)
+      timer.recordNanoseconds(duration.wholeNanoseconds)
     }
 
     private func make(_ key: Key) -> CoreMetrics.Timer {
@@ -31,15 +32,6 @@
         label: label, dimensions: dimensions.map { ($0, $1) }, preferredDisplayUnit: .seconds, factory: factory)
       timers[key] = timer
       return timer
-    }
-  }
-
-  extension Duration {
-    /// The duration in nanoseconds; `Int64.max` if it is too long.
-    var nanoseconds: Int64 {
-      let (seconds, attoseconds) = components
-      let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-      return overflow ? .max : product &+ attoseconds / 1_000_000_000
     }
   }
 #endif

@@ -154,6 +154,17 @@ import Testing
     }
   }
 
+  @Test func `with a limit of centuries, no turn is reported`() async {
+    await #expect(processExitsWith: .success) {
+      let reports = Reports(longerThan: .seconds(10_000_000_000))
+      await Self.onLoop { loop in
+        loop.schedule { computeForever(until: after(.milliseconds(200))) }
+        loop.run()
+      }
+      #expect(reports.all.map(\.0) == [])
+    }
+  }
+
   @Test func `a program that handles the signal itself gets reports without a stack trace`() async {
     await #expect(processExitsWith: .success) {
       signal(SIGURG) { _ in abort() }

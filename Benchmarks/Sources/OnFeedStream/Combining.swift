@@ -28,32 +28,26 @@ func addCombining(to all: inout Pipelines) {
       let triple = work.triple
       return source.flatMap { Just(triple($0)) }.sink(receiveValue: add)
     })
-  all.add("flatMap of sequences of 10", .combining) { count in
-    let total = Total()
-    let subscription = Numbers(count: count / 10).flatMap { _ in (0..<10).publisher }.sink(receiveValue: total.add)
-    withExtendedLifetime(subscription) {}
-    return total.value
-  }
-  all.add("flatMap of publishers of 10", .combining) { count in
-    let total = Total()
-    let subscription = Numbers(count: count / 10).flatMap { _ in Numbers(count: 10) }.sink(receiveValue: total.add)
-    withExtendedLifetime(subscription) {}
-    return total.value
-  }
-  all.add("switchToLatest of sequences of 10", .combining) { count in
-    let total = Total()
-    let subscription = Numbers(count: count / 10).map { _ in (0..<10).publisher }.switchToLatest()
-      .sink(receiveValue: total.add)
-    withExtendedLifetime(subscription) {}
-    return total.value
-  }
-  all.add("switchToLatest of publishers of 10", .combining) { count in
-    let total = Total()
-    let subscription = Numbers(count: count / 10).map { _ in Numbers(count: 10) }.switchToLatest()
-      .sink(receiveValue: total.add)
-    withExtendedLifetime(subscription) {}
-    return total.value
-  }
+  all.add(
+    "flatMap of sequences of 10", .combining,
+    numbers { _, count, add in
+      Numbers(count: count / 10).flatMap { _ in (0..<10).publisher }.sink(receiveValue: add)
+    })
+  all.add(
+    "flatMap of publishers of 10", .combining,
+    numbers { _, count, add in
+      Numbers(count: count / 10).flatMap { _ in Numbers(count: 10) }.sink(receiveValue: add)
+    })
+  all.add(
+    "switchToLatest of sequences of 10", .combining,
+    numbers { _, count, add in
+      Numbers(count: count / 10).map { _ in (0..<10).publisher }.switchToLatest().sink(receiveValue: add)
+    })
+  all.add(
+    "switchToLatest of publishers of 10", .combining,
+    numbers { _, count, add in
+      Numbers(count: count / 10).map { _ in Numbers(count: 10) }.switchToLatest().sink(receiveValue: add)
+    })
   all.add(
     "zip of two subjects", .combining,
     sentToTwo { left, right, add in

@@ -79,21 +79,13 @@ private func addStateful(to all: inout Pipelines) {
     })
   all.add("prepend", .stateful, numbers { source, _, add in source.prepend(Just(1)).sink(receiveValue: add) })
   all.add("share", .subject, sent { subject, add in subject.share().sink(receiveValue: add) })
-  all.add("makeConnectable.autoconnect", .stateful) { count in
-    let total = Total()
-    let subscription = Numbers(count: count).makeConnectable().autoconnect().sink(receiveValue: total.add)
-    withExtendedLifetime(subscription) {}
-    return total.value
-  }
+  all.add(
+    "makeConnectable.autoconnect", .stateful,
+    numbers { source, _, add in source.makeConnectable().autoconnect().sink(receiveValue: add) })
 }
 
 private func addReducing(to all: inout Pipelines) {
-  all.add("collect(3)", .grouping) { count in
-    let total = Total()
-    let subscription = Numbers(count: count).collect(3).sink { total.add($0.count) }
-    withExtendedLifetime(subscription) {}
-    return total.value
-  }
+  all.add("collect(3)", .grouping, numbers { source, _, add in source.collect(3).sink { add($0.count) } })
   all.add("reduce", .reducing, numbers { source, _, add in source.reduce(0, work.add).sink(receiveValue: add) })
   all.add("count", .reducing, numbers { source, _, add in source.count().sink(receiveValue: add) })
   all.add("max", .reducing, numbers { source, _, add in source.max(by: work.less).sink(receiveValue: add) })

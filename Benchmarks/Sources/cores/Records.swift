@@ -9,7 +9,7 @@ func records(on group: EventLoopGroup, _ isShort: Bool, rounds: Int) throws {
   let each = 2_000
   let block = Chunk((0..<each).map { "\($0),a name of some length,\($0 % 997),2026-11-23\n" }.joined())
   let blocks = (isShort ? 1_000_000 : 10_000_000) / each
-  try compare("records of 38 bytes", each * blocks, on: group, rounds) { loop in
+  try compare("records of 38 bytes", each * blocks, rounds) { loop in
     let subscription =
       repeatElement(block, count: blocks).publisher.map(sum).sink { blackHole($0) }
     loop.run()
@@ -31,7 +31,7 @@ func records(on group: EventLoopGroup, _ isShort: Bool, rounds: Int) throws {
     (try? [any FeedFormat].web.images(of: document, within: FeedLimits()))?.count ?? 0
   }
   let feeds = isShort ? 500 : 5_000
-  try compare("feeds of 50 items (\(text.utf8.count / 1024) KiB)", feeds, on: group, rounds) { loop in
+  try compare("feeds of 50 items (\(text.utf8.count / 1024) KiB)", feeds, rounds) { loop in
     let subscription = (0..<feeds).publisher.map(read).sink { blackHole($0) }
     loop.run()
     subscription.cancel()
@@ -43,7 +43,7 @@ func records(on group: EventLoopGroup, _ isShort: Bool, rounds: Int) throws {
 }
 
 private func compare(
-  _ name: String, _ count: Int, on group: EventLoopGroup, _ rounds: Int, one: @escaping (EventLoop) -> Void,
+  _ name: String, _ count: Int, _ rounds: Int, one: @escaping (EventLoop) -> Void,
   several: @escaping (EventLoop) -> Void
 ) throws {
   let times = try interleaved(

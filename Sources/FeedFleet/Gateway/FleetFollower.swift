@@ -90,12 +90,9 @@ public struct FleetSnapshot: Sendable {
   public var isCut: Bool
 }
 
-extension FleetFollower: Publisher {
+extension FleetFollower: Publisher, _DeliversAtHome {
   public typealias Output = Event
   public typealias Failure = Never
-
-  @_documentation(visibility: internal)
-  public var _deliversAtHome: Bool { true }
 
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Event, S.Failure == Never {
     subscriber.receive(subscription: FollowingRun(self) { subscriber.receive($0) })

@@ -110,7 +110,7 @@ struct XMLScanner {
   ) throws(FeedFormatError) -> Int? {
     guard index + 1 < bytes.count else { return nil }
     let second = bytes[index + 1]
-    if second.beginsName { return try openingTag(bytes, at: index, isLast: isLast, tag: &tag, into: &sink) }
+    if second.beginsName { return try openingTag(bytes, at: index, tag: &tag, into: &sink) }
     switch second {
     case UInt8(ascii: "/"): return try endTag(bytes, at: index, isLast: isLast, into: &sink)
     case UInt8(ascii: "?"):
@@ -148,7 +148,7 @@ struct XMLScanner {
   }
 
   private mutating func openingTag<Sink: XMLSink>(
-    _ bytes: Bytes, at index: Int, isLast: Bool, tag: inout XMLTag, into sink: inout Sink
+    _ bytes: Bytes, at index: Int, tag: inout XMLTag, into sink: inout Sink
   ) throws(FeedFormatError) -> Int? {
     var repairs: Repairs = []
     let (end, problem) = tag.read(at: index, limits: (limits.attributes, limits.nameBytes), repairs: &repairs)

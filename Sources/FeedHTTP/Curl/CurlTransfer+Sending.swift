@@ -45,7 +45,7 @@ extension CurlTransfer {
   }
 
   /// The fields of a request, including those that its body needs, and its signature.
-  func fields(of request: HTTPRequest, _ upload: BodyUpload?) -> [HTTPRequest.Header] {
+  func fields(of request: HTTPRequest) -> [HTTPRequest.Header] {
     var fields = request.headers
     if let type = request.body?.contentType, !request.has("Content-Type") {
       fields.append(HTTPRequest.Header(name: "Content-Type", value: type))

@@ -267,7 +267,7 @@ extension CurlTransfer {
     // 0 would mean libcurl's own default of five minutes.
     let connect = max(1, min(request.connectTimeout.nanoseconds / 1_000_000, Int64(Int32.max)))
     ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(connect))
-    set(fields(of: request, exchange.upload), expectation(of: exchange))
+    set(fields(of: request), expectation(of: exchange))
     setMethod(request, exchange.upload)
   }
 

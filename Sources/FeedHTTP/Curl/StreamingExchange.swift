@@ -143,7 +143,7 @@ extension StreamingExchange: PullSource {
 }
 
 /// The publisher of an arriving body. It has one subscriber.
-private struct ArrivingBody: Publisher {
+private struct ArrivingBody: Publisher, _DeliversAtHome {
   typealias Output = Chunk
   typealias Failure = HTTPError
 
@@ -158,8 +158,6 @@ private struct ArrivingBody: Publisher {
   }
 
   let lease: Lease
-
-  var _deliversAtHome: Bool { true }
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == HTTPError {
     precondition(!lease.isTaken, "HTTP: a body arrives only once; subscribe to it once, or use share()")

@@ -17,14 +17,11 @@ public enum RequestBodyError: Error, Hashable, Sendable {
 }
 
 /// See ``ServerRequest/body``.
-public struct RequestBody: Publisher {
+public struct RequestBody: Publisher, _DeliversAtHome {
   public typealias Output = Chunk
   public typealias Failure = RequestBodyError
 
   let exchange: Exchange
-
-  @_documentation(visibility: internal)
-  public var _deliversAtHome: Bool { true }
 
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == RequestBodyError {
     exchange.connection.read(exchange, into: AnySubscriber(subscriber))

@@ -2,14 +2,11 @@ public import FeedStream
 
 extension Publishers {
   /// See ``HTTPServer/requests``.
-  public struct Requests: Publisher {
+  public struct Requests: Publisher, _DeliversAtHome {
     public typealias Output = ServerRequest
     public typealias Failure = Never
 
     let server: HTTPServer
-
-    @_documentation(visibility: internal)
-    public var _deliversAtHome: Bool { true }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == ServerRequest, S.Failure == Never {
       guard !server.isEnding, server.subscription == nil else {

@@ -132,12 +132,9 @@ public struct PolledFeed: Sendable {
   }
 }
 
-extension FeedPoller: Publisher {
+extension FeedPoller: Publisher, _DeliversAtHome {
   public typealias Output = PolledFeed
   public typealias Failure = Never
-
-  @_documentation(visibility: internal)
-  public var _deliversAtHome: Bool { true }
 
   public func receive<S: Subscriber>(subscriber: S) where S.Input == PolledFeed, S.Failure == Never {
     let run = PollingRun(self) {

@@ -86,7 +86,7 @@ public struct HostPace: Hashable, Sendable, Codable {
     if isRefusal {
       pace.refused(facts, asked: asked, usual: usual, now: now)
     } else if facts.isAccepted {
-      pace.wasAccepted(asked: asked, usual: usual, now: now)
+      pace.wasAccepted(asked: asked, usual: usual)
     }
     pace.asked = now
     return pace.remembered(at: now)
@@ -128,7 +128,7 @@ public struct HostPace: Hashable, Sendable, Codable {
     return (asked.timeIntervalSince(since) + pause.seconds) / Double(accepted)
   }
 
-  private mutating func wasAccepted(asked: Date, usual: Double, now: Date) {
+  private mutating func wasAccepted(asked: Date, usual: Double) {
     let spacing = self.asked.map { max(0, asked.timeIntervalSince($0)) }
     if since == nil || isQuiet(spacing, usual) { (since, accepted) = (asked, 0) }
     accepted += 1

@@ -93,7 +93,7 @@ public struct Schedule: Hashable, Sendable {
   private func dueByOutcome(
     _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
   ) -> Due {
-    if facts.pauses || facts.closed != nil { return afterPause(facts, health, now: now, &random) }
+    if facts.pauses || facts.closed != nil { return afterPause(facts, now: now, &random) }
     switch facts.outcome {
     case .changed, .unchanged: return afterFeed(facts, health, now: now, &random)
     case .refused(410):
@@ -176,9 +176,7 @@ public struct Schedule: Hashable, Sendable {
     return Due(date, notBefore: notBefore, rule, reason)
   }
 
-  private func afterPause(
-    _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
-  ) -> Due {
+  private func afterPause(_ facts: AnswerFacts, now: Date, _ random: inout some RandomNumberGenerator) -> Due {
     let opens = facts.closed.map { max(0, min($0.until.timeIntervalSince(now), Self.longest.seconds)) }
     let pause = opens ?? facts.pause.seconds
     let own = interval?.seconds ?? Self.shortestAdaptive.seconds
@@ -220,12 +218,6 @@ public struct Schedule: Hashable, Sendable {
 }
 
 extension Duration {
-  /// The duration in seconds, without a 128-bit division, because a poll computes this a dozen times.
-  package var seconds: Double {
-    let (seconds, attoseconds) = components
-    return Double(seconds) + Double(attoseconds) / 1e18
-  }
-
   /// The duration as text, such as `90 seconds`, `15 minutes` or `1 hour`; below ten seconds, with one decimal, as in
   /// `0.4 seconds`.
   var brief: String {

@@ -103,12 +103,9 @@ public final class FleetWorker {
   }
 }
 
-extension FleetWorker: Publisher {
+extension FleetWorker: Publisher, _DeliversAtHome {
   public typealias Output = Report
   public typealias Failure = Never
-
-  @_documentation(visibility: internal)
-  public var _deliversAtHome: Bool { true }
 
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Report, S.Failure == Never {
     let run = WorkingRun(self) {

@@ -161,7 +161,7 @@ public final class RedisClient {
       failures = 0
       connectionCount += 1
       digests = [:]
-      link.onEnd = { [weak self] error in self?.lost(error) }
+      link.onEnd = { [weak self] _ in self?.lost() }
       let commands = waiting
       waiting = []
       if case .sentinel = address.place { link.endsAsReplica = true }
@@ -183,7 +183,7 @@ public final class RedisClient {
     if !waiting.isEmpty { connect() }
   }
 
-  private func lost(_ error: RedisError) {
+  private func lost() {
     guard case .ready = state else { return }
     state = .idle
     if !waiting.isEmpty { connect() }

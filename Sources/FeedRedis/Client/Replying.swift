@@ -1,13 +1,11 @@
 import FeedStream
 
 /// The publisher of one reply: each subscription sends the command.
-struct Replying: Publisher {
+struct Replying: Publisher, _DeliversAtHome {
   typealias Output = RedisValue
   typealias Failure = RedisError
 
   let start: (@escaping RedisLink.Reply) -> Void
-
-  var _deliversAtHome: Bool { true }
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == RedisValue, S.Failure == RedisError {
     let subscription = ResultSubscription("RedisClient", subscriber)

@@ -18,16 +18,14 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
 
 extension Publishers {
   /// See ``_Concurrency/AsyncSequence/publisher``.
-  public struct AsyncElements<Elements: AsyncSequence & Sendable>: Publisher where Elements.Element: Sendable {
+  public struct AsyncElements<Elements: AsyncSequence & Sendable>: Publisher, _DeliversAtHome
+  where Elements.Element: Sendable {
     public typealias Output = Elements.Element
     public typealias Failure = Elements.Failure
 
     public let elements: Elements
 
     public init(elements: Elements) { self.elements = elements }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       AsyncElementsSource(elements, ErasedSubscriber(subscriber)).handDown()

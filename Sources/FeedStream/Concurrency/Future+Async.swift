@@ -74,16 +74,17 @@ private final class OutsideWaits: FutureWaits {
   private var isFulfilled = false
   private var isWaiting = false
   /// Guards the four properties above, if any thread may fulfill the future. Otherwise, they are used on its loop.
-  private let mutex: SystemMutex?
+  private let mutex = SystemMutex()
+  private let isOfAnyThread: Bool
 
-  override init() { mutex = home.domain == nil ? SystemMutex() : nil }
+  override init() { isOfAnyThread = home.domain == nil }
 
   deinit { task?.cancel() }
 
   override var isElsewhere: Bool { home.domain.map { !$0.isHere } ?? true }
 
   override func awaited(_ number: Int) {
-    guard isElsewhere, mutex == nil else { return change { $0.awaiting += number } }
+    guard isElsewhere, !isOfAnyThread else { return change { $0.awaiting += number } }
     let waits = Carried(uncheckedly: self)
     home.run { waits.value.change { $0.awaiting += number } }
   }
@@ -97,10 +98,10 @@ private final class OutsideWaits: FutureWaits {
   }
 
   private func change(_ body: (OutsideWaits) -> Void) {
-    mutex?.lock()
+    if isOfAnyThread { mutex.lock() }
     body(self)
     update()
-    mutex?.unlock()
+    if isOfAnyThread { mutex.unlock() }
   }
 
   private func update() {

@@ -51,7 +51,7 @@ extension Publisher where Output: Sendable {
 
 extension Publishers {
   /// See ``Publisher/mapAsync(limit:order:_:)``.
-  public struct MapAsync<Upstream: Publisher, Output, Mode: FailureMode>: Publisher
+  public struct MapAsync<Upstream: Publisher, Output, Mode: FailureMode>: Publisher, _DeliversAtHome
   where Upstream.Output: Sendable, Mode.UpstreamFailure == Upstream.Failure {
     public typealias Failure = Mode.Failure
 
@@ -70,9 +70,6 @@ extension Publishers {
       self.order = order
       self.transform = transform
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(

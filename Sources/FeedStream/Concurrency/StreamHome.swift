@@ -60,7 +60,7 @@ struct StreamHome: Sendable {
         afterwards()
       }
     }
-    Home.usesQueues()
+    CurrentDomain.noteQueue()
     lane.handDown(at: isOwn ? nil : lane, deliver, then: afterwards)
   }
 

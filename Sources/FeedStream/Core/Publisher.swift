@@ -36,6 +36,15 @@ extension Publisher {
   @inlinable public var _deliversAtHome: Bool { false }
 }
 
+/// A publisher that delivers everything where its subscriber lives.
+@_documentation(visibility: internal)
+public protocol _DeliversAtHome: Publisher {}
+
+extension _DeliversAtHome {
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { true }
+}
+
 extension Publisher {
   /// Attaches `subscriber` to this publisher.
   ///

@@ -56,10 +56,10 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
   ///   - retry: the number of the retry; the first is 0.
   ///   - generator: the source of random numbers for the jitter; unused when there is no jitter.
   public func pause<G: RandomNumberGenerator>(before retry: Int, using generator: inout G) -> Duration {
-    var seconds = min(firstPause.inSeconds, cap.inSeconds)
+    var seconds = min(firstPause.seconds, cap.seconds)
     // Without a first pause, there is none later: zero times infinity would not be a number.
     guard seconds > 0 else { return .zero }
-    if factor != 1 { seconds = min(seconds * exponent(retry), cap.inSeconds) }
+    if factor != 1 { seconds = min(seconds * exponent(retry), cap.seconds) }
     if jitter > 0 { seconds *= Double.random(in: (1 - jitter)...1, using: &generator) }
     return .nanoseconds(Int64(exactly: (seconds * 1e9).rounded()) ?? .max)
   }
@@ -72,16 +72,5 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
       power >>= 1
     }
     return result
-  }
-}
-
-extension Duration {
-  fileprivate var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
-
-  /// The duration in nanoseconds; saturates beyond 292 years.
-  var wholeNanoseconds: Int {
-    let (whole, overflow) = components.seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, carry) = whole.addingReportingOverflow(components.attoseconds / 1_000_000_000)
-    return overflow || carry ? (components.seconds < 0 ? .min : .max) : Int(sum)
   }
 }

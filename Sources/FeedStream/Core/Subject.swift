@@ -20,6 +20,16 @@ extension Subject where Output == Void {
   @discardableResult public func send() -> Receipt { send(()) }
 }
 
+extension Subject where Receipt == Delivery {
+  /// A form of `send(_:)` without a result, for `sink(receiveValue: subject.send)`.
+  @_disfavoredOverload
+  @inlinable public func send(_ value: Output) { let _: Delivery = send(value) }
+
+  /// A form of `send()` without a result.
+  @_disfavoredOverload
+  @inlinable public func send() where Output == Void { let _: Delivery = send(()) }
+}
+
 /// The outcome of sending a value: the number of subscribers that received it, and the number that did not.
 @frozen public struct Delivery: Equatable, Sendable {
   /// The number of subscribers that received the value.

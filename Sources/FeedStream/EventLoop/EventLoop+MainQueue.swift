@@ -104,18 +104,14 @@ extension EventLoop {
           return false
         }
         watch.pointee.data = nil
-        uv_unref(Self.handle(watch))
+        uv_unref(uvHandle(watch))
         mainQueue.watch = watch
         mainQueue.descriptor = descriptor
       }
-      if uv_is_active(Self.handle(mainQueue.watch!)) != 0 { return true }
+      if uv_is_active(uvHandle(mainQueue.watch!)) != 0 { return true }
       return uv_poll_start(mainQueue.watch, Int32(UV_READABLE.rawValue)) { watch, _, _ in
         EventLoop.of(watch!.pointee.loop).serveMainQueue()
       } == 0
-    }
-
-    private static func handle(_ watch: UnsafeMutablePointer<uv_poll_t>) -> UnsafeMutablePointer<uv_handle_t> {
-      UnsafeMutableRawPointer(watch).assumingMemoryBound(to: uv_handle_t.self)
     }
   #endif
 

@@ -21,9 +21,9 @@ extension EventLoop {
   }
 }
 
-/// Blocks one thread until another opens the gate.
+/// Blocks one thread until another opens the gate, which lets one call to `wait()` through.
 // @unchecked: several threads may use the system's semaphore.
-private final class Gate: @unchecked Sendable {
+final class Gate: @unchecked Sendable {
   // Allocated, because the system requires that a semaphore never be moved.
   private let semaphore = UnsafeMutablePointer<uv_sem_t>.allocate(capacity: 1)
 

@@ -17,7 +17,7 @@ extension EventLoop {
   /// Lets the wake-up handle keep libuv's loop running while work may arrive through it.
   func updateWaiting() {
     guard !isClosed else { return }
-    let handle = UnsafeMutableRawPointer(entrance.wakeUp).assumingMemoryBound(to: uv_handle_t.self)
+    let handle = uvHandle(entrance.wakeUp)
     let mustWait = runsUntilStopped || waits > 0 || entrance.holds.isAwaited.load(ordering: .relaxed) && isHeld
     if mustWait { uv_ref(handle) } else { uv_unref(handle) }
     if !mustWait { readerAlarm.take()?.cancel() }

@@ -49,7 +49,7 @@ extension EventLoop {
       let handle = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
       uv_prepare_init(uv, handle)
       handle.pointee.data = nil
-      uv_unref(UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_handle_t.self))
+      uv_unref(uvHandle(handle))
       turnWatch.handle = handle
     }
     return uv_prepare_start(turnWatch.handle) { EventLoop.of($0!.pointee.loop).turnEnded() } == 0

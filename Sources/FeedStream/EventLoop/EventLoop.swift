@@ -101,10 +101,8 @@ public final class EventLoop: @unchecked Sendable {
       wakeCode == 0,
       "EventLoop: \(String(cString: uv_strerror(wakeCode))); a loop needs a wake-up descriptor: raise the limit (ulimit -n)"
     )
-    for handle in [UnsafeMutableRawPointer(clock), .init(idle), .init(entrance.wakeUp)] {
-      handle.assumingMemoryBound(to: uv_handle_t.self).pointee.data = nil
-    }
-    uv_unref(UnsafeMutableRawPointer(entrance.wakeUp).assumingMemoryBound(to: uv_handle_t.self))
+    for handle in [uvHandle(clock), uvHandle(idle), uvHandle(entrance.wakeUp)] { handle.pointee.data = nil }
+    uv_unref(uvHandle(entrance.wakeUp))
     // One closure for all timers. It can't outlive the loop: a timer that can still be cancelled is in the loop's
     // queue.
     timerWasCancelled = { [unowned self] _ in removeCancelledTimer() }

@@ -24,7 +24,7 @@ public class LoopHandle: Cancellable {
     let raw = UnsafeMutablePointer<Raw>.allocate(capacity: 1)
     let code = start(loop.uv, raw)
     self.loop = loop
-    handle = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_handle_t.self)
+    handle = uvHandle(raw)
     guard code >= 0 else {
       isClosed = true
       raw.deallocate()
@@ -34,6 +34,11 @@ public class LoopHandle: Cancellable {
   }
 
   deinit { close() }
+
+  /// libuv's structure, as a pointer to its concrete type.
+  func raw<Raw>(as type: Raw.Type = Raw.self) -> UnsafeMutablePointer<Raw> {
+    UnsafeMutableRawPointer(handle).assumingMemoryBound(to: Raw.self)
+  }
 
   /// True if the loop keeps running as long as this handle is active; true by default.
   public var keepsLoopAlive: Bool {
@@ -67,8 +72,14 @@ public class LoopHandle: Cancellable {
 
   /// The object of a libuv handle, for libuv's callbacks. libuv makes no such calls after `uv_close`.
   static func of<Raw>(_ raw: UnsafeMutablePointer<Raw>!) -> Self {
-    let data = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_handle_t.self).pointee.data!
+    let data = uvHandle(raw).pointee.data!
     // Safe because each class starts its own kind of libuv handle with its own callback.
     return unsafeDowncast(Unmanaged<LoopHandle>.fromOpaque(data).takeUnretainedValue(), to: Self.self)
   }
+}
+
+/// A pointer to one of libuv's handles, as libuv's functions for all kinds of handles take it.
+// Safe because every handle's structure begins with the members of `uv_handle_t`.
+func uvHandle<Raw>(_ raw: UnsafeMutablePointer<Raw>) -> UnsafeMutablePointer<uv_handle_t> {
+  UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_handle_t.self)
 }

@@ -48,7 +48,7 @@ public final class PollHandle: LoopHandle {
   public func start(_ events: Events) throws(EventLoopError) {
     loop.checkOwner()
     precondition(!isClosed, "PollHandle.start: the handle is closed; open a new one for the descriptor")
-    let code = uv_poll_start(poll, events.rawValue) { raw, status, events in
+    let code = uv_poll_start(raw(), events.rawValue) { raw, status, events in
       let handle = PollHandle.of(raw)
       if status < 0 {
         handle.handler?([], EventLoopError(.watchDescriptor, code: status))
@@ -63,12 +63,8 @@ public final class PollHandle: LoopHandle {
   public func stop() {
     guard !isClosed else { return }
     loop.checkOwner()
-    uv_poll_stop(poll)
+    uv_poll_stop(raw())
   }
 
   override func releaseHandler() { handler = nil }
-
-  private var poll: UnsafeMutablePointer<uv_poll_t> {
-    UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_poll_t.self)
-  }
 }

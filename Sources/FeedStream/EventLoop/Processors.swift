@@ -7,7 +7,7 @@ enum Processors {
   static let available: Int = {
     #if os(Linux)
       let allowed = Int(clibuv_allowed_processors())
-      let shares = controlGroups.compactMap { share(ofQuota: text(at: $0 + "/cpu.max")) }
+      let shares = controlGroups.compactMap { share(ofQuota: textOfSystemFile(at: $0 + "/cpu.max")) }
       return max(1, min(allowed, shares.min() ?? allowed))
     #else
       return max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
@@ -36,13 +36,13 @@ enum Processors {
     }
   }
 
-  private static var controlGroups: [String] { folders(ofMembership: text(at: "/proc/self/cgroup")) }
+  private static var controlGroups: [String] { folders(ofMembership: textOfSystemFile(at: "/proc/self/cgroup")) }
+}
 
-  /// The first 4 KiB of a small file; empty if there is none.
-  private static func text(at path: String) -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return "" }
-    defer { close(descriptor) }
-    return String(unsafeUninitializedCapacity: 4096) { max(0, read(descriptor, $0.baseAddress, $0.count)) }
-  }
+/// The first 4 KiB of a small file of the system, such as one in `/proc`; empty if there is none.
+func textOfSystemFile(at path: String) -> String {
+  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { return "" }
+  defer { close(descriptor) }
+  return String(unsafeUninitializedCapacity: 4096) { max(0, read(descriptor, $0.baseAddress, $0.count)) }
 }

@@ -15,9 +15,8 @@ public final class SignalHandle: LoopHandle {
     self.number = number
     self.handler = handler
     try super.init(on: loop, as: .watchSignal, uv_signal_t.self, uv_signal_init)
-    let raw = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_signal_t.self)
     let code = FormerAction.keep(of: number) {
-      uv_signal_start(raw, { raw, _ in SignalHandle.of(raw).handler?() }, number)
+      uv_signal_start(raw(), { raw, _ in SignalHandle.of(raw).handler?() }, number)
     }
     isWatching = code == 0
     try EventLoopError.check(.watchSignal, code)
@@ -69,6 +68,14 @@ private struct FormerAction {
       sigaction(number, &former.action, nil)
     }
   }
+}
+
+/// Lets the calling thread receive a signal.
+func unblockSignal(_ number: Int32) {
+  var signals = sigset_t()
+  sigemptyset(&signals)
+  sigaddset(&signals, number)
+  pthread_sigmask(SIG_UNBLOCK, &signals, nil)
 }
 
 extension sigaction {

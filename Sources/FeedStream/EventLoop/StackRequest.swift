@@ -59,7 +59,7 @@ struct StackRequest {
 enum ProcessorDelay {
   /// The delay of `thread` in nanoseconds; 0 if the system doesn't report it.
   static func of(_ thread: Int32) -> UInt64 {
-    let fields = contents(ofTask: thread, "schedstat").split(separator: " ")
+    let fields = textOfSystemFile(at: "/proc/self/task/\(thread)/schedstat").split(separator: " ")
     return fields.count > 1 ? UInt64(fields[1]) ?? 0 : 0
   }
 }
@@ -68,17 +68,7 @@ enum ProcessorDelay {
 enum ThreadNames {
   static func name(of thread: Int32) -> String {
     if thread == getpid() { return "the main thread" }
-    let name = contents(ofTask: thread, "comm").prefix { $0 != "\n" }
+    let name = textOfSystemFile(at: "/proc/self/task/\(thread)/comm").prefix { $0 != "\n" }
     return name.isEmpty ? "a thread" : "thread \(name)"
-  }
-}
-
-/// The contents of a short file in `/proc` about a thread of this process; empty if there is no such file.
-private func contents(ofTask thread: Int32, _ file: String) -> String {
-  let descriptor = open("/proc/self/task/\(thread)/\(file)", O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else { return "" }
-  defer { close(descriptor) }
-  return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 128) { buffer in
-    String(decoding: buffer.prefix(max(0, read(descriptor, buffer.baseAddress, buffer.count))), as: UTF8.self)
   }
 }

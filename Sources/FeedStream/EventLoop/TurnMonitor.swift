@@ -16,7 +16,7 @@ extension StreamDiagnostics {
   ///
   /// - Parameter limit: at least a millisecond; `nil` turns this warning off.
   public static func warnOfTurns(longerThan limit: Duration?) {
-    let nanoseconds = limit.map { $0.components.seconds * 1_000_000_000 + $0.components.attoseconds / 1_000_000_000 }
+    let nanoseconds = limit?.wholeNanoseconds
     precondition(
       nanoseconds.map { $0 >= 1_000_000 } ?? true,
       "StreamDiagnostics.warnOfTurns(longerThan: \(limit!)): every turn would be too long; use 1 ms or more")
@@ -41,11 +41,9 @@ final class TurnMonitor: Sendable {
 
   private let entries = Locked<[Entry]>([])
   private let isAsleep = Atomic(false)
-  // Never destroyed, because the monitor lives as long as the process.
-  nonisolated(unsafe) private let alarm = UnsafeMutablePointer<uv_sem_t>.allocate(capacity: 1)
+  private let alarm = Gate()
 
   private init() {
-    uv_sem_init(alarm, 0)
     // Without a thread, there are no reports.
     let thread = try? Thread(name: "turn-monitor") { TurnMonitor.shared.run() }
     thread?.detach()
@@ -61,7 +59,7 @@ final class TurnMonitor: Sendable {
   func remove(_ state: TurnState) { entries.withLock { $0.removeAll { $0.state === state } } }
 
   /// Called when a loop has begun to run, after its state has been updated.
-  func aLoopRuns() { if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { uv_sem_post(alarm) } }
+  func aLoopRuns() { if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { alarm.open() } }
 
   /// Allows the monitor to request the calling thread's stack.
   ///
@@ -69,10 +67,7 @@ final class TurnMonitor: Sendable {
   static func admitThread() -> Int32 {
     #if os(Linux)
       // Threads of dispatch queues block all signals.
-      var signals = sigset_t()
-      sigemptyset(&signals)
-      sigaddset(&signals, SIGURG)
-      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+      unblockSignal(SIGURG)
       return clibuv_thread_number()
     #else
       return 1
@@ -94,7 +89,7 @@ final class TurnMonitor: Sendable {
           // Either this thread sees that a loop runs, or the loop sees that this thread sleeps.
           if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { continue }
         }
-        uv_sem_wait(alarm)
+        alarm.wait()
       }
     }
   }

@@ -208,8 +208,6 @@
       public static func + (lhs: Self, rhs: Self) -> Self { Self(lhs.timeInterval + rhs.timeInterval) }
       public static func - (lhs: Self, rhs: Self) -> Self { Self(lhs.timeInterval - rhs.timeInterval) }
       public static func * (lhs: Self, rhs: Self) -> Self { Self(lhs.timeInterval * rhs.timeInterval) }
-      public static func += (lhs: inout Self, rhs: Self) { lhs = lhs + rhs }
-      public static func -= (lhs: inout Self, rhs: Self) { lhs = lhs - rhs }
       public static func *= (lhs: inout Self, rhs: Self) { lhs = lhs * rhs }
 
       public static func seconds(_ s: Int) -> Self { Self(TimeInterval(s)) }

@@ -33,13 +33,10 @@ extension Publisher where Output: Sendable {
 
 extension Publishers {
   /// The values that go to one loop of ``Publisher/parallel(on:width:limit:_:)``; the pipeline is the only subscriber.
-  public struct Rail<Output: Sendable, Failure: Error>: Publisher {
+  public struct Rail<Output: Sendable, Failure: Error>: Publisher, _DeliversAtHome {
     @usableFromInline let inlet: RailInlet<Output, Failure>
 
     @inlinable init(_ inlet: RailInlet<Output, Failure>) { self.inlet = inlet }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       inlet.attach(ErasedSubscriber(subscriber))
@@ -47,7 +44,7 @@ extension Publishers {
   }
 
   /// See ``Publisher/parallel(on:width:limit:_:)``.
-  public struct Parallel<Upstream: Publisher, Pipeline: Publisher>: Publisher
+  public struct Parallel<Upstream: Publisher, Pipeline: Publisher>: Publisher, _DeliversAtHome
   where Upstream.Output: Sendable, Pipeline.Output: Sendable, Pipeline.Failure == Upstream.Failure {
     public typealias Output = Pipeline.Output
     public typealias Failure = Upstream.Failure
@@ -70,9 +67,6 @@ extension Publishers {
       self.limit = limit ?? 256 * Swift.min(width ?? group.count, group.count)
       self.pipeline = pipeline
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let pipeline = self.pipeline

@@ -88,7 +88,7 @@ extension Publisher where Output: Sendable {
 
 extension Publishers {
   /// See ``Publisher/parallelMap(on:width:limit:ordering:_:)``.
-  public struct ParallelMap<Upstream: Publisher, Output: Sendable, Mode: FailureMode>: Publisher
+  public struct ParallelMap<Upstream: Publisher, Output: Sendable, Mode: FailureMode>: Publisher, _DeliversAtHome
   where Upstream.Output: Sendable, Mode.UpstreamFailure == Upstream.Failure {
     public typealias Failure = Mode.Failure
 
@@ -112,9 +112,6 @@ extension Publishers {
       self.ordering = ordering
       self.transform = transform
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(

@@ -20,7 +20,7 @@
 /// from `whenFull` is delivered with the next request, after the values that this request delivers. Values that are
 /// still held at that point are dropped and reported. **Cancellation:** runs the cleanup given to
 /// ``Emitter/onCancel(_:)``, and drops the held values.
-public struct Create<Output, Failure: Error>: Publisher {
+public struct Create<Output, Failure: Error>: Publisher, _DeliversAtHome {
   @usableFromInline let size: Int
   @usableFromInline let whenFull: Publishers.BufferingStrategy<Failure>
   @usableFromInline let body: (Emitter) throws(Failure) -> Void
@@ -38,9 +38,6 @@ public struct Create<Output, Failure: Error>: Publisher {
     self.whenFull = whenFull
     self.body = body
   }
-
-  @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { true }
 
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let buffer = BufferStage<Output, Failure>(

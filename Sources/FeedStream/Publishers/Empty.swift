@@ -5,7 +5,7 @@
 ///
 /// **Demand:** the completion needs none. **Failure:** none. **Cancellation:** prevents the completion if the
 /// subscriber cancels while subscribing. **Policy:** has no values.
-@frozen public struct Empty<Output, Failure: Error>: Publisher, Equatable {
+@frozen public struct Empty<Output, Failure: Error>: Publisher, Equatable, _DeliversAtHome {
   /// True when this publisher finishes immediately; otherwise, it never finishes.
   public let completeImmediately: Bool
 
@@ -14,9 +14,6 @@
   @inlinable public init(completeImmediately: Bool = true, outputType: Output.Type, failureType: Failure.Type) {
     self.init(completeImmediately: completeImmediately)
   }
-
-  @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { true }
 
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     if completeImmediately {

@@ -8,7 +8,7 @@
 /// **Demand:** a value waits for the first request; a failure needs none. **Failure:** the failure given to the
 /// promise. **Cancellation:** a subscriber cancels only its own subscription; the work continues. **Policy:** keeps its
 /// one result. **Confinement:** not `Sendable`; see ``Promise``.
-public final class Future<Output, Failure: Error>: Publisher {
+public final class Future<Output, Failure: Error>: Publisher, _DeliversAtHome {
   /// Fulfills the future. Only the first call counts; a later result is dropped and reported.
   ///
   /// Safe to use from any thread. After the call, an output that isn't `Sendable` belongs to the stream's thread; the
@@ -25,9 +25,6 @@ public final class Future<Output, Failure: Error>: Publisher {
 
   /// Makes a future whose result comes from outside the stream.
   init(_ waits: FutureWaits) { self.waits = waits }
-
-  @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { true }
 
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     if waits.isElsewhere { return receive(inLane: ErasedSubscriber(subscriber)) }
@@ -78,7 +75,7 @@ public final class Future<Output, Failure: Error>: Publisher {
   // join several publishers, and subscribers that cancel on another thread, already support lanes, because queues use
   // them.
   @inline(never) @usableFromInline func receive(inLane subscriber: ErasedSubscriber<Output, Failure>) {
-    Home.usesQueues()
+    CurrentDomain.noteQueue()
     let lane = SerialLane("of the thread that fulfills a Future", holder: Home.holder)
     let subscription = FutureSubscription(subscriber, self, lane)
     lane.begin(at: Home.current) {

@@ -13,7 +13,7 @@
 ///
 /// **Demand:** as many values as requested, during the request; one is computed ahead. **Failure:** none.
 /// **Cancellation:** immediate. **Policy:** computes the requested values and one more; drops nothing.
-@frozen public struct Generate<State, Output>: Publisher {
+@frozen public struct Generate<State, Output>: Publisher, _DeliversAtHome {
   public typealias Failure = Never
 
   public let state: State
@@ -26,9 +26,6 @@
     self.state = state
     self.next = next
   }
-
-  @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { true }
 
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
     subscriber.attach("Generate", delivering: sequence(state: state, next: next), then: .finished)

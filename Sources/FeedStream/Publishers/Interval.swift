@@ -11,7 +11,7 @@
 /// and reported. It still counts, so the delivered numbers show a gap. If a subscriber requests one tick at a time and
 /// takes longer than the interval to request another, it receives the next regular tick, not the dropped ones.
 /// **Failure:** none. **Cancellation:** immediate.
-public struct Interval<Context: Scheduler>: Publisher {
+public struct Interval<Context: Scheduler>: Publisher, _DeliversAtHome {
   public typealias Output = Int
   public typealias Failure = Never
 
@@ -42,9 +42,6 @@ public struct Interval<Context: Scheduler>: Publisher {
     scheduler.noteQueue()
     self.options = options
   }
-
-  @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { true }
 
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
     if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }

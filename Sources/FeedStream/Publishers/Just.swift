@@ -4,16 +4,13 @@
 ///
 /// **Demand:** the value waits for the first request. **Failure:** none. **Cancellation:** immediate. **Policy:**
 /// forwards.
-@frozen public struct Just<Output>: Publisher {
+@frozen public struct Just<Output>: Publisher, _DeliversAtHome {
   public typealias Failure = Never
 
   /// The value.
   public let output: Output
 
   @inlinable public init(_ output: Output) { self.output = output }
-
-  @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { true }
 
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
     subscriber.attach("Just", delivering: output)

@@ -9,7 +9,7 @@ extension Optional {
   ///
   /// **Demand:** the value waits for the first request; without a value, the completion needs no request. **Failure:**
   /// none. **Cancellation:** immediate. **Policy:** forwards.
-  @frozen public struct Publisher: ConstantPublisher {
+  @frozen public struct Publisher: ConstantPublisher, _DeliversAtHome {
     public typealias Output = Wrapped
     public typealias Failure = Never
 
@@ -17,9 +17,6 @@ extension Optional {
     public let output: Wrapped?
 
     @inlinable public init(_ output: Wrapped?) { self.output = output }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Wrapped, S.Failure == Never {
       if let output { subscriber.attach("Optional", delivering: output) } else { subscriber.attach(ending: .finished) }

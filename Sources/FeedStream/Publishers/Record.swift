@@ -4,7 +4,7 @@
 ///
 /// **Demand:** as many values as requested, during the request. **Failure:** the recorded failure, with the last value,
 /// or immediately if there are no values. **Cancellation:** immediate. **Policy:** forwards.
-public struct Record<Output, Failure: Error>: Publisher {
+public struct Record<Output, Failure: Error>: Publisher, _DeliversAtHome {
   /// The recorded values and the completion.
   public let recording: Recording
 
@@ -20,9 +20,6 @@ public struct Record<Output, Failure: Error>: Publisher {
   public init(output: [Output], completion: Subscribers.Completion<Failure>) {
     self.init(recording: Recording(output: output, completion: completion))
   }
-
-  @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { true }
 
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     subscriber.attach(

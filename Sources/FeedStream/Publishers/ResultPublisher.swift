@@ -9,7 +9,7 @@ extension Result {
   ///
   /// **Demand:** the value waits for the first request; a failure needs none. **Failure:** the result's failure.
   /// **Cancellation:** immediate. **Policy:** forwards.
-  @frozen public struct Publisher: ConstantPublisher {
+  @frozen public struct Publisher: ConstantPublisher, _DeliversAtHome {
     public typealias Output = Success
 
     /// The result that this publisher delivers.
@@ -18,9 +18,6 @@ extension Result {
     @inlinable public init(_ result: Result<Success, Failure>) { self.result = result }
     @inlinable public init(_ output: Success) { result = .success(output) }
     @inlinable public init(_ failure: Failure) { result = .failure(failure) }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Success, S.Failure == Failure {
       switch result {

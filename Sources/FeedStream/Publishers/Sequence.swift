@@ -11,15 +11,12 @@ extension Publishers {
   ///
   /// **Demand:** as many values as requested, within the request. **Failure:** none. **Cancellation:** immediate.
   /// **Policy:** forwards; reads one more element from the sequence than has been requested.
-  @frozen public struct Sequence<Elements: Swift.Sequence, Failure: Error>: Publisher {
+  @frozen public struct Sequence<Elements: Swift.Sequence, Failure: Error>: Publisher, _DeliversAtHome {
     public typealias Output = Elements.Element
 
     public let sequence: Elements
 
     @inlinable public init(sequence: Elements) { self.sequence = sequence }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       subscriber.attach("Sequence", delivering: sequence, then: .finished)

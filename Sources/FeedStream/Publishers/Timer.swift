@@ -53,7 +53,7 @@ extension Publishers {
   /// **Demand:** each tick uses up one of the values that a subscriber has requested. **Policy:** a subscriber that has
   /// not requested a tick misses it; the missed tick is reported. **Failure:** none. **Cancellation:** ends a
   /// subscription immediately; the timer runs until every connection has been cancelled.
-  public final class Timer<Context: Scheduler>: ConnectablePublisher {
+  public final class Timer<Context: Scheduler>: ConnectablePublisher, _DeliversAtHome {
     public typealias Output = Context.SchedulerTimeType
     public typealias Failure = Never
 
@@ -98,9 +98,6 @@ extension Publishers {
     ) where Context == AnyLoopScheduler {
       self.init(every: interval, tolerance: tolerance, scheduler: AnyLoopScheduler(scheduler))
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
       if scheduler.isQueue, let queueTicks {

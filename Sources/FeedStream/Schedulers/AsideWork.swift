@@ -2,7 +2,7 @@
 ///
 /// Each subscription is one object. A deferred future that handles its cancellation would take six objects, and an
 /// application that polls makes two such subscriptions per poll.
-@frozen @usableFromInline struct AsideWork<Output: Sendable, Failure: Error>: Publisher {
+@frozen @usableFromInline struct AsideWork<Output: Sendable, Failure: Error>: Publisher, _DeliversAtHome {
   @usableFromInline let worker: SerialWorker
   @usableFromInline let work: @Sendable () throws(Failure) -> Output
 
@@ -10,8 +10,6 @@
     self.worker = worker
     self.work = work
   }
-
-  @inlinable var _deliversAtHome: Bool { true }
 
   @inlinable func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let subscription = ResultSubscription("SerialWorker", ErasedSubscriber(subscriber))

@@ -61,8 +61,6 @@ extension ImmediateScheduler.SchedulerTimeType {
     public static func + (lhs: Self, rhs: Self) -> Self { Self(lhs.magnitude + rhs.magnitude) }
     public static func - (lhs: Self, rhs: Self) -> Self { Self(lhs.magnitude - rhs.magnitude) }
     public static func * (lhs: Self, rhs: Self) -> Self { Self(lhs.magnitude * rhs.magnitude) }
-    public static func += (lhs: inout Self, rhs: Self) { lhs = lhs + rhs }
-    public static func -= (lhs: inout Self, rhs: Self) { lhs = lhs - rhs }
     public static func *= (lhs: inout Self, rhs: Self) { lhs = lhs * rhs }
 
     public static func seconds(_ s: Int) -> Self { 0 }

@@ -38,12 +38,7 @@ extension StreamInstant {
     @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// Converts `duration` to a length of stream time, to the nanosecond; saturates beyond 292 years.
-    @inlinable public init(_ duration: Duration) {
-      let (seconds, attoseconds) = duration.components
-      let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-      let (sum, carry) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-      nanoseconds = overflow || carry ? (seconds < 0 ? .min : .max) : sum
-    }
+    @inlinable public init(_ duration: Duration) { nanoseconds = duration.wholeNanoseconds }
 
     /// The length as a Swift `Duration`.
     @inlinable public var duration: Duration { .nanoseconds(nanoseconds) }
@@ -88,8 +83,6 @@ extension StreamInstant.Stride: ExpressibleByFloatLiteral {
     return Self(nanoseconds: overflow ? (rhs.nanoseconds < 0 ? .max : .min) : difference)
   }
   @inlinable public static func * (lhs: Self, rhs: Self) -> Self { .seconds(lhs.seconds * rhs.seconds) }
-  @inlinable public static func += (lhs: inout Self, rhs: Self) { lhs = lhs + rhs }
-  @inlinable public static func -= (lhs: inout Self, rhs: Self) { lhs = lhs - rhs }
   @inlinable public static func *= (lhs: inout Self, rhs: Self) { lhs = lhs * rhs }
 }
 

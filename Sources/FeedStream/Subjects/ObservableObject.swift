@@ -37,16 +37,13 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
 ///
 /// **Demand, policy:** a subscriber that has not requested a signal misses it. **Failure:** none. **Cancellation:** a
 /// subscriber cancels only its own subscription.
-public final class ObservableObjectPublisher: Publisher {
+public final class ObservableObjectPublisher: Publisher, _DeliversAtHome {
   public typealias Output = Void
   public typealias Failure = Never
 
   @usableFromInline let conduits = SubscriberList<Void, Never>("ObservableObjectPublisher")
 
   public init() {}
-
-  @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { true }
 
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Void, S.Failure == Never {
     conduits.add(subscriber, to: self)

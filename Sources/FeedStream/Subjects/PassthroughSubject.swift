@@ -10,7 +10,7 @@
 /// **Cancellation:** a subscriber cancels only its own subscription. **Re-entrancy:** a value sent while another is
 /// being delivered is delivered immediately, before the remaining subscribers have received the earlier value.
 /// **Confinement:** not `Sendable`; send to it on the thread of its subscribers.
-public final class PassthroughSubject<Output, Failure: Error>: Subject {
+public final class PassthroughSubject<Output, Failure: Error>: Subject, _DeliversAtHome {
   public typealias Receipt = Delivery
 
   @usableFromInline let conduits: SubscriberList<Output, Failure>
@@ -36,9 +36,6 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
     if !conduits.isOpen { conduits.completion = nil }
   }
 
-  @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { true }
-
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     conduits.add(subscriber, to: self)
   }
@@ -54,18 +51,4 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
   public func send(completion: Subscribers.Completion<Failure>) { conduits.send(completion: completion) }
 
   public func send(subscription: any Subscription) { conduits.upstreams.add(subscription) }
-}
-
-extension PassthroughSubject {
-  /// A form of `send(_:)` without a result, for `sink(receiveValue: subject.send)`.
-  @_disfavoredOverload
-  @inlinable public func send(_ value: Output) {
-    let _: Delivery = send(value)
-  }
-
-  /// A form of `send()` without a result.
-  @_disfavoredOverload
-  @inlinable public func send() where Output == Void {
-    let _: Delivery = send(())
-  }
 }

@@ -46,14 +46,11 @@ public struct Published<Value> {
   ///
   /// **Demand, policy:** as in ``CurrentValueSubject``. **Failure:** none. **Cancellation:** a subscriber cancels only
   /// its own subscription.
-  public struct Publisher: FeedStream.Publisher {
+  public struct Publisher: FeedStream.Publisher, _DeliversAtHome {
     public typealias Output = Value
     public typealias Failure = Never
 
     @usableFromInline let state: PublishedState<Value>
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Value, S.Failure == Never {
       state.subject.receive(subscriber: subscriber)

@@ -22,7 +22,7 @@
     _ interval: Tick.Stride, _ tolerance: Tick.Stride?, _ scheduler: Context, _ options: Context.SchedulerOptions?
   ) {
     guard scheduler.isQueue, (scheduler as? any QueueScheduler)?.isHere == nil else { return nil }
-    Home.usesQueues()
+    CurrentDomain.noteQueue()
     self.interval = interval
     self.tolerance = tolerance
     self.scheduler = scheduler

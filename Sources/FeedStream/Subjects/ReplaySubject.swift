@@ -9,7 +9,7 @@
 /// subscriber cancels only its own subscription. **Re-entrancy:** a value sent while another is being delivered is
 /// delivered after it, to every subscriber. **Confinement:** not `Sendable`; send to it on the thread of its
 /// subscribers.
-public final class ReplaySubject<Output, Failure: Error>: Subject {
+public final class ReplaySubject<Output, Failure: Error>: Subject, _DeliversAtHome {
   public typealias Receipt = Delivery
 
   @usableFromInline struct Kept {
@@ -76,9 +76,6 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   }
 
   deinit { conduits.abandon() }
-
-  @_documentation(visibility: internal)
-  @inlinable public var _deliversAtHome: Bool { true }
 
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     giveUp()
@@ -163,19 +160,5 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     var isMissed = false
     conduits.visit { isMissed = isMissed || $0.position <= origin }
     if isMissed { StreamDiagnostics.dropped(kept[0].value, "ReplaySubject", .bufferFull) }
-  }
-}
-
-extension ReplaySubject {
-  /// A form of `send(_:)` without a result, for `sink(receiveValue: subject.send)`.
-  @_disfavoredOverload
-  @inlinable public func send(_ value: Output) {
-    let _: Delivery = send(value)
-  }
-
-  /// A form of `send()` without a result.
-  @_disfavoredOverload
-  @inlinable public func send() where Output == Void {
-    let _: Delivery = send(())
   }
 }

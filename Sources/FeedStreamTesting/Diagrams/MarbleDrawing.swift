@@ -65,7 +65,7 @@ struct MarbleDrawing {
       addText(diagram.caption, x: margin + lanesWidth / 2, y: middle, size: 14, fill: "#fff")
     }
     draw(diagram.output, at: outputTop + MarbleDrawing.laneHeight / 2, to: lanesWidth)
-    if let demand = diagram.demand { drawDemand(demand, at: demandTop, to: lanesWidth) }
+    if let demand = diagram.demand { drawDemand(demand, at: demandTop) }
     if diagram.showsTimes {
       for instant in layout.instants {
         addText(
@@ -175,7 +175,7 @@ struct MarbleDrawing {
   }
 
   /// Draws requests pointing up, to the operator that receives them.
-  private mutating func drawDemand(_ lane: MarbleDiagram.Lane, at y: Double, to width: Double) {
+  private mutating func drawDemand(_ lane: MarbleDiagram.Lane, at y: Double) {
     drawTitle(lane.title, at: y + 8)
     for mark in lane.marks { draw(mark.kind, x: x(mark.time), y: y + 6) }
   }

@@ -27,14 +27,11 @@ extension WebSocket {
   public var messages: Messages { Messages(socket: self) }
 
   /// See ``WebSocket/messages``.
-  public struct Messages: Publisher {
+  public struct Messages: Publisher, _DeliversAtHome {
     public typealias Output = WebSocketMessage
     public typealias Failure = WebSocketError
 
     let socket: WebSocket
-
-    @_documentation(visibility: internal)
-    public var _deliversAtHome: Bool { true }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == WebSocketMessage, S.Failure == WebSocketError {
       // Messages that waited when the connection was lost come first.

@@ -34,16 +34,14 @@ public enum WebSocketWriteEnding: Hashable, Sendable {
 
 extension Publishers {
   /// See `write(to:atEnd:)` for a socket.
-  public struct WriteMessages<Upstream: Publisher>: Publisher where Upstream.Output == WebSocketMessage {
+  public struct WriteMessages<Upstream: Publisher>: Publisher, _DeliversAtHome
+  where Upstream.Output == WebSocketMessage {
     public typealias Output = Never
     public typealias Failure = any Error
 
     public let upstream: Upstream
     let socket: WebSocket
     let ending: WebSocketWriteEnding
-
-    @_documentation(visibility: internal)
-    public var _deliversAtHome: Bool { true }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == any Error {
       guard !socket.isClosed else {

@@ -108,13 +108,11 @@ final class VirtualBody: PullSource {
   }
 
   /// The publisher of the body.
-  struct Source: Publisher {
+  struct Source: Publisher, _DeliversAtHome {
     typealias Output = Chunk
     typealias Failure = HTTPError
 
     let body: VirtualBody
-
-    var _deliversAtHome: Bool { true }
 
     func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == HTTPError {
       precondition(

@@ -28,7 +28,6 @@ final class ImageWorld {
   let cache: ImageCache
   let loader: ImageLoader
   var reported: [FeedStoreError] = []
-  private var ended: [() -> Void] = []
 
   init(store: any ImageStore = InMemoryImageStore(), memoryLimit: Int = 64 << 20) {
     self.store = store

@@ -137,7 +137,7 @@ func source(_ tape: inout Tape, _ world: World) -> Upstream {
     named("Just or Fail")
     return fails ? Upstream(Fail(error: MarbleFailure())) : Upstream(Just(3).setFailureType(to: MarbleFailure.self))
   case 11: return future(&tape, world, ending)
-  case 12: return create(&tape, world, values, ending)
+  case 12: return create(world, values, ending)
   case 13:
     named("hot")
     return hot(world, values, ending)
@@ -167,9 +167,7 @@ private func future(
     })
 }
 
-private func create(
-  _ tape: inout Tape, _ world: World, _ values: [Int], _ ending: Subscribers.Completion<MarbleFailure>
-) -> Upstream {
+private func create(_ world: World, _ values: [Int], _ ending: Subscribers.Completion<MarbleFailure>) -> Upstream {
   world.names.append("Create \(values) \(ending)")
   world.traits.insert(.failsAtOnce)
   return Upstream(

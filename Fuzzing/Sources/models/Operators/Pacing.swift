@@ -241,7 +241,6 @@ private final class Windowing: Model {
   private var depth = 0
   private var isFinishing = false
   private var ending: Ending?
-  private var isDone = false
   private var hasBegun = false
   required init(_ parameters: Parameters) {
     size = 1 + parameters[0, below: 3]

@@ -110,7 +110,6 @@ private final class Sharing: Subjects {
   private var connection: Int?
   private var isConnecting = false
   private var hasAsked = false
-  private var subscriptions = 0
 
   override func subscribed(_ probe: Int) -> [Effect] {
     if ending != nil { return super.subscribed(probe) }

@@ -72,7 +72,6 @@ private final class Buffering: Model {
 /// Each value with the newest of another publisher.
 private final class WithLatest: Model {
   private var latest: Int?
-  private var isOpen = true
   override func subscribed(_ probe: Int) -> [Effect] { [.subscribe(0), .then(0)] }
   // The other publisher is subscribed first; here it is the first of the case.
   override func began(_ source: Int) -> [Effect] { source == 0 ? [.request(0, .max)] : [.handOut()] }

@@ -173,27 +173,8 @@ package enum HoldingPlace: Sendable {
   // wrong.
   private static let key = newSlot()
 
-  /// - Parameter ended: called with the content of the slot when a thread ends.
-  static func newSlot(_ ended: (@convention(c) (UnsafeMutableRawPointer) -> Void)? = nil) -> pthread_key_t {
-    var key = pthread_key_t()
-    #if canImport(Darwin)
-      let code = pthread_key_create(&key, ended)
-    #else
-      let code = pthread_key_create(
-        &key, unsafeBitCast(ended, to: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?.self))
-    #endif
-    precondition(
-      code == 0, "FeedStream: the process has no thread-local keys left; delete unused keys (pthread_key_delete)")
-    return key
-  }
-
   @inline(never) package static func get() -> (any StreamDomain)? {
     pthread_getspecific(key).map { Unmanaged<Token>.fromOpaque($0).takeUnretainedValue().domain }
-  }
-
-  @inline(never) static func value(in slot: pthread_key_t) -> UnsafeMutableRawPointer? { pthread_getspecific(slot) }
-  @inline(never) static func set(_ value: UnsafeMutableRawPointer?, in slot: pthread_key_t) {
-    pthread_setspecific(slot, value)
   }
 
   /// The loop that the calling thread owns, even if it isn't running.
@@ -247,7 +228,7 @@ package enum HoldingPlace: Sendable {
 
   /// True once the process has used a queue as a scheduler.
   @inline(never) @usableFromInline static var hasQueues: Bool { queues.load(ordering: .relaxed) }
-  static func usesQueues() { queues.store(true, ordering: .relaxed) }
+  @usableFromInline static func noteQueue() { queues.store(true, ordering: .relaxed) }
   private static let queues = Atomic(false)
 
   /// Runs `body` outside any domain.

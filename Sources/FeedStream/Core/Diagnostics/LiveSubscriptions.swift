@@ -27,19 +27,13 @@ package final class LiveSubscriptions {
   init(_ starts: (any StreamStarts)?) { self.starts = starts }
 
   /// The subscriptions that the calling thread makes before it has a loop. Its first loop takes them over.
-  static var beforeLoop: LiveSubscriptions {
-    if let known = CurrentDomain.value(in: slot) { return Unmanaged.fromOpaque(known).takeUnretainedValue() }
-    let new = LiveSubscriptions()
-    CurrentDomain.set(Unmanaged.passRetained(new).toOpaque(), in: slot)
-    return new
-  }
+  static var beforeLoop: LiveSubscriptions { slot.object { LiveSubscriptions() } }
 
-  private static let slot = CurrentDomain.newSlot { Unmanaged<LiveSubscriptions>.fromOpaque($0).release() }
+  private static let slot = ThreadSlot<LiveSubscriptions>()
 
   /// Takes over the subscriptions that the calling thread made before it had this loop.
   func adoptEarlier() {
-    guard CurrentDomain.value(in: Self.slot) != nil else { return }
-    let earlier = Self.beforeLoop
+    guard let earlier = Self.slot.existing else { return }
     entries += earlier.entries.take()
     unread += earlier.unread.take()
   }

@@ -76,25 +76,12 @@ extension Disguise {
 extension Probe: Disguise {}
 extension ProbedSubscription: Disguise {}
 
-/// A subscriber that wraps another and erases its type.
-private protocol Erasure {
-  var erased: Any { get }
-}
-
-extension ErasedSubscriber: Erasure {
-  fileprivate var erased: Any { subscriber }
-}
-
-extension AnySubscriber: Erasure {
-  fileprivate var erased: Any { downstream.subscriber }
-}
-
 /// True when `subscriber` is a probe, type-erased or not.
 func isWatched(_ subscriber: Any) -> Bool { unerased(subscriber) is any ProbeMark }
 
 /// `subscriber` without its type erasure.
 func unerased(_ subscriber: Any) -> Any {
-  if let erasure = subscriber as? any Erasure { return unerased(erasure.erased) }
+  if let link = subscriber as? any ErasedLink { return unerased(link.below) }
   return subscriber
 }
 

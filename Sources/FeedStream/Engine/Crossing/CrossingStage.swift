@@ -61,7 +61,7 @@ public import Synchronization
     options: Context.SchedulerOptions?, later: ((@escaping () -> Void) -> Void)?,
     serve: @escaping (CrossingStage) -> Void
   ) {
-    Home.usesQueues()
+    CurrentDomain.noteQueue()
     self.name = name
     self.down = down
     self.later = later

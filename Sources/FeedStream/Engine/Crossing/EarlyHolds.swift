@@ -22,26 +22,16 @@ final class EarlyHolds: StreamDomain, @unchecked Sendable {
 
   private let state = Locked(State())
 
-  private static let slot = CurrentDomain.newSlot { Unmanaged<EarlyHolds>.fromOpaque($0).release() }
+  private static let slot = ThreadSlot<EarlyHolds>()
 
   /// The counts of the calling thread; `nil` in a task that doesn't run on the main thread, because unrelated tasks may
   /// make loops on the same thread.
   static var ofCallingCode: EarlyHolds? {
-    SubjectConfinement.isInTask && !MainQueueCode.isRunning ? nil : ofCallingThread
-  }
-
-  private static var ofCallingThread: EarlyHolds {
-    if let holds = CurrentDomain.value(in: slot) { return Unmanaged.fromOpaque(holds).takeUnretainedValue() }
-    let holds = EarlyHolds()
-    CurrentDomain.set(Unmanaged.passRetained(holds).toOpaque(), in: slot)
-    return holds
+    SubjectConfinement.isInTask && !MainQueueCode.isRunning ? nil : slot.object { EarlyHolds() }
   }
 
   /// Passes the calling thread's counts to `loop`, which the thread has just made.
-  static func adopt(by loop: any StreamDomain) {
-    guard let holds = CurrentDomain.value(in: slot) else { return }
-    Unmanaged<EarlyHolds>.fromOpaque(holds).takeUnretainedValue().adopt(by: loop)
-  }
+  static func adopt(by loop: any StreamDomain) { slot.existing?.adopt(by: loop) }
 
   private func adopt(by loop: any StreamDomain) {
     // Outside of the lock: this check may release a loop. Only this thread changes the list.

@@ -3,7 +3,7 @@ extension Scheduler {
   /// stage receives everything in its home, even from a user's publisher that delivers on its own threads.
   @inlinable func subscribe<Upstream: Publisher, S: Subscriber>(_ stage: S, to upstream: Upstream)
   where S.Input == Upstream.Output, S.Failure == Upstream.Failure {
-    if StreamHomes.mayCross, let home = homeOfOperator {
+    if CurrentDomain.hasQueues, let home = homeOfOperator {
       upstream.receive(subscriber: HomeBoundSubscriber(stage, home))
     } else {
       upstream.receive(subscriber: stage)

@@ -8,14 +8,14 @@ extension Publisher {
   /// Subscribes `stage`, which lives on one thread, to this publisher. If this publisher delivers on a queue, its
   /// events are moved to the stage's home.
   @inlinable func receive<S: Subscriber>(home stage: S) where S.Input == Output, S.Failure == Failure {
-    if StreamHomes.mayCross { receive(subscriber: HomeSubscriber(stage)) } else { receive(subscriber: stage) }
+    if CurrentDomain.hasQueues { receive(subscriber: HomeSubscriber(stage)) } else { receive(subscriber: stage) }
   }
 
   /// Subscribes `stage` to this publisher; the stage's work on other threads returns to its home. On a loop, this
   /// works like `receive(home:)`; without a loop, the stage has its own lane.
   @inlinable func receive<S: Subscriber & HomedStage>(bringingTo stage: S)
   where S.Input == Output, S.Failure == Failure {
-    if !StreamHomes.mayCross {
+    if !CurrentDomain.hasQueues {
       receive(subscriber: stage)
     } else if let lane = stage.ownLane {
       receive(subscriber: HomeBoundSubscriber(stage, lane))
@@ -45,7 +45,7 @@ extension Publisher {
 
   /// The gate of a stage that holds values of this publisher.
   @inlinable var gateOfHolder: ThreadGate? {
-    !_deliversAtHome || StreamHomes.isShared ? ThreadGate(following: .always) : nil
+    !_deliversAtHome || Home.isShared ? ThreadGate(following: .always) : nil
   }
 
   /// Subscribes `stage` to this publisher; the stage's requests and cancellation enter `gate`, as upstream's events do.
@@ -71,20 +71,24 @@ extension ThreadGate {
   /// The gate of a stage that takes events from one publisher after another; `nil` on a loop in a process without
   /// queues, because later publishers that use queues deliver on the loop.
   @usableFromInline static func ofSuccession() -> ThreadGate? {
-    StreamHomes.mayCross || !StreamHomes.hasLoop ? ThreadGate(following: .always) : nil
+    CurrentDomain.hasQueues || !Home.exists ? ThreadGate(following: .always) : nil
   }
 }
 
-/// Facts about homes, for inlinable code.
-@usableFromInline enum StreamHomes {
-  /// True once the process has used a queue as a scheduler.
-  @inline(never) @usableFromInline static var mayCross: Bool { Home.hasQueues }
-  /// True if the calling code runs on a loop, in virtual time or in a lane, or on a thread that owns a loop.
-  @inline(never) @usableFromInline static var hasLoop: Bool { Home.current != nil }
-  /// True if there is no loop or queue, so that events and requests of a stream may come from several threads. If a
-  /// stream crosses to a queue below, a lane without a queue brings the stream's requests, but not the values of a
-  /// user's publisher.
-  @inline(never) @usableFromInline static var isShared: Bool { Home.current?.isForAnyThread ?? true }
+/// A publisher that takes events from several publishers. They may deliver on several threads, unless a loop or a queue
+/// brings their events together.
+@_documentation(visibility: internal)
+public protocol _JoinsPublishers: Publisher {}
+
+extension _JoinsPublishers {
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { !Home.isShared }
+}
+
+// Most of these publishers are operators, which by default deliver where their upstream does.
+extension _JoinsPublishers where Self: Publishers.Operator {
+  @_documentation(visibility: internal)
+  @inlinable public var _deliversAtHome: Bool { !Home.isShared }
 }
 
 /// A stage's subscription to its main upstream: when this upstream's subscription arrives, the stage delivers its own.

@@ -37,8 +37,14 @@ extension Scheduler {
   /// loop of its own.
   static var current: (any StreamDomain)? { CurrentDomain.get() ?? CurrentDomain.resting() }
 
-  /// True once the process has used a queue as a scheduler.
-  static var hasQueues: Bool { CurrentDomain.hasQueues }
+  /// True if the calling code runs on a loop, in virtual time or in a lane, or on a thread that owns a loop.
+  // Not inlined, because a task may continue on another thread after a suspension.
+  @inline(never) @usableFromInline static var exists: Bool { current != nil }
+
+  /// True if there is no loop or queue, so that events and requests of a stream may come from several threads. If a
+  /// stream crosses to a queue below, a lane without a queue brings the stream's requests, but not the values of a
+  /// user's publisher.
+  @inline(never) @usableFromInline static var isShared: Bool { current?.isForAnyThread ?? true }
 
   /// The domain that keeps running while a value is in transit from the calling thread: the thread's loop, or a
   /// stand-in for a loop that the thread makes later.
@@ -51,8 +57,6 @@ extension Scheduler {
 
   /// True when streams that are subscribed to now may keep their loop running; see ``Publisher/keepsLoopAlive(_:)``.
   @TaskLocal static var isKeeping = true
-
-  @usableFromInline static func usesQueues() { CurrentDomain.usesQueues() }
 }
 
 extension StreamDomain {
@@ -94,7 +98,7 @@ extension StreamDomain {
 
   /// A scheduler for an operator that lives in the caller's home. The caller's loop keeps running while a timer is set.
   @usableFromInline static func ofCaller(_ queue: Base) -> Self {
-    Home.usesQueues()
+    CurrentDomain.noteQueue()
     let holder = Home.holder
     let knownQueue = queue as? any QueueScheduler
     let isOnMainQueue = knownQueue == nil || knownQueue?.isHere != nil

@@ -4,7 +4,7 @@ extension Scheduler {
   @inlinable var isQueue: Bool { Self.usesOtherThreads }
 
   /// Records that the process uses queues, which changes how later subscriptions are made.
-  @inlinable func noteQueue() { if isQueue { Home.usesQueues() } }
+  @inlinable func noteQueue() { if isQueue { CurrentDomain.noteQueue() } }
 
   /// A lane that runs on this queue.
   ///

@@ -87,7 +87,8 @@ extension SerialLane {
 
   /// The lane in which the calling code's stream is receiving its subscription.
   static var ofSubscriptionHandedDown: SerialLane? {
-    guard Home.hasQueues, let lane = CurrentDomain.get() as? SerialLane, lane.handing != nil, !lane.isApart else {
+    guard CurrentDomain.hasQueues, let lane = CurrentDomain.get() as? SerialLane, lane.handing != nil, !lane.isApart
+    else {
       return nil
     }
     return lane

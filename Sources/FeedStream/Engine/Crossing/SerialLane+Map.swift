@@ -5,10 +5,7 @@ extension SerialLane: StreamLane {
     return name == "com.apple.main-thread" ? "the main queue" : "the queue \(name)"
   }
 
-  package var instant: Int64? {
-    let (seconds, attoseconds) = Self.origin.duration(to: .now).components
-    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-  }
+  package var instant: Int64? { Self.origin.duration(to: .now).wholeNanoseconds }
 
   private static let origin = ContinuousClock.now
 

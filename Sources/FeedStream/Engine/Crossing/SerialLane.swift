@@ -206,7 +206,9 @@ import Synchronization
   }
 
   /// The lane in which the calling code runs.
-  @usableFromInline static var current: SerialLane? { Home.hasQueues ? CurrentDomain.get() as? SerialLane : nil }
+  @usableFromInline static var current: SerialLane? {
+    CurrentDomain.hasQueues ? CurrentDomain.get() as? SerialLane : nil
+  }
 
   /// The lane in which the calling code runs, unless it is `lane`.
   @inline(never) @usableFromInline static func other(than lane: SerialLane?) -> SerialLane? {

@@ -16,7 +16,7 @@
   @usableFromInline init<Context: Scheduler>(
     _ down: ErasedSubscriber<Input, Failure>, on queue: Context, options: Context.SchedulerOptions?
   ) {
-    Home.usesQueues()
+    CurrentDomain.noteQueue()
     self.down = down
     surroundings = Home.current?.reference
     lane = queue.newLane(options, holder: Home.holder)

@@ -211,7 +211,7 @@ import Synchronization
   /// might live in a lane of another stream: the calling thread, although it is inside the gate, may be running such a
   /// lane.
   @inlinable func atHome(_ subscribe: () -> Void) {
-    if StreamHomes.mayCross { leavingOtherLanes(subscribe) } else { subscribe() }
+    if CurrentDomain.hasQueues { leavingOtherLanes(subscribe) } else { subscribe() }
   }
 
   @inline(never) @usableFromInline func leavingOtherLanes(_ subscribe: () -> Void) {
@@ -247,7 +247,7 @@ import Synchronization
   private func share() -> SerialLane {
     mutex.withLock {
       if let lane { return lane }
-      Home.usesQueues()
+      CurrentDomain.noteQueue()
       let lane = SerialLane(holder: holder)
       self.lane = lane
       isShared.store(true, ordering: .sequentiallyConsistent)

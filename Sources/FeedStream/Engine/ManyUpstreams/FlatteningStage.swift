@@ -179,7 +179,7 @@ extension Publisher {
     _ name: StaticString, _ whenBusy: WhenBusy, into subscriber: S, _ make: @escaping (Output) -> P
   ) where Failure == S.Failure {
     let stage = FlatteningStage<Output, P.Output, Failure>(name, ErasedSubscriber(subscriber), whenBusy, make)
-    if StreamHomes.mayCross { return stage.begin { receive(subscriber: stage) } }
+    if CurrentDomain.hasQueues { return stage.begin { receive(subscriber: stage) } }
     stage.down.receive(subscription: stage)
     receive(subscriber: stage)
   }

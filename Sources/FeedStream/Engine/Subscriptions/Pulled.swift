@@ -1,6 +1,6 @@
 /// A publisher of the values of a ``PullSource``: each subscription makes its own source. For a single result, see
 /// ``WorkOnRequest``.
-@frozen @usableFromInline package struct Pulled<Source: PullSource>: Publisher {
+@frozen @usableFromInline package struct Pulled<Source: PullSource>: Publisher, _DeliversAtHome {
   @usableFromInline package typealias Output = Source.Value
   @usableFromInline package typealias Failure = Source.Failure
 
@@ -14,8 +14,6 @@
     self.name = name
     self.make = make
   }
-
-  @inlinable package var _deliversAtHome: Bool { true }
 
   @inlinable package func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     PullSubscription(name, subscriber, make()).begin()

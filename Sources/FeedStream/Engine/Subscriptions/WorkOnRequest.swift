@@ -12,7 +12,7 @@ package protocol RequestedWork<Output, Failure>: Cancellable {
 ///
 /// **Demand:** the value is delivered with the completion. **Failure:** that of the work. **Cancellation:** cancels the
 /// work.
-package struct WorkOnRequest<Work: RequestedWork>: Publisher {
+package struct WorkOnRequest<Work: RequestedWork>: Publisher, _DeliversAtHome {
   package typealias Output = Work.Output
   package typealias Failure = Work.Failure
 
@@ -26,8 +26,6 @@ package struct WorkOnRequest<Work: RequestedWork>: Publisher {
     self.name = name
     self.make = make
   }
-
-  package var _deliversAtHome: Bool { true }
 
   package func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     RequestedSubscription(name, ErasedSubscriber(subscriber), make).begin()

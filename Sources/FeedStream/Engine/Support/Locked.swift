@@ -2,7 +2,7 @@ import CLibrary
 
 /// The system's mutex, for code in which passing the critical section as a closure would hinder the optimizer.
 // @unchecked: several threads may use the system's mutex.
-@usableFromInline final class SystemMutex: @unchecked Sendable {
+@usableFromInline struct SystemMutex: ~Copyable, @unchecked Sendable {
   // Allocated, because the system requires that a mutex never be moved.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
@@ -33,24 +33,14 @@ import CLibrary
 // @unchecked: the state is used only with the mutex held, and the initializer's caller gives away the initial state.
 package final class Locked<State: ~Copyable>: @unchecked Sendable {
   @exclusivity(unchecked) private var state: State
-  // Allocated, because the system requires that a mutex never be moved.
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let mutex = SystemMutex()
 
-  package init(_ state: consuming sending State) {
-    self.state = state
-    let code = pthread_mutex_init(mutex, nil)
-    precondition(code == 0, "Locked: the system has no mutexes left: \(String(cString: strerror(code)))")
-  }
-
-  deinit {
-    pthread_mutex_destroy(mutex)
-    mutex.deallocate()
-  }
+  package init(_ state: consuming sending State) { self.state = state }
 
   /// Runs `body` with the lock held; `body` must not use this lock.
   package func withLock<R>(_ body: (inout State) throws -> R) rethrows -> R {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
+    mutex.lock()
+    defer { mutex.unlock() }
     return try body(&state)
   }
 }

@@ -74,14 +74,11 @@ package protocol DatagramPort: AnyObject {
 
 extension Publishers {
   /// See ``DatagramSocket/datagrams``.
-  public struct Datagrams: Publisher {
+  public struct Datagrams: Publisher, _DeliversAtHome {
     public typealias Output = Datagram
     public typealias Failure = SystemError
 
     let socket: DatagramSocket
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Datagram, S.Failure == SystemError {
       socket.deliver(to: subscriber)

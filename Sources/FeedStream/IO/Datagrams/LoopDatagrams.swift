@@ -23,26 +23,24 @@ private final class LoopDatagrams: LoopHandle, DatagramPort {
     } catch {
       throw SystemError("open a socket for", "\(address)", code: error.errno)
     }
-    var code = address.withSystemAddress { uv_udp_bind(raw, $0, 0) }
+    var code = address.withSystemAddress { uv_udp_bind(socket, $0, 0) }
     // The handle is already open if the address is invalid or can't be bound.
     guard code == 0 else { throw SystemError("receive at", "\(address)", code: code) }
     if let actual = SocketAddress({ address, length in
-      code = uv_udp_getsockname(raw, address, length)
+      code = uv_udp_getsockname(socket, address, length)
       return code
     }) {
       self.address = actual
     }
   }
 
-  private var raw: UnsafeMutablePointer<uv_udp_t> {
-    UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_udp_t.self)
-  }
+  private var socket: UnsafeMutablePointer<uv_udp_t> { raw() }
 
   func startReading(_ deliver: @escaping (Result<Datagram, SystemError>) -> Void) {
     guard !isClosed else { return }
     self.deliver = deliver
     let code = uv_udp_recv_start(
-      raw,
+      socket,
       { raw, _, buffer in
         let room = LoopDatagrams.of(raw).room.room()
         buffer!.pointee = uv_buf_init(
@@ -76,19 +74,19 @@ private final class LoopDatagrams: LoopHandle, DatagramPort {
 
   func stopReading() {
     guard !isClosed else { return }
-    uv_udp_recv_stop(raw)
+    uv_udp_recv_stop(socket)
     room.release()
   }
 
   func send(_ datagram: Datagram, _ done: @escaping (SystemError?) -> Void) -> Bool {
     guard !isClosed else { return false }
     let code = datagram.address.withSystemAddress { address in
-      withUnsafePointer(to: datagram.bytes.buffer) { uv_udp_try_send(raw, $0, 1, address) }
+      withUnsafePointer(to: datagram.bytes.buffer) { uv_udp_try_send(socket, $0, 1, address) }
     }
     if code >= 0 { return true }
     if code == UV_EAGAIN.rawValue {
       let request = SendRequest(datagram)
-      let code = request.start(on: raw) { [unowned self, unowned request] status in
+      let code = request.start(on: socket) { [unowned self, unowned request] status in
         sending[ObjectIdentifier(request)] = nil
         done(status < 0 ? SystemError("send to", "\(datagram.address)", code: status) : nil)
       }

@@ -30,15 +30,12 @@ extension Publisher where Output == Datagram {
 
 extension Publishers {
   /// See ``Publisher/write(to:)``.
-  public struct WriteDatagrams<Upstream: Publisher>: Publisher where Upstream.Output == Datagram {
+  public struct WriteDatagrams<Upstream: Publisher>: Publisher, _DeliversAtHome where Upstream.Output == Datagram {
     public typealias Output = Never
     public typealias Failure = DatagramError
 
     public let upstream: Upstream
     let socket: DatagramSocket
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == DatagramError {
       guard let stage = newStage(ErasedSubscriber(subscriber)) else { return }

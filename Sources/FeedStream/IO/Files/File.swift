@@ -37,7 +37,7 @@ public struct File: Hashable, Sendable {
 
 extension Publishers {
   /// See ``File/bytes(from:chunkSize:on:)``.
-  public struct FileBytes: Publisher {
+  public struct FileBytes: Publisher, _DeliversAtHome {
     public typealias Output = Chunk
     public typealias Failure = SystemError
 
@@ -53,9 +53,6 @@ extension Publishers {
     var count: Int64?
     let chunkSize: Int
     let scheduler: any LoopScheduler
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == SystemError {
       let reader = FileReader(source, of: scheduler.files, from: offset, count, chunkSize: chunkSize)

@@ -50,7 +50,7 @@ public enum FollowingStart: Hashable, Sendable {
 
 extension Publishers {
   /// See ``File/following(from:every:chunkSize:on:)``.
-  public struct FollowedFile: Publisher {
+  public struct FollowedFile: Publisher, _DeliversAtHome {
     public typealias Output = Chunk
     public typealias Failure = SystemError
 
@@ -59,9 +59,6 @@ extension Publishers {
     let interval: StreamInstant.Stride
     let chunkSize: Int
     let scheduler: any LoopScheduler
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == SystemError {
       subscriber.receive(subscription: FollowingSubscription(self, ErasedSubscriber(subscriber)))

@@ -65,7 +65,7 @@ public struct FolderEntry: Hashable, Sendable, CustomStringConvertible {
 
 extension Publishers {
   /// See ``Folder/entries(recursively:skipsUnreadable:on:)``.
-  public struct FolderEntries: Publisher {
+  public struct FolderEntries: Publisher, _DeliversAtHome {
     public typealias Output = FolderEntry
     public typealias Failure = SystemError
 
@@ -73,9 +73,6 @@ extension Publishers {
     let isRecursive: Bool
     let skipsUnreadable: Bool
     let scheduler: any LoopScheduler
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == FolderEntry, S.Failure == SystemError {
       PullSubscription("Folder.entries", subscriber, EntriesSource(self)).begin()

@@ -47,16 +47,13 @@ extension Folder {
 
 extension Publishers {
   /// See ``Folder/changes(every:on:)``.
-  public struct FolderChanges: Publisher {
+  public struct FolderChanges: Publisher, _DeliversAtHome {
     public typealias Output = FolderChange
     public typealias Failure = SystemError
 
     let path: String
     let interval: StreamInstant.Stride
     let scheduler: any LoopScheduler
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == FolderChange, S.Failure == SystemError {
       let subscription = HintSubscription(

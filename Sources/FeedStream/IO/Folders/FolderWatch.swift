@@ -15,9 +15,8 @@ final class FolderWatch: LoopHandle {
     }
     // The system would end the path at a null byte, and watch another folder.
     guard !folder.utf8.contains(0) else { throw SystemError("watch", folder, code: Errno.invalid) }
-    let raw = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_fs_event_t.self)
     let code = uv_fs_event_start(
-      raw,
+      raw(),
       { raw, name, events, status in
         let watch = FolderWatch.of(raw)
         let isEntry = UInt32(bitPattern: events) & UV_RENAME.rawValue != 0 || status < 0

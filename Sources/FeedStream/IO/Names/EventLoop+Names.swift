@@ -34,11 +34,7 @@ private final class LookUpRequest: Cancellable {
     request.pointee.data = Unmanaged.passRetained(self).toOpaque()
     var hints = addrinfo()
     hints.ai_family = AF_UNSPEC
-    #if canImport(Glibc)
-      hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    #else
-      hints.ai_socktype = SOCK_STREAM
-    #endif
+    hints.ai_socktype = System.streamType
     let code = uv_getaddrinfo(
       loop.uv, request,
       { request, status, list in

@@ -36,7 +36,8 @@ final class LoopProcess: LoopHandle, ChildProcess {
     if let sharedMemory { descriptors.append(sharedMemory.descriptor) }
     group = subprocess.endsDescendants
     System.closeOnSpawn()
-    System.unblockExits()
+    // The process may have inherited the signal of a program's end as blocked.
+    unblockSignal(SIGCHLD)
     var code: Int32 = 0
     do {
       try super.init(on: loop, as: .openHandle, uv_process_t.self) { uv, raw in
@@ -50,7 +51,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
       throw SystemError("start", subprocess.program, code: error.errno)
     }
     guard code == 0 else { throw SystemError("start", subprocess.program, code: code) }
-    number = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_process_t.self).pointee.pid
+    number = raw(as: uv_process_t.self).pointee.pid
     keeper = .passRetained(self)
     input = try channel(pipes[0], subprocess)
     output = try channel(pipes[1], subprocess)
@@ -150,13 +151,5 @@ extension System {
       let flags = fcntl(descriptor, F_GETFD)
       if flags >= 0, flags & FD_CLOEXEC == 0 { _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) }
     }
-  }
-
-  /// Lets the loop's thread receive the signal of a program's end, which this process may have inherited as blocked.
-  fileprivate static func unblockExits() {
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    sigaddset(&signals, SIGCHLD)
-    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
   }
 }

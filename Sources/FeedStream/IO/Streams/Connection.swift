@@ -49,14 +49,11 @@ public final class Connection {
 
 extension Publishers {
   /// See ``Connection/bytes``.
-  public struct ConnectionBytes: Publisher {
+  public struct ConnectionBytes: Publisher, _DeliversAtHome {
     public typealias Output = Chunk
     public typealias Failure = SystemError
 
     let connection: Connection
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == SystemError {
       connection.deliver(to: subscriber)

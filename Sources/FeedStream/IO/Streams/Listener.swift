@@ -78,14 +78,11 @@ public final class Listener {
 
 extension Publishers {
   /// See ``Listener/connections``.
-  public struct Connections: Publisher {
+  public struct Connections: Publisher, _DeliversAtHome {
     public typealias Output = Connection
     public typealias Failure = Never
 
     let listener: Listener
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Connection, S.Failure == Never {
       guard !listener.isClosed, listener.subscription == nil else {

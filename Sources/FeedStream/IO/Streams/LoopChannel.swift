@@ -25,11 +25,6 @@ final class LoopChannel: LoopHandle, ByteChannel {
     }
   }
 
-  /// libuv's structure, as a pointer to its concrete type.
-  func raw<Raw>(as type: Raw.Type = Raw.self) -> UnsafeMutablePointer<Raw> {
-    UnsafeMutableRawPointer(handle).assumingMemoryBound(to: Raw.self)
-  }
-
   /// Sets the peer of a connection, which is known only after the connection has been accepted.
   func connected(to peer: SocketAddress) { self.peer = peer }
 

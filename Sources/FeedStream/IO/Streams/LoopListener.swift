@@ -95,10 +95,6 @@ final class LoopListener: LoopHandle, ListeningSocket {
   }
 
   override func releaseHandler() { onReady = nil }
-
-  private func raw<Raw>() -> UnsafeMutablePointer<Raw> {
-    UnsafeMutableRawPointer(handle).assumingMemoryBound(to: Raw.self)
-  }
 }
 
 extension SocketAddress {

@@ -85,7 +85,7 @@ extension System {
     return (descriptor, address)
   }
 
-  private static var streamType: Int32 {
+  static var streamType: Int32 {
     #if canImport(Glibc)
       Int32(SOCK_STREAM.rawValue)
     #else

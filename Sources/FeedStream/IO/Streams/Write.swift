@@ -55,7 +55,7 @@ public struct WriteError: Error, CustomStringConvertible {
 
 extension Publishers {
   /// See ``Publisher/write(to:limit:atEnd:)`` and ``Publisher/write(to:_:permissions:syncs:limit:on:)``.
-  public struct Write<Upstream: Publisher>: Publisher where Upstream.Output == Chunk {
+  public struct Write<Upstream: Publisher>: Publisher, _DeliversAtHome where Upstream.Output == Chunk {
     public typealias Output = Never
     public typealias Failure = WriteError
 
@@ -70,9 +70,6 @@ extension Publishers {
       self.limit = limit
       self.open = open
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == WriteError {
       guard let stage = newStage(ErasedSubscriber(subscriber)) else { return }

@@ -22,15 +22,12 @@ public enum RandomBytes {
 
 extension Publishers {
   /// See ``RandomBytes/chunks(of:on:)``.
-  public struct RandomChunks: Publisher {
+  public struct RandomChunks: Publisher, _DeliversAtHome {
     public typealias Output = Chunk
     public typealias Failure = SystemError
 
     let count: Int
     let scheduler: any LoopScheduler
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == SystemError {
       let source = Publishers.FileBytes.Source.made(by: scheduler.world("RandomBytes").randomBytes)

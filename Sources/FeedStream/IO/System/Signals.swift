@@ -31,16 +31,13 @@ public enum Signals {
 
 extension Publishers {
   /// See ``Signals/received(_:keepsLoopAlive:on:)``.
-  public struct ReceivedSignals: Publisher {
+  public struct ReceivedSignals: Publisher, _DeliversAtHome {
     public typealias Output = Int32
     public typealias Failure = SystemError
 
     let numbers: [Int32]
     let keepsLoopAlive: Bool
     let scheduler: any LoopScheduler
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Int32, S.Failure == SystemError {
       let subscription = HintSubscription(ErasedSubscriber(subscriber), on: scheduler) {

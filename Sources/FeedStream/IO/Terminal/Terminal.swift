@@ -94,15 +94,12 @@ package protocol TerminalPort: AnyObject {
 
 extension Publishers {
   /// See ``Terminal/sizes``.
-  public struct TerminalSizes: Publisher {
+  public struct TerminalSizes: Publisher, _DeliversAtHome {
     public typealias Output = TerminalSize
     public typealias Failure = SystemError
 
     let port: any TerminalPort
     let scheduler: any LoopScheduler
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { true }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == TerminalSize, S.Failure == SystemError {
       let subscription = HintSubscription<TerminalSize>(

@@ -70,7 +70,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/combineLatest(_:)``.
-  @frozen public struct CombineLatest<A: Publisher, B: Publisher>: Publisher where A.Failure == B.Failure {
+  @frozen public struct CombineLatest<A: Publisher, B: Publisher>: Publisher, _JoinsPublishers
+  where A.Failure == B.Failure {
     public typealias Output = (A.Output, B.Output)
     public typealias Failure = A.Failure
 
@@ -82,16 +83,13 @@ extension Publishers {
       self.b = b
     }
 
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
-
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       PairStage(ErasedSubscriber(subscriber), Latest<A.Output, B.Output>()).start(a, b)
     }
   }
 
   /// See ``Publisher/combineLatest(_:_:)-(P,Q)``.
-  @frozen public struct CombineLatest3<A: Publisher, B: Publisher, C: Publisher>: Publisher
+  @frozen public struct CombineLatest3<A: Publisher, B: Publisher, C: Publisher>: Publisher, _JoinsPublishers
   where A.Failure == B.Failure, B.Failure == C.Failure {
     public typealias Output = (A.Output, B.Output, C.Output)
     public typealias Failure = A.Failure
@@ -106,16 +104,14 @@ extension Publishers {
       self.c = c
     }
 
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
-
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       LaneStage(.latest, ErasedSubscriber(subscriber)).start(a, b, c)
     }
   }
 
   /// See ``Publisher/combineLatest(_:_:_:)-(P,Q,R)``.
-  @frozen public struct CombineLatest4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>: Publisher
+  @frozen
+  public struct CombineLatest4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>: Publisher, _JoinsPublishers
   where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure {
     public typealias Output = (A.Output, B.Output, C.Output, D.Output)
     public typealias Failure = A.Failure
@@ -131,9 +127,6 @@ extension Publishers {
       self.c = c
       self.d = d
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       LaneStage(.latest, ErasedSubscriber(subscriber)).start(a, b, c, d)

@@ -40,16 +40,13 @@ where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure {
 
 extension Publishers {
   /// See ``combineLatest(_:)`` for any number of publishers.
-  public struct CombineLatestAll<Output, Failure: Error>: Publisher {
+  public struct CombineLatestAll<Output, Failure: Error>: Publisher, _JoinsPublishers {
     private let start: (LaneStage<Output, Failure>) -> Void
 
     @usableFromInline init<each Value>(_ publishers: repeat any Publisher<each Value, Failure>)
     where Output == (repeat each Value) {
       start = { $0.start(repeat each publishers) }
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       start(LaneStage(.latest, ErasedSubscriber(subscriber)))

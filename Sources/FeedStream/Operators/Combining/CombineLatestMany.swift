@@ -16,7 +16,7 @@ extension Swift.Collection where Element: Publisher {
 
 extension Publishers {
   /// See `Collection.combineLatest()`.
-  public struct CombineLatestMany<Upstream: Publisher>: Publisher {
+  public struct CombineLatestMany<Upstream: Publisher>: Publisher, _JoinsPublishers {
     public typealias Output = [Upstream.Output]
     public typealias Failure = Upstream.Failure
 
@@ -25,9 +25,6 @@ extension Publishers {
     @inlinable public init(_ upstream: Upstream...) { publishers = upstream }
     @inlinable
     public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       LaneStage(.latest, ErasedSubscriber(subscriber)).start(publishers)

@@ -109,7 +109,10 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See ``Publisher/append(_:)-(P)``.
-  @frozen public struct Concatenate<Prefix: Publisher, Suffix: Publisher<Prefix.Output, Prefix.Failure>>: Publisher {
+  @frozen
+  public struct Concatenate<Prefix: Publisher, Suffix: Publisher<Prefix.Output, Prefix.Failure>>: Publisher,
+    _JoinsPublishers
+  {
     public typealias Output = Suffix.Output
     public typealias Failure = Suffix.Failure
 
@@ -120,9 +123,6 @@ extension Publishers {
       self.prefix = prefix
       self.suffix = suffix
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = ConcatenateStage<Output, Failure>("Concatenate", ErasedSubscriber(subscriber)) { [suffix] in

@@ -27,7 +27,7 @@ extension Publishers {
   /// when there are none.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
-  @frozen public struct MergeMany<Upstream: Publisher>: Publisher {
+  @frozen public struct MergeMany<Upstream: Publisher>: Publisher, _JoinsPublishers {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
@@ -36,9 +36,6 @@ extension Publishers {
     @inlinable public init(_ upstream: Upstream...) { publishers = upstream }
     @inlinable
     public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       MergeStage("Merge", ErasedSubscriber(subscriber)).start(
@@ -52,7 +49,7 @@ extension Publishers {
   }
 
   /// See ``Publisher/merge(with:)-(B)``.
-  @frozen public struct Merge<A: Publisher, B: Publisher<A.Output, A.Failure>>: Publisher {
+  @frozen public struct Merge<A: Publisher, B: Publisher<A.Output, A.Failure>>: Publisher, _JoinsPublishers {
     public typealias Output = A.Output
     public typealias Failure = A.Failure
 
@@ -83,9 +80,6 @@ extension Publishers {
     @inlinable public func merge<C: Publisher<Output, Failure>>(with other: C) -> Merge<Self, C> {
       Merge<Self, C>(self, other, upstreams: upstreams)
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       MergeStage("Merge", ErasedSubscriber(subscriber)).start(upstreams)

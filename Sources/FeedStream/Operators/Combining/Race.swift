@@ -49,7 +49,7 @@ extension Swift.Collection where Element: Publisher {
 
 extension Publishers {
   /// See ``Publisher/race(with:)``.
-  @frozen public struct Race<A: Publisher, B: Publisher<A.Output, A.Failure>>: Publisher {
+  @frozen public struct Race<A: Publisher, B: Publisher<A.Output, A.Failure>>: Publisher, _JoinsPublishers {
     public typealias Output = A.Output
     public typealias Failure = A.Failure
 
@@ -61,25 +61,19 @@ extension Publishers {
       self.b = b
     }
 
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
-
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       RaceStage(ErasedSubscriber(subscriber)).start([{ a.receive(subscriber: $0) }, { b.receive(subscriber: $0) }])
     }
   }
 
   /// See `Collection.race()`.
-  @frozen public struct RaceMany<Upstream: Publisher>: Publisher {
+  @frozen public struct RaceMany<Upstream: Publisher>: Publisher, _JoinsPublishers {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
     public let publishers: [Upstream]
 
     @inlinable public init(publishers: [Upstream]) { self.publishers = publishers }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       RaceStage(ErasedSubscriber(subscriber)).start(

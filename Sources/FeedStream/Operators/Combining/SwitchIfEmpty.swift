@@ -41,7 +41,9 @@ extension Publisher where Failure == Never {
 extension Publishers {
   /// See ``Publisher/switchIfEmpty(_:)``.
   @frozen
-  public struct SwitchIfEmpty<Upstream: Publisher, Other: Publisher<Upstream.Output, Upstream.Failure>>: Operator {
+  public struct SwitchIfEmpty<Upstream: Publisher, Other: Publisher<Upstream.Output, Upstream.Failure>>: Operator,
+    _JoinsPublishers
+  {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
@@ -51,9 +53,6 @@ extension Publishers {
       self.upstream = upstream
       self.other = other
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = ConcatenateStage<Output, Failure>("SwitchIfEmpty", ErasedSubscriber(subscriber), onlyIfEmpty: true) {

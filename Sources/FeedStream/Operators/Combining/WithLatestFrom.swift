@@ -76,7 +76,7 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See `withLatestFrom(_:)`.
-  @frozen public struct WithLatestFrom<Upstream: Publisher, Other: Publisher, Output>: Operator
+  @frozen public struct WithLatestFrom<Upstream: Publisher, Other: Publisher, Output>: Operator, _JoinsPublishers
   where Upstream.Failure == Other.Failure {
     public let upstream: Upstream
     public let other: Other
@@ -89,9 +89,6 @@ extension Publishers {
       self.other = other
       self.transform = transform
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = WithLatestFromStage<Upstream.Output, Other.Output, Output, Failure>(

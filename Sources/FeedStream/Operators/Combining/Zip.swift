@@ -67,7 +67,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/zip(_:)``.
-  @frozen public struct Zip<A: Publisher, B: Publisher>: Publisher where A.Failure == B.Failure {
+  @frozen public struct Zip<A: Publisher, B: Publisher>: Publisher, _JoinsPublishers where A.Failure == B.Failure {
     public typealias Output = (A.Output, B.Output)
     public typealias Failure = A.Failure
 
@@ -79,16 +79,13 @@ extension Publishers {
       self.b = b
     }
 
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
-
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       PairStage(ErasedSubscriber(subscriber), Pairing<A.Output, B.Output>()).start(a, b)
     }
   }
 
   /// See ``Publisher/zip(_:_:)-(P,Q)``.
-  @frozen public struct Zip3<A: Publisher, B: Publisher, C: Publisher>: Publisher
+  @frozen public struct Zip3<A: Publisher, B: Publisher, C: Publisher>: Publisher, _JoinsPublishers
   where A.Failure == B.Failure, B.Failure == C.Failure {
     public typealias Output = (A.Output, B.Output, C.Output)
     public typealias Failure = A.Failure
@@ -103,16 +100,13 @@ extension Publishers {
       self.c = c
     }
 
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
-
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       LaneStage(.pairing, ErasedSubscriber(subscriber)).start(a, b, c)
     }
   }
 
   /// See ``Publisher/zip(_:_:_:)-(P,Q,R)``.
-  @frozen public struct Zip4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>: Publisher
+  @frozen public struct Zip4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>: Publisher, _JoinsPublishers
   where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure {
     public typealias Output = (A.Output, B.Output, C.Output, D.Output)
     public typealias Failure = A.Failure
@@ -128,9 +122,6 @@ extension Publishers {
       self.c = c
       self.d = d
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       LaneStage(.pairing, ErasedSubscriber(subscriber)).start(a, b, c, d)

@@ -42,16 +42,13 @@ extension Publishers {
   /// See ``zip(_:)`` for any number of publishers.
   ///
   /// The pack is not part of the type: if `Output` were a tuple of a pack, Swift 6.3's compiler would crash.
-  public struct ZipAll<Output, Failure: Error>: Publisher {
+  public struct ZipAll<Output, Failure: Error>: Publisher, _JoinsPublishers {
     private let start: (LaneStage<Output, Failure>) -> Void
 
     @usableFromInline init<each Value>(_ publishers: repeat any Publisher<each Value, Failure>)
     where Output == (repeat each Value) {
       start = { $0.start(repeat each publishers) }
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       start(LaneStage(.pairing, ErasedSubscriber(subscriber)))

@@ -15,7 +15,7 @@ extension Swift.Collection where Element: Publisher {
 
 extension Publishers {
   /// See `Collection.zip()`.
-  public struct ZipMany<Upstream: Publisher>: Publisher {
+  public struct ZipMany<Upstream: Publisher>: Publisher, _JoinsPublishers {
     public typealias Output = [Upstream.Output]
     public typealias Failure = Upstream.Failure
 
@@ -24,9 +24,6 @@ extension Publishers {
     @inlinable public init(_ upstream: Upstream...) { publishers = upstream }
     @inlinable
     public init<S: Swift.Sequence>(_ upstream: S) where S.Element == Upstream { publishers = Array(upstream) }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       LaneStage(.pairing, ErasedSubscriber(subscriber)).start(publishers)

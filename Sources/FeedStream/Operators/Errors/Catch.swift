@@ -48,7 +48,7 @@ extension Publishers {
   /// The type that ``Catch`` and ``TryCatch`` share.
   @frozen
   public struct Catching<Upstream: Publisher, NewPublisher: Publisher, Mode: FailureMode<NewPublisher.Failure>>:
-    Operator
+    Operator, _JoinsPublishers
   where Upstream.Output == NewPublisher.Output {
     public typealias Output = Upstream.Output
     public typealias Failure = Mode.Failure
@@ -61,9 +61,6 @@ extension Publishers {
       self.upstream = upstream
       self.handler = handler
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = CatchStage<Output, Upstream.Failure, Mode>(ErasedSubscriber(subscriber)) {

@@ -40,7 +40,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/repeat(_:)``.
-  public struct Repeat<Upstream: Publisher, Context: Scheduler>: Operator {
+  public struct Repeat<Upstream: Publisher, Context: Scheduler>: Operator, _JoinsPublishers {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
@@ -63,9 +63,6 @@ extension Publishers {
       self.scheduler = scheduler
       self.options = options
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = RepeatStage<Output, Failure>(

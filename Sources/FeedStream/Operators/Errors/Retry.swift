@@ -27,7 +27,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/retry(_:)``.
-  @frozen public struct Retry<Upstream: Publisher>: Operator {
+  @frozen public struct Retry<Upstream: Publisher>: Operator, _JoinsPublishers {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
@@ -38,9 +38,6 @@ extension Publishers {
       self.upstream = upstream
       self.retries = retries
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = RetryStage<Output, Failure>(ErasedSubscriber(subscriber), retries) { [upstream] in

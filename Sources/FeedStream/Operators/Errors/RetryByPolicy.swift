@@ -30,7 +30,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/retry(_:scheduler:options:using:if:)``.
-  public struct RetryByPolicy<Upstream: Publisher, Context: Scheduler>: Operator {
+  public struct RetryByPolicy<Upstream: Publisher, Context: Scheduler>: Operator, _JoinsPublishers {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
@@ -51,9 +51,6 @@ extension Publishers {
       self.generator = generator
       self.isWorthIt = isWorthIt
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = RetryByPolicyStage<Output, Failure>(
@@ -96,7 +93,7 @@ extension Publishers {
     let pause = policy.pause(before: retries, using: &generator)
     retries += 1
     failures.note(error)
-    if pause > .zero { subscribe(attach, at: alarm(pause.wholeNanoseconds)) } else { subscribe(attach) }
+    if pause > .zero { subscribe(attach, at: alarm(Int(pause.wholeNanoseconds))) } else { subscribe(attach) }
   }
 
   @usableFromInline override func tell(_ facts: inout StreamFacts) {

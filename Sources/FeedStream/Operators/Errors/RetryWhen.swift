@@ -28,7 +28,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/retry(when:)``.
-  public struct RetryWhen<Upstream: Publisher, Signal: Publisher>: Operator {
+  public struct RetryWhen<Upstream: Publisher, Signal: Publisher>: Operator, _JoinsPublishers {
     public typealias Output = Upstream.Output
     public typealias Failure = Signal.Failure
 
@@ -39,9 +39,6 @@ extension Publishers {
       self.upstream = upstream
       self.handler = handler
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = RetryWhenStage<Output, Upstream.Failure, Failure>(ErasedSubscriber(subscriber)) { [upstream] in

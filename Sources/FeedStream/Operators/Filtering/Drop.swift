@@ -34,7 +34,7 @@ extension Publishers {
       let stage = DropStage<Output, Failure>(ErasedSubscriber(subscriber), count)
       // Below a publisher that delivers on a queue, the stage lives on that queue, and its subscription is delivered
       // there.
-      if !StreamHomes.mayCross { stage.greet() }
+      if !CurrentDomain.hasQueues { stage.greet() }
       upstream.receive(stage: stage)
     }
   }

@@ -43,7 +43,7 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See ``Publisher/drop(untilOutputFrom:)``.
-  @frozen public struct DropUntilOutput<Upstream: Publisher, Other: Publisher>: Operator
+  @frozen public struct DropUntilOutput<Upstream: Publisher, Other: Publisher>: Operator, _JoinsPublishers
   where Upstream.Failure == Other.Failure {
     public typealias Output = Upstream.Output
 
@@ -54,9 +54,6 @@ extension Publishers {
       self.upstream = upstream
       self.other = other
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = DropUntilOutputStage<Output, Failure>(ErasedSubscriber(subscriber))

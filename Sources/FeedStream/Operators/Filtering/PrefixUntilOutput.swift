@@ -16,7 +16,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/prefix(untilOutputFrom:)``.
-  @frozen public struct PrefixUntilOutput<Upstream: Publisher, Other: Publisher>: Operator {
+  @frozen public struct PrefixUntilOutput<Upstream: Publisher, Other: Publisher>: Operator, _JoinsPublishers {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
@@ -26,9 +26,6 @@ extension Publishers {
       self.upstream = upstream
       self.other = other
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = PrefixUntilOutputStage<Output, Failure, Other.Failure>(ErasedSubscriber(subscriber))

@@ -52,7 +52,7 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See `concatMap(_:)`.
-  @frozen public struct ConcatMap<NewPublisher: Publisher, Upstream: Publisher>: Operator
+  @frozen public struct ConcatMap<NewPublisher: Publisher, Upstream: Publisher>: Operator, _JoinsPublishers
   where NewPublisher.Failure == Upstream.Failure {
     public typealias Output = NewPublisher.Output
 
@@ -63,9 +63,6 @@ extension Publishers {
       self.upstream = upstream
       self.transform = transform
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.flatten("ConcatMap", .waits, into: subscriber, transform)

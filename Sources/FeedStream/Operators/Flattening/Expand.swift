@@ -44,7 +44,9 @@ extension Publisher where Failure == Never {
 extension Publishers {
   /// See ``Publisher/expand(_:)``.
   @frozen
-  public struct Expand<Upstream: Publisher, NewPublisher: Publisher<Upstream.Output, Upstream.Failure>>: Operator {
+  public struct Expand<Upstream: Publisher, NewPublisher: Publisher<Upstream.Output, Upstream.Failure>>: Operator,
+    _JoinsPublishers
+  {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
@@ -54,9 +56,6 @@ extension Publishers {
       self.upstream = upstream
       self.transform = transform
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let toExpand = ValuesToExpand<Output>()

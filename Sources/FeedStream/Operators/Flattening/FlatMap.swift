@@ -59,7 +59,7 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See `flatMap(maxPublishers:_:)`.
-  @frozen public struct FlatMap<NewPublisher: Publisher, Upstream: Publisher>: Operator
+  @frozen public struct FlatMap<NewPublisher: Publisher, Upstream: Publisher>: Operator, _JoinsPublishers
   where NewPublisher.Failure == Upstream.Failure {
     public typealias Output = NewPublisher.Output
 
@@ -76,9 +76,6 @@ extension Publishers {
       self.transform = transform
     }
 
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
-
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = FlatMapStage<Upstream.Output, Output, Failure>(ErasedSubscriber(subscriber), maxPublishers) {
         [transform] input, stage in
@@ -86,7 +83,7 @@ extension Publishers {
       }
       // The stage lives where upstream delivers. If that may be a queue, the place is known only when upstream's
       // subscription arrives; the subscriber receives its own subscription then.
-      if StreamHomes.mayCross { return stage.begin { upstream.receive(subscriber: stage) } }
+      if CurrentDomain.hasQueues { return stage.begin { upstream.receive(subscriber: stage) } }
       stage.down.receive(subscription: stage)
       upstream.receive(subscriber: stage)
     }

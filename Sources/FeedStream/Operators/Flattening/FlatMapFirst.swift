@@ -50,7 +50,7 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See `flatMapFirst(_:)`.
-  @frozen public struct FlatMapFirst<NewPublisher: Publisher, Upstream: Publisher>: Operator
+  @frozen public struct FlatMapFirst<NewPublisher: Publisher, Upstream: Publisher>: Operator, _JoinsPublishers
   where NewPublisher.Failure == Upstream.Failure {
     public typealias Output = NewPublisher.Output
 
@@ -61,9 +61,6 @@ extension Publishers {
       self.upstream = upstream
       self.transform = transform
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.flatten("FlatMapFirst", .isDropped, into: subscriber, transform)

@@ -101,7 +101,7 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
 
 extension Publishers {
   /// See ``Publisher/groupBy(_:)``.
-  public struct GroupBy<Upstream: Publisher, Key: Hashable>: Operator {
+  public struct GroupBy<Upstream: Publisher, Key: Hashable>: Operator, _JoinsPublishers {
     public typealias Output = GroupedPublisher<Key, Upstream.Output, Upstream.Failure>
 
     public let upstream: Upstream
@@ -111,9 +111,6 @@ extension Publishers {
       self.upstream = upstream
       self.key = key
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let gate = ThreadGate(following: .always)

@@ -107,16 +107,13 @@ extension Publishers {
   @frozen
   public struct SwitchToLatest<
     NestedPublisher: Publisher, Upstream: Publisher<NestedPublisher, NestedPublisher.Failure>
-  >: Operator {
+  >: Operator, _JoinsPublishers {
     public typealias Output = NestedPublisher.Output
     public typealias Failure = NestedPublisher.Failure
 
     public let upstream: Upstream
 
     @inlinable public init(upstream: Upstream) { self.upstream = upstream }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.flatten("SwitchToLatest", .replaces, into: subscriber) { $0 }

@@ -44,7 +44,7 @@ extension Publisher where Failure == Never {
 
 extension Publishers {
   /// See ``Publisher/multicast(_:)``.
-  public final class Multicast<Upstream: Publisher, SubjectType: Subject>: ConnectablePublisher
+  public final class Multicast<Upstream: Publisher, SubjectType: Subject>: ConnectablePublisher, _JoinsPublishers
   where Upstream.Output == SubjectType.Output, Upstream.Failure == SubjectType.Failure {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
@@ -62,9 +62,6 @@ extension Publishers {
       self.upstream = upstream
       self.createSubject = createSubject
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       subject.subscribe(MulticastStage<Output, Failure>(ErasedSubscriber(subscriber)))
@@ -88,7 +85,8 @@ extension Publishers {
   }
 
   /// See ``Publisher/makeConnectable()``.
-  public struct MakeConnectable<Upstream: Publisher>: ConnectablePublisher where Upstream.Failure == Never {
+  public struct MakeConnectable<Upstream: Publisher>: ConnectablePublisher, _JoinsPublishers
+  where Upstream.Failure == Never {
     public typealias Output = Upstream.Output
     public typealias Failure = Never
 
@@ -97,9 +95,6 @@ extension Publishers {
     @inlinable public init(upstream: Upstream) {
       multicast = upstream.multicast(subject: PassthroughSubject(of: "MakeConnectable"))
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
       multicast.subscribe(subscriber)

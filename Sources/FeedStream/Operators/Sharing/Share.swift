@@ -37,7 +37,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/share()``.
-  public final class Share<Upstream: Publisher>: Publisher, Equatable {
+  public final class Share<Upstream: Publisher>: Publisher, Equatable, _JoinsPublishers {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
 
@@ -48,9 +48,6 @@ extension Publishers {
       self.upstream = upstream
       shared = upstream.multicast(subject: PassthroughSubject(of: "Share")).autoconnect()
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       shared.receive(subscriber: subscriber)

@@ -30,7 +30,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/share(resetOnError:resetOnComplete:resetOnRefCountZero:)``.
-  public final class ShareResetting<Upstream: Publisher>: Publisher, Equatable {
+  public final class ShareResetting<Upstream: Publisher>: Publisher, Equatable, _JoinsPublishers {
     public typealias Output = Upstream.Output
     public typealias Failure = Upstream.Failure
     @usableFromInline typealias Round = Autoconnect<
@@ -51,9 +51,6 @@ extension Publishers {
       self.resetOnComplete = resetOnComplete
       self.resetOnRefCountZero = resetOnRefCountZero
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let round = self.round ?? newRound()

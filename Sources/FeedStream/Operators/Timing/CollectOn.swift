@@ -23,7 +23,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/buffer(on:)``.
-  public struct CollectOn<Upstream: Publisher, Trigger: Publisher>: Operator where Trigger.Failure == Never {
+  public struct CollectOn<Upstream: Publisher, Trigger: Publisher>: Operator, _JoinsPublishers
+  where Trigger.Failure == Never {
     public typealias Output = [Upstream.Output]
 
     public let upstream: Upstream
@@ -33,9 +34,6 @@ extension Publishers {
       self.upstream = upstream
       self.trigger = trigger
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = CollectOnStage<Upstream.Output, Failure>("CollectOn", ErasedSubscriber(subscriber), count: nil)

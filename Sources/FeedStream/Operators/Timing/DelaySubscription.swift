@@ -22,7 +22,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/delaySubscription(for:scheduler:options:)``.
-  public struct DelaySubscription<Upstream: Publisher, Context: Scheduler>: Operator {
+  public struct DelaySubscription<Upstream: Publisher, Context: Scheduler>: Operator, _JoinsPublishers {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
@@ -40,9 +40,6 @@ extension Publishers {
       self.options = options
       scheduler.noteQueue()
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = SequentialStage("DelaySubscription", ErasedSubscriber(subscriber))

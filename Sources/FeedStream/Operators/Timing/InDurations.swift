@@ -1,6 +1,6 @@
 extension SchedulerTimeIntervalConvertible {
   /// Converts `duration` to this scheduler's unit, to the nanosecond; saturates beyond 292 years.
-  public init(_ duration: Duration) { self = .nanoseconds(duration.wholeNanoseconds) }
+  public init(_ duration: Duration) { self = .nanoseconds(Int(duration.wholeNanoseconds)) }
 }
 
 // The time operators with a `Duration`, on any scheduler. They are disfavored, so that `.seconds(1)` and literals still

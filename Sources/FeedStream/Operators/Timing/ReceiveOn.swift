@@ -41,7 +41,7 @@ extension Publishers {
     @inlinable package init(crossing upstream: Upstream, to scheduler: Context) {
       self.init(upstream, scheduler, nil, mayCross: true)
       // From now on, a stream may arrive from another thread, and must cross on its way back, too.
-      if scheduler.isElsewhere { Home.usesQueues() }
+      if scheduler.isElsewhere { CurrentDomain.noteQueue() }
     }
 
     @inlinable init(_ upstream: Upstream, _ scheduler: Context, _ options: Context.SchedulerOptions?, mayCross: Bool) {
@@ -54,7 +54,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if scheduler.isQueue
-        || mayCross && (scheduler.isElsewhere || StreamHomes.mayCross || !upstream._deliversAtHome)
+        || mayCross && (scheduler.isElsewhere || CurrentDomain.hasQueues || !upstream._deliversAtHome)
       {
         return cross(to: ErasedSubscriber(subscriber))
       }

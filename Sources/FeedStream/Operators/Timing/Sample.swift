@@ -44,7 +44,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/sample(on:)``.
-  public struct Sample<Upstream: Publisher, Trigger: Publisher>: Operator where Trigger.Failure == Never {
+  public struct Sample<Upstream: Publisher, Trigger: Publisher>: Operator, _JoinsPublishers
+  where Trigger.Failure == Never {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
@@ -54,9 +55,6 @@ extension Publishers {
       self.upstream = upstream
       self.trigger = trigger
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = SampleStage<Output, Failure>(ErasedSubscriber(subscriber))

@@ -80,22 +80,10 @@ extension Publishers {
     /// The place of the call, for an error that names it.
     @usableFromInline let timedOut: (place: Place, makeError: (TimedOut) -> Upstream.Failure)?
 
-    @usableFromInline init(
+    @inlinable init(
       upstream: Upstream, interval: Context.SchedulerTimeType.Stride, scheduler: Context,
-      options: Context.SchedulerOptions?, timedOut: (Place, (TimedOut) -> Upstream.Failure)
-    ) {
-      self.upstream = upstream
-      self.interval = interval
-      self.scheduler = scheduler
-      scheduler.noteQueue()
-      self.options = options
-      self.customError = nil
-      self.timedOut = timedOut
-    }
-
-    @inlinable public init(
-      upstream: Upstream, interval: Context.SchedulerTimeType.Stride, scheduler: Context,
-      options: Context.SchedulerOptions?, customError: (() -> Upstream.Failure)?
+      options: Context.SchedulerOptions?, customError: (() -> Upstream.Failure)? = nil,
+      timedOut: (Place, (TimedOut) -> Upstream.Failure)?
     ) {
       self.upstream = upstream
       self.interval = interval
@@ -103,7 +91,16 @@ extension Publishers {
       scheduler.noteQueue()
       self.options = options
       self.customError = customError
-      timedOut = nil
+      self.timedOut = timedOut
+    }
+
+    @inlinable public init(
+      upstream: Upstream, interval: Context.SchedulerTimeType.Stride, scheduler: Context,
+      options: Context.SchedulerOptions?, customError: (() -> Upstream.Failure)?
+    ) {
+      self.init(
+        upstream: upstream, interval: interval, scheduler: scheduler, options: options, customError: customError,
+        timedOut: nil)
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {

@@ -54,7 +54,7 @@ extension Publishers {
   /// See ``Publisher/timeout(_:scheduler:options:fallback:)``.
   public struct TimeoutFallback<
     Upstream: Publisher, Fallback: Publisher<Upstream.Output, Upstream.Failure>, Context: Scheduler
-  >: Operator {
+  >: Operator, _JoinsPublishers {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
@@ -74,9 +74,6 @@ extension Publishers {
       scheduler.noteQueue()
       self.options = options
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }

@@ -63,7 +63,8 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/window(on:)``.
-  public struct Window<Upstream: Publisher, Trigger: Publisher>: Operator where Trigger.Failure == Never {
+  public struct Window<Upstream: Publisher, Trigger: Publisher>: Operator, _JoinsPublishers
+  where Trigger.Failure == Never {
     public typealias Output = AnyPublisher<Upstream.Output, Upstream.Failure>
 
     public let upstream: Upstream
@@ -76,9 +77,6 @@ extension Publishers {
       self.trigger = trigger
       self.count = count
     }
-
-    @_documentation(visibility: internal)
-    @inlinable public var _deliversAtHome: Bool { !StreamHomes.isShared }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = WindowStage<Upstream.Output, Failure>(ErasedSubscriber(subscriber), count: count)

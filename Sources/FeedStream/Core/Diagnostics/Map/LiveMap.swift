@@ -65,31 +65,22 @@ import Synchronization
   static var loops: [Home] { homes.withLock { $0 }.filter { $0.domain != nil } }
 
   // Retains the thread's `LoopMap` until the thread ends.
-  private static let slot = CurrentDomain.newSlot { Unmanaged<LoopMap>.fromOpaque($0).release() }
+  private static let slot = ThreadSlot<LoopMap>()
 
   /// Called when this thread begins or ends a piece of work for a domain, so that the clock is read again for streams
   /// without a loop.
-  static func turnBegins() {
-    guard let map = CurrentDomain.value(in: slot) else { return }
-    Unmanaged<LoopMap>.fromOpaque(map).takeUnretainedValue().turnBegins()
-  }
+  static func turnBegins() { slot.existing?.turnBegins() }
 
   /// The list of the main thread's streams without a loop. Other threads may run the main queue's code.
   // Used by the main queue's code only.
   nonisolated(unsafe) private static let ofMain: LoopMap = {
     let map = LoopMap(nil, isOfMain: true)
-    CurrentDomain.set(Unmanaged.passRetained(map).toOpaque(), in: slot)
+    slot.set(map)
     return map
   }()
 
   /// The list of the streams that live on this thread without a loop.
-  static func ofThread() -> LoopMap {
-    if MainQueueCode.isRunning { return ofMain }
-    if let map = CurrentDomain.value(in: slot) { return Unmanaged<LoopMap>.fromOpaque(map).takeUnretainedValue() }
-    let map = LoopMap(nil)
-    CurrentDomain.set(Unmanaged.passRetained(map).toOpaque(), in: slot)
-    return map
-  }
+  static func ofThread() -> LoopMap { MainQueueCode.isRunning ? ofMain : slot.object { LoopMap(nil) } }
 
   /// Attaches a subscriber of an unknown type, so that it becomes a node. This method isn't specialized: the chain is
   /// slow while the map is on.
