@@ -72,9 +72,12 @@ import Testing
     async throws
   {
     let whole = RawOrigin.answer("200 OK", [], Data(repeating: 0x61, count: count + 1))
-    let place = try Place { _, _ in whole.dropLast() }
-    defer { place.stop() }
-    let run = try await place.get()
+    let origin = RawOrigin { connection in
+      try connection.readRequest()
+      try connection.send(whole.dropLast())
+    }
+    defer { origin.stop() }
+    let run = try await FeedBinary.run(["get", origin.url().absoluteString])
     #expect(run.status == 1 && run.output.utf8.count == count, "\(run.output.utf8.count) \(run.errors)")
   }
 
