@@ -120,8 +120,8 @@ extension FeedDocument {
 
   /// The id of each item, from its guid, or else its link, or else the URL of its chosen image.
   ///
-  /// If different items share a guid, link or image, the id of each also depends on the URL of its chosen image, or else
-  /// on its title, so that it stays the same when an item is added before it. Items that still repeat an id are
+  /// If different items share a guid, link or image, the id of each also depends on the URL of its chosen image, or
+  /// else on its title, so that it stays the same when an item is added before it. Items that still repeat an id are
   /// numbered. Essential Feed JSON keeps repeated ids.
   ///
   /// - Parameter feed: the URL under which the feed is saved, which stays the same whatever it redirects to.
