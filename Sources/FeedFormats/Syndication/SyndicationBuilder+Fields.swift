@@ -49,7 +49,8 @@ extension SyndicationBuilder {
     }
   }
 
-  // These lists are saved at each poll, so each hour and day is noted once, and text that isn't a day's name is left out.
+  // These lists are saved at each poll, so each hour and day is noted once, and text longer than a day's name is left
+  // out.
 
   private mutating func noteSkippedHour() {
     guard let number, number <= 24, !document.polling.skippedHours.contains(number % 24) else { return }

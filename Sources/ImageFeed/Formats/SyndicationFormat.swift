@@ -120,9 +120,9 @@ extension FeedDocument {
 
   /// The id of each item, from its guid, or else its link, or else the URL of its chosen image.
   ///
-  /// If different items share a guid or link, the id of each also depends on the URL of its chosen image, or else on its
-  /// title, so that it stays the same when an item is added before it. Items that still repeat an id are numbered.
-  /// Essential Feed JSON keeps repeated ids.
+  /// If different items share a guid, link or image, the id of each also depends on the URL of its chosen image, or
+  /// else on its title, so that it stays the same when an item is added before it. Items that still repeat an id are
+  /// numbered. Essential Feed JSON keeps repeated ids.
   ///
   /// - Parameter feed: the URL under which the feed is saved, which stays the same whatever it redirects to.
   public func imageIDs(in feed: URL) -> [FeedImage.ID] {
@@ -153,7 +153,10 @@ extension FeedItem {
   fileprivate var name: String { [guid, link, image?.address].lazy.compactMap { $0 }.first { !$0.isEmpty } ?? "" }
 
   /// The text that distinguishes the item from others with its name.
-  fileprivate var detail: String { image?.address ?? title?.value ?? "" }
+  fileprivate var detail: String {
+    let address = image?.address
+    return (address == name ? nil : address) ?? title?.value ?? ""
+  }
 }
 
 extension InvalidData {

@@ -233,6 +233,14 @@ import Testing
       let change = FeedChange(from: old, to: CachedFeed(images: new, timestamp: Date()))
       #expect(change.added == [0] && change.removed.map(\.url.lastPathComponent) == ["a.png"] && change.edited == [])
     }
+    // Items that share even the image are distinguished by their titles.
+    func webcam(_ titles: [String]) -> String {
+      let image = "<enclosure url='https://e.com/now.png' type='image/png'/>"
+      let items = titles.map { "<item><title>\($0)</title>\(image)</item>" }
+      return "<rss version='2.0'><channel>\(items.joined())</channel></rss>"
+    }
+    let (old, new) = (try images(webcam(["9:00", "8:00"])), try images(webcam(["10:00", "9:00"])))
+    #expect(new[1].id == old[0].id && !old.map(\.id).contains(new[0].id))
   }
 
   @Test func `an item that its document lists twice keeps its id`() throws {
@@ -248,7 +256,7 @@ import Testing
     }
     let uuid = "73a7f70c-75da-4c2e-b5a3-eed40dc53aa6"
     let images = try images(
-      "<rss><channel>\(item(uuid, "a"))\(item("1", "b"))\(item(uuid, "c"))\(item("1", "d"))\(item("", "e"))</channel></rss>"
+      "<rss><channel>\(item(uuid, "a"))\(item("1", "b"))\(item(uuid, "a"))\(item("1", "b"))\(item("", "e"))</channel></rss>"
     )
     // uuid.uuid5(uuid.NAMESPACE_URL, "https://example.com/feed.xml\n1") of Python, and of the address instead of a name.
     #expect(

@@ -68,8 +68,8 @@ extension FeedTables {
     let rank: Int64
     let place: Int?
 
-    /// The first id of the second that the item is sorted by. Times that don't fit are clamped to the earliest or latest
-    /// that does.
+    /// The first id of the second that the item is sorted by. Times that don't fit are clamped to the earliest or
+    /// latest that does.
     var firstID: Int64 { min(max(rank, -(1 << 42)), 1 << 42) << 20 }
 
     var texts: [String?] {
