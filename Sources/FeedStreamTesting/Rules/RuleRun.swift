@@ -66,7 +66,7 @@ struct RuleRun<P: Publisher> {
       result.ledger = recorder.ledger
       if describes { result.upstream = records().map(\.description) }
       result.given = records().map { $0.deliveredPositions.filter { $0 < script.count } }
-      judge(recorder, records(), second(), &result)
+      judge(recorder, records(), second(), time, &result)
       withExtendedLifetime((publisher, upstream)) {}
       // End the stream, so that a live subscription doesn't look like a leak.
       recorder.onCallback = nil
@@ -165,7 +165,8 @@ struct RuleRun<P: Publisher> {
   }
 
   private func judge(
-    _ recorder: Recorder<P.Output, P.Failure>, _ records: [SubscriptionRecord], _ second: Bool, _ result: inout Result
+    _ recorder: Recorder<P.Output, P.Failure>, _ records: [SubscriptionRecord], _ second: Bool,
+    _ time: VirtualTimeScheduler, _ result: inout Result
   ) {
     if recorder.subscribedAt == nil { result.breach(.oneSubscription, "the subscriber received no subscription") }
     if second { result.breach(.oneSubscription, "the second subscription was not cancelled") }
