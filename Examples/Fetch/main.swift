@@ -54,8 +54,9 @@ if isEvents {
   // Bodies may be long and slow; the connection's own limits still apply.
   request.timeout = .seconds(24 * 3600)
   request.maxBodyBytes = .max
+  // Unlike flatMap, flatMapLatest holds no bytes, which a failure would drop.
   output = client.open(request)
-    .flatMap { response -> AnyPublisher<Chunk, HTTPError> in
+    .flatMapLatest { response -> AnyPublisher<Chunk, HTTPError> in
       let phrase = HTTPStatus.phrase(response.status)
       let status = phrase.isEmpty ? "\(response.status)" : "\(response.status) \(phrase)"
       let head = Just(Chunk("\(status)\n\(response.headers)\n\n")).setFailureType(to: HTTPError.self)

@@ -25,6 +25,9 @@ public protocol HTTPClient {
   /// the transfer is closed when the subscription to the body is cancelled, or when the response is dropped without a
   /// subscription to its body.
   ///
+  /// In one chain, `client.open(request).flatMapLatest { $0.body }` delivers all bytes that arrive. `flatMap` holds a
+  /// chunk until it is requested, and drops it if the connection is cut.
+  ///
   /// A client that does not implement this delivers the body when it is complete.
   func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError>
 

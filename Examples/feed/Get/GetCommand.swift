@@ -58,7 +58,8 @@ struct GetCommand: ParsableCommand {
     asked.headers = request.headers(for: address)
     asked.decodesContent = false
     let include = include
-    let answer = client(on: session, store).open(asked).flatMap(maxPublishers: .max(1)) { response in
+    // Unlike flatMap, this holds no bytes, which a failure would drop.
+    let answer = client(on: session, store).open(asked).flatMapLatest { response in
       response.body.prepend(include ? [Chunk(Self.header(of: response))] : [])
     }
     session.run(answer) { Array($0) }
