@@ -82,9 +82,12 @@ package final class FeedPoll: Cancellable {
     steps = []
   }
 
-  /// True if the redirect to a moved feed's URL came from a private network. A redirect from an unknown address isn't
-  /// trusted.
-  private var moveIsPrivate: Bool { lease.feed.move?.isFromPrivateNetwork ?? false }
+  /// True if a moved feed's URL may lead to a private network: the redirect came from one, or the URL is still the
+  /// user's own, over TLS. A redirect from an unknown address isn't trusted.
+  private var moveIsPrivate: Bool {
+    guard let move = lease.feed.move else { return false }
+    return move.isFromPrivateNetwork ?? move.to.isSecured(lease.feed.address)
+  }
 
   /// Sends the request. If the response reports that nothing has changed and the saved feed is shown, nothing is read.
   package func begin() {

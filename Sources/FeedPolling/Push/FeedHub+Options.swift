@@ -1,5 +1,5 @@
 public import FeedStream
-public import ImageFeed
+package import ImageFeed
 
 extension FeedHub {
   /// Options; each has a default.

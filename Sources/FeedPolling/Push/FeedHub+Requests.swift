@@ -133,6 +133,7 @@ extension FeedHub {
     case 200...299:
       // Saved only now, so that a delivery that a restart interrupts is repeated.
       subscriptions[key]?.mark = mark
+      supersede(key)
       abandoned[key] = nil
       save()
       deliveries[key] = delivery.isOutdated ? Delivery(mark: delivery.mark, due: scheduler.now) : nil

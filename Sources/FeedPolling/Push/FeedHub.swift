@@ -26,6 +26,13 @@ public final class FeedHub {
     let subscription: HubSubscription
     let mode: String
     let lease: Duration
+    /// The host of the callback.
+    let host: String
+
+    init(subscription: HubSubscription, mode: String, lease: Duration) {
+      (self.subscription, self.mode, self.lease) = (subscription, mode, lease)
+      host = subscription.callback.hostForLimits
+    }
   }
 
   /// The hub's own URL.
@@ -54,6 +61,8 @@ public final class FeedHub {
   var isUnsaved = false
   /// True when the saved subscriptions have been read.
   var isRead = false
+  /// The subscriptions that were removed or delivered while the saved ones haven't been read yet.
+  var superseded: Set<HubSubscription.Key> = []
   /// The next attempt to read them.
   var reading: (any Cancellable)?
   private(set) var isOver = false
@@ -121,13 +130,14 @@ public final class FeedHub {
         return HubReply(503, "This hub has no room for another subscription from this host. Try again later.\n")
       }
     }
+    let granted = min(max(lease ?? options.usualLease, options.leases.lowerBound), options.leases.upperBound)
+    let verification = Verification(subscription: subscription, mode: mode, lease: granted)
     let isWaiting = verifications.contains { $0.subscription.key == subscription.key && $0.mode == mode }
-    guard isWaiting || verifications.count < Self.mostWaiting else {
+    guard isWaiting || hasRoom(for: verification) else {
       return HubReply(503, "Too many requests are waiting for verification. Try again later.\n")
     }
-    let granted = min(max(lease ?? options.usualLease, options.leases.lowerBound), options.leases.upperBound)
     verifications.removeAll { $0.subscription.key == subscription.key }
-    verifications.append(Verification(subscription: subscription, mode: mode, lease: granted))
+    verifications.append(verification)
     // The subscriber might refuse a verification that comes before the response.
     scheduler.schedule { [weak self] in self?.pump() }
     return HubReply(202)
@@ -140,6 +150,12 @@ public final class FeedHub {
     if known.contains(key) { return true }
     let ofHost = known.count { $0.callback.hostForLimits == key.callback.hostForLimits }
     return known.count < options.mostSubscriptions && ofHost < options.mostPerHost
+  }
+
+  /// True if another verification may wait. A host that doesn't respond leaves room for the others.
+  private func hasRoom(for verification: Verification) -> Bool {
+    verifications.count < Self.mostWaiting
+      && verifications.count { $0.host == verification.host } < Self.mostWaitingPerHost
   }
 
   /// Compares the feeds with the content sent last, after the time for which changes are gathered, and sends the feeds
@@ -161,7 +177,7 @@ public final class FeedHub {
     if isUnsaved { write() }
   }
 
-  private static let mostWaiting = 100
+  private static let (mostWaiting, mostWaitingPerHost) = (100, 10)
 
   private static func web(_ text: String?) -> URL? {
     guard let text, text.utf8.count <= 2000, let url = URL(string: text), let host = url.host(), !host.isEmpty,
@@ -228,12 +244,13 @@ public final class FeedHub {
     subscriptions[key] = nil
     deliveries[key] = nil
     abandoned[key] = nil
+    supersede(key)
   }
-}
 
-extension FeedHub.Verification {
-  /// The host of the callback.
-  fileprivate var host: String { subscription.callback.hostForLimits }
+  /// The saved version of a subscription, if it hasn't been read yet, doesn't count from this point on.
+  func supersede(_ key: HubSubscription.Key) {
+    if store != nil, !isRead { superseded.insert(key) }
+  }
 }
 
 extension URL {

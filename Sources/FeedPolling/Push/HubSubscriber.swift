@@ -123,9 +123,10 @@ public final class HubSubscriber {
   /// Restores a feed's subscription from the feed's saved state: a valid lease continues; otherwise, a lease is
   /// requested at the next poll.
   func resume(_ health: FeedHealth) {
-    guard entries[health.address] == nil, var lease = health.push, let until = lease.until, lease.isValid(at: now()),
-      lease.link == health.hub
+    guard entries[health.address] == nil, let hub = health.hub, var lease = health.push, let until = lease.until,
+      lease.isValid(at: now()), lease.link.isSame(as: hub)
     else { return }
+    lease.link = hub
     // A lease that ends later was saved while the clock was wrong.
     lease.until = min(until, now() + options.longestLease.seconds)
     add(Entry(lease: lease, next: renewal(of: lease)), of: health.address)
@@ -133,9 +134,13 @@ public final class HubSubscriber {
 
   /// Subscribes if the feed names a hub, and drops the subscription if the feed no longer names that hub.
   func polled(_ health: FeedHealth) {
-    let link = health.isGone ? nil : health.hub
-    if let entry = entries[health.address], entry.lease.link != link { remove(health.address) }
-    guard let link, entries[health.address] == nil else { return }
+    guard !health.isGone, let link = health.hub else { return remove(health.address) }
+    if let entry = entries[health.address], entry.lease.link.isSame(as: link) {
+      // The feed may have come from another network this time.
+      entries[health.address]?.lease.link = link
+      return
+    }
+    remove(health.address)
     let lease = PushLease(link: link, path: Self.random(16), secret: Self.random(32))
     add(Entry(lease: lease, next: now()), of: health.address)
   }

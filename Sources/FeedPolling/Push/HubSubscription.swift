@@ -28,10 +28,19 @@ struct HubNote: StoredNote, Codable {
 
   init(subscriptions: [HubSubscription]) { self.subscriptions = subscriptions }
 
-  /// Adds the subscriptions of another note, except those that this note has, too.
-  mutating func add(_ other: HubNote) {
-    let known = Set(subscriptions.map(\.key))
-    subscriptions += other.subscriptions.filter { !known.contains($0.key) }
+  /// Adds the saved subscriptions. One that this note has, too, was renewed, but keeps its saved mark, because a
+  /// delivery may be due.
+  ///
+  /// - Parameter superseded: the subscriptions that were removed or delivered since; their saved versions don't count.
+  mutating func add(_ saved: HubNote, except superseded: Set<HubSubscription.Key>) {
+    let places = Dictionary(subscriptions.indices.map { (subscriptions[$0].key, $0) }) { first, _ in first }
+    for subscription in saved.subscriptions where !superseded.contains(subscription.key) {
+      if let place = places[subscription.key] {
+        subscriptions[place].mark = subscription.mark ?? subscriptions[place].mark
+      } else {
+        subscriptions.append(subscription)
+      }
+    }
   }
 
   init?(_ fields: NoteFields.Reader) {

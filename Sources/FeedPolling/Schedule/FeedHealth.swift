@@ -180,7 +180,7 @@ extension FeedHealth {
 
 extension URL {
   /// True for the same URL over TLS.
-  fileprivate func isSecured(_ other: URL) -> Bool {
+  func isSecured(_ other: URL) -> Bool {
     scheme == "https" && other.scheme == "http" && host() == other.host() && port == nil && other.port == nil
       && path() == other.path() && query() == other.query()
   }

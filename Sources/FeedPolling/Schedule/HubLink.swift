@@ -14,6 +14,9 @@ public struct HubLink: Hashable, Sendable, Codable {
     self.topic = topic
   }
 
+  /// True for the same hub and topic. The network of the response that named them doesn't matter.
+  func isSame(as other: HubLink) -> Bool { hub == other.hub && topic == other.topic }
+
   /// Reads the `Link` fields of a response; `nil` when they don't name a hub.
   ///
   /// - Parameter url: the URL of the response, which is the topic if no link has the relation `self`.

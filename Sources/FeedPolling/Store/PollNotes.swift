@@ -69,7 +69,7 @@ extension FeedHealth: StoredNote {
     fields.put(32, hub?.isFromPrivateNetwork)
     fields.put(33, move?.isFromPrivateNetwork)
     // A subscription at another hub isn't saved.
-    if let push, push.link == hub { push.put(in: &fields) }
+    if let push, let hub, push.link.isSame(as: hub) { push.put(in: &fields) }
   }
 }
 

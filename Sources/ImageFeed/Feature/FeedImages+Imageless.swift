@@ -56,11 +56,12 @@ extension FeedImages {
 }
 
 extension FeedImage {
-  /// The size of the texts and URLs, as they are stored.
+  /// The size of the texts and URLs; a title that is the same as the description is stored only once.
   var byteCount: Int {
-    var fields: [UInt8] = []
-    _ = PostFields.append(post, of: description, to: &fields)
-    return [description, location, addressText].reduce(fields.count) { $0 + ($1?.utf8.count ?? 0) }
+    let title = post.title == description ? nil : post.title
+    let texts = [description, location, addressText, title, post.text, post.alt, post.linkText]
+    return texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+      + post.images.reduce(0) { $0 + $1.url.utf8.count + ($1.alt?.utf8.count ?? 0) }
   }
 
   /// The same item with an image.

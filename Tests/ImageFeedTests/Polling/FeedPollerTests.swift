@@ -133,6 +133,19 @@ import Testing
 
   @Test func `a moved feed's URL can't lead into a private network unless the redirect came from one`() {
     let place = Place()
+    place.network.serve("example.com") { _, _ in
+      .answer(status: 301, headers: [("Location", "https://moved.example/feed")], Data())
+    }
+    place.network.serve("moved.example") { request, _ in Self.polite(request) }
+    place.start()
+    place.time.advance(by: .seconds(8 * 86_400))
+    let later = place.network.log.suffix(3).map(\.request)
+    #expect(later.allSatisfy { $0.url.host() == "moved.example" && $0.originIsPrivate == false })
+    place.stop()
+  }
+
+  @Test func `a user's own URL may lead into a private network, even after its scheme has changed to https`() {
+    let place = Place()
     place.network.serve("example.com") { request, _ in
       request.request.url.scheme == "https"
         ? Self.polite(request)
@@ -141,7 +154,7 @@ import Testing
     place.start(["http://example.com/feed"])
     place.time.advance(by: .seconds(3 * 3600))
     let later = place.network.log.dropFirst(2).map(\.request)
-    #expect(!later.isEmpty && later.allSatisfy { $0.url.scheme == "https" && $0.originIsPrivate == false })
+    #expect(!later.isEmpty && later.allSatisfy { $0.url.scheme == "https" && $0.originIsPrivate == true })
     place.stop()
   }
 

@@ -60,6 +60,8 @@ import Testing
     (lease.until, lease.announced, lease.trouble) = (noon + 60, noon, "its hub can't be reached")
     health.push = lease
     #expect(health.stored.withUnsafeBytes { FeedHealth(stored: $0) } == health)
+    health.hub?.isFromPrivateNetwork = true
+    #expect(health.stored.withUnsafeBytes { FeedHealth(stored: $0) }?.push?.path == "abc", "from another network")
     health.hub = nil
     #expect(health.stored.withUnsafeBytes { FeedHealth(stored: $0) }?.push == nil)
   }

@@ -184,6 +184,21 @@ private let feedTopic = "https://example.com/self"
     place.stop()
   }
 
+  @Test func `a lease continues if the feed names the same hub from another network`() throws {
+    let place = started()
+    let lease = try #require(place.subscription)
+    var health = try #require(place.health)
+    for mark in [true, nil] {
+      health.hub?.isFromPrivateNetwork = mark
+      place.hubs.polled(health)
+      #expect(place.subscription?.path == lease.path && place.subscription?.until == lease.until)
+      #expect(place.subscription?.link.isFromPrivateNetwork == mark)
+    }
+    place.pass(60)
+    #expect(place.subscriptions.count == 1)
+    place.stop()
+  }
+
   @Test func `an announcement isn't lost when the feed's host is reserved or paused`() {
     let place = started()
     place.pass(2 * 86_400)
