@@ -157,4 +157,44 @@ import Testing
     let errors = String(decoding: ending?.standardErrorContent ?? [], as: UTF8.self)
     #expect(errors.contains("cannot write to standard output: No space left"), "\(errors)")
   }
+
+  @Test func `a signal after the reader is gone doesn't cancel the running work`() async {
+    let ending = await #expect(processExitsWith: .exitCode(143), observing: [\.standardErrorContent]) {
+      let pipe = Pipe()
+      _ = dup2(pipe.fileHandleForWriting.fileDescriptor, STDOUT_FILENO)
+      try pipe.fileHandleForReading.close()
+      let session = Session(quiet: true)
+      var isCancelled = false
+      var done: (() -> Void)?
+      session.keep(AnyCancellable { isCancelled = true })
+      session.stopping = {
+        done = $0
+        _ = kill(getpid(), SIGTERM)
+      }
+      // Both handlers run in one turn; the work completes in a later one.
+      let watch = try session.loop.signal(SIGTERM, keepsLoopAlive: true) {
+        session.loop.schedule {
+          FileHandle.standardError.write(Data((isCancelled ? "cancelled" : "completed").utf8))
+          done?()
+        }
+      }
+      session.print([0x20])
+      try session.finish()
+      watch.cancel()
+    }
+    let errors = String(decoding: ending?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(errors.contains("completed"), "\(errors)")
+  }
+
+  @Test func `after the Ctrl-C key, one signal is enough to end the command without waiting`() async {
+    await #expect(processExitsWith: .exitCode(143)) {
+      let session = Session(quiet: true)
+      session.stopping = { _ in Issue.record("The signal waits for the command's work.") }
+      session.fail(with: 130)
+      // Keeps the loop running until the signal arrives.
+      session.loop.schedule(after: session.loop.now.advanced(by: .seconds(10))) {}
+      _ = kill(getpid(), SIGTERM)
+      try session.finish()
+    }
+  }
 }

@@ -17,7 +17,7 @@ final class Session {
   /// The cache, if the session saves feeds; saves are completed when the session is stopped.
   var cache: FeedCache?
   private var status: Int32 = 0
-  /// True after the first signal.
+  /// True after the first signal, or after Ctrl-C was typed in `browse`, which reads it as a key.
   private var isInterrupted = false
   /// True once a signal, or an output that can't be written, stops the session.
   private var isStopping = false
@@ -133,8 +133,11 @@ final class Session {
     loop.stop()
   }
 
-  /// Sets the status of a failure that was already reported.
-  func fail(with status: Int32 = ExitCode.failure.rawValue) { self.status = status }
+  /// Sets the status of a failure that was already reported. A signal's status counts as the first signal.
+  func fail(with status: Int32 = ExitCode.failure.rawValue) {
+    self.status = status
+    if status > 128 { isInterrupted = true }
+  }
 
   /// Runs until no work is left, then exits with the right status.
   func finish(closing store: SQLiteFeedStore? = nil) throws { try finish { store?.close() } }
@@ -164,7 +167,8 @@ extension Session {
     }
     isInterrupted = true
     log.debug("interrupted; finishing saves", metadata: ["signal": "\(number)"])
-    stop(128 + number)
+    // If the output has ended, the command already completes its running work.
+    if isStopping { status = 128 + number } else { stop(128 + number) }
   }
 
   private func outputEnded(_ end: Output.End) {

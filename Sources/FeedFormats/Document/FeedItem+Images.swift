@@ -72,6 +72,8 @@ struct ImageName {
     "w", "h", "width", "height", "size", "sz", "resize", "fit", "crop", "dpr", "quality", "auto", "fm", "format", "ssl",
     "strip", "zoom", "itok",
   ]
+  /// Those of them whose value may begin with a width, as in `resize=300,200`.
+  private static let widths: Set<Substring> = ["size", "sz", "resize", "fit"]
   /// The names of query parameters that contain a signature.
   private static let signatures: Set<Substring> = ["s", "sig", "signature"]
   private static let googleHosts = [".googleusercontent.com", ".bp.blogspot.com"].map { Array($0.utf8) }
@@ -83,7 +85,8 @@ struct ImageName {
     text = Self.path(Self.withoutScheme(whole[..<mark])) + Self.query(whole[mark...].dropFirst())
   }
 
-  /// The width that the URL requests, as in `photo-1024x768.jpg`, `s72-c/photo.jpg` or `photo?w=300`; `nil` if unknown.
+  /// The width that the URL requests, as in `photo-1024x768.jpg`, `s72-c/photo.jpg`, `photo?w=300` or
+  /// `photo?resize=300,200`; `nil` if unknown.
   static func width(_ address: String) -> Int? {
     let words = address.utf8.split { !$0.isLetter && !$0.isDigit }
     for (index, word) in words.enumerated().reversed() {
@@ -94,9 +97,10 @@ struct ImageName {
       if (3...5).contains(word.count), word.first != UInt8(ascii: "h"), isGoogleSize(word) {
         return number(word.dropFirst())
       }
-      if word.elementsEqual("w".utf8) || word.elementsEqual("width".utf8), index + 1 < words.count {
-        return number(words[index + 1])
-      }
+      let isWidth = word.elementsEqual("w".utf8) || word.elementsEqual("width".utf8)
+      // The word `fit` in a file's name isn't followed by a width.
+      let isSize = address.utf8[word.endIndex...].first == UInt8(ascii: "=") && widths.contains(Substring(word))
+      if isWidth || isSize, index + 1 < words.count, let width = number(words[index + 1]) { return width }
     }
     return nil
   }

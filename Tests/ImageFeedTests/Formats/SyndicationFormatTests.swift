@@ -169,13 +169,18 @@ import Testing
       <enclosure url="https://e.com/a.jpg" type="image/jpeg" length="1"/>
       <description>&lt;img src="https://e.com/b-300x200.jpg"&gt;\
       &lt;img src="https://e.com/b-1024x768.jpg" width="1024" height="768"&gt;\
-      &lt;img src="https://e.com/c.jpg"&gt;&lt;img src="https://e.com/c-300x200.jpg" width="300"&gt;</description></item>
+      &lt;img src="https://e.com/c.jpg"&gt;&lt;img src="https://e.com/c-300x200.jpg" width="300"&gt;\
+      &lt;img src="https://i0.wp.com/e.com/d.jpg?resize=300%2C200"&gt;\
+      &lt;img src="https://e.com/d-1024x768.jpg" width="1024" height="768"&gt;\
+      &lt;img src="https://e.com/e.jpg?w=300&amp;fit=crop"&gt;&lt;img src="https://e.com/e-1024x768.jpg"&gt;\
+      &lt;img src="https://e.com/fit-20.jpg"&gt;&lt;img src="https://e.com/fit-20-300x200.jpg"&gt;</description></item>
       </channel></rss>
       """)
     #expect(
       images[0].images == [
         .init(url: "https://e.com/a.jpg"), .init(url: "https://e.com/b-1024x768.jpg"),
-        .init(url: "https://e.com/c.jpg"),
+        .init(url: "https://e.com/c.jpg"), .init(url: "https://e.com/d-1024x768.jpg"),
+        .init(url: "https://e.com/e-1024x768.jpg"), .init(url: "https://e.com/fit-20.jpg"),
       ])
   }
 
