@@ -8,7 +8,7 @@ extension Duration {
   }
 
   /// The duration in seconds, without a 128-bit division.
-  package var seconds: Double {
+  @inlinable package var seconds: Double {
     let (seconds, attoseconds) = components
     return Double(seconds) + Double(attoseconds) / 1e18
   }

@@ -13,7 +13,7 @@ extension Publishers {
 }
 
 extension Publishers.Operator {
-  /// An operator delivers where its upstream does, unless it joins several publishers (`_JoinsPublishers`).
+  /// An operator delivers where its upstream does, unless its events may come from several threads (`_JoinsPublishers`).
   @_documentation(visibility: internal)
   @inlinable public var _deliversAtHome: Bool { upstream._deliversAtHome }
 }

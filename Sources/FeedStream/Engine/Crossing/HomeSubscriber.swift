@@ -75,8 +75,9 @@ extension ThreadGate {
   }
 }
 
-/// A publisher that takes events from several publishers. They may deliver on several threads, unless a loop or a queue
-/// brings their events together.
+/// A publisher whose events may come from several threads: it takes them from several publishers, one after another or at
+/// the same time, or has several subscribers. It delivers on one loop only if the process uses neither several loops nor
+/// queues.
 @_documentation(visibility: internal)
 public protocol _JoinsPublishers: Publisher {}
 
