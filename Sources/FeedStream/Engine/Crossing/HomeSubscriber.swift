@@ -76,8 +76,7 @@ extension ThreadGate {
 }
 
 /// A publisher whose events may come from several threads: it takes them from several publishers, one after another or at
-/// the same time, or has several subscribers. It delivers on one loop only if the process uses neither several loops nor
-/// queues.
+/// the same time, or has several subscribers. A loop or a queue, if there is one, brings them together.
 @_documentation(visibility: internal)
 public protocol _JoinsPublishers: Publisher {}
 
