@@ -69,8 +69,7 @@ import Testing
         var isDone = false
         let second = history.visit().sink { _ in isDone = true }
         #expect(isDone)
-        (first.cancel(), second.cancel())
-        withExtendedLifetime(history) {}
+        withExtendedLifetime((history, first, second)) {}
       }
     }
   }
