@@ -52,6 +52,28 @@ import Testing
     }
   }
 
+  @Test func `a page waits for one failed visit at most`() async throws {
+    try await withFolder { folder in
+      withVirtualTime { time in
+        // A folder is not a cache file.
+        let store = SQLiteFeedStore(path: folder.path)
+        var failures = 0
+        let history = GalleryHistory(
+          FeedHistory(store: store, cache: FeedCache(store: store, on: time)), of: gallery(on: time), now: { now }
+        ) { _ in failures += 1 }
+        var failuresBefore: Int?
+        let first = history.visit().sink { _ in failuresBefore = failures }
+        #expect(failuresBefore == nil)
+        time.advance(by: .seconds(1))
+        #expect(failuresBefore == 1 && failures == 2)
+        var isDone = false
+        let second = history.visit().sink { _ in isDone = true }
+        #expect(isDone)
+        withExtendedLifetime((history, first, second)) {}
+      }
+    }
+  }
+
   @Test func `the marks of a feed that can't be read are read again after a minute`() async throws {
     try await withFolder { folder in
       withVirtualTime { time in

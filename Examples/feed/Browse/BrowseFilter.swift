@@ -38,15 +38,19 @@ extension BrowseState {
     }
   }
 
-  /// Adds a page of a feed's former items. The first page, which is read again after a refresh, comes before those that
-  /// are known.
+  /// Adds a page of a feed's former items. After a refresh, they are read again, up to the first known one, and come
+  /// before those that are known.
   mutating func take(_ page: SeenPage, of address: URL) {
     change(address) { source in
       // A page that was read before a refresh is outdated.
       guard !source.isRefreshing else { return }
       let known = Set(source.kept.map(\.id))
       let added = FeedImages(page.images.map(\.image).filter { !known.contains($0.id) })
-      source.kept = FeedImages(joining: source.keptPlace == nil ? [added, source.kept] : [source.kept, added])
+      let (read, unread) = (source.kept.prefix(source.keptCount), source.kept.dropFirst(source.keptCount))
+      source.kept = FeedImages(
+        joining: unread.isEmpty ? [source.kept, added] : [FeedImages(read), added, FeedImages(unread)])
+      let isComplete = added.count < page.images.count || page.next == nil
+      source.keptCount = isComplete ? source.kept.count : source.keptCount + added.count
       source.stars.formUnion(page.images.lazy.filter(\.isStarred).map(\.image.id))
       (source.keptPlace, source.hasKept, source.isLoading) = (page.next, page.next != nil, false)
     }
@@ -83,7 +87,9 @@ extension BrowseState {
   /// The results of a search, each feed with its name in the list.
   private func members(_ page: SeenPage) -> [FeedTimeline.Member] {
     var (order, feeds): ([URL], [URL: [SeenImage]]) = ([], [:])
-    for image in page.images {
+    // There may be thousands of results, few of which are new, so group only these.
+    let new = filter.isNew ? sources.reduce(into: Set<FeedImage.ID>()) { $0.formUnion($1.new) } : nil
+    for image in page.images where new?.contains(image.image.id) ?? true {
       if feeds[image.address] == nil { order.append(image.address) }
       feeds[image.address, default: []].append(image)
     }

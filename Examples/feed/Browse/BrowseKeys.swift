@@ -33,7 +33,7 @@ extension BrowseState {
         return []
       }
     }
-    if view == .single, near.isNear, moveNear(key) { return [] }
+    if view == .single, moveNear(key) { return [] }
     switch key {
     case .left, .character("h"): view == .single ? step(by: -1) : move(by: -1)
     case .right, .character("l"): view == .single ? step(by: 1) : move(by: 1)

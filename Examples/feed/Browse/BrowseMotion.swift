@@ -41,11 +41,27 @@ extension BrowseState {
   /// - Returns: false for a key that doesn't move a zoomed image.
   mutating func moveNear(_ key: TerminalKey) -> Bool {
     switch key {
-    case .left: near.move(x: -1, y: 0)
-    case .right: near.move(x: 1, y: 0)
-    case .up: near.move(x: 0, y: -1)
-    case .down: near.move(x: 0, y: 1)
-    default: return false
+    case .left: moveNear(x: -1, y: 0)
+    case .right: moveNear(x: 1, y: 0)
+    case .up: moveNear(x: 0, y: -1)
+    case .down: moveNear(x: 0, y: 1)
+    default: false
+    }
+  }
+
+  /// Moves a zoomed image by quarters of the screen, up to its edges.
+  ///
+  /// - Returns: false if the image can't move in that direction or the opposite one.
+  mutating func moveNear(x: Int, y: Int) -> Bool {
+    guard near.isNear, let entry = current, var whole = imageBox else { return false }
+    whole.near = ImageBox.Near()
+    switch drawings[ImageKey(entry, url: currentURL, box: whole)] {
+    case .failure: return false
+    case .success(let drawing):
+      let limit = (x: near.limit(drawing.columns, in: whole.columns), y: near.limit(drawing.rows, in: whole.rows))
+      guard x != 0 && limit.x > 0 || y != 0 && limit.y > 0 else { return false }
+      near.move(x: x, y: y, within: limit)
+    case nil: near.move(x: x, y: y)
     }
     return true
   }

@@ -39,12 +39,11 @@ extension BrowseState {
   }
 
   /// Scrolls by one row of images. In the grid, the selected image stays selected while it is on the screen. A single
-  /// image is replaced by its neighbor, or is moved if it is zoomed.
+  /// image is replaced by its neighbor, or is moved if it is zoomed and higher than the screen.
   private mutating func scroll(by direction: Int) {
     switch view {
     case .help, .origins: break
-    case .single where near.isNear: near.move(x: 0, y: direction)
-    case .single: step(by: direction)
+    case .single: if !moveNear(x: 0, y: direction) { step(by: direction) }
     case .grid:
       guard !timeline.isEmpty else { return }
       let (across, down) = (layout.across, layout.down)

@@ -160,7 +160,8 @@ enum BrowseScreen {
     let alt = parts.count > 1 && parts.indices.contains(state.part) ? parts[state.part].alt.visible : nil
     let about = [alt, entry.image.location.visible, source(of: entry, state)].compactMap { $0 }.joined(separator: " · ")
     grid.write(about, row: row + 1, column: 0)
-    grid.write(entry.image.linkShown ?? state.currentURL?.absoluteString ?? "", .dim, row: row + 2, column: 0)
+    grid.write(
+      entry.image.post.linkText?.printable ?? state.currentURL?.absoluteString ?? "", .dim, row: row + 2, column: 0)
   }
 
   // MARK: - Text

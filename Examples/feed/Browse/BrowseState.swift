@@ -34,6 +34,8 @@ struct BrowseState {
     /// The former items of the feed that have been loaded so far, and the position of the next ones.
     var kept: FeedImages = []
     var keptPlace: SeenPage.Place?
+    /// The number of former items that aren't to be read again, from the first; 0 after a refresh.
+    var keptCount = 0
     /// False if there are no more former items.
     var hasKept = false
     /// True if the former items couldn't be read. A refresh tries again.
@@ -169,7 +171,7 @@ extension BrowseState {
         source.feed = feed
         source.hasMore = feed.source.isRemote
         // Items that have left the feed are in its history, before the former items that have been read.
-        (source.keptPlace, source.hasKept) = (nil, hasHistory)
+        (source.keptPlace, source.keptCount, source.hasKept) = (nil, 0, hasHistory)
       }
       source.name = source.name.isEmpty ? feed.images.title ?? address.host() ?? address.shown : source.name
       (source.isLoading, source.isRefreshing, source.failure, source.loadedAt) = (false, false, nil, now)
@@ -187,7 +189,7 @@ extension BrowseState {
       return [.more(addresses)]
     }
     // After the last page of each feed, request its former items. If some are shown, read them again after a refresh.
-    let sources = sources.filter { $0.hasKept && (isNear || $0.keptPlace == nil && !$0.kept.isEmpty) }
+    let sources = sources.filter { $0.hasKept && (isNear || $0.keptCount < $0.kept.count) }
     for source in sources { change(source.address) { $0.isLoading = true } }
     return sources.map { .kept($0.address, after: $0.keptPlace) }
   }
@@ -195,13 +197,17 @@ extension BrowseState {
   // MARK: - Images
 
   /// The images that the screen shows, and then those that it will show next.
-  var wanted: [ImageKey] {
-    guard let box = imageBox else { return [] }
+  var wanted: [ImageKey] { wanted(in: shownView) }
+
+  private func wanted(in view: View) -> [ImageKey] {
+    guard let box = imageBox(in: view) else { return [] }
     let places: [Int]
-    if shownView == .single {
-      let shown = current.map { [ImageKey($0, url: currentURL, box: box)] } ?? []
+    if view == .single {
       var whole = box
       whole.near = ImageBox.Near()
+      // A zoomed image can move as far as its drawing as a whole shows.
+      let boxes = near.isNear ? [box, whole] : [whole]
+      let shown = current.map { entry in boxes.map { ImageKey(entry, url: currentURL, box: $0) } } ?? []
       return shown
         + [selected + 1, selected - 1, selected + 2].filter(timeline.indices.contains)
         .map { ImageKey(timeline[$0], box: whole) }
@@ -215,25 +221,27 @@ extension BrowseState {
   /// The view behind the help or the origins.
   var shownView: View { view == .help || view == .origins ? viewBefore : view }
 
-  var imageBox: ImageBox? {
+  var imageBox: ImageBox? { imageBox(in: shownView) }
+
+  private func imageBox(in view: View) -> ImageBox? {
     guard let abilities else { return nil }
-    let (columns, rows) = shownView == .single ? layout.single : layout.tile
+    let (columns, rows) = view == .single ? layout.single : layout.tile
     guard columns >= 4, rows >= 2 else { return nil }
     return ImageBox(
       columns: columns, rows: rows, mode: abilities.mode, cell: abilities.cell ?? .usual,
-      near: shownView == .single ? near : ImageBox.Near())
+      near: view == .single ? near : ImageBox.Near())
   }
 
   /// Drops all images except the wanted ones, if together they take more than six screens. An enlarged image takes a
-  /// whole screen.
+  /// whole screen. The images of the grid behind it are kept, too, so that Esc shows them at once.
   private mutating func forgetDrawings() {
     let area = drawings.values.reduce(0) { sum, drawing in
       guard case .success(let drawing) = drawing else { return sum }
       return sum + drawing.columns * drawing.rows
     }
     guard area > 6 * size.columns * size.rows || drawings.count > 6 * layout.perScreen + 16 else { return }
-    let wanted = Set(wanted)
-    drawings = drawings.filter { wanted.contains($0.key) }
+    let kept = Set(wanted + wanted(in: .grid))
+    drawings = drawings.filter { kept.contains($0.key) }
   }
 
   private mutating func scroll() {

@@ -115,9 +115,22 @@ struct ImageBox: Hashable {
     }
 
     /// Moves by quarters of the box, up to the edges of the image.
-    mutating func move(x: Int, y: Int) {
-      let most = 2 * (scale - 1)
-      (self.x, self.y) = (min(max(self.x + x, -most), most), min(max(self.y + y, -most), most))
+    ///
+    /// - Parameter limit: the maximum distances; by default, those of an image that fills the box before it is zoomed.
+    mutating func move(x: Int, y: Int, within limit: (x: Int, y: Int)? = nil) {
+      let limit = limit ?? (x: 2 * (scale - 1), y: 2 * (scale - 1))
+      (self.x, self.y) = (min(max(self.x + x, -limit.x), limit.x), min(max(self.y + y, -limit.y), limit.y))
+    }
+
+    /// The maximum distance of an image from the middle of the box; 0 if the zoomed image fits.
+    ///
+    /// - Parameters:
+    ///   - length: the width or the height of the image before it is zoomed.
+    ///   - room: that of the box.
+    func limit(_ length: Int, in room: Int) -> Int {
+      // The distance in quarters: half of the excess, times four, rounded up.
+      let excess = max(length * scale - room, 0)
+      return (2 * excess + room - 1) / max(room, 1)
     }
   }
 

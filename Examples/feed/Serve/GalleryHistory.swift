@@ -17,7 +17,7 @@ final class GalleryHistory {
   private let report: (FeedStoreError) -> Void
   /// The images of each feed as of its last visit, which may still be waiting.
   private var visited: [URL: FeedImages] = [:]
-  /// The feeds whose visits have failed, and the times of these failures.
+  /// The feeds whose latest visits have failed, and the times of these failures.
   private var failed: [URL: Date] = [:]
   private var asked: Date?
   /// The feeds to visit, one after another. No visit belongs to a request, so a client that goes away ends none.
@@ -40,7 +40,8 @@ final class GalleryHistory {
 
   /// Marks new and starred items, and delivers a value once the marks of all feeds are there. A cancellation ends only
   /// the waiting. **Failure:** none; the error of a feed that can't be read is reported, and the feed's marks don't
-  /// change until a later visit.
+  /// change until a later visit. After a failure, the value is delivered at once: while another process locks the cache
+  /// file, each visit takes seconds.
   func visit() -> AnyPublisher<Void, Never> {
     let date = now()
     if let asked, date.timeIntervalSince(asked) > Self.pause / .seconds(1) { gallery.forgetNew() }
@@ -54,12 +55,15 @@ final class GalleryHistory {
       visits.send(source)
     }
     let last = begunVisits
-    return doneVisits.first { $0 >= last }.map { _ in }.eraseToAnyPublisher()
+    return doneVisits.first { [unowned self] in $0 >= last || !failed.isEmpty }.map { _ in }.eraseToAnyPublisher()
   }
 
   private func visit(_ source: Gallery.Source) -> AnyPublisher<Void, Never> {
     history.visit(source.images, of: source.address)
-      .map { [gallery] in gallery.mark(source.address, $0) }
+      .map { [unowned self] visit in
+        failed[source.address] = nil
+        gallery.mark(source.address, visit)
+      }
       .catch { [unowned self] error -> Just<Void> in
         failed[source.address] = now()
         report(error)

@@ -160,13 +160,18 @@ extension PageAssets {
       enlarge(card, Number(number ?? 1) - 1);
       return true;
     }
-    // The image that the URL names may be further down, so load up to ten more pages to find it.
+    // The image that the URL names may be further down, so load up to ten more pages to find it. It doesn't open over
+    // anything that the reader opens meanwhile.
     async function seek() {
       const wanted = location.hash;
-      for (let left = 10; location.hash === wanted && !named() && left; left--)
+      for (let left = 10; location.hash === wanted && !help?.open && !large?.open && !named() && left; left--)
         if (!wanted.startsWith("#p") || !await more()) return;
     }
-    addEventListener("popstate", () => { if (list && !named() && large?.open) large.close(); });
+    addEventListener("popstate", () => {
+      if (!list || named()) return;
+      if (large?.open) large.close();
+      seek();
+    });
 
     """#
 }

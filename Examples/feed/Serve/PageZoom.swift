@@ -8,20 +8,23 @@ extension PageAssets {
       [scale, across, down] = [1, 0, 0];
       settle();
     }
+    // Limits the position; returns how far the image can move from its middle, to the sides and up or down.
     function settle() {
       const view = stage.firstChild;
-      if (!view) return;
+      let [wide, high] = [0, 0];
+      if (!view) return [wide, high];
       const image = view.querySelector("img:not(.missing)"), box = stage.getBoundingClientRect();
       if (image?.naturalWidth && scale > 1) {
         const [width, height] = [image.naturalWidth, image.naturalHeight];
         const fit = Math.min(box.width / width, box.height / height, enlargement) * scale;
-        const wide = Math.max(0, (width * fit - box.width) / 2), high = Math.max(0, (height * fit - box.height) / 2);
+        [wide, high] = [Math.max(0, (width * fit - box.width) / 2), Math.max(0, (height * fit - box.height) / 2)];
         across = Math.min(Math.max(across, -wide), wide);
         down = Math.min(Math.max(down, -high), high);
       } else [across, down] = [0, 0];
       view.style.transform = scale === 1 ? "" : `translate(${across}px, ${down}px) scale(${scale})`;
       stage.classList.toggle("near", scale > 1);
       if (scale > 1) sharpen(view);
+      return [wide, high];
     }
     // Loads the original if zooming needs more pixels.
     function sharpen(view) {
@@ -43,13 +46,12 @@ extension PageAssets {
       down = fromMiddle[1] - (fromMiddle[1] - down) * grown;
       settle();
     }
-    // Moves the image; false if it isn't zoomed.
+    // Moves the image; false if no part of it is hidden in that direction or the opposite one.
     function pan(x, y) {
-      if (scale === 1) return false;
       across += x * stage.clientWidth / 4;
       down += y * stage.clientHeight / 4;
-      settle();
-      return true;
+      const [wide, high] = settle();
+      return (x ? wide : high) > 0;
     }
     stage?.addEventListener("wheel", (event) => {
       event.preventDefault();

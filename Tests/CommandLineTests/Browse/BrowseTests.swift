@@ -338,6 +338,11 @@ import Testing
     return (state, actions)
   }
 
+  private func drawing(_ columns: Int, _ rows: Int) -> Drawing {
+    let bitmap = Bitmap(width: columns, height: rows, rgba: Array(repeating: 255, count: columns * rows * 4))
+    return Drawing(bitmap, columns: columns, rows: rows, mode: .kitty, cell: CellSize(width: 1, height: 1))
+  }
+
   private func titles(_ state: BrowseState) -> [String?] { state.timeline.map(\.image.title) }
 
   @Test func `after the last page, browse shows the feed's history, if there is one`() {
@@ -382,6 +387,19 @@ import Testing
     #expect(titles(state).prefix(4) == ["Image 3", "Image 1", "Image 2", "Image 100"])
   }
 
+  @Test func `after a refresh, the history is read up to the first known item`() throws {
+    var (state, _) = state()
+    _ = state.take(.kept(feed, SeenPage(images: (100...200).map { seen($0) })))
+    _ = state.take(.key(.character("r")))
+    #expect(state.take(.page(feed, Feed(images: FeedImages([image(1)]), source: .remote))) == [.kept(feed, after: nil)])
+    let places = try ["2.2", "1.1"].map { try #require(SeenPage.Place($0)) }
+    #expect(
+      state.take(.kept(feed, SeenPage(images: [seen(2), seen(3)], next: places[0])))
+        == [.kept(feed, after: places[0])])
+    #expect(state.take(.kept(feed, SeenPage(images: [seen(4), seen(100)], next: places[1]))) == [])
+    #expect(titles(state).prefix(6) == ["Image 1", "Image 2", "Image 3", "Image 4", "Image 100", "Image 101"])
+  }
+
   @Test func `End selects the last image and Home the first, even within one row`() {
     var (state, _) = state()
     let cases: [(TerminalKey, Int)] = [(.end, 1), (.up, 1), (.home, 0), (.down, 0), (.character("G"), 1)]
@@ -402,8 +420,7 @@ import Testing
     _ = state.take(.page(feed, Feed(images: FeedImages((1...40).map(image)), source: .remote)))
     _ = state.take(.abilities(TerminalAbilities(environment: ["TERM": "xterm-256color"])))
     _ = state.take(.key(.enter))
-    let bitmap = Bitmap(width: 160, height: 42, rgba: Array(repeating: 255, count: 160 * 42 * 4))
-    let drawing = Drawing(bitmap, columns: 160, rows: 42, mode: .kitty, cell: CellSize(width: 1, height: 1))
+    let drawing = drawing(160, 42)
     var most = 0
     for _ in 0..<39 {
       for key in state.wanted where state.drawings[key] == nil { _ = state.take(.image(key, .success(drawing))) }
@@ -412,6 +429,26 @@ import Testing
       _ = state.take(.key(.down))
     }
     #expect(state.selected == 39 && most == 6)
+  }
+
+  @Test func `Esc shows the grid at once, however many images were enlarged`() {
+    var state = BrowseState([(feed, "")], size: TerminalSize(columns: 160, rows: 48), now: now)
+    _ = state.take(.page(feed, Feed(images: FeedImages((1...80).map(image)), source: .remote)))
+    _ = state.take(.abilities(TerminalAbilities(environment: ["TERM": "xterm-256color"])))
+    func draw() {
+      for key in state.wanted where state.drawings[key] == nil {
+        _ = state.take(.image(key, .success(drawing(key.box.columns, key.box.rows))))
+      }
+    }
+    draw()
+    _ = state.take(.key(.enter))
+    for _ in 0..<8 {
+      draw()
+      _ = state.take(.key(.right))
+    }
+    _ = state.take(.key(.escape))
+    #expect(state.view == .grid && state.selected == 8 && state.wanted.count == 2 * state.layout.perScreen)
+    #expect(state.wanted.allSatisfy { state.drawings[$0] != nil })
   }
 
   @Test func `a star that can't be saved isn't shown`() {
@@ -529,12 +566,12 @@ import Testing
   }
 
   /// A state with a post of three images, and a post of one.
-  private func several() -> BrowseState {
+  private func several(link: URL? = nil) -> BrowseState {
     var state = BrowseState([(feed, "")], size: TerminalSize(columns: 60, rows: 16), now: now)
     let images = (1...3).map { FeedImage.Post.Image(url: "http://a.example/\($0).gif", alt: "Part \($0)") }
     let post = FeedImage(
       id: .init(name: "1", in: feed), url: URL(string: "http://a.example/1.gif")!,
-      post: .init(title: "Three", images: images))
+      post: .init(title: "Three", link: link, images: images))
     _ = state.take(.page(feed, Feed(images: FeedImages([post, image(4)]), source: .remote)))
     _ = state.take(.abilities(TerminalAbilities(environment: ["TERM": "xterm-256color"])))
     return state
@@ -573,6 +610,18 @@ import Testing
     #expect(state.wanted.first?.url == url)
   }
 
+  @Test func `the enlarged view shows the link that is opened and copied, even if it is the post's first image`() throws
+  {
+    let url = try #require(URL(string: "http://a.example/1.gif"))
+    var state = several(link: url)
+    _ = state.take(.key(.enter))
+    _ = state.take(.key(.right))
+    #expect(state.currentURL?.lastPathComponent == "2.gif")
+    #expect(state.take(.key(.character("o"))) == [.open(url)])
+    #expect(state.take(.key(.character("c"))) == [.copy("http://a.example/1.gif")])
+    #expect(screen(state).contains("http://a.example/1.gif"))
+  }
+
   @Test func `an enlarged image can be zoomed, moved and shown whole again`() throws {
     var state = several()
     _ = state.take(.key(.enter))
@@ -589,6 +638,28 @@ import Testing
     #expect(state.imageBox == whole)
     let bitmap = Bitmap(width: 8, height: 2, rgba: (0..<64).map { UInt8($0) })
     #expect(bitmap.part(width: 4, height: 4, x: 100, y: 0).rgba.prefix(4) == [16, 17, 18, 19])
+  }
+
+  @Test func `the arrows and the wheel move a zoomed image only if it is larger than the screen`() throws {
+    let wheel = BrowseEvent.mouse(TerminalMouse(.wheelDown, column: 1, row: 5), at: StreamInstant(nanoseconds: 0))
+    for event in [BrowseEvent.key(.right), wheel] {
+      for result in [Result.success(drawing(20, 4)), .failure(NoImage(reason: "not an image"))] {
+        var state = several()
+        _ = state.take(.key(.enter))
+        _ = state.take(.image(try #require(state.wanted.first), result))
+        _ = state.take(.key(.character("+")))
+        _ = state.take(event)
+        #expect(state.currentURL?.lastPathComponent == "2.gif" && !state.near.isNear, "it shows the next image")
+      }
+    }
+    var state = several()
+    _ = state.take(.key(.enter))
+    #expect(state.layout.single == (60, 10))
+    _ = state.take(.image(try #require(state.wanted.first), .success(drawing(20, 4))))
+    for _ in 0..<2 { _ = state.take(.key(.character("+"))) }
+    for key in [TerminalKey.right, .down] { for _ in 0..<9 { _ = state.take(.key(key)) } }
+    #expect((state.near.x, state.near.y) == (1, 2), "an image of 80 × 16 moves up to its edges")
+    #expect(state.currentURL?.lastPathComponent == "1.gif")
   }
 
   @Test func `Page Down keeps one row visible, and the first image is selected until a key is pressed`() {
