@@ -32,6 +32,20 @@ import Testing
       ])
   }
 
+  @Test func `a missing subscription fails the test, unless the test cancels`() {
+    let failures = failures {
+      withVirtualTime { time in
+        let recorder = Silent().record(on: time)
+        time.run()
+        recorder.expect("-")
+      }
+      withVirtualTime { time in Silent().record(on: time).cancel() }
+      withVirtualTime { time in Silent().verify(on: time).expectNoEvent(for: 1).verify() }
+    }
+    #expect(failures.map(\.message).first == "The publisher delivered no subscription.")
+    #expect(failures.map(\.line) == [#line - 8, #line - 3])
+  }
+
   @Test func `unchecked events fail even when the recorder was released`() {
     let failures = failures {
       withVirtualTime { time in

@@ -49,6 +49,8 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   private var hasReportedTime = false
   /// The rules whose violations have been reported.
   private var reported: Set<Int> = []
+  /// True when a publisher has received the recorder, and owes it a subscription.
+  private var isAwaiting = false
   /// True when a failed expectation has been reported.
   var isExcused = false
   /// True if the recorder is cancelled at the end of the test.
@@ -71,7 +73,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     auditEntry = time.audit.add(self, site)
   }
 
-  deinit { auditEntry?.bequeath(isExcused ? nil : unreadLeftover) }
+  deinit { auditEntry?.bequeath(isExcused ? nil : unreadLeftover ?? missingSubscription) }
 
   // MARK: Received events
 
@@ -109,6 +111,17 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   var ending: Timed<Event>? { received.last { $0.content.isCompletion } }
 
   // MARK: Actions
+
+  /// Subscribes to `publisher`, which must then deliver a subscription.
+  func subscribe<P: Publisher>(to publisher: P) where P.Output == Input, P.Failure == Failure {
+    isAwaiting = true
+    publisher.subscribe(self)
+  }
+
+  /// A message if a publisher has delivered no subscription, although the test hasn't cancelled.
+  var missingSubscription: String? {
+    isAwaiting && subscribedAt == nil && !isOver ? "The publisher delivered no subscription." : nil
+  }
 
   /// Requests more values.
   public func request(_ demand: Subscribers.Demand) {
@@ -233,7 +246,7 @@ extension Publisher {
   ) -> Recorder<Output, Failure> {
     let recorder = Recorder<Output, Failure>(
       on: time, demand: demand, fileID: fileID, filePath: filePath, line: line, column: column)
-    subscribe(recorder)
+    recorder.subscribe(to: self)
     return recorder
   }
 }
