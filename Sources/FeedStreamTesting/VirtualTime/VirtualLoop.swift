@@ -14,7 +14,7 @@ import FeedStream
 ///     let group = EventLoopGroup(count: 3, on: time)
 ///     let loop = VirtualLoop(on: time)
 public final class VirtualLoop: LoopScheduler, Sendable {
-  private let time: VirtualTimeScheduler
+  let time: VirtualTimeScheduler
   private let work = Locked(FIFO<Work>())
 
   // @unchecked: pieces of work run on the thread that advances time, one after another.
