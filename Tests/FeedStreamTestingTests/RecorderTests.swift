@@ -98,6 +98,33 @@ import Testing
     #expect(failures.first?.message.hasPrefix("An event arrived in the virtual time of another scheduler: ") ?? false)
   }
 
+  @Test func `recorders of streams that were made without the test's time fail once, on their line`() {
+    let failures = failures {
+      withVirtualTime { time in
+        let windows = time.hot("a-b-c-d|").window(2).recordStreams()
+        time.run()
+        _ = windows.events
+      }
+    }
+    #expect(failures.map(\.line) == [#line - 5])
+  }
+
+  @Test func `a recorder of work on a virtual loop needs the loop's time`() {
+    for isOwn in [false, true] {
+      let failures = failures {
+        withVirtualTime { time in
+          let subject = PassthroughSubject<Int, Never>()
+          let recorder = subject.record(on: isOwn ? VirtualTimeScheduler() : time)
+          VirtualLoop(on: time).schedule(after: time.now.advanced(by: 1)) { subject.send(1) }
+          time.run()
+          #expect(recorder.values == [1])
+          recorder.cancel()
+        }
+      }
+      #expect(failures.count == (isOwn ? 1 : 0))
+    }
+  }
+
   @Test func `work in virtual time may record a stream that needs no time`() {
     withVirtualTime { time in
       var values: [Int] = []

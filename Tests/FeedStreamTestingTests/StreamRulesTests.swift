@@ -147,7 +147,7 @@ import Testing
 enum Fault: CaseIterable {
   case repeatsValues, completesTwice, forgetsToCancelUpstream, deliversAfterCancel, swallowsEveryThird, asksForNone
   case passesSecondSubscription, holdsUpstream, holdsSubscriber, recurses, swapsUnderDemand, keepsScheduling,
-    leavesATimer, forgetsFailure, forgetsCompletion
+    leavesATimer, forgetsFailure, forgetsCompletion, onlyCancelsUpstream, neverSubscribes
 
   /// Under the address sanitizer, stack frames are several times as large, and a deliberate recursion overflows the
   /// stack before the kit detects it.
@@ -161,7 +161,8 @@ enum Fault: CaseIterable {
     case .repeatsValues: .neverMoreThanAsked
     case .completesTwice: .oneEnding
     case .forgetsToCancelUpstream, .deliversAfterCancel: .cancelIsFinal
-    case .swallowsEveryThird, .forgetsFailure, .forgetsCompletion: .nothingLostInSilence
+    case .swallowsEveryThird, .forgetsFailure, .forgetsCompletion, .onlyCancelsUpstream, .neverSubscribes:
+      .nothingLostInSilence
     case .asksForNone: .demandAddsUp
     case .passesSecondSubscription: .oneSubscription
     case .holdsUpstream, .holdsSubscriber, .keepsScheduling, .leavesATimer: .everythingReleased
@@ -180,7 +181,8 @@ private struct Faulty<Upstream: Publisher>: Publisher where Upstream.Output == I
   let time: VirtualTimeScheduler
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Failure {
-    upstream.subscribe(Stage(fault, time, subscriber))
+    let stage = Stage(fault, time, subscriber)
+    if fault == .neverSubscribes { subscriber.receive(subscription: stage) } else { upstream.subscribe(stage) }
   }
 
   final class Stage<Down: Subscriber>: Subscriber, Subscription where Down.Input == Int, Down.Failure == Failure {
@@ -220,6 +222,12 @@ private struct Faulty<Upstream: Publisher>: Publisher where Upstream.Output == I
       case .recurses:
         queue.append(input)
         pull(.none)
+        return .none
+      case .onlyCancelsUpstream where count == 2:
+        // As `prefix(2)`, but without its completion.
+        _ = down.receive(input)
+        up?.cancel()
+        up = nil
         return .none
       default:
         return down.receive(fault == .swapsUnderDemand && asked != .unlimited ? -input : input)

@@ -32,6 +32,20 @@ import Testing
       ])
   }
 
+  @Test func `a missing subscription fails the test, unless the test cancels`() {
+    let failures = failures {
+      withVirtualTime { time in
+        let recorder = Silent().record(on: time)
+        time.run()
+        recorder.expect("-")
+      }
+      withVirtualTime { time in Silent().record(on: time).cancel() }
+      withVirtualTime { time in Silent().verify(on: time).expectNoEvent(for: 1).verify() }
+    }
+    #expect(failures.map(\.message).first == "The publisher delivered no subscription.")
+    #expect(failures.map(\.line) == [#line - 8, #line - 3])
+  }
+
   @Test func `unchecked events fail even when the recorder was released`() {
     let failures = failures {
       withVirtualTime { time in
@@ -158,6 +172,14 @@ import Testing
     await #expect(processExitsWith: .success) { await Hopper().go() }
   }
 
+  @Test func `a subject in virtual time traps if a task uses it while another thread advances time`() async {
+    let ending = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await Hopper().sendWhileTimeAdvances()
+    }
+    let text = ending.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+    #expect(text?.contains("touched on a different thread than before") == true)
+  }
+
   @Test func `a failure states the seed, and the seed reproduces it`() {
     // Two timers race: the result depends on their order.
     func race(_ time: VirtualTimeScheduler) {
@@ -214,5 +236,28 @@ private actor Hopper {
       recorder.cancel()
       debounced.cancel()
     }
+  }
+
+  // @unchecked: the process must end when the task uses the subject.
+  private struct Handed: @unchecked Sendable {
+    let subject: PassthroughSubject<Int, Never>
+  }
+
+  /// Touches a subject in virtual time, and then in a task while time advances.
+  func sendWhileTimeAdvances() {
+    let time = VirtualTimeScheduler()
+    let handed = Handed(subject: PassthroughSubject())
+    let recorder = handed.subject.record(on: time, during: "-^")
+    time.schedule(after: time.now.advanced(by: .milliseconds(2))) {
+      handed.subject.send(1)
+      let sent = DispatchSemaphore(value: 0)
+      Task.detached {
+        handed.subject.send(2)
+        sent.signal()
+      }
+      sent.wait()
+    }
+    time.run()
+    recorder.cancel()
   }
 }

@@ -74,6 +74,24 @@ import Testing
     #expect(failures.map(\.message) == ["The failure set here has not occurred: nothing tried to sync f."])
   }
 
+  @Test func `the message about a fault says if too few bytes were written or read`() {
+    let failures = failures {
+      withVirtualTime { time in
+        time.files.fail(.write, of: "f", code: EIO, after: 100)
+        #expect(write(["after"], .replacing, time).isDone)
+        time.files.fail(.read, of: "f", code: EIO, after: 100)
+        let bytes = File("f").bytes(chunkSize: 10, on: time).record(on: time)
+        time.run()
+        #expect(bytes.values == ["after"])
+      }
+    }
+    #expect(
+      failures.map(\.message) == [
+        "The failure set here has not occurred: too few bytes of f were written.",
+        "The failure set here has not occurred: too few bytes of f were read.",
+      ])
+  }
+
   @Test(arguments: [FileWriting.atomically, .replacing]) func `a folder can't be replaced by a file`(
     _ writing: FileWriting
   ) {

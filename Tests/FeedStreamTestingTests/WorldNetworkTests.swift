@@ -327,6 +327,18 @@ import Testing
     }
   }
 
+  @Test func `a chosen port isn't that of an open connection`() throws {
+    try withVirtualTime { time in
+      let first = try pair(time)
+      // Use the other ports, so that the first one is the next to choose.
+      for _ in 49_153...65_535 { try Listener(at: .internet("127.0.0.1", port: 0), on: time).close() }
+      let second = try pair(time)
+      #expect(first.server.peer != second.server.peer)
+      for connection in [first.client, first.server, second.client, second.server] { connection.close() }
+      time.run()
+    }
+  }
+
   @Test func `an address family that doesn't respond delays a connection by 250 ms`() throws {
     try withVirtualTime { time in
       let (six, four) = (SocketAddress.internet("fd00::1", port: 80), place)

@@ -45,6 +45,25 @@ struct VirtualNetworkTests {
     work = []
   }
 
+  @Test func `scripts that another script calls draw other numbers each time, even if that script draws none`() {
+    var work: Set<AnyCancellable> = []
+    var drawn: Set<UInt64> = []
+    network.serve("callback.example") { _, random in
+      drawn.insert(random.next())
+      return .answer(Data())
+    }
+    network.serve("example.com") { [unowned network] _, _ in
+      network.get(HTTPRequest(URL(string: "https://callback.example/")!)).sink { _ in
+      } receiveValue: { _ in
+      }
+      .store(in: &work)
+      return .answer(status: 202, Data())
+    }
+    for _ in 0..<10 { #expect(end(of: HTTPRequest(url)).what == "202") }
+    #expect(drawn.count == 10)
+    work = []
+  }
+
   @Test func `a scripted response arrives after its latency, with its status and bytes`() {
     network.serve("example.com") { request, _ in
       .answer(status: 200 + request.number, Data("\(request.number)".utf8), after: 0.25)

@@ -37,7 +37,7 @@ extension Recorder {
     to publisher: P, during subscription: String, _ frame: StreamInstant.Stride, _ site: CallSite
   ) where P.Output == Input, P.Failure == Failure {
     // The default: times are relative to the subscription, which may arrive late.
-    if subscription == "^" { return publisher.subscribe(self) }
+    if subscription == "^" { return subscribe(to: publisher) }
     let diagram: SubscriptionMarbles
     do throws(MarbleError) {
       diagram = try SubscriptionMarbles(subscription, frame: frame)
@@ -52,10 +52,10 @@ extension Recorder {
       _ = time.agenda.add(at: start.advanced(by: offset), in: 0, .line(site), action)
     }
     if begin == 0 {
-      publisher.subscribe(self)
+      subscribe(to: publisher)
     } else {
       schedule(begin) {
-        publisher.subscribe(self)
+        self.subscribe(to: publisher)
         if diagram.unsubscribed == begin { self.cancel() }
       }
     }

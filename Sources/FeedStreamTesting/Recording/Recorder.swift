@@ -8,8 +8,10 @@ import FeedStream
 ///
 ///     let recorder = subject.map { $0 * 2 }.record(on: time, demand: .oneByOne)
 ///
-/// A recorder without `on:` has a time of its own, which doesn't advance. An event that arrives as another scheduler
-/// advances fails the test, because the recorder couldn't tell the event's time.
+/// A recorder without `on:` has a time of its own, which doesn't advance, and `withVirtualTime` doesn't check it for
+/// leftovers. An event that arrives as a scheduler other than the recorder's advances fails the test, because the
+/// recorder couldn't tell the event's time. Below operators that move the stream to a `VirtualLoop` or a queue, such an
+/// event may go unnoticed.
 public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   public typealias Event = StreamEvent<Input, Failure>
 
@@ -49,6 +51,8 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   private var hasReportedTime = false
   /// The rules whose violations have been reported.
   private var reported: Set<Int> = []
+  /// True when a publisher has received the recorder, and owes it a subscription.
+  private var isAwaiting = false
   /// True when a failed expectation has been reported.
   var isExcused = false
   /// True if the recorder is cancelled at the end of the test.
@@ -71,7 +75,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     auditEntry = time.audit.add(self, site)
   }
 
-  deinit { auditEntry?.bequeath(isExcused ? nil : unreadLeftover) }
+  deinit { auditEntry?.bequeath(isExcused ? nil : unreadLeftover ?? missingSubscription) }
 
   // MARK: Received events
 
@@ -109,6 +113,17 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   var ending: Timed<Event>? { received.last { $0.content.isCompletion } }
 
   // MARK: Actions
+
+  /// Subscribes to `publisher`, which must then deliver a subscription.
+  func subscribe<P: Publisher>(to publisher: P) where P.Output == Input, P.Failure == Failure {
+    isAwaiting = true
+    publisher.subscribe(self)
+  }
+
+  /// A message if a publisher has delivered no subscription, although the test hasn't cancelled.
+  var missingSubscription: String? {
+    isAwaiting && subscribedAt == nil && !isOver ? "The publisher delivered no subscription." : nil
+  }
 
   /// Requests more values.
   public func request(_ demand: Subscribers.Demand) {
@@ -194,7 +209,8 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   /// The scheduler that is advancing, if it isn't the recorder's.
   private var otherTime: VirtualTimeScheduler? {
     guard let domain = CurrentDomain.get(), domain !== time else { return nil }
-    return domain as? VirtualTimeScheduler
+    let advancing = domain as? VirtualTimeScheduler ?? (domain as? VirtualLoop)?.time
+    return advancing === time ? nil : advancing
   }
 
   /// Checks that the recorder's time is that of the event. The events of a stream that delivers everything on
@@ -203,6 +219,8 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     guard !hasReportedTime, let other = otherTime, other.now != otherSubscribedAt else { return }
     hasReportedTime = true
     other.audit.noteFailure()
+    isExcused = true
+    guard time.audit.noteMistimed(site) else { return }
     fail(
       "An event arrived in the virtual time of another scheduler: pass that scheduler, as in record(on: time).", site)
   }
@@ -233,7 +251,7 @@ extension Publisher {
   ) -> Recorder<Output, Failure> {
     let recorder = Recorder<Output, Failure>(
       on: time, demand: demand, fileID: fileID, filePath: filePath, line: line, column: column)
-    subscribe(recorder)
+    recorder.subscribe(to: self)
     return recorder
   }
 }

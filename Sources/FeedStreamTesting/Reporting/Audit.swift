@@ -33,6 +33,8 @@ final class Audit {
   private(set) var hasFailed = false
   /// True when a diagram could not be read: other differences are then a consequence.
   private(set) var isUnreadable = false
+  /// The lines that have been reported because an event arrived in another scheduler's time.
+  private var mistimed: Set<CallSite> = []
 
   func add(_ subject: any Auditable, _ site: CallSite) -> Entry {
     let entry = Entry(subject, site)
@@ -62,6 +64,11 @@ final class Audit {
     hasFailed = true
     isUnreadable = true
   }
+
+  /// Records that a recorder made at `site` received an event in another scheduler's time.
+  ///
+  /// - Returns: true if the line must be reported.
+  func noteMistimed(_ site: CallSite) -> Bool { mistimed.insert(site).inserted }
 
   /// Fails the test for all leftovers, once per line where objects were made.
   ///

@@ -24,8 +24,7 @@ struct RuleRun<P: Publisher> {
     var given: [[Int]] = []
     /// True if the run was stopped because it was too long.
     var isCutShort = false
-    /// True if the subscriber still waited when every subscription to upstream had received the completion and no work
-    /// was left.
+    /// True if the subscriber still waited when no subscription to upstream was live and no work was left.
     var isStuck = false
 
     mutating func breach(_ rule: StreamRule, _ message: String, isExcusedBySharing: Bool = false) {
@@ -176,8 +175,8 @@ struct RuleRun<P: Publisher> {
     let isCancelled = recorder.cancelledAt != nil
     guard recorder.hasEnded || isCancelled else {
       result.isStuck =
-        !result.isCutShort && !records.isEmpty && records.allSatisfy { $0.endedAt != nil }
-        && recorder.subscribedAt != nil && time.agenda.nextInstant == nil
+        !result.isCutShort && !records.contains(where: \.isLive) && recorder.subscribedAt != nil
+        && time.agenda.nextInstant == nil
       return
     }
     let isOnlyCancelled = isCancelled && !recorder.hasEnded

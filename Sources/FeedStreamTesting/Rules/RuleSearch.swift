@@ -138,15 +138,15 @@ struct RuleSearch<P: Publisher> {
       isTimed: script.source != .synchronous)
   }
 
-  /// Finds a completion that was not delivered, although every value was requested. Used for an operator without an
-  /// expectation.
+  /// Finds a completion that was not delivered, although every value was requested and nothing more can happen. Used
+  /// for an operator without an expectation.
   private func silence(in result: RuleRun<P>.Result, _ script: RuleScript) -> RuleRun<P>.Breach? {
     guard expects == nil, result.isStuck, script.demand.isUnlimited, script.source != .subject,
       !traits.contains(.isEndless)
     else { return nil }
     return RuleRun<P>.Breach(
       rule: .nothingLostInSilence,
-      message: "upstream \(script.fails ? "failed" : "finished"), but the operator delivered no completion "
+      message: "no subscription to upstream is live and no work is left, but the operator delivered no completion "
         + "(if it never completes, as documented, use traits: .isEndless)")
   }
 

@@ -17,8 +17,8 @@ import FeedStream
 /// Step 3 of 4 (“the answer”): expected the value ‹swift›, but at 300ms there was ‹swif›.
 /// ```
 ///
-/// At the end, unread events and a subscription that is still live fail the test, too. The method names follow
-/// Reactor's `StepVerifier`.
+/// At the end, unread events, a subscription that is still live, and a missing subscription fail the test, too. The
+/// method names follow Reactor's `StepVerifier`.
 public struct StepVerifier<Output, Failure: Error> {
   typealias Run = VerificationRun<Output, Failure>
 
@@ -46,7 +46,7 @@ public struct StepVerifier<Output, Failure: Error> {
     self.time = time
     self.demand = demand
     self.site = site
-    subscribe = { publisher.subscribe($0) }
+    subscribe = { $0.subscribe(to: publisher) }
   }
 
   /// Returns a verifier with one more step.

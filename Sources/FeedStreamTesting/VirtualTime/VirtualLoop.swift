@@ -7,11 +7,14 @@ import FeedStream
 /// several loops runs first, so that a race between threads shows up as a failing seed. The loop has the files of its
 /// scheduler, but no network, programs or terminal: use the scheduler itself for them.
 ///
+/// Use the loop's streams only in work on the loop. Unlike the scheduler's streams, they don't belong to the test while
+/// time rests.
+///
 ///     let time = VirtualTimeScheduler(order: .seeded(7))
 ///     let group = EventLoopGroup(count: 3, on: time)
 ///     let loop = VirtualLoop(on: time)
 public final class VirtualLoop: LoopScheduler, Sendable {
-  private let time: VirtualTimeScheduler
+  let time: VirtualTimeScheduler
   private let work = Locked(FIFO<Work>())
 
   // @unchecked: pieces of work run on the thread that advances time, one after another.

@@ -54,8 +54,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   @exclusivity(unchecked) public var tracesOrigins = false
 
   let agenda: SharedAgenda
-  /// The thread that is advancing time; 0 if none is.
-  private let mover = Atomic<UInt>(0)
+  private let mover = Mover()
   let audit = Audit()
   let actors: ActorLane
   /// An object that a higher layer attaches to the scheduler.
@@ -69,7 +68,10 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     self.order = order
     agenda = SharedAgenda(Agenda(now: start, seed: order.seed))
     actors = ActorLane(agenda)
+    Movers.add(mover, of: ObjectIdentifier(self))
   }
+
+  deinit { Movers.remove(of: ObjectIdentifier(self)) }
 
   public var now: StreamInstant { agenda.now }
 
@@ -140,13 +142,13 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   /// - Returns: a message about endless work, or `nil`.
   private func move(to target: StreamInstant?, _ site: CallSite) -> String? {
     precondition(
-      mover.exchange(currentThread(), ordering: .acquiring) == 0,
+      mover.thread.exchange(currentThread(), ordering: .acquiring) == 0,
       "\(site): advance or run was called while time was already advancing; schedule later work instead")
     let outer = CurrentDomain.enter(pass)
     defer {
       CurrentDomain.leave(outer)
       CurrentDomain.somethingHappens()
-      mover.store(0, ordering: .releasing)
+      mover.thread.store(0, ordering: .releasing)
     }
     var patience = Patience(limit: workLimit)
     let wasTracing = tracesOrigins
@@ -191,7 +193,7 @@ extension VirtualTimeScheduler: StreamDomain {
   // While no thread advances time, the test may use the scheduler's streams, from any thread.
   package var isHere: Bool {
     if isCurrent { return true }
-    let mover = mover.load(ordering: .acquiring)
+    let mover = mover.thread.load(ordering: .acquiring)
     // A lane that any thread may run is part of the work that is running in virtual time.
     return mover == 0 || mover == currentThread() && CurrentDomain.get()?.isForAnyThread == true
   }

@@ -1,8 +1,8 @@
 import FeedStream
 
-/// Runs a test in virtual time, and fails it if there are leftovers at its end: unread events, live subscriptions,
-/// subscribers that are still retained, or pending work. There is one failure per line where such objects were made.
-/// Consequences of a failed expectation are not reported.
+/// Runs a test in virtual time, and fails it if there are leftovers at its end: unread events, live or missing
+/// subscriptions, subscribers that are still retained, or pending work. There is one failure per line where such
+/// objects were made. Consequences of a failed expectation are not reported.
 ///
 ///     @Test func `a search waits until typing pauses`() {
 ///       withVirtualTime { time in

@@ -6,7 +6,7 @@ final class VirtualChannel: ByteChannel {
   private let incoming: VirtualPipe
   private let outgoing: VirtualPipe
   private let isSocket: Bool
-  private var isClosed = false
+  private(set) var isClosed = false
   private var breaksOff = false
 
   private init(_ peer: SocketAddress, _ incoming: VirtualPipe, _ outgoing: VirtualPipe, isSocket: Bool) {

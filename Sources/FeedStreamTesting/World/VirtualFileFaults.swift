@@ -8,12 +8,23 @@ struct VirtualFileFaults {
     let code: Int32
     /// The number of bytes to read or write before the fault.
     var count: Int
+    /// True if an operation has met the fault, but has read or written too few bytes.
+    var isMet = false
 
     init(_ operation: VirtualFiles.Operation, of path: String?, code: Int32, after count: Int) {
       self.operation = operation
       self.path = path
       self.code = code
       self.count = count
+    }
+
+    var leftover: String {
+      let path = path ?? "a file"
+      let reason =
+        isMet
+        ? "too few bytes of \(path) were \(operation == .read ? "read" : "written")"
+        : "nothing tried to \(operation) \(path)"
+      return "The failure set here has not occurred: \(reason)."
     }
   }
 
@@ -26,9 +37,7 @@ struct VirtualFileFaults {
   ) {
     let fault = Fault(operation, of: path, code: code, after: count)
     faults.append(fault)
-    audit.add(site) { [weak fault] in
-      fault.map { "The failure set here has not occurred: nothing tried to \($0.operation) \($0.path ?? "a file")." }
-    }
+    audit.add(site) { [weak fault] in fault?.leftover }
   }
 
   /// Returns how many of `count` bytes pass before a fault, and the fault's error number, if any. If the bytes before
@@ -43,6 +52,7 @@ struct VirtualFileFaults {
     }
     guard let index else { return (count, nil) }
     let fault = faults[index]
+    fault.isMet = true
     guard fault.count < max(count, 1) else {
       fault.count -= count
       return (count, nil)

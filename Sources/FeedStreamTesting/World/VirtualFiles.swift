@@ -144,6 +144,13 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     }
   }
 
+  /// The paths of everything in the folder at `path`, at any depth; empty for a file.
+  private func content(of path: String) -> [String] {
+    guard nodes[path]?.isFolder == true else { return [] }
+    let below = path + "/"
+    return nodes.keys.filter { $0.hasPrefix(below) }
+  }
+
   private func make(_ path: String) -> Node {
     makeParents(of: path)
     let node = node(isFolder: false)
@@ -228,23 +235,20 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
       if replaced.isFolder != node.isFolder {
         throw SystemError("replace", other, code: replaced.isFolder ? 21 : 20)  // EISDIR, ENOTDIR
       }
-      if nodes.keys.contains(where: { $0.hasPrefix(other + "/") }) {
-        throw SystemError("replace", other, code: 39)  // ENOTEMPTY
-      }
+      guard content(of: other).isEmpty else { throw SystemError("replace", other, code: 39) }  // ENOTEMPTY
     }
     // A folder can't move into itself.
     guard !other.hasPrefix(path + "/") else { throw SystemError("replace", other, code: 22) }  // EINVAL
     makeParents(of: other)
-    for old in nodes.keys where old == path || old.hasPrefix(path + "/") {
+    for old in [path] + content(of: path) {
       nodes[other + old.dropFirst(path.count)] = nodes.removeValue(forKey: old)
     }
     for path in [path, other] { touch(path, .entry) }
   }
 
   package func remove(_ path: String) {
-    guard nodes.removeValue(forKey: path) != nil else { return }
-    let below = path + "/"
-    for path in nodes.keys where path.hasPrefix(below) { nodes[path] = nil }
+    guard nodes[path] != nil else { return }
+    for path in [path] + content(of: path) { nodes[path] = nil }
     touch(path, .entry)
   }
 

@@ -73,6 +73,8 @@ public final class VirtualInternet {
 
   private struct Weak {
     weak var channel: VirtualChannel?
+    /// The port of the connecting side; `nil` for a Unix socket.
+    let port: Int?
   }
 
   init(_ time: VirtualTimeScheduler) { self.time = time }
@@ -125,16 +127,19 @@ public final class VirtualInternet {
     return port == 0 ? .internet(host, port: takePort()) : address
   }
 
-  /// Chooses a port at which nothing listens, from the range that is reserved for that (RFC 6335, 6).
+  /// Chooses a port at which nothing listens and that no open connection uses, from the range that is reserved for that
+  /// (RFC 6335, 6).
   private func takePort() -> Int {
     let range = 49_152...65_535
     for _ in range {
       let port = nextPort
       nextPort = port == range.upperBound ? range.lowerBound : port + 1
-      let isUsed = listeners.keys.contains { $0.port == port } || datagramPorts.keys.contains { $0.port == port }
+      let isUsed =
+        listeners.keys.contains { $0.port == port } || datagramPorts.keys.contains { $0.port == port }
+        || channels.contains { $0.port == port && $0.channel?.isClosed == false }
       if !isUsed { return port }
     }
-    preconditionFailure("VirtualInternet: all ports from 49,152 to 65,535 are used; close listeners")
+    preconditionFailure("VirtualInternet: all ports from 49,152 to 65,535 are used; close listeners and connections")
   }
 
   func connect(
@@ -172,7 +177,7 @@ public final class VirtualInternet {
           let client: SocketAddress = if case .unix = address.kind { address } else { nextClient() }
           let (near, far) = VirtualChannel.pair(time, client: client, server: address, link, isSocket: true)
           channels.removeAll { $0.channel == nil }
-          channels.append(Weak(channel: near))
+          channels.append(Weak(channel: near, port: client.port))
           listener.add(far)
           attempt.step = time.after(latency, name) { done(.success(near)) }
         }

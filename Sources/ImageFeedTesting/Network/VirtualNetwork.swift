@@ -37,6 +37,8 @@ public final class VirtualNetwork {
 
   let time: VirtualTimeScheduler
   private var random: SeededGenerator
+  /// Makes the seeds for scripts that run while another script runs.
+  private var seeds: SeededGenerator
   private var origins: [String: (script: VirtualOrigin, requests: Int)] = [:]
   private var outages: [Outage] = []
   @exclusivity(unchecked) private var transfers: [Int: VirtualTransfer] = [:]
@@ -48,6 +50,7 @@ public final class VirtualNetwork {
   public init(on time: VirtualTimeScheduler, seed: UInt64 = 0) {
     self.time = time
     random = SeededGenerator(seed: seed)
+    seeds = random
   }
 
   /// The requests that have not completed.
@@ -147,10 +150,9 @@ public final class VirtualNetwork {
     let asked = VirtualRequest(
       request: request, number: origin.requests, time: time.now, body: transfer.sentBody)
     origins[host]?.requests += 1
-    // The script may send requests itself, whose scripts draw other numbers, and it may replace itself.
+    // The script may send requests itself, whose scripts draw other numbers each time, and it may replace itself.
     var numbers = random
-    var others = numbers
-    random = SeededGenerator(seed: others.next())
+    random = SeededGenerator(seed: seeds.next())
     let reply = origin.script(asked, &numbers)
     random = numbers
     transfer.pace = reply.pace

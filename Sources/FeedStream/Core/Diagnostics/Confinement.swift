@@ -187,6 +187,12 @@ package enum HoldingPlace: Sendable {
   /// True if the loop with this `reference` is open.
   nonisolated(unsafe) static var isOpen: @Sendable (_ loop: ObjectIdentifier) -> Bool = { _ in false }
 
+  /// True while a thread other than the calling one advances this virtual time. Set by the code of virtual time, before
+  /// the first one exists.
+  nonisolated(unsafe) package static var isAdvancing: @Sendable (_ virtualTime: ObjectIdentifier) -> Bool = { _ in
+    false
+  }
+
   /// The calling thread's number, which is unique in the process. The system, in contrast, reuses thread identifiers.
   static var threadNumber: UInt {
     if let number = pthread_getspecific(numbers) { return UInt(bitPattern: number) }

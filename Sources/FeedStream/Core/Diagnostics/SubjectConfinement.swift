@@ -10,7 +10,8 @@ public import CThread
 /// that is using the object at that moment. The compiler checks the rest.
 ///
 /// Any thread may touch a closed loop's objects: a program closes a thread's loop, then cancels the thread's streams.
-/// The task of a test may touch an object that was first touched in virtual time, and then continue on another thread.
+/// While no other thread advances virtual time, a task may touch the objects that were first touched in that time: the
+/// task of a test may continue on another thread.
 @usableFromInline struct SubjectConfinement {
   /// The last thread that touched the object; 0 before the first touch.
   @usableFromInline var thread: UInt = 0
@@ -155,7 +156,7 @@ public import CThread
       isOfTask = isInTask
       return
     }
-    if isInVirtualTime, place == nil, isOfTask, isInTask {
+    if isInVirtualTime, place == nil, isOfTask, isInTask, let home, !CurrentDomain.isAdvancing(home) {
       guard !isInUse else { Self.haltInUse(name()) }
       return
     }
