@@ -73,8 +73,8 @@ public struct PollingHints: Hashable, Sendable, Codable {
   public var hub: String?
   public var topic: String?
 
-  /// The maximum size of the URL of a hub or topic: 2,000 bytes. Longer ones are left out, because the hints are saved at
-  /// each poll.
+  /// The maximum size of the URL of a hub or topic: 2,000 bytes. Longer ones are left out, because the hints are saved
+  /// at each poll.
   package static let longestAddress = 2_000
 
   public init() {}

@@ -7,8 +7,8 @@ public import Foundation
 ///
 /// Each item with an image is an image of the feed: the first of its images in the order of
 /// `FeedImageCandidate.Source`. Items without an image are counted (``FeedImages/omittedItems``). An image is
-/// identified by its item's guid or Atom id, else by its item's link, else by its own URL. If several items share these,
-/// each is identified by its title, date or image as well (`FeedDocument.imageIDs(in:)`).
+/// identified by its item's guid or Atom id, else by its item's link, else by its own URL. If several items share
+/// these, each is identified by its title, date or image as well (`FeedDocument.imageIDs(in:)`).
 public struct SyndicationFormat: FeedFormat {
   public init() {}
 
@@ -121,9 +121,9 @@ extension FeedDocument {
   /// The id of each item, from its guid, or else its link, or else the URL of its chosen image.
   ///
   /// If different items share a guid, link or image, the id of each also depends on the first of these that tells them
-  /// apart: its title, its date, its image's URL without the query, and then with the query. If some are still the same,
-  /// the next of these is added for them. So an id stays the same when an item is added before it. Items that are the
-  /// same in all of these are numbered. Essential Feed JSON keeps repeated ids.
+  /// apart: its title, its date, its image's URL without the query, and then with the query. If some are still the
+  /// same, the next of these is added for them. So an id stays the same when an item is added before it. Items that are
+  /// the same in all of these are numbered. Essential Feed JSON keeps repeated ids.
   ///
   /// - Parameter feed: the URL under which the feed is saved, which stays the same whatever it redirects to.
   public func imageIDs(in feed: URL) -> [FeedImage.ID] {

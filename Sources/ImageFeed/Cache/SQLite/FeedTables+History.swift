@@ -138,8 +138,8 @@ extension FeedTables {
 
   /// Removes a returned item from the history: the one with its id, or else the only one with its link.
   ///
-  /// - Parameter links: the links in the document, if the item may be found by its link; a link that several items share
-  ///   identifies none of them.
+  /// - Parameter links: the links in the document, if the item may be found by its link; a link that several items
+  ///   share identifies none of them.
   /// - Returns: the time when it was first seen; `nil` if it was not in the history.
   private func takeBack(
     _ place: Int, of images: FeedImages, links: ItemMarks?, from history: inout HistoryRow
