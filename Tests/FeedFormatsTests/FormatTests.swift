@@ -48,6 +48,21 @@ import Testing
     #expect(polling.skippedHours == Array(0..<24) && polling.skippedDays == ["Monday"])
   }
 
+  @Test func `a hub or topic whose URL is long isn't a hint, because hints are saved at each poll`() throws {
+    let long = "https://e.com/" + String(repeating: "x", count: 2_000)
+    func polling(hub: String, topic: String) throws -> [PollingHints] {
+      let links = "<atom:link rel='hub' href='\(hub)'/><atom:link rel='self' href='\(topic)'/>"
+      let hubs =
+        #"{"version": "https://jsonfeed.org/version/1.1", "feed_url": "\#(topic)", "#
+        + #""hubs": [{"type": "WebSub", "url": "\#(hub)"}], "items": []}"#
+      return [try read(rss("<item/>", channel: links)).polling, try read(hubs).polling]
+    }
+    for hints in try polling(hub: "https://hub.com/", topic: long) {
+      #expect(hints.hub == "https://hub.com/" && hints.topic == nil)
+    }
+    for hints in try polling(hub: long, topic: "https://e.com/") { #expect(hints == PollingHints()) }
+  }
+
   @Test func `a blog's RSS feed is read with all its elements`() throws {
     let document = try read(
       rss(

@@ -73,5 +73,22 @@ public struct PollingHints: Hashable, Sendable, Codable {
   public var hub: String?
   public var topic: String?
 
+  /// The maximum size of the URL of a hub or topic: 2,000 bytes. Longer ones are left out, because the hints are saved
+  /// at each poll.
+  package static let longestAddress = 2_000
+
   public init() {}
+}
+
+extension FeedDocument {
+  /// Takes the hub from the document's first one.
+  ///
+  /// - Parameter topic: the feed's URL at its hub.
+  mutating func noteHub(topic: String?) {
+    func short(_ address: String?) -> String? {
+      address.flatMap { $0.utf8.count <= PollingHints.longestAddress ? $0 : nil }
+    }
+    guard let hub = short(hubs.first) else { return }
+    (polling.hub, polling.topic) = (hub, short(topic))
+  }
 }

@@ -22,7 +22,8 @@ public struct FeedLimits: Hashable, Sendable {
   /// The maximum number of items in a feed: 200,000 (``FeedFormatError/tooManyItems(limit:)``).
   public var items = 200_000
   /// The maximum total size of the URLs of all items and their images, once relative URLs have been resolved: 64 MiB
-  /// (``FeedFormatError/addressesTooLong(limit:)``). A base URL longer than 2 KiB is ignored.
+  /// (``FeedFormatError/addressesTooLong(limit:)``). A base URL longer than 2 KiB is used without its query and
+  /// fragment, or not at all if the rest is still longer.
   public var addressBytes = 64 << 20
   /// The maximum number of images per item: 64. Further images are left out, which counts as a repair, not an error.
   public var imagesPerItem = 64

@@ -35,7 +35,7 @@ struct JSONFeedReader: JSONReading {
     document.link = url(root["home_page_url"])
     document.next = url(root["next_url"])
     document.hubs = (root["hubs"]?.elements).map { hubs in hubs.prefix(16).compactMap { url($0["url"]) } } ?? []
-    if let hub = document.hubs.first { (document.polling.hub, document.polling.topic) = (hub, url(root["feed_url"])) }
+    document.noteHub(topic: url(root["feed_url"]))
     try readItems(items, into: &document) { $0.item($1) }
     document.repairs = repairs.sentences
     return document

@@ -180,7 +180,7 @@ struct SyndicationBuilder: XMLSink {
       while !stack.isEmpty { try pop() }
     }
     document.link = siteLink?.address
-    if let hub = document.hubs.first { (document.polling.hub, document.polling.topic) = (hub, selfLink) }
+    document.noteHub(topic: selfLink)
     if let updatePeriod { document.polling.updateInterval = updatePeriod / max(1, updateFrequency) }
     document.repairs = repairs.sentences
     // If the outermost element has ended, the feed is complete.

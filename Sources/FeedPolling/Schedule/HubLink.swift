@@ -36,7 +36,7 @@ public struct HubLink: Hashable, Sendable, Codable {
   }
 
   private static func web(_ text: String, from url: URL) -> URL? {
-    guard text.utf8.count <= 2000, let target = URL(string: text, relativeTo: url)?.absoluteURL,
+    guard text.utf8.count <= PollingHints.longestAddress, let target = URL(string: text, relativeTo: url)?.absoluteURL,
       ["http", "https"].contains(target.scheme?.lowercased() ?? ""), target.host() != nil
     else { return nil }
     return target

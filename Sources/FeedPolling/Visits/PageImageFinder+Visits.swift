@@ -108,21 +108,24 @@ extension PageImageFinder {
   /// Records the image of a page, so that the page isn't requested again.
   private func note(_ answer: PageImageResponse?, of page: Page) {
     let image: String?
+    let isTrusted: Bool?
     switch answer {
     case .image(let address, let isPrivate):
-      // A feed's images can be in a private network if the feed came from one, so such a feed gets no image that a page
-      // of the web has chosen.
-      let isFeedPrivate = feeds[page.feed]?.isPrivate
-      let isTrusted = isPrivate == true || isFeedPrivate == false || isPrivate == nil && isFeedPrivate == nil
-      image = isTrusted || address == page.page.url.absoluteString ? address : nil
-    case .nothing: image = nil
+      // If the link leads directly to the image, the feed itself chose the image.
+      image = address
+      isTrusted = address == page.page.url.absoluteString ? true : isPrivate
+    case .nothing:
+      image = nil
+      isTrusted = nil
     case .later, nil: return
     }
     let (book, id, address) = (book, page.page.id, page.feed)
-    if image != nil, let feed = feeds[address], feed.patience == nil {
+    if image != nil, let feed = feeds[address], feed.patience == nil,
+      PageImageBook.isUsable(isTrusted, inPrivate: feed.isPrivate)
+    {
       feeds[address]?.patience = scheduler.once(after: .init(options.patience)) { [weak self] in self?.fill(address) }
     }
-    perform { () throws(FeedStoreError) in try book.note(image, of: id, in: address) }
+    perform { () throws(FeedStoreError) in try book.note(image, of: id, in: address, isTrusted: isTrusted) }
   }
 
   /// Delivers a feed with its found images, if there are new ones.

@@ -33,14 +33,14 @@ package struct PageImageBook: Sendable {
         try notes.set(note, at: key, isKept: false)
       }
     }
-    return images.filled(items, with: note.found)
+    return images.filled(items, with: note.found(inPrivate: images.isFromPrivateNetwork))
   }
 
   /// Adds the images found on items' pages to those of a later page of a feed, whose items aren't recorded.
   func filling(_ images: FeedImages, of address: URL) -> FeedImages {
     guard !images.imageless.isEmpty else { return images.withoutImageless }
     let note = (try? store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) }) ?? nil
-    return images.filled(images.imageless, with: note?.found ?? [:])
+    return images.filled(images.imageless, with: note?.found(inPrivate: images.isFromPrivateNetwork) ?? [:])
   }
 
   /// The pages of a feed's items that have not been read yet, in the order of the feed's document.
@@ -49,11 +49,28 @@ package struct PageImageBook: Sendable {
     return (note?.open ?? []).map { Page(id: $0.item.id, url: $0.item.url) }
   }
 
+  /// True if a feed may have an image that was found on an item's page.
+  ///
+  /// A feed's images can be in a private network if the feed came from one. So such a feed gets no image that a public
+  /// page has chosen, even if the page was read while the feed was public.
+  ///
+  /// - Parameters:
+  ///   - isTrusted: true if the page came from a private network or the feed itself chose the image; false if a public
+  ///     page chose the image; `nil` if that is unknown.
+  ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
+  package static func isUsable(_ isTrusted: Bool?, inPrivate isPrivate: Bool?) -> Bool {
+    isTrusted == true || isPrivate == false || isTrusted == nil && isPrivate == nil
+  }
+
   /// Records the image of an item's page; pass `nil` for a page without an image.
-  package func note(_ image: String?, of id: FeedImage.ID, in address: URL) throws(FeedStoreError) {
+  ///
+  /// - Parameter isTrusted: see ``isUsable(_:inPrivate:)``.
+  package func note(
+    _ image: String?, of id: FeedImage.ID, in address: URL, isTrusted: Bool?
+  ) throws(FeedStoreError) {
     try store.changeNotes(replacing: false) { notes in
       var note = try notes.note(.pageImages(of: address), as: PageImageNote.self) ?? PageImageNote()
-      note.take(image, for: id)
+      note.take(image, for: id, isTrusted: isTrusted)
       try notes.set(note, at: .pageImages(of: address), isKept: false)
     }
   }
@@ -67,7 +84,8 @@ package struct PageImageBook: Sendable {
     for _ in 0..<3 {
       guard let saved = try store.retrieve(for: address) else { return nil }
       let note = try store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) } ?? nil
-      let filled = saved.images.filled(note?.items ?? [], with: note?.found ?? [:])
+      let found = note?.found(inPrivate: saved.images.isFromPrivateNetwork) ?? [:]
+      let filled = saved.images.filled(note?.items ?? [], with: found)
       images = filled
       guard filled != saved.images else { break }
       let feed = CachedFeed(filled, timestamp: saved.timestamp, validators: saved.validators)

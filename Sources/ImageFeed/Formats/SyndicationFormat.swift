@@ -7,8 +7,8 @@ public import Foundation
 ///
 /// Each item with an image is an image of the feed: the first of its images in the order of
 /// `FeedImageCandidate.Source`. Items without an image are counted (``FeedImages/omittedItems``). An image is
-/// identified by its item's guid or Atom id, else by its item's link, else by its own URL. If several items share the
-/// guid or link, each image is identified by its own URL as well.
+/// identified by its item's guid or Atom id, else by its item's link, else by its own URL. If several items share
+/// these, each is identified by its title, date or image as well (`FeedDocument.imageIDs(in:)`).
 public struct SyndicationFormat: FeedFormat {
   public init() {}
 
@@ -120,27 +120,36 @@ extension FeedDocument {
 
   /// The id of each item, from its guid, or else its link, or else the URL of its chosen image.
   ///
-  /// If different items share a guid, link or image, the id of each also depends on the URL of its chosen image, or
-  /// else on its title, so that it stays the same when an item is added before it. Items that still repeat an id are
-  /// numbered. Essential Feed JSON keeps repeated ids.
+  /// If different items share a guid, link or image, the id of each also depends on the first of these that tells them
+  /// apart: its title, its date, its image's URL without the query, and then with the query. If some are still the
+  /// same, the next of these is added for them. So an id stays the same when an item is added before it. Items that are
+  /// the same in all of these are numbered. Essential Feed JSON keeps repeated ids.
   ///
   /// - Parameter feed: the URL under which the feed is saved, which stays the same whatever it redirects to.
   public func imageIDs(in feed: URL) -> [FeedImage.ID] {
-    let ids = items.map { FeedImage.ID(name: $0.name, in: feed) }
+    var names = items.map(\.name)
+    var ids = names.map { FeedImage.ID(name: $0, in: feed) }
     guard format != .caseStudy else { return ids }
-    var details: [UUID: String] = [:]
-    var shared: Set<UUID> = []
-    for (item, id) in zip(items, ids) {
-      if let detail = details[id.uuid] {
-        if detail != item.detail { shared.insert(id.uuid) }
-      } else {
-        details[id.uuid] = item.detail
+    // The image is last, because the URLs of some images change each time a feed is loaded.
+    let details: [(FeedItem) -> String] = [
+      { $0.title?.value ?? "" }, { $0.published.map { "\($0.secondsSince1970)" } ?? "" }, { $0.imageWithoutQuery },
+      { $0.image?.address ?? "" },
+    ]
+    for detail in details {
+      var last: [UUID: String] = [:]
+      var shared: Set<UUID> = []
+      for (item, id) in zip(items, ids) {
+        let text = detail(item)
+        if let other = last.updateValue(text, forKey: id.uuid), other != text { shared.insert(id.uuid) }
+      }
+      guard last.count < ids.count else { return ids }
+      for index in ids.indices where shared.contains(ids[index].uuid) {
+        names[index] += "\n\(detail(items[index]))"
+        ids[index] = FeedImage.ID(name: names[index], in: feed)
       }
     }
-    guard details.count < ids.count else { return ids }
     var counts: [UUID: UInt32] = [:]
-    return zip(items, ids).map { item, id in
-      let id = shared.contains(id.uuid) ? FeedImage.ID(name: "\(item.name)\n\(item.detail)", in: feed) : id
+    return ids.map { id in
       let number = counts[id.uuid, default: 0] + 1
       counts[id.uuid] = number
       return FeedImage.ID(id.uuid, number: number)
@@ -152,10 +161,9 @@ extension FeedItem {
   /// The text that identifies the item in its document.
   fileprivate var name: String { [guid, link, image?.address].lazy.compactMap { $0 }.first { !$0.isEmpty } ?? "" }
 
-  /// The text that distinguishes the item from others with its name.
-  fileprivate var detail: String {
-    let address = image?.address
-    return (address == name ? nil : address) ?? title?.value ?? ""
+  fileprivate var imageWithoutQuery: String {
+    let address = image?.address ?? ""
+    return String(address[..<(address.utf8.firstIndex(of: UInt8(ascii: "?")) ?? address.endIndex)])
   }
 }
 

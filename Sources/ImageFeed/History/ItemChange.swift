@@ -1,9 +1,11 @@
 /// The changes in a feed's items from one document to the next.
 ///
 /// An item is recognized by its id, which is derived from its guid, or else its link, or else its image. An item with a
-/// different id is the same item if it has the same link, or, if neither has a link of its own, the same image. This
-/// requires that no other item of either document has that link or image, because some feeds use one for all of their
-/// items.
+/// different id is the same item if it has the same link, or, if neither has a link, the same image. This requires that
+/// no other item of either document has that link or image, because some feeds use one for all of their items.
+///
+/// If several items share a link in only one of the documents, their ids may have changed for this reason. Then an item
+/// is the same if it is the only one with its link and image.
 struct ItemChange {
   /// The positions in the old document of items that the new one doesn't list, each id once.
   private(set) var left: [Int] = []
@@ -11,6 +13,8 @@ struct ItemChange {
   private(set) var arrived: [Int] = []
   /// The items whose ids have changed.
   private(set) var renamed: [(new: Int, old: Int)] = []
+  /// The links of the new document; `nil` if they weren't needed.
+  private(set) var links: ItemMarks?
   /// The positions of ids in the old document.
   private let before: [FeedImage.ID: Int]
 
@@ -19,29 +23,32 @@ struct ItemChange {
     let after = new.firstPlaces
     left = old.indices.filter { before[old.id(at: $0)] == $0 && after[old.id(at: $0)] == nil }
     arrived = new.indices.filter { after[new.id(at: $0)] == $0 && before[new.id(at: $0)] == nil }
-    match(old, new) { $0.linkDigest(at: $1) }
     guard !left.isEmpty, !arrived.isEmpty else { return }
-    let links = [old, new].map { $0.places { $0.linkDigest(at: $1) } }
-    match(old, new) { images, place in
-      guard let link = images.linkDigest(at: place), !links.contains(where: { $0[link] == .some(nil) }) else {
-        return images.addressDigest(at: place)
-      }
-      return nil
+    let (olds, news) = (ItemMarks(linksOf: old), ItemMarks(linksOf: new))
+    links = news
+    match(olds, news)
+    guard !left.isEmpty, !arrived.isEmpty else { return }
+    func images(_ images: FeedImages, _ links: ItemMarks) -> ItemMarks {
+      ItemMarks(
+        images.indices.map { place in
+          guard let link = links.all[place] else { return images.imageDigest(at: place) }
+          return olds.isShared(link) != news.isShared(link) ? images.imageDigest(at: place, with: link) : nil
+        })
     }
+    match(images(old, olds), images(new, news))
   }
 
   /// The position in the old document of the item with the given id.
   func place(of id: FeedImage.ID) -> Int? { before[id] }
 
   /// Finds items whose ids have changed, by a feature that no other item has.
-  private mutating func match(_ old: FeedImages, _ new: FeedImages, by mark: (FeedImages, Int) -> UInt64?) {
-    guard !left.isEmpty, !arrived.isEmpty else { return }
-    let (olds, news) = (old.places(by: mark), new.places(by: mark))
+  private mutating func match(_ olds: ItemMarks, _ news: ItemMarks) {
     let leaving = Set(left)
     var found: Set<Int> = []
     arrived.removeAll { place in
-      guard let mark = mark(new, place), news[mark] == .some(place), let was = olds[mark] ?? nil, leaving.contains(was)
-      else { return false }
+      guard let mark = news.unique(at: place), let was = olds.place(of: mark), leaving.contains(was) else {
+        return false
+      }
       renamed.append((place, was))
       found.insert(was)
       return true
@@ -50,17 +57,34 @@ struct ItemChange {
   }
 }
 
-extension FeedImages {
+/// A feature of each item of a document, such as its link.
+struct ItemMarks {
+  /// The feature of each item; `nil` for an item without it.
+  let all: [UInt64?]
   /// For each feature, the position of the item that has it; `nil` for a feature that several items have.
-  func places(by mark: (FeedImages, Int) -> UInt64?) -> [UInt64: Int?] {
-    var places: [UInt64: Int?] = [:]
-    for index in indices {
-      guard let mark = mark(self, index) else { continue }
+  private var places: [UInt64: Int?] = [:]
+
+  init(_ all: [UInt64?]) {
+    self.all = all
+    for (index, mark) in all.enumerated() {
+      guard let mark else { continue }
       places[mark] = places[mark] == nil ? .some(index) : .some(nil)
     }
-    return places
   }
 
+  init(linksOf images: FeedImages) { self.init(images.indices.map { images.linkDigest(at: $0) }) }
+
+  /// The position of the only item that has a feature.
+  func place(of mark: UInt64) -> Int? { places[mark] ?? nil }
+
+  /// True if several items have a feature.
+  func isShared(_ mark: UInt64) -> Bool { places[mark] == .some(nil) }
+
+  /// The feature of an item, if no other item has it.
+  func unique(at position: Int) -> UInt64? { all[position].flatMap { place(of: $0) == position ? $0 : nil } }
+}
+
+extension FeedImages {
   /// Identifies the URL of an item's page.
   func linkDigest(at position: Int) -> UInt64? {
     withTexts(at: position) { texts in
@@ -70,9 +94,13 @@ extension FeedImages {
     }
   }
 
-  /// Identifies the URL of an image.
-  func addressDigest(at position: Int) -> UInt64 {
-    withTexts(at: position) { BodyDigest($0.address).value }
+  /// Identifies the URL of an image, together with a link if there is one.
+  fileprivate func imageDigest(at position: Int, with link: UInt64? = nil) -> UInt64 {
+    withTexts(at: position) { texts in
+      let image = BodyDigest(texts.address).value
+      guard let link else { return image }
+      return Swift.withUnsafeBytes(of: (image, link)) { BodyDigest($0).value }
+    }
   }
 }
 

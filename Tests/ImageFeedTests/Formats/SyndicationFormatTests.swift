@@ -238,14 +238,44 @@ import Testing
       let change = FeedChange(from: old, to: CachedFeed(images: new, timestamp: Date()))
       #expect(change.added == [0] && change.removed.map(\.url.lastPathComponent) == ["a.png"] && change.edited == [])
     }
-    // Items that share even the image are distinguished by their titles.
-    func webcam(_ titles: [String]) -> String {
-      let image = "<enclosure url='https://e.com/now.png' type='image/png'/>"
-      let items = titles.map { "<item><title>\($0)</title>\(image)</item>" }
-      return "<rss version='2.0'><channel>\(items.joined())</channel></rss>"
+  }
+
+  /// A feed of items with the same link and image, each with the given elements.
+  private func webcam(_ items: [String], name: String = "<link>https://e.com/</link>", image: String = "now.png")
+    -> String
+  {
+    let items = items.enumerated().map { number, item in
+      let image = "<enclosure url='https://e.com/\(image.replacing("N", with: "\(number)"))' type='image/png'/>"
+      return "<item>\(name)\(item)\(image)</item>"
     }
-    let (old, new) = (try images(webcam(["9:00", "8:00"])), try images(webcam(["10:00", "9:00"])))
-    #expect(new[1].id == old[0].id && !old.map(\.id).contains(new[0].id))
+    return "<rss version='2.0'><channel>\(items.joined())</channel></rss>"
+  }
+
+  @Test(arguments: ["", "<link>https://e.com/</link>", "<guid>0</guid>"])
+  func `items that share even the image are distinguished by their titles, else by their dates`(name: String) throws {
+    func date(_ hour: Int) -> String { "<pubDate>Thu, 01 Jan 2004 \(hour):00:00 GMT</pubDate>" }
+    func title(_ hour: Int) -> String { "<title>\(hour):00</title>" }
+    for item in [title, date] {
+      let old = try images(webcam([item(12), item(11)], name: name))
+      let new = try images(webcam([item(13), item(12)], name: name))
+      #expect(new[1].id == old[0].id && !old.map(\.id).contains(new[0].id))
+    }
+  }
+
+  @Test func `items that share a link keep their ids when the URLs of their images change`() throws {
+    let titles = ["<title>9:00</title>", "<title>8:00</title>"]
+    let old = try images(webcam(titles, image: "N.png"))
+    #expect(try images(webcam(titles, image: "new/N.png")).map(\.id) == old.map(\.id))
+    let untitled = try images(webcam(["", ""], image: "N.png?t=1"))
+    #expect(try images(webcam(["", ""], image: "N.png?t=2")).map(\.id) == untitled.map(\.id))
+    let numbers = try images(webcam(["", "", ""], image: "show.php?id=N"))
+    #expect(Set(numbers.map(\.id.uuid)).count == 3, "the query tells them apart")
+  }
+
+  @Test func `the id of an item that shares its link is a version 5 UUID of the link and the title`() throws {
+    let images = try images(webcam(["<title>9:00</title>", "<title>8:00</title>"]))
+    // uuid.uuid5(uuid.NAMESPACE_URL, "https://example.com/feed.xml\nhttps://e.com/\n9:00") of Python.
+    #expect("\(images[0].id)" == "068DBA18-D61A-5B7D-836B-35425F83FC91")
   }
 
   @Test func `an item that its document lists twice keeps its id`() throws {

@@ -96,6 +96,15 @@ func makePost(
     #expect(try store.stars(of: address) == [makePost(10).id])
   }
 
+  @Test func `in a feed whose items share one link, an item doesn't replace another with the same image`() throws {
+    let store = store()
+    try save([makePost(1, link: 0, image: 7), makePost(2, link: 0), makePost(3, link: 0)], after: 0, in: store)
+    #expect(try store.setStar(true, makePost(1).id, of: address, now: noon))
+    try save([makePost(4, link: 0, image: 7), makePost(2, link: 0), makePost(3, link: 0)], after: 1, in: store)
+    #expect(try titles(store) == ["Post 1"])
+    #expect(try store.stars(of: address) == [makePost(1).id])
+  }
+
   @Test func `a renamed item whose new id is in the history is removed from the history`() throws {
     let store = store()
     try save([makePost(1)], after: 0, in: store)
@@ -113,7 +122,7 @@ func makePost(
     let store = store()
     try save([makePost(1)], after: 0, in: store)
     try save([makePost(2)], after: 1, in: store)
-    try save((10..<20_010).map { makePost($0, link: 1) }, after: 2, in: store)
+    try save((10..<50_010).map { makePost($0, link: 1) }, after: 2, in: store)
     #expect(try titles(store) == ["Post 2", "Post 1"])
   }
 

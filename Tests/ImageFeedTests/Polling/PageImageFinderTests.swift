@@ -103,7 +103,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `a feed from a private network gets no image that a page of the web names`() {
+  @Test func `a feed from a private network gets no image that a public page names`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in
       switch request.request.url.path {
@@ -125,6 +125,31 @@ import Testing
     place.time.advance(by: .seconds(60))
     #expect(place.shown == ["found1.png", "3.png"] && place.errors.isEmpty)
     #expect(place.results.last?.images.isFromPrivateNetwork == true && place.visits.count == 3)
+    place.stop()
+  }
+
+  @Test func `a feed that becomes private loses images that public pages named, until it is public again`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      .answer(
+        headers: [("Content-Type", "application/rss+xml")],
+        Data(
+          """
+          <rss version='2.0'><channel><item><title>T</title><link>https://web.example/p1</link></item>
+          <item><title>\(request.time.nanoseconds)</title><enclosure url='/2.png' type='image/png'/></item>
+          </channel></rss>
+          """.utf8))
+    }
+    place.network.serve("web.example") { _, _ in Self.page("http://192.168.1.1/reboot.png") }
+    place.start(client: MarkingClient(network: place.network, privateHost: "example.com", start: 1_800_000_000_000))
+    place.time.advance(by: .seconds(60))
+    #expect(place.shown == ["reboot.png", "2.png"])
+    place.time.advance(by: .seconds(2 * 3600))
+    #expect(place.shown == ["2.png"] && place.results.last?.images.isFromPrivateNetwork == true)
+    place.stop()
+    place.start(client: MarkingClient(network: place.network, privateHost: "none"))
+    place.time.advance(by: .seconds(2 * 3600))
+    #expect(place.shown == ["reboot.png", "2.png"] && place.visits.count == 1 && place.errors.isEmpty)
     place.stop()
   }
 
@@ -422,12 +447,14 @@ import Testing
     note.items = [
       .init(item: makeImage(1), after: nil), .init(item: makeImage(2), after: makeImage(9).id),
     ]
-    note.take("https://example.com/1.png", for: makeImage(1).id)
+    note.take("https://example.com/1.png", for: makeImage(1).id, isTrusted: true)
     note.take(nil, for: makeImage(2).id)
+    note.take(nil, for: makeImage(3).id, isTrusted: false)
     let stored = note.stored
     let read = try #require(stored.withUnsafeBytes { PageImageNote(stored: $0) })
     #expect(read.items == note.items && read.open.isEmpty)
-    #expect(read.found.map(\.value.text) == ["https://example.com/1.png"])
+    #expect(read.found(inPrivate: true).map(\.value.text) == ["https://example.com/1.png"])
+    #expect(read.answers.map(\.isTrusted) == [true, nil, false])
     for number in 0..<2_000 { note.take(nil, for: makeImage(number + 10).id) }
     #expect(note.answers.count <= 1_100 && note.open.isEmpty)
   }
@@ -444,7 +471,8 @@ import Testing
     }
     #expect(note.stored.count < 1 << 20)
     note.take("https://a.example/" + String(repeating: "x", count: 3_000), for: makeImage(99).id)
-    #expect(note.found[makeImage(98).id] != nil && note.found[makeImage(99).id] == nil && note.open.isEmpty)
+    let found = note.found(inPrivate: nil)
+    #expect(found[makeImage(98).id] != nil && found[makeImage(99).id] == nil && note.open.isEmpty)
   }
 }
 
@@ -452,17 +480,23 @@ extension PolledFeed {
   fileprivate var images: FeedImages { (try? result.get().images) ?? [] }
 }
 
-/// Marks the responses of one host as from a private network, and those of all others as from the web.
+/// Marks the responses of one host as from a private network from some time on, and all others as public.
 private struct MarkingClient: HTTPClient {
   let network: VirtualNetwork
   let privateHost: String
+  /// The time in nanoseconds before which all responses are public.
+  var start: Int64 = 0
 
   var scheduler: (any LoopScheduler)? { network.scheduler }
+
+  private func isPrivate(_ url: URL) -> Bool {
+    url.host == privateHost && (network.scheduler?.now.nanoseconds ?? 0) >= start
+  }
 
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
     network.get(request).map { response in
       var response = response
-      response.isPrivate = response.url.host == privateHost
+      response.isPrivate = isPrivate(response.url)
       return response
     }
     .eraseToAnyPublisher()
@@ -471,7 +505,7 @@ private struct MarkingClient: HTTPClient {
   func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
     network.open(request).map { response in
       var response = response
-      response.isPrivate = response.url.host == privateHost
+      response.isPrivate = isPrivate(response.url)
       return response
     }
     .eraseToAnyPublisher()

@@ -4,9 +4,17 @@ import Foundation
 struct PageImageNote: StoredNote {
   /// The items without an image, in the order of the document.
   var items: [FeedImages.Imageless] = []
-  /// The items whose pages were read, in the order of reading, each with the URL of its page's image; the
-  /// URL is empty if the page has no image.
-  private(set) var answers: [(id: FeedImage.ID, address: String)] = []
+  /// The items whose pages were read, in the order of reading.
+  private(set) var answers: [Answer] = []
+
+  /// The result of reading an item's page.
+  struct Answer {
+    let id: FeedImage.ID
+    /// The URL of the page's image; empty if the page has no image.
+    let address: String
+    /// See ``PageImageBook/isUsable(_:inPrivate:)``.
+    let isTrusted: Bool?
+  }
 
   /// The maximum number of items that are recorded per feed, besides those of its latest document: 1,000.
   static let mostAnswers = 1_000
@@ -17,9 +25,12 @@ struct PageImageNote: StoredNote {
 
   init() {}
 
-  /// The found images, by item.
-  var found: [FeedImage.ID: WebAddress] {
-    Dictionary(answers.compactMap { answer in WebAddress(answer.address).map { (answer.id, $0) } }) { _, last in last }
+  /// The found images that a feed may have, by item.
+  ///
+  /// - Parameter isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
+  func found(inPrivate isPrivate: Bool?) -> [FeedImage.ID: WebAddress] {
+    let usable = answers.filter { PageImageBook.isUsable($0.isTrusted, inPrivate: isPrivate) }
+    return Dictionary(usable.compactMap { answer in WebAddress(answer.address).map { (answer.id, $0) } }) { $1 }
   }
 
   /// The items whose pages have not been read yet.
@@ -29,9 +40,10 @@ struct PageImageNote: StoredNote {
   }
 
   /// Records the image of an item's page; pass `nil` for a page without an image.
-  mutating func take(_ address: String?, for id: FeedImage.ID) {
+  mutating func take(_ address: String?, for id: FeedImage.ID, isTrusted: Bool? = nil) {
     answers.removeAll { $0.id == id }
-    answers.append((id, address.flatMap { $0.utf8.count <= Self.longestAddress ? $0 : nil } ?? ""))
+    let address = address.flatMap { $0.utf8.count <= Self.longestAddress ? $0 : nil } ?? ""
+    answers.append(Answer(id: id, address: address, isTrusted: isTrusted))
     var (count, bytes) = (answers.count, answers.reduce(0) { $0 + $1.address.utf8.count })
     guard count > Self.mostAnswers + FeedImages.Imageless.most || bytes > Self.mostBytes else { return }
     let present = Set(items.map(\.item.id))
@@ -57,12 +69,16 @@ extension PageImageNote {
       }
     }
     guard let stored = fields.bytes(3) else { return }
+    let trust = fields.bytes(4) ?? .init(start: nil, count: 0)
     var index = 0
     while index + 22 <= stored.count {
       let id = FeedImage.ID(stored: UnsafeRawBufferPointer(rebasing: stored[index..<index + 20]))
       let length = Int(UInt16(littleEndian: stored.loadUnaligned(fromByteOffset: index + 20, as: UInt16.self)))
       guard index + 22 + length <= stored.count else { return nil }
-      answers.append((id, String(decoding: stored[index + 22..<index + 22 + length], as: UTF8.self)))
+      answers.append(
+        Answer(
+          id: id, address: String(decoding: stored[index + 22..<index + 22 + length], as: UTF8.self),
+          isTrusted: answers.count < trust.count && trust[answers.count] < 2 ? trust[answers.count] == 1 : nil))
       index += 22 + length
     }
   }
@@ -82,6 +98,7 @@ extension PageImageNote {
       stored += address
     }
     fields.put(3, stored)
+    fields.put(4, answers.map { answer -> UInt8 in answer.isTrusted.map { $0 ? 1 : 0 } ?? 2 })
   }
 }
 

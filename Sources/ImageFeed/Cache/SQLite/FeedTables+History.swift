@@ -74,11 +74,11 @@ extension FeedTables {
         seen.times[place] = old.firstSeen.times[was]
         try moveStar(of: history, from: old.images.id(at: was), to: new.images.id(at: place))
         // A former item may have had the new id.
-        _ = try takeBack(place, of: new.images, links: [:], from: &history)
+        _ = try takeBack(place, of: new.images, links: nil, from: &history)
       }
     }
     if history.kept > 0, !change.arrived.isEmpty {
-      let links = new.images.places { $0.linkDigest(at: $1) }
+      let links = change.links ?? ItemMarks(linksOf: new.images)
       for place in change.arrived {
         if let first = try takeBack(place, of: new.images, links: links, from: &history) { seen.times[place] = first }
       }
@@ -138,11 +138,11 @@ extension FeedTables {
 
   /// Removes a returned item from the history: the one with its id, or else the only one with its link.
   ///
-  /// - Parameter links: for each link in the document, the position of the only item that has it; a link that several
-  ///   items share identifies none of them.
+  /// - Parameter links: the links in the document, if the item may be found by its link; a link that several items
+  ///   share identifies none of them.
   /// - Returns: the time when it was first seen; `nil` if it was not in the history.
   private func takeBack(
-    _ place: Int, of images: FeedImages, links: [UInt64: Int?], from history: inout HistoryRow
+    _ place: Int, of images: FeedImages, links: ItemMarks?, from history: inout HistoryRow
   ) throws -> Int64? {
     guard history.kept > 0 else { return nil }
     let id = images.id(at: place)
@@ -154,7 +154,7 @@ extension FeedTables {
       row.bind(id.stored, at: 2)
       if try db.step(row, expecting: SQLITE_ROW) { found = (Int64(row.integer(0) ?? 0), Int64(row.integer(1) ?? 0)) }
     }
-    if found == nil, let link = images.linkDigest(at: place), links[link] == .some(place) {
+    if found == nil, let link = links?.unique(at: place) {
       let row = try statement("SELECT id, first, item FROM kept WHERE history = ? AND link = ? LIMIT 2")
       defer { row.clear() }
       row.bind(history.id, at: 1)

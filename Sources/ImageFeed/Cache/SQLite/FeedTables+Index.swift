@@ -102,8 +102,12 @@ extension FeedTables {
         known[item] = (Int64(row.integer(0) ?? 0), Int64(row.integer(2) ?? 0), row.integer(3))
       }
     }
-    // Add the last entry first: among entries of the same time, the first one then has the highest id.
     let entries = try entries(of: history, address)
+    // Remove items first, so that others can have their ids.
+    let listed = Set(entries.map(\.image.id))
+    for (item, old) in known where !listed.contains(item) { try remove(old.id) }
+    // Add the last entry first: among entries of the same time, the first one then has the highest id.
+    var gaps: [Int64: [Range<Int64>]] = [:]
     for entry in entries.reversed() {
       let digest = entry.digest
       if let old = known.removeValue(forKey: entry.image.id) {
@@ -118,9 +122,9 @@ extension FeedTables {
         }
         try remove(old.id)
       }
-      try add(entry, digest, history)
+      // If no more items of this second fit, leave out the rest, instead of failing every search.
+      if let id = try freeID(from: entry.firstID, &gaps) { try add(entry, digest, history, at: id) }
     }
-    for old in known.values { try remove(old.id) }
     return entries.count
   }
 
@@ -145,15 +149,44 @@ extension FeedTables {
     return entries
   }
 
-  private func add(_ entry: Entry, _ digest: Int64, _ history: HistoryRow) throws {
-    let base = entry.firstID
-    let last = try statement("SELECT max(id) FROM found WHERE id BETWEEN ? AND ?")
-    last.bind(base, at: 1)
-    last.bind(base + (1 << 20) - 1, at: 2)
-    let id = try db.step(last, expecting: SQLITE_ROW) ? last.integer(0).map { Int64($0) + 1 } ?? base : base
-    last.clear()
-    // No more items of this second fit: leave out the rest, instead of failing every search.
-    guard id < base + (1 << 20) else { return }
+  /// The id after the last one of a second. After the highest possible one, ids that have been removed are used again.
+  ///
+  /// - Parameters:
+  ///   - base: the first id of the second.
+  ///   - gaps: the unused ids of each second that has reached its highest one, in descending order.
+  /// - Returns: `nil` if all ids of the second are used.
+  private func freeID(from base: Int64, _ gaps: inout [Int64: [Range<Int64>]]) throws -> Int64? {
+    let end = base + (1 << 20)
+    if gaps[base] == nil {
+      let last = try statement("SELECT max(id) FROM found WHERE id BETWEEN ? AND ?")
+      defer { last.clear() }
+      last.bind(base, at: 1)
+      last.bind(end - 1, at: 2)
+      let id = try db.step(last, expecting: SQLITE_ROW) ? last.integer(0).map { Int64($0) + 1 } ?? base : base
+      if id < end { return id }
+      gaps[base] = try self.gaps(in: base..<end)
+    }
+    guard let gap = gaps[base]?.popLast() else { return nil }
+    if gap.count > 1 { gaps[base]?.append(gap.dropFirst()) }
+    return gap.lowerBound
+  }
+
+  /// The ids that no item has, in descending order.
+  private func gaps(in ids: Range<Int64>) throws -> [Range<Int64>] {
+    let row = try statement("SELECT id FROM found WHERE id BETWEEN ? AND ? ORDER BY id DESC")
+    defer { row.clear() }
+    row.bind(ids.lowerBound, at: 1)
+    row.bind(ids.upperBound - 1, at: 2)
+    var (gaps, end) = ([Range<Int64>](), ids.upperBound)
+    while try db.step(row, expecting: SQLITE_ROW), let id = row.integer(0).map({ Int64($0) }) {
+      if id + 1 < end { gaps.append(id + 1..<end) }
+      end = id
+    }
+    if ids.lowerBound < end { gaps.append(ids.lowerBound..<end) }
+    return gaps
+  }
+
+  private func add(_ entry: Entry, _ digest: Int64, _ history: HistoryRow, at id: Int64) throws {
     let row = try statement("INSERT INTO found (id, history, item, place, digest) VALUES (?, ?, ?, ?, ?)")
     row.bind(id, at: 1)
     row.bind(history.id, at: 2)
