@@ -47,7 +47,8 @@ import Testing
       }
       withVirtualTime { time in Silent().verify(on: time).expectNoEvent(for: 1).thenCancel().verify() }
     }
-    #expect(failures.map(\.line) == [#line - 12, #line - 6, #line - 2])
+    let lines: [Int] = [#line - 12, #line - 6, #line - 2]
+    #expect(failures.map { Int($0.line) } == lines)
     #expect(failures.allSatisfy { $0.message.hasSuffix("The publisher delivered no subscription.") })
     withVirtualTime { time in
       let recorder = Just(1).delaySubscription(for: .seconds(2), scheduler: time).record(on: time)
