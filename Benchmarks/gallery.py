@@ -161,7 +161,7 @@ with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
     for name, times in ("first contentful paint", paints), ("largest contentful paint", largest):
         print(f"| {name}: median, worst of {VISITS} | {statistics.median(times):.0f} ms, {max(times):.0f} ms |")
     print(f"| layout shift, worst of these | {max(moved):.4f} |")
-    print(f"| bytes until then: page, style, script and icon; images | {page_bytes / 1e3:.1f} kB; {image_bytes / 1e3:.0f} kB |")
+    print(f"| bytes of a first visit: page, style, script and icon; images | {page_bytes / 1e3:.1f} kB; {image_bytes / 1e3:.0f} kB |")
     times = arrivals(browser, gallery, origin)
     print("| a new item, from the poll's request at the origin until its image is on the page: median, worst of 20 | "
           f"{statistics.median(times):.0f} ms, {max(times):.0f} ms |")

@@ -613,16 +613,23 @@ def ends(people, gallery):
     page.wait_for_selector("#large[open]")
     expect("the URL of an image further down opens the image", (page.url, number() >= count), (place, True))
     page.keyboard.press("Escape")
+    # The history's step back must end before the next navigation begins.
+    until(page, "!location.hash")
     page.goto(gallery.address)
     page.evaluate("hash => { location.hash = hash; }", "#" + place.split("#")[1])
     page.wait_for_selector("#large[open]")
     expect("so does a URL that is entered while the page is open", (page.url, number() >= count), (place, True))
     page.keyboard.press("Escape")
+    until(page, "!location.hash")
     page.goto(gallery.address)
-    page.evaluate("hash => { location.hash = hash; help.showModal(); }", "#" + place.split("#")[1])
+    page.evaluate("hash => { addEventListener('hashchange', () => help.showModal(), { once: true }); location.hash = hash; }",
+                  "#" + place.split("#")[1])
     until(page, f"document.querySelectorAll('#gallery > li').length > {count}")
     page.wait_for_timeout(100)
     expect("an image further down doesn't open over the help", page.locator("#large[open]").count(), 0)
+    page.evaluate("() => { location.hash = '#' + document.querySelector('#gallery > li').id; }")
+    page.wait_for_selector("#large[open]")
+    expect("an image that opens closes the help", page.locator("#help[open]").count(), 0)
     people.leave(page)
 
 

@@ -52,20 +52,27 @@ import Testing
     }
   }
 
-  @Test func `a page waits for one failed visit at most`() async throws {
+  @Test(arguments: [(0.0, 2), (1.1, 1)])
+  func `a page waits for visits that fail at once, but for one at most that takes long`(
+    seconds: Double, waitedFor: Int
+  ) async throws {
     try await withFolder { folder in
       withVirtualTime { time in
         // A folder is not a cache file.
         let store = SQLiteFeedStore(path: folder.path)
-        var failures = 0
+        var (date, failures) = (now, 0)
+        func later() -> Date {
+          date += seconds
+          return date
+        }
         let history = GalleryHistory(
-          FeedHistory(store: store, cache: FeedCache(store: store, on: time)), of: gallery(on: time), now: { now }
+          FeedHistory(store: store, cache: FeedCache(store: store, on: time)), of: gallery(on: time), now: later
         ) { _ in failures += 1 }
         var failuresBefore: Int?
         let first = history.visit().sink { _ in failuresBefore = failures }
         #expect(failuresBefore == nil)
         time.advance(by: .seconds(1))
-        #expect(failuresBefore == 1 && failures == 2)
+        #expect(failuresBefore == waitedFor && failures == 2)
         var isDone = false
         let second = history.visit().sink { _ in isDone = true }
         #expect(isDone)

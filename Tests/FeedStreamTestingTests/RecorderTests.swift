@@ -98,6 +98,18 @@ import Testing
     #expect(failures.first?.message.hasPrefix("An event arrived in the virtual time of another scheduler: ") ?? false)
   }
 
+  @Test func `recorders that one line made without the test's time fail once, on that line`() {
+    let failures = failures {
+      withVirtualTime { time in
+        let source = time.hot("a-b|")
+        let recorders = (0..<3).map { _ in source.record() }
+        time.run()
+        for recorder in recorders { #expect(recorder.values == ["a", "b"]) }
+      }
+    }
+    #expect(failures.map(\.line) == [#line - 5])
+  }
+
   @Test func `recorders of streams that were made without the test's time fail once, on their line`() {
     let failures = failures {
       withVirtualTime { time in

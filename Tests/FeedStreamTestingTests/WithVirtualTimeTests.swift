@@ -32,7 +32,33 @@ import Testing
       ])
   }
 
-  @Test func `a missing subscription fails the test, unless the test cancels`() {
+  @Test func `a missing subscription fails a test that checks for silence and then cancels`() {
+    let failures = failures {
+      withVirtualTime { time in
+        let recorder = Silent().record(on: time)
+        time.run()
+        recorder.expect("-")
+        recorder.cancel()
+      }
+      withVirtualTime { time in
+        let recorder = Silent().record(on: time).cancelledAtEnd()
+        time.run()
+        recorder.expect("-")
+      }
+      withVirtualTime { time in Silent().verify(on: time).expectNoEvent(for: 1).thenCancel().verify() }
+    }
+    let lines: [Int] = [#line - 12, #line - 6, #line - 2]
+    #expect(failures.map { Int($0.line) } == lines)
+    #expect(failures.allSatisfy { $0.message.hasSuffix("The publisher delivered no subscription.") })
+    withVirtualTime { time in
+      let recorder = Just(1).delaySubscription(for: .seconds(2), scheduler: time).record(on: time)
+      time.advance(by: .seconds(1))
+      recorder.expect("-")
+      recorder.cancel()
+    }
+  }
+
+  @Test func `a missing subscription fails the test, unless the test cancels without checking the events`() {
     let failures = failures {
       withVirtualTime { time in
         let recorder = Silent().record(on: time)
@@ -180,6 +206,14 @@ import Testing
     #expect(text?.contains("touched on a different thread than before") == true)
   }
 
+  @Test func `a subject in virtual time traps even if the task has already used it while time rested`() async {
+    let ending = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await Hopper().sendBeforeAndWhileTimeAdvances()
+    }
+    let text = ending.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+    #expect(text?.contains("touched on a different thread than before") == true)
+  }
+
   @Test func `a failure states the seed, and the seed reproduces it`() {
     // Two timers race: the result depends on their order.
     func race(_ time: VirtualTimeScheduler) {
@@ -241,6 +275,15 @@ private actor Hopper {
   // @unchecked: the process must end when the task uses the subject.
   private struct Handed: @unchecked Sendable {
     let subject: PassthroughSubject<Int, Never>
+
+    /// Sends a value, waits on the same thread, and sends another one.
+    func sendTwice(_ isFirstSent: DispatchSemaphore, _ mayGoOn: DispatchSemaphore, _ isSecondSent: DispatchSemaphore) {
+      subject.send(1)
+      isFirstSent.signal()
+      mayGoOn.wait()
+      subject.send(2)
+      isSecondSent.signal()
+    }
   }
 
   /// Touches a subject in virtual time, and then in a task while time advances.
@@ -256,6 +299,24 @@ private actor Hopper {
         sent.signal()
       }
       sent.wait()
+    }
+    time.run()
+    recorder.cancel()
+  }
+
+  /// Touches a subject in a task, on one thread, first while time rests, and then while it advances.
+  func sendBeforeAndWhileTimeAdvances() {
+    let time = VirtualTimeScheduler()
+    let handed = Handed(subject: PassthroughSubject())
+    let recorder = handed.subject.record(on: time, during: "-^")
+    time.advance(by: .milliseconds(1))
+    let (isFirstSent, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let isSecondSent = DispatchSemaphore(value: 0)
+    Task.detached { handed.sendTwice(isFirstSent, mayGoOn, isSecondSent) }
+    isFirstSent.wait()
+    time.schedule(after: time.now.advanced(by: .milliseconds(1))) {
+      mayGoOn.signal()
+      isSecondSent.wait()
     }
     time.run()
     recorder.cancel()

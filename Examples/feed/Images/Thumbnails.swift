@@ -119,7 +119,11 @@ struct ImageBox: Hashable {
     /// - Parameter limit: the maximum distances; by default, those of an image that fills the box before it is zoomed.
     mutating func move(x: Int, y: Int, within limit: (x: Int, y: Int)? = nil) {
       let limit = limit ?? (x: 2 * (scale - 1), y: 2 * (scale - 1))
-      (self.x, self.y) = (min(max(self.x + x, -limit.x), limit.x), min(max(self.y + y, -limit.y), limit.y))
+      func moved(_ old: Int, by change: Int, within limit: Int) -> Int {
+        // The old position may be further out, from a time when the limit was unknown or larger.
+        min(max(min(max(old, -limit), limit) + change, -limit), limit)
+      }
+      (self.x, self.y) = (moved(self.x, by: x, within: limit.x), moved(self.y, by: y, within: limit.y))
     }
 
     /// The maximum distance of an image from the middle of the box; 0 if the zoomed image fits.

@@ -19,6 +19,8 @@ final class GalleryHistory {
   private var visited: [URL: FeedImages] = [:]
   /// The feeds whose latest visits have failed, and the times of these failures.
   private var failed: [URL: Date] = [:]
+  /// True if the last visit took long and failed: another process locks the cache file.
+  private var isLocked = false
   private var asked: Date?
   /// The feeds to visit, one after another. No visit belongs to a request, so a client that goes away ends none.
   private let visits = PassthroughSubject<Gallery.Source, Never>()
@@ -40,8 +42,8 @@ final class GalleryHistory {
 
   /// Marks new and starred items, and delivers a value once the marks of all feeds are there. A cancellation ends only
   /// the waiting. **Failure:** none; the error of a feed that can't be read is reported, and the feed's marks don't
-  /// change until a later visit. After a failure, the value is delivered at once: while another process locks the cache
-  /// file, each visit takes seconds.
+  /// change until a later visit. After a visit that fails after more than a second, as with a cache file that another
+  /// process locks, the value is delivered at once, and the marks of the feeds after it come later.
   func visit() -> AnyPublisher<Void, Never> {
     let date = now()
     if let asked, date.timeIntervalSince(asked) > Self.pause / .seconds(1) { gallery.forgetNew() }
@@ -49,23 +51,26 @@ final class GalleryHistory {
     for (address, failure) in failed where abs(date.timeIntervalSince(failure)) > Self.retry {
       (failed[address], visited[address]) = (nil, nil)
     }
+    if failed.isEmpty { isLocked = false }
     for source in gallery.sources where !source.images.isEmpty && visited[source.address] != source.images {
       visited[source.address] = source.images
       begunVisits += 1
       visits.send(source)
     }
     let last = begunVisits
-    return doneVisits.first { [unowned self] in $0 >= last || !failed.isEmpty }.map { _ in }.eraseToAnyPublisher()
+    return doneVisits.first { [unowned self] in $0 >= last || isLocked }.map { _ in }.eraseToAnyPublisher()
   }
 
   private func visit(_ source: Gallery.Source) -> AnyPublisher<Void, Never> {
-    history.visit(source.images, of: source.address)
+    let began = now()
+    return history.visit(source.images, of: source.address)
       .map { [unowned self] visit in
-        failed[source.address] = nil
+        (failed[source.address], isLocked) = (nil, false)
         gallery.mark(source.address, visit)
       }
       .catch { [unowned self] error -> Just<Void> in
-        failed[source.address] = now()
+        let date = now()
+        (failed[source.address], isLocked) = (date, date.timeIntervalSince(began) > 1)
         report(error)
         return Just(())
       }

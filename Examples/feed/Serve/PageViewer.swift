@@ -168,7 +168,10 @@ extension PageAssets {
         if (!wanted.startsWith("#p") || !await more()) return;
     }
     addEventListener("popstate", () => {
-      if (!list || named()) return;
+      if (!list) return;
+      // While the help is open, the keys of the enlarged view do nothing.
+      help?.close();
+      if (named()) return;
       if (large?.open) large.close();
       seek();
     });

@@ -100,7 +100,9 @@ struct ImageName {
       let isWidth = word.elementsEqual("w".utf8) || word.elementsEqual("width".utf8)
       // The word `fit` in a file's name isn't followed by a width.
       let isSize = address.utf8[word.endIndex...].first == UInt8(ascii: "=") && widths.contains(Substring(word))
-      if isWidth || isSize, index + 1 < words.count, let width = number(words[index + 1]) { return width }
+      guard isWidth || isSize, index + 1 < words.count, let width = number(words[index + 1]) else { continue }
+      // One digit, as in `fit=1`, is a flag or the number of a size.
+      if isWidth || words[index + 1].count > 1 { return width }
     }
     return nil
   }

@@ -17,13 +17,17 @@ extension FeedHub {
       try store.changeNotes(replacing: false) { notes in
         var note = known
         // Subscriptions that haven't been read yet are kept.
-        if !isRead, let saved = try notes.note(.hub, as: HubNote.self) { note.add(saved, except: superseded) }
+        let saved = isRead ? nil : try notes.note(.hub, as: HubNote.self)
+        if let saved { note.add(saved, except: superseded) }
         try notes.set(note, at: .hub, isKept: false)
+        return saved
       }
-    } completion: { [weak self, options] (result: Result<Void, FeedStoreError>) in
+    } completion: { [weak self, options] (result: Result<HubNote?, FeedStoreError>) in
       if case .failure(let error) = result { options.report(error) }
-      guard let self else { return }
+      // After the end, the write that `cancel()` began saves everything.
+      guard let self, !isOver else { return }
       isSaving = false
+      if case .success(let saved) = result { didRead(saved) }
       if isUnsaved {
         write()
       } else if case .failure = result {
@@ -34,19 +38,18 @@ extension FeedHub {
     }
   }
 
-  /// Reads the saved subscriptions. While the store fails, tries again, and reports an error once.
+  /// Reads the saved subscriptions, unless a write does so first. While the store fails, tries again, and reports an
+  /// error once.
   func resume(attempt: Int = 0, after last: FeedStoreError? = nil) {
     guard let store else { return }
     saver.perform {
       () throws(FeedStoreError) in
       try store.readNotes { try $0.note(.hub, as: HubNote.self) } ?? nil
     } completion: { [weak self] (result: Result<HubNote?, FeedStoreError>) in
-      guard let self, !isOver else { return }
+      guard let self, !isOver, !isRead else { return }
       switch result {
       case .success(let note):
-        isRead = true
-        if let note { merge(note) }
-        superseded = []
+        didRead(note)
         if isUnsaved, !isSaving { write() }
       case .failure(let error):
         if error != last { options.report(error) }
@@ -56,6 +59,20 @@ extension FeedHub {
         }
       }
     }
+  }
+
+  /// Adds the saved subscriptions, as they were before this hub first wrote.
+  private func didRead(_ saved: HubNote?) {
+    guard !isRead else { return }
+    isRead = true
+    reading.take()?.cancel()
+    if let saved { merge(saved) }
+    superseded = []
+  }
+
+  /// The saved version of a subscription, if it hasn't been read yet, doesn't count from this point on.
+  func supersede(_ key: HubSubscription.Key) {
+    if store != nil, !isRead, superseded.count < options.mostSubscriptions { superseded.insert(key) }
   }
 
   private func merge(_ saved: HubNote) {

@@ -61,7 +61,8 @@ public final class FeedHub {
   var isUnsaved = false
   /// True when the saved subscriptions have been read.
   var isRead = false
-  /// The subscriptions that were removed or delivered while the saved ones haven't been read yet.
+  /// The subscriptions that were removed or delivered while the saved ones haven't been read yet: at most
+  /// ``Options/mostSubscriptions``, because strangers may confirm to unsubscribe anything.
   var superseded: Set<HubSubscription.Key> = []
   /// The next attempt to read them.
   var reading: (any Cancellable)?
@@ -245,11 +246,6 @@ public final class FeedHub {
     deliveries[key] = nil
     abandoned[key] = nil
     supersede(key)
-  }
-
-  /// The saved version of a subscription, if it hasn't been read yet, doesn't count from this point on.
-  func supersede(_ key: HubSubscription.Key) {
-    if store != nil, !isRead { superseded.insert(key) }
   }
 }
 

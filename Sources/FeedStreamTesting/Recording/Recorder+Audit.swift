@@ -26,6 +26,15 @@ extension Recorder: Auditable {
     return parts.isEmpty ? nil : parts.joined(separator: " ")
   }
 
+  /// A message if a publisher has delivered no subscription. If the test has cancelled, there is one only if the test
+  /// relied on a subscription that could no longer arrive.
+  var missingSubscription: String? {
+    guard isAwaiting, subscribedAt == nil, !hasEnded, cancelledAt == nil || isUnanswered && isChecked else {
+      return nil
+    }
+    return "The publisher delivered no subscription."
+  }
+
   /// The unread events, as a message.
   var unreadLeftover: String? {
     let unread = unreadEvents
@@ -35,7 +44,11 @@ extension Recorder: Auditable {
     return "The test did not expect \(what): \(list)\(unread.count > 5 ? ", …" : "")."
   }
 
-  func settle() { if isCancelledAtEnd { cancel() } }
+  func settle() {
+    guard isCancelledAtEnd else { return }
+    isChecked = true
+    cancel()
+  }
 
   func discard() { cancel() }
 }

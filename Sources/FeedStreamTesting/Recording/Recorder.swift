@@ -52,7 +52,11 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   /// The rules whose violations have been reported.
   private var reported: Set<Int> = []
   /// True when a publisher has received the recorder, and owes it a subscription.
-  private var isAwaiting = false
+  private(set) var isAwaiting = false
+  /// True when the test cancelled before a subscription arrived, although no pending work could deliver one.
+  private(set) var isUnanswered = false
+  /// True when the test has checked the events. It then relies on a subscription, even if it cancels.
+  var isChecked = false
   /// True when a failed expectation has been reported.
   var isExcused = false
   /// True if the recorder is cancelled at the end of the test.
@@ -81,6 +85,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
 
   /// Every event with its time. Reading them counts as reading all events.
   public var events: [Timed<Event>] {
+    isChecked = true
     readCount = received.count
     return received
   }
@@ -120,11 +125,6 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     publisher.subscribe(self)
   }
 
-  /// A message if a publisher has delivered no subscription, although the test hasn't cancelled.
-  var missingSubscription: String? {
-    isAwaiting && subscribedAt == nil && !isOver ? "The publisher delivered no subscription." : nil
-  }
-
   /// Requests more values.
   public func request(_ demand: Subscribers.Demand) {
     guard let subscription else { return }
@@ -139,6 +139,8 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     guard !isCancelled else { return }
     isCancelled = true
     cancelledAt = time.now
+    // A subscription diagram may cancel early.
+    isUnanswered = subscribedAt == nil && origin == nil && time.pending.isEmpty
     let subscription = self.subscription
     self.subscription = nil
     onValue = nil
@@ -220,7 +222,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     hasReportedTime = true
     other.audit.noteFailure()
     isExcused = true
-    guard time.audit.noteMistimed(site) else { return }
+    guard other.audit.noteMistimed(site) else { return }
     fail(
       "An event arrived in the virtual time of another scheduler: pass that scheduler, as in record(on: time).", site)
   }

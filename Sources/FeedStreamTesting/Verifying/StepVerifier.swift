@@ -89,6 +89,7 @@ public struct StepVerifier<Output, Failure: Error> {
       let name = step.name.map { " (“\($0)”)" } ?? ""
       return recorder.fail("Step \(index + 1) of \(steps.count)\(name): \(message)", step.site)
     }
+    recorder.isChecked = true
     if let leftover = recorder.leftover { recorder.fail("After the last step: \(leftover)", steps.last?.site ?? site) }
     _ = recorder.events
   }

@@ -660,6 +660,12 @@ import Testing
     for key in [TerminalKey.right, .down] { for _ in 0..<9 { _ = state.take(.key(key)) } }
     #expect((state.near.x, state.near.y) == (1, 2), "an image of 80 × 16 moves up to its edges")
     #expect(state.currentURL?.lastPathComponent == "1.gif")
+    _ = state.take(.key(.character("+")))
+    for _ in 0..<9 { _ = state.take(.key(.right)) }
+    #expect(state.near.x == 4, "an image of 160 × 32")
+    _ = state.take(.key(.character("-")))
+    _ = state.take(.key(.left))
+    #expect(state.near.x == 0, "after zooming out, one press moves it")
   }
 
   @Test func `Page Down keeps one row visible, and the first image is selected until a key is pressed`() {

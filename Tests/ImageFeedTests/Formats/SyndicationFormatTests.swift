@@ -173,7 +173,9 @@ import Testing
       &lt;img src="https://i0.wp.com/e.com/d.jpg?resize=300%2C200"&gt;\
       &lt;img src="https://e.com/d-1024x768.jpg" width="1024" height="768"&gt;\
       &lt;img src="https://e.com/e.jpg?w=300&amp;fit=crop"&gt;&lt;img src="https://e.com/e-1024x768.jpg"&gt;\
-      &lt;img src="https://e.com/fit-20.jpg"&gt;&lt;img src="https://e.com/fit-20-300x200.jpg"&gt;</description></item>
+      &lt;img src="https://e.com/fit-20.jpg"&gt;&lt;img src="https://e.com/fit-20-300x200.jpg"&gt;\
+      &lt;img src="https://e.com/f.jpg?w=1200&amp;fit=1"&gt;&lt;img src="https://e.com/f-300x200.jpg"&gt;\
+      &lt;img src="https://e.com/g.jpg?size=2"&gt;&lt;img src="https://e.com/g-300x200.jpg"&gt;</description></item>
       </channel></rss>
       """)
     #expect(
@@ -181,6 +183,7 @@ import Testing
         .init(url: "https://e.com/a.jpg"), .init(url: "https://e.com/b-1024x768.jpg"),
         .init(url: "https://e.com/c.jpg"), .init(url: "https://e.com/d-1024x768.jpg"),
         .init(url: "https://e.com/e-1024x768.jpg"), .init(url: "https://e.com/fit-20.jpg"),
+        .init(url: "https://e.com/f.jpg?w=1200&fit=1"), .init(url: "https://e.com/g.jpg?size=2"),
       ])
   }
 

@@ -26,6 +26,8 @@ private let topic = "https://feeds.example/feed.atom"
     /// The error of the wall clock, and the time that a delivery takes, in seconds.
     var clockError = 0.0
     var delay = 0.08
+    /// The time that it takes to read the content, in milliseconds.
+    var contentDelay = 0
     /// True if deliveries are refused.
     var isFull = false
     /// The deliveries to subscribers: the host, the body, and the time.
@@ -51,8 +53,10 @@ private let topic = "https://feeds.example/feed.atom"
         at: URL(string: "https://feeds.example/hub")!, client: network, store: store, on: time, options: options,
         now: { [unowned self] in clock.now + clockError }, isTopic: { $0.absoluteString == topic },
         content: { [unowned self] _ in
-          Just(FeedHub.Content(type: "application/atom+xml", body: Chunk("version \(version)"), mark: "\(version)"))
-            .eraseToAnyPublisher()
+          let content = Just(
+            FeedHub.Content(type: "application/atom+xml", body: Chunk("version \(version)"), mark: "\(version)"))
+          guard contentDelay > 0 else { return content.eraseToAnyPublisher() }
+          return content.delay(for: .milliseconds(contentDelay), scheduler: time).eraseToAnyPublisher()
         })
       pass(1)
     }
@@ -259,7 +263,7 @@ private let topic = "https://feeds.example/feed.atom"
     lock.set(true)
     place.start()
     place.ask("good", path: "/new")
-    #expect(place.hub.count == 1)
+    #expect(place.hub.count == 3, "a successful write has read them")
     place.hub.cancel()
     place.start()
     lock.set(false)
@@ -288,6 +292,45 @@ private let topic = "https://feeds.example/feed.atom"
     place.start()
     #expect(place.hub.count == 3)
     place.hub.cancel()
+  }
+
+  @Test func `content that arrives after a new subscription is saved isn't sent again once the store can be read`() {
+    let lock = Lock()
+    let place = Place(store: lock.store(failsToWrite: false))
+    lock.set(true)
+    place.contentDelay = 500
+    place.start()
+    place.ask("good")
+    lock.set(false)
+    place.pass(60)
+    #expect(place.hub.count == 1 && place.sent.isEmpty)
+    place.hub.cancel()
+  }
+
+  @Test func `while the store can't be read, a limited number of unsubscribed callbacks is remembered`() {
+    let lock = Lock()
+    let place = Place(store: lock.store(failsToWrite: true))
+    lock.set(true)
+    place.options.mostSubscriptions = 3
+    place.start()
+    for number in 0..<5 { place.ask("good", mode: "unsubscribe", path: "/\(number)") }
+    #expect(place.verified.count == 5 && place.hub.superseded.count == 3)
+    place.hub.cancel()
+    place.pass(1)
+  }
+
+  @Test func `cancel() during a write that fails writes once more`() {
+    let lock = Lock()
+    let place = Place(store: lock.store(failsToWrite: true))
+    var errors = 0
+    place.options.report = { _ in errors += 1 }
+    place.start()
+    lock.set(true)
+    place.hub.save()
+    place.hub.save()
+    place.hub.cancel()
+    place.pass(60)
+    #expect(errors == 2)
   }
 
   @Test func `unsubscribing while the saved subscriptions can't be read isn't undone`() {
