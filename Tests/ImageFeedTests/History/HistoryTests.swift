@@ -105,6 +105,27 @@ func makePost(
     #expect(try store.stars(of: address) == [makePost(1).id])
   }
 
+  @Test(arguments: [true, false])
+  func `in a feed whose items share one link, an item whose id has changed keeps its star`(isDated: Bool) throws {
+    let store = store()
+    let date = isDated ? noon : nil
+    try save([makePost(1, link: 0, published: date), makePost(2, link: 0)], after: 0, in: store)
+    #expect(try store.setStar(true, makePost(1).id, of: address, now: noon))
+    let new = makePost(1, title: isDated ? "Edited" : nil, id: 10, link: 0, published: date)
+    try save([makePost(3, link: 0), new, makePost(2, link: 0)], after: 1, in: store)
+    #expect(try titles(store) == [])
+    #expect(try store.stars(of: address) == [new.id])
+    #expect(try store.items(named: new.url.absoluteString).map(\.firstSeen) == [noon])
+  }
+
+  @Test func `in a feed whose items share one link, an item doesn't replace one with another date`() throws {
+    let store = store()
+    try save([makePost(1, link: 0, published: noon), makePost(2, link: 0)], after: 0, in: store)
+    let next = makePost(3, title: "Post 1", link: 0, image: 1, published: noon + 3600)
+    try save([next, makePost(2, link: 0)], after: 1, in: store)
+    #expect(try history(store).map(\.image.id) == [makePost(1).id])
+  }
+
   @Test func `a renamed item whose new id is in the history is removed from the history`() throws {
     let store = store()
     try save([makePost(1)], after: 0, in: store)
