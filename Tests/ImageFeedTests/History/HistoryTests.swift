@@ -162,6 +162,16 @@ func makePost(
     #expect(seen.map(\.feedTitle) == ["New"] && seen.map(\.isFromPrivateNetwork) == [false])
   }
 
+  @Test func `the items of a public feed don't become private when the feed does`() throws {
+    let store = store()
+    for (days, number, isPrivate) in [(0.0, 1, false), (1, 2, true), (2, 3, true)] {
+      let images = FeedImages([makePost(number)]).marked(isFromPrivateNetwork: isPrivate)
+      try store.replace(for: address, with: CachedFeed(images: images, timestamp: noon + days * 86_400))
+    }
+    #expect(try history(store).map(\.isFromPrivateNetwork) == [false, false])
+    #expect(try store.seen(SeenQuery()).images.map(\.isFromPrivateNetwork) == [true, false, false])
+  }
+
   @Test func `history pages have the newest items first`() throws {
     let store = store()
     let posts = (0..<25).map { makePost($0, published: noon - Double($0 % 7) * 1000) }
