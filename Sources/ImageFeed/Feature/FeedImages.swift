@@ -25,9 +25,13 @@ public struct FeedImages: Sendable {
     builder.polling = lists.first?.polling
     builder.title = lists.first?.title
     builder.next = lists.last?.next
-    let marks = lists.map(\.isFromPrivateNetwork)
-    builder.isFromPrivateNetwork = marks.contains(false) ? false : marks.contains(nil) ? nil : marks.first ?? nil
+    builder.isFromPrivateNetwork = Self.joined(lists.map(\.isFromPrivateNetwork))
     self = builder.finish()
+  }
+
+  /// The ``isFromPrivateNetwork`` of images from several documents.
+  static func joined(_ marks: [Bool?]) -> Bool? {
+    marks.contains(false) ? false : marks.contains(nil) ? nil : marks.first ?? nil
   }
 
   init(storage: Storage) {

@@ -8,7 +8,7 @@ public import Foundation
 /// Each item with an image is an image of the feed: the first of its images in the order of
 /// `FeedImageCandidate.Source`. Items without an image are counted (``FeedImages/omittedItems``). An image is
 /// identified by its item's guid or Atom id, else by its item's link, else by its own URL. If several items share
-/// these, each is identified by its title, date or image as well (`FeedDocument.imageIDs(in:)`).
+/// these, each is identified by its date, title or image as well (`FeedDocument.imageIDs(in:)`).
 public struct SyndicationFormat: FeedFormat {
   public init() {}
 
@@ -120,32 +120,27 @@ extension FeedDocument {
 
   /// The id of each item, from its guid, or else its link, or else the URL of its chosen image.
   ///
-  /// If different items share a guid, link or image, the id of each also depends on the first of these that tells them
-  /// apart: its title, its date, its image's URL without the query, and then with the query. If some are still the
-  /// same, the next of these is added for them. So an id stays the same when an item is added before it. Items that are
-  /// the same in all of these are numbered. Essential Feed JSON keeps repeated ids.
+  /// If different items share a guid, link or image, the id of each also depends on the first of these that the item
+  /// has: its date, its title, its image's URL without the query, and with the query. If some ids are still the same,
+  /// the next of these is added to them. So an id stays the same when other items arrive, leave or are edited, unless
+  /// they have the same date or title. Items that are the same in all of these are numbered. Essential Feed JSON keeps
+  /// repeated ids.
   ///
   /// - Parameter feed: the URL under which the feed is saved, which stays the same whatever it redirects to.
   public func imageIDs(in feed: URL) -> [FeedImage.ID] {
-    var names = items.map(\.name)
-    var ids = names.map { FeedImage.ID(name: $0, in: feed) }
+    var ids = items.map { FeedImage.ID(name: $0.name(withDetails: 0), in: feed) }
     guard format != .caseStudy else { return ids }
-    // The image is last, because the URLs of some images change each time a feed is loaded.
-    let details: [(FeedItem) -> String] = [
-      { $0.title?.value ?? "" }, { $0.published.map { "\($0.secondsSince1970)" } ?? "" }, { $0.imageWithoutQuery },
-      { $0.image?.address ?? "" },
-    ]
-    for detail in details {
-      var last: [UUID: String] = [:]
+    for count in 1...FeedItem.mostDetails {
+      var last: [UUID: Int] = [:]
       var shared: Set<UUID> = []
-      for (item, id) in zip(items, ids) {
-        let text = detail(item)
-        if let other = last.updateValue(text, forKey: id.uuid), other != text { shared.insert(id.uuid) }
+      for (index, id) in ids.enumerated() {
+        if let other = last.updateValue(index, forKey: id.uuid), items[index].differs(from: items[other]) {
+          shared.insert(id.uuid)
+        }
       }
       guard last.count < ids.count else { return ids }
       for index in ids.indices where shared.contains(ids[index].uuid) {
-        names[index] += "\n\(detail(items[index]))"
-        ids[index] = FeedImage.ID(name: names[index], in: feed)
+        ids[index] = FeedImage.ID(name: items[index].name(withDetails: count), in: feed)
       }
     }
     var counts: [UUID: UInt32] = [:]
@@ -158,8 +153,23 @@ extension FeedDocument {
 }
 
 extension FeedItem {
-  /// The text that identifies the item in its document.
-  fileprivate var name: String { [guid, link, image?.address].lazy.compactMap { $0 }.first { !$0.isEmpty } ?? "" }
+  fileprivate static let mostDetails = 4
+
+  /// The text that identifies the item in its document, with the first `count` of the details that the item has.
+  fileprivate func name(withDetails count: Int) -> String {
+    let name = [guid, link, image?.address].lazy.compactMap { $0 }.first { !$0.isEmpty } ?? ""
+    guard count > 0 else { return name }
+    // Titles are edited more often than dates. The URLs of some images change each time a feed is loaded.
+    let date = published.map { "\($0.secondsSince1970)" }
+    let details = [date, title?.value, imageWithoutQuery, image?.address].compactMap { $0 }.filter { !$0.isEmpty }
+    return ([name] + details.prefix(count)).joined(separator: "\n")
+  }
+
+  /// True if any detail of the items differs.
+  fileprivate func differs(from other: FeedItem) -> Bool {
+    published?.secondsSince1970 != other.published?.secondsSince1970 || title?.value != other.title?.value
+      || image?.address != other.image?.address
+  }
 
   fileprivate var imageWithoutQuery: String {
     let address = image?.address ?? ""

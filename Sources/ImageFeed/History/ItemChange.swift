@@ -5,7 +5,8 @@
 /// no other item of either document has that link or image, because some feeds use one for all of their items.
 ///
 /// If several items share a link in only one of the documents, their ids may have changed for this reason. Then an item
-/// is the same if it is the only one with its link and image.
+/// is the same if it is the only one with its link and image. If they share the link in both documents, an item is the
+/// same if it is the only one with its link, image and date, or, without a date, with its link, image and title.
 struct ItemChange {
   /// The positions in the old document of items that the new one doesn't list, each id once.
   private(set) var left: [Int] = []
@@ -28,14 +29,19 @@ struct ItemChange {
     links = news
     match(olds, news)
     guard !left.isEmpty, !arrived.isEmpty else { return }
-    func images(_ images: FeedImages, _ links: ItemMarks) -> ItemMarks {
+    func marks(_ images: FeedImages, _ links: ItemMarks) -> ItemMarks {
       ItemMarks(
         images.indices.map { place in
           guard let link = links.all[place] else { return images.imageDigest(at: place) }
-          return olds.isShared(link) != news.isShared(link) ? images.imageDigest(at: place, with: link) : nil
+          switch (olds.isShared(link), news.isShared(link)) {
+          case (false, false): return nil
+          case (true, true):
+            return images.detailDigest(at: place).map { images.imageDigest(at: place, with: [link, $0]) }
+          default: return images.imageDigest(at: place, with: [link])
+          }
         })
     }
-    match(images(old, olds), images(new, news))
+    match(marks(old, olds), marks(new, news))
   }
 
   /// The position in the old document of the item with the given id.
@@ -94,12 +100,22 @@ extension FeedImages {
     }
   }
 
-  /// Identifies the URL of an image, together with a link if there is one.
-  fileprivate func imageDigest(at position: Int, with link: UInt64? = nil) -> UInt64 {
-    withTexts(at: position) { texts in
-      let image = BodyDigest(texts.address).value
-      guard let link else { return image }
-      return Swift.withUnsafeBytes(of: (image, link)) { BodyDigest($0).value }
+  /// Identifies the URL of an image, together with other features.
+  fileprivate func imageDigest(at position: Int, with others: [UInt64] = []) -> UInt64 {
+    let image = withTexts(at: position) { BodyDigest($0.address).value }
+    return others.isEmpty ? image : ([image] + others).withUnsafeBytes { BodyDigest($0).value }
+  }
+
+  /// Identifies the date of an item, or, without a date, its title.
+  fileprivate func detailDigest(at position: Int) -> UInt64? {
+    if let date = published(at: position) { return UInt64(bitPattern: date) }
+    return withTexts(at: position) { texts in
+      let title = texts.post.flatMap { post in
+        PostFields(post).first { $0.kind == .title || $0.kind == .sameTitle }
+      }
+      guard let title else { return nil }
+      let text = title.kind == .title ? title.text : texts.description
+      return text.map { BodyDigest($0).value }
     }
   }
 }

@@ -229,18 +229,43 @@ import Testing
     #expect(text.hasSuffix("word…") && (990...1000).contains(text.count))
   }
 
-  @Test func `items that share a link or guid keep their ids when a new one arrives`() throws {
-    func feed(_ items: [String], _ name: String) -> String {
-      let items = items.map {
-        "<item>\(name)<enclosure url='https://e.com/\($0).png' type='image/png'/></item>"
+  @Test(arguments: ["<link>https://e.com/</link>", "<guid>0</guid>"])
+  func `items that share a link or guid keep their ids when others arrive, leave or are edited`(name: String) throws {
+    func item(_ title: String?, hour: Int?, image: String, query: Int = 1) -> String {
+      "<item>\(name)" + (title.map { "<title>\($0)</title>" } ?? "")
+        + (hour.map { "<pubDate>Thu, 01 Jan 2004 \($0):00:00 GMT</pubDate>" } ?? "")
+        + "<enclosure url='https://e.com/\(image).png?t=\(query)' type='image/png'/></item>"
+    }
+    func ids(_ items: [String]) throws -> [FeedImage.ID] {
+      try images("<rss version='2.0'><channel>\(items.joined())</channel></rss>").map(\.id)
+    }
+    let kinds: [(Int, Int) -> String] = [
+      { item("Webcam", hour: 10 + $0, image: "now", query: $1) },
+      { item("\($0)", hour: nil, image: "\($0)", query: $1) },
+      { item("\($0)", hour: nil, image: "now", query: $1) },
+      { item(nil, hour: nil, image: "\($0)", query: $1) },
+      { item($0 > 1 ? "\($0)" : nil, hour: $0 > 2 ? 10 + $0 : nil, image: "\($0)", query: $1) },
+    ]
+    let others = [
+      item("New", hour: nil, image: "new"), item("New", hour: 20, image: "new"), item(nil, hour: 20, image: "new"),
+      item(nil, hour: nil, image: "new"),
+    ]
+    for kind in kinds {
+      let items = [3, 2, 1].map { kind($0, 1) }
+      let before = try ids(items)
+      #expect(Set(before).count == 3 && Set(before.map(\.uuid)).count == 3)
+      for other in others {
+        #expect(try ids([other] + items).suffix(3) == before[...], "an item is added at the top")
+        #expect(try ids([other] + items.dropFirst()).suffix(2) == before[1...], "or takes the place of another")
       }
-      return "<rss version='2.0'><channel>\(items.joined())</channel></rss>"
+      #expect(try ids(Array(items.dropLast())) == Array(before.dropLast()), "one leaves at the end")
+      #expect(try ids([3, 2, 1].map { kind($0, 2) }) == before, "the queries of the images change")
     }
-    for name in ["<link>https://e.com/</link>", "<guid>0</guid>"] {
-      let (old, new) = (try images(feed(["c", "b", "a"], name)), try images(feed(["d", "c", "b"], name)))
-      let change = FeedChange(from: old, to: CachedFeed(images: new, timestamp: Date()))
-      #expect(change.added == [0] && change.removed.map(\.url.lastPathComponent) == ["a.png"] && change.edited == [])
-    }
+    let dated = [13, 12, 11].map { item("Live", hour: $0, image: "now") }
+    #expect(try ids([item("Live: 1:0", hour: 13, image: "now")] + dated.dropFirst()) == ids(dated), "a title is edited")
+    let undated = ["c", "b", "a"].map { item($0, hour: nil, image: $0) }
+    let edited = try ids([item("C", hour: nil, image: "c")] + undated.dropFirst())
+    #expect(try edited.suffix(2) == ids(undated).suffix(2), "without dates, only the edited item has another id")
   }
 
   /// A feed of items with the same link and image, each with the given elements.
@@ -255,7 +280,7 @@ import Testing
   }
 
   @Test(arguments: ["", "<link>https://e.com/</link>", "<guid>0</guid>"])
-  func `items that share even the image are distinguished by their titles, else by their dates`(name: String) throws {
+  func `items that share even the image are distinguished by their dates or titles`(name: String) throws {
     func date(_ hour: Int) -> String { "<pubDate>Thu, 01 Jan 2004 \(hour):00:00 GMT</pubDate>" }
     func title(_ hour: Int) -> String { "<title>\(hour):00</title>" }
     for item in [title, date] {
@@ -275,7 +300,7 @@ import Testing
     #expect(Set(numbers.map(\.id.uuid)).count == 3, "the query tells them apart")
   }
 
-  @Test func `the id of an item that shares its link is a version 5 UUID of the link and the title`() throws {
+  @Test func `the id of an undated item that shares its link is a version 5 UUID of the link and the title`() throws {
     let images = try images(webcam(["<title>9:00</title>", "<title>8:00</title>"]))
     // uuid.uuid5(uuid.NAMESPACE_URL, "https://example.com/feed.xml\nhttps://e.com/\n9:00") of Python.
     #expect("\(images[0].id)" == "068DBA18-D61A-5B7D-836B-35425F83FC91")

@@ -105,6 +105,27 @@ func makePost(
     #expect(try store.stars(of: address) == [makePost(1).id])
   }
 
+  @Test(arguments: [true, false])
+  func `in a feed whose items share one link, an item whose id has changed keeps its star`(isDated: Bool) throws {
+    let store = store()
+    let date = isDated ? noon : nil
+    try save([makePost(1, link: 0, published: date), makePost(2, link: 0)], after: 0, in: store)
+    #expect(try store.setStar(true, makePost(1).id, of: address, now: noon))
+    let new = makePost(1, title: isDated ? "Edited" : nil, id: 10, link: 0, published: date)
+    try save([makePost(3, link: 0), new, makePost(2, link: 0)], after: 1, in: store)
+    #expect(try titles(store) == [])
+    #expect(try store.stars(of: address) == [new.id])
+    #expect(try store.items(named: new.url.absoluteString).map(\.firstSeen) == [noon])
+  }
+
+  @Test func `in a feed whose items share one link, an item doesn't replace one with another date`() throws {
+    let store = store()
+    try save([makePost(1, link: 0, published: noon), makePost(2, link: 0)], after: 0, in: store)
+    let next = makePost(3, title: "Post 1", link: 0, image: 1, published: noon + 3600)
+    try save([next, makePost(2, link: 0)], after: 1, in: store)
+    #expect(try history(store).map(\.image.id) == [makePost(1).id])
+  }
+
   @Test func `a renamed item whose new id is in the history is removed from the history`() throws {
     let store = store()
     try save([makePost(1)], after: 0, in: store)
@@ -139,6 +160,16 @@ func makePost(
     try save("New", isPrivate: false, after: 1)
     let seen = try store.seen(SeenQuery()).images
     #expect(seen.map(\.feedTitle) == ["New"] && seen.map(\.isFromPrivateNetwork) == [false])
+  }
+
+  @Test func `the items of a public feed don't become private when the feed does`() throws {
+    let store = store()
+    for (days, number, isPrivate) in [(0.0, 1, false), (1, 2, true), (2, 3, true)] {
+      let images = FeedImages([makePost(number)]).marked(isFromPrivateNetwork: isPrivate)
+      try store.replace(for: address, with: CachedFeed(images: images, timestamp: noon + days * 86_400))
+    }
+    #expect(try history(store).map(\.isFromPrivateNetwork) == [false, false])
+    #expect(try store.seen(SeenQuery()).images.map(\.isFromPrivateNetwork) == [true, false, false])
   }
 
   @Test func `history pages have the newest items first`() throws {

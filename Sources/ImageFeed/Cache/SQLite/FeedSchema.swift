@@ -49,7 +49,7 @@ enum FeedSchema {
       id INTEGER PRIMARY KEY,
       address TEXT NOT NULL UNIQUE,
       title TEXT,                          -- what the feed called itself last
-      private INTEGER,                     -- as that of feed
+      private INTEGER,                     -- of the feeds that had its kept items: 0 if one was public
       kept INTEGER NOT NULL DEFAULT 0,     -- how many rows of kept belong to it
       revision INTEGER NOT NULL DEFAULT 0, -- counts the changes of its items
       indexed INTEGER NOT NULL DEFAULT -1  -- the revision that the index of words has

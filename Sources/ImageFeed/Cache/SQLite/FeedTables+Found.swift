@@ -116,7 +116,7 @@ private struct SeenReader {
       FeedImages.Builder.image(at: place - starts[part], inPack: $0, of: pack.count)
     }
     guard let image, image.id == id else { return nil }
-    return facts.seen(image, first: firstSeen.times[place], last: nil)
+    return facts.seen(image, first: firstSeen.times[place], last: nil, isPrivate: feed?.isFromPrivateNetwork)
   }
 
   private mutating func read(_ part: Int) throws -> (part: Int, count: Int)? {
@@ -138,6 +138,6 @@ private struct SeenReader {
     row.bind(id.stored, at: 2)
     guard try tables.db.step(row, expecting: SQLITE_ROW), let image = FeedImages.Builder.image(inPack: row.blob(2))
     else { return nil }
-    return facts.seen(image, first: Int64(row.integer(0) ?? 0), last: row.date(1))
+    return facts.seen(image, first: Int64(row.integer(0) ?? 0), last: row.date(1), isPrivate: facts.isPrivate)
   }
 }

@@ -13,6 +13,8 @@ extension FeedTables {
   struct HistoryRow {
     let id: Int64
     var kept: Int
+    /// The ``FeedImages/isFromPrivateNetwork`` of the documents that had the kept items, joined.
+    var isPrivate: Bool? = nil
   }
 
   /// The previous document, while it is being replaced.
@@ -23,11 +25,11 @@ extension FeedTables {
   }
 
   func historyRow(of address: URL) throws -> HistoryRow? {
-    let row = try statement("SELECT id, kept FROM history WHERE address = ?")
+    let row = try statement("SELECT id, kept, private FROM history WHERE address = ?")
     defer { row.clear() }
     row.bind(address.absoluteString, at: 1)
     guard try db.step(row, expecting: SQLITE_ROW), let id = row.integer(0) else { return nil }
-    return HistoryRow(id: Int64(id), kept: row.integer(1) ?? 0)
+    return HistoryRow(id: Int64(id), kept: row.integer(1) ?? 0, isPrivate: row.integer(2).map { $0 != 0 })
   }
 
   private func madeHistoryRow(of address: URL) throws -> HistoryRow {
@@ -85,7 +87,7 @@ extension FeedTables {
     }
     if let old { try keep(change.left, of: old, in: &history, policy) }
     try trim(&history, policy, now: now)
-    try write(history, title: new.images.title, isPrivate: new.images.isFromPrivateNetwork)
+    try write(history, title: new.images.title)
     let row = try statement("UPDATE feed SET seen = ? WHERE address = ?")
     defer { row.clear() }
     row.bind(seen.bytes, at: 1)
@@ -101,7 +103,7 @@ extension FeedTables {
     }
     // There is no new document to take the current time from, so the saved feed's time is used.
     try trim(&history, policy, now: feed.timestamp)
-    try write(history, title: feed.title, isPrivate: feed.isFromPrivateNetwork)
+    try write(history, title: feed.title)
   }
 
   /// Adds items to the history, starting with the last one in the document, because the history is trimmed in order of
@@ -133,6 +135,8 @@ extension FeedTables {
       try db.step(row, expecting: SQLITE_DONE)
       row.reset()
     }
+    let mark = old.images.isFromPrivateNetwork
+    history.isPrivate = history.kept > 0 ? FeedImages.joined([history.isPrivate, mark]) : mark
     history.kept += kept.count
   }
 
@@ -202,7 +206,7 @@ extension FeedTables {
   }
 
   /// Writes the row of a feed's history, after which the index of that feed is out of date.
-  private func write(_ history: HistoryRow, title: String?, isPrivate: Bool?) throws {
+  private func write(_ history: HistoryRow, title: String?) throws {
     let row = try statement(
       """
       UPDATE history SET kept = ?, revision = revision + 1, title = coalesce(?, title), private = ? WHERE id = ?
@@ -210,7 +214,7 @@ extension FeedTables {
     defer { row.clear() }
     row.bind(Int64(history.kept), at: 1)
     row.bind(title, at: 2)
-    row.bind(isPrivate.map { $0 ? 1 : 0 } as Int64?, at: 3)
+    row.bind(history.isPrivate.map { $0 ? 1 : 0 } as Int64?, at: 3)
     row.bind(history.id, at: 4)
     try db.step(row, expecting: SQLITE_DONE)
   }

@@ -28,7 +28,8 @@ extension FeedTables {
       guard let image = FeedImages.Builder.image(inPack: row.blob(4)) else {
         throw FeedDatabaseFailure(.damaged("an item in the history of \(address.absoluteString) cannot be read"))
       }
-      page.images.append(facts.seen(image, first: Int64(row.integer(2) ?? 0), last: row.date(3)))
+      page.images.append(
+        facts.seen(image, first: Int64(row.integer(2) ?? 0), last: row.date(3), isPrivate: facts.isPrivate))
     }
     return page
   }
@@ -37,10 +38,11 @@ extension FeedTables {
   struct Facts {
     let address: URL
     let title: String?
+    /// That of the kept items.
     let isPrivate: Bool?
     let stars: Set<FeedImage.ID>
 
-    func seen(_ image: FeedImage, first: Int64, last: Date?) -> SeenImage {
+    func seen(_ image: FeedImage, first: Int64, last: Date?, isPrivate: Bool?) -> SeenImage {
       SeenImage(
         address: address, feedTitle: title, image: image, firstSeen: Date(timeIntervalSince1970: Double(first)),
         lastSeen: last, isStarred: stars.contains(image.id), isFromPrivateNetwork: isPrivate)
@@ -133,7 +135,8 @@ extension FeedTables {
       let facts = try facts(of: history, at: address)
       if let feed = try feedRow(for: address), let saved = try oldDocument(feed) {
         for (place, image) in saved.images.enumerated() where isNamed(image) {
-          present.append(facts.seen(image, first: saved.firstSeen.times[place], last: nil))
+          let mark = saved.images.isFromPrivateNetwork
+          present.append(facts.seen(image, first: saved.firstSeen.times[place], last: nil, isPrivate: mark))
         }
       }
       let row = try statement("SELECT first, last, content FROM kept WHERE history = ?")
@@ -141,7 +144,8 @@ extension FeedTables {
       row.bind(history.id, at: 1)
       while try db.step(row, expecting: SQLITE_ROW) {
         guard let image = FeedImages.Builder.image(inPack: row.blob(2)), isNamed(image) else { continue }
-        past.append(facts.seen(image, first: Int64(row.integer(0) ?? 0), last: row.date(1)))
+        let first = Int64(row.integer(0) ?? 0)
+        past.append(facts.seen(image, first: first, last: row.date(1), isPrivate: facts.isPrivate))
       }
     }
     return present + past

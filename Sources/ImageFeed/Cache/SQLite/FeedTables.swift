@@ -118,8 +118,8 @@ struct FeedTables {
     try db.cachedStatement(sql: "UPDATE feed SET title = ?, omitted = ?, private = ? WHERE id = ?")
       .execute(arguments: [images.title, images.omittedItems, images.isFromPrivateNetwork, feed.id])
     let address = "(SELECT address FROM feed WHERE id = ?)"
-    try db.cachedStatement(sql: "UPDATE history SET title = coalesce(?, title), private = ? WHERE address = \(address)")
-      .execute(arguments: [images.title, images.isFromPrivateNetwork, feed.id])
+    try db.cachedStatement(sql: "UPDATE history SET title = coalesce(?, title) WHERE address = \(address)")
+      .execute(arguments: [images.title, feed.id])
   }
 
   /// Replaces a saved feed, unless a newer one is saved. If the images are the same, the feed is only renewed.
