@@ -233,7 +233,7 @@ extension BrowseState {
   }
 
   /// Drops all images except the wanted ones, if together they take more than six screens. An enlarged image takes a
-  /// whole screen. The images of the grid behind it are kept, too, so that Esc shows them at once.
+  /// whole screen. The grid's images are kept, too, so that Esc shows them at once.
   private mutating func forgetDrawings() {
     let area = drawings.values.reduce(0) { sum, drawing in
       guard case .success(let drawing) = drawing else { return sum }
