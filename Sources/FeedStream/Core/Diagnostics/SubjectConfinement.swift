@@ -158,8 +158,6 @@ public import CThread
     }
     if isInVirtualTime, place == nil, isOfTask, isInTask, let home, !CurrentDomain.isAdvancing(home) {
       guard !isInUse else { Self.haltInUse(name()) }
-      // Not a thread: the next touch is checked, too, because the time may advance by then.
-      thread = 1
       return
     }
     halt(
