@@ -47,8 +47,11 @@ extension BrowseState {
       let known = Set(source.kept.map(\.id))
       let added = FeedImages(page.images.map(\.image).filter { !known.contains($0.id) })
       let (read, unread) = (source.kept.prefix(source.keptCount), source.kept.dropFirst(source.keptCount))
+      let marks =
+        (source.kept.isEmpty ? [] : [source.kept.isFromPrivateNetwork]) + page.images.map(\.isFromPrivateNetwork)
       source.kept = FeedImages(
-        joining: unread.isEmpty ? [source.kept, added] : [FeedImages(read), added, FeedImages(unread)])
+        joining: unread.isEmpty ? [source.kept, added] : [FeedImages(read), added, FeedImages(unread)]
+      ).marked(isFromPrivateNetwork: FeedImages.joined(marks))
       let isComplete = added.count < page.images.count || page.next == nil
       source.keptCount = isComplete ? source.kept.count : source.keptCount + added.count
       source.stars.formUnion(page.images.lazy.filter(\.isStarred).map(\.image.id))
@@ -60,7 +63,7 @@ extension BrowseState {
   /// Updates the list that is shown. The selected image stays selected, in the same row on the screen.
   mutating func arrange() {
     let (id, home, row) = (current?.image.id, current?.address, selected / layout.across - top)
-    timeline = FeedTimeline(filter.asksStore ? found.map(members) ?? [] : sources.compactMap(member))
+    timeline = FeedTimeline(filter.asksStore ? found.map(members) ?? [] : sources.flatMap(members))
     if !isTouched {
       selected = 0
     } else if let id, let index = timeline.firstIndex(where: { $0.image.id == id && $0.address == home }) {
@@ -70,37 +73,43 @@ extension BrowseState {
     selected = min(selected, max(0, timeline.count - 1))
   }
 
-  private func member(_ source: Source) -> FeedTimeline.Member? {
-    guard filter.has(source.address) else { return nil }
-    guard source.feed != nil || !source.kept.isEmpty else { return nil }
-    let present = source.feed?.images ?? []
-    let ids = Set(present.map(\.id))
-    var images =
-      source.kept.isEmpty
-      ? present : FeedImages(joining: [present, FeedImages(source.kept.filter { !ids.contains($0.id) })])
-    if filter.isNew { images = FeedImages(images.filter { source.new.contains($0.id) }) }
-    let feed = Feed(
-      images: images.marked(isFromPrivateNetwork: present.isFromPrivateNetwork), source: source.feed?.source ?? .remote)
-    return FeedTimeline.Member(address: source.address, name: source.name, feed: feed)
+  /// A feed's items, and its former items, which may be from another network.
+  private func members(_ source: Source) -> [FeedTimeline.Member] {
+    guard filter.has(source.address) else { return [] }
+    let present = source.feed?.images
+    let ids = Set(present?.map(\.id) ?? [])
+    let former = FeedImages(source.kept.filter { !ids.contains($0.id) })
+      .marked(isFromPrivateNetwork: source.kept.isFromPrivateNetwork)
+    return [present, former.isEmpty ? nil : former].compactMap { $0 }.map { images in
+      let shown =
+        filter.isNew
+        ? FeedImages(images.filter { source.new.contains($0.id) })
+          .marked(isFromPrivateNetwork: images.isFromPrivateNetwork) : images
+      let feed = Feed(images: shown, source: source.feed?.source ?? .remote)
+      return FeedTimeline.Member(address: source.address, name: source.name, feed: feed)
+    }
   }
 
-  /// The results of a search, each feed with its name in the list.
+  /// The results of a search, each feed with its name in the list. A feed's items may be from different networks.
   private func members(_ page: SeenPage) -> [FeedTimeline.Member] {
-    var (order, feeds): ([URL], [URL: [SeenImage]]) = ([], [:])
+    struct Group: Hashable {
+      let address: URL
+      let isPrivate: Bool?
+    }
+    var (order, groups): ([Group], [Group: [SeenImage]]) = ([], [:])
     // There may be thousands of results, few of which are new, so group only these.
     let new = filter.isNew ? sources.reduce(into: Set<FeedImage.ID>()) { $0.formUnion($1.new) } : nil
     for image in page.images where new?.contains(image.image.id) ?? true {
-      if feeds[image.address] == nil { order.append(image.address) }
-      feeds[image.address, default: []].append(image)
+      let group = Group(address: image.address, isPrivate: image.isFromPrivateNetwork)
+      if groups[group] == nil { order.append(group) }
+      groups[group, default: []].append(image)
     }
-    return order.map { address in
-      let source = sources.first { $0.address == address }
-      let images = (feeds[address] ?? []).filter { !filter.isNew || source?.new.contains($0.image.id) ?? false }
-      let mark = images.first?.isFromPrivateNetwork
+    return order.map { group in
+      let source = sources.first { $0.address == group.address }
+      let images = (groups[group] ?? []).filter { !filter.isNew || source?.new.contains($0.image.id) ?? false }
       let name = source.flatMap { $0.name.isEmpty ? nil : $0.name } ?? images.first?.feedTitle
-      return FeedTimeline.Member(
-        address: address, name: name,
-        feed: Feed(images: FeedImages(images.map(\.image)).marked(isFromPrivateNetwork: mark ?? nil), source: .remote))
+      let shown = FeedImages(images.map(\.image)).marked(isFromPrivateNetwork: group.isPrivate)
+      return FeedTimeline.Member(address: group.address, name: name, feed: Feed(images: shown, source: .remote))
     }
   }
 

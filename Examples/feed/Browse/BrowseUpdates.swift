@@ -19,8 +19,9 @@ extension BrowseState {
     let known = Set(former.images.map(\.id)).union(source.kept.map(\.id))
     let added = Set(feed.images.map(\.id)).subtracting(known)
     let present = Set(feed.images.map(\.id))
-    let images = FeedImages(joining: [feed.images, FeedImages(former.images.filter { !present.contains($0.id) })])
-      .marked(isFromPrivateNetwork: feed.images.isFromPrivateNetwork)
+    let unlisted = FeedImages(former.images.filter { !present.contains($0.id) })
+    let mark = unlisted.isEmpty ? feed.images.isFromPrivateNetwork : former.images.isFromPrivateNetwork
+    let images = FeedImages(joining: [feed.images, unlisted.marked(isFromPrivateNetwork: mark)])
     let now = now
     change(address) { source in
       // A feed that another process saved came from the server at the time of the save.

@@ -30,7 +30,7 @@ public struct FeedImages: Sendable {
   }
 
   /// The ``isFromPrivateNetwork`` of images from several documents.
-  static func joined(_ marks: [Bool?]) -> Bool? {
+  package static func joined(_ marks: [Bool?]) -> Bool? {
     marks.contains(false) ? false : marks.contains(nil) ? nil : marks.first ?? nil
   }
 

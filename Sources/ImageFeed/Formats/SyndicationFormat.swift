@@ -123,13 +123,14 @@ extension FeedDocument {
   /// If different items share a guid, link or image, the id of each also depends on the first of these that the item
   /// has: its date, its title, its image's URL without the query, and with the query. If some ids are still the same,
   /// the next of these is added to them. So an id stays the same when other items arrive, leave or are edited, unless
-  /// they have the same date or title. Items that are the same in all of these are numbered. Essential Feed JSON keeps
-  /// repeated ids.
+  /// they have the same date or title. A date that all of them have, such as the time of the request, isn't used. Items
+  /// that are the same in all of these are numbered. Essential Feed JSON keeps repeated ids.
   ///
   /// - Parameter feed: the URL under which the feed is saved, which stays the same whatever it redirects to.
   public func imageIDs(in feed: URL) -> [FeedImage.ID] {
     var ids = items.map { FeedImage.ID(name: $0.name(withDetails: 0), in: feed) }
     guard format != .caseStudy else { return ids }
+    var datesDiffer: Set<Int> = []
     for count in 1...FeedItem.mostDetails {
       var last: [UUID: Int] = [:]
       var shared: Set<UUID> = []
@@ -139,8 +140,10 @@ extension FeedDocument {
         }
       }
       guard last.count < ids.count else { return ids }
+      if count == 1 { datesDiffer = itemsWithDifferentDates(sharing: ids) }
       for index in ids.indices where shared.contains(ids[index].uuid) {
-        ids[index] = FeedImage.ID(name: items[index].name(withDetails: count), in: feed)
+        let name = items[index].name(withDetails: count, usesDate: datesDiffer.contains(index))
+        ids[index] = FeedImage.ID(name: name, in: feed)
       }
     }
     var counts: [UUID: UInt32] = [:]
@@ -150,17 +153,33 @@ extension FeedDocument {
       return FeedImage.ID(id.uuid, number: number)
     }
   }
+
+  /// The positions of the items that share an id with an item of another date.
+  private func itemsWithDifferentDates(sharing ids: [FeedImage.ID]) -> Set<Int> {
+    var first: [UUID: Int] = [:]
+    var different: Set<UUID> = []
+    for (index, id) in ids.enumerated() {
+      guard let other = first[id.uuid] else {
+        first[id.uuid] = index
+        continue
+      }
+      if items[index].published?.secondsSince1970 != items[other].published?.secondsSince1970 {
+        different.insert(id.uuid)
+      }
+    }
+    return different.isEmpty ? [] : Set(ids.indices.filter { different.contains(ids[$0].uuid) })
+  }
 }
 
 extension FeedItem {
   fileprivate static let mostDetails = 4
 
   /// The text that identifies the item in its document, with the first `count` of the details that the item has.
-  fileprivate func name(withDetails count: Int) -> String {
+  fileprivate func name(withDetails count: Int, usesDate: Bool = false) -> String {
     let name = [guid, link, image?.address].lazy.compactMap { $0 }.first { !$0.isEmpty } ?? ""
     guard count > 0 else { return name }
     // Titles are edited more often than dates. The URLs of some images change each time a feed is loaded.
-    let date = published.map { "\($0.secondsSince1970)" }
+    let date = usesDate ? published.map { "\($0.secondsSince1970)" } : nil
     let details = [date, title?.value, imageWithoutQuery, image?.address].compactMap { $0 }.filter { !$0.isEmpty }
     return ([name] + details.prefix(count)).joined(separator: "\n")
   }

@@ -354,6 +354,22 @@ import Testing
     #expect(actions == [])
   }
 
+  @Test func `a feed's former items keep the network that they are from`() {
+    var (state, _) = state()
+    var (former, found) = (seen(3), seen(1))
+    (former.isFromPrivateNetwork, found.isFromPrivateNetwork) = (false, true)
+    _ = state.take(.kept(feed, SeenPage(images: [former])))
+    #expect(titles(state) == ["Image 1", "Image 2", "Image 3"])
+    #expect(state.timeline.map(\.isFromPrivateNetwork) == [nil, nil, false])
+    _ = state.take(.key(.character("/")))
+    guard case .find(let filter)? = state.take(.key(.character("i"))).first else {
+      Issue.record("no search")
+      return
+    }
+    _ = state.take(.found(filter, SeenPage(images: [former, found])))
+    #expect(state.timeline.map(\.isFromPrivateNetwork) == [false, true])
+  }
+
   @Test func `if a feed's history can't be read, browse doesn't wait for it`() {
     var (state, _) = state()
     #expect(state.isLoading)

@@ -300,6 +300,13 @@ import Testing
     #expect(Set(numbers.map(\.id.uuid)).count == 3, "the query tells them apart")
   }
 
+  @Test func `items that share a link keep their ids when all get the date of the request`() throws {
+    func items(_ hour: Int) -> [String] {
+      ["c", "b", "a"].map { "<title>\($0)</title><pubDate>Thu, 01 Jan 2004 \(hour):00:00 GMT</pubDate>" }
+    }
+    #expect(try images(webcam(items(10))).map(\.id) == images(webcam(items(11))).map(\.id))
+  }
+
   @Test func `the id of an undated item that shares its link is a version 5 UUID of the link and the title`() throws {
     let images = try images(webcam(["<title>9:00</title>", "<title>8:00</title>"]))
     // uuid.uuid5(uuid.NAMESPACE_URL, "https://example.com/feed.xml\nhttps://e.com/\n9:00") of Python.
