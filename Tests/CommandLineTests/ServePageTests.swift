@@ -1,4 +1,5 @@
 import FeedHTTPServer
+import FeedStream
 import FeedStreamTesting
 import Foundation
 import ImageFeed
@@ -56,6 +57,19 @@ import Testing
     let sizes = page.matches(of: /\?w=\d+ (\d+)w/).map(\.1)
     #expect(sizes == ["200", "400", "800", "1200"], "those that exist")
     #expect(!page.contains("style="), "which the policy forbids")
+  }
+
+  @Test func `a transparent image is shown on gray, on which dark and light drawings can be seen`() throws {
+    let gallery = try gallery([image(1)])
+    let size = DecodedImage.Size(width: 1200, height: 800)
+    for (content, ground) in [(DecodedImage.Content.png, " clear"), (.jpeg, "")] {
+      let decoded = DecodedImage(size: size, originalSize: size, kind: .png, content: content, bytes: Chunk(), color: 0)
+      let facts = ImageFacts(decoded, of: try ImageData(Data(MadeImage.png(width: 1, height: 1))))
+      gallery.learn(facts, of: try url("http://h/1.jpg"))
+      #expect(GalleryPage.text(gallery, from: 0).contains("class=\"r13\(ground)\""))
+      let wish = SlideshowPage.Wish(query: GalleryQuery(), every: .seconds(5), hasClock: false)
+      #expect(SlideshowPage.text(gallery, gallery.entries, wish).contains("class=\"frame\(ground)\""))
+    }
   }
 
   @Test func `an animated image has a badge, and plays when it is enlarged`() throws {

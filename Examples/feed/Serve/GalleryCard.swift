@@ -35,8 +35,9 @@ struct GalleryCard {
       : "<bdi class=\"source\">\(own)</bdi>"
     let date = entry.date.map { " " + GalleryPage.age($0, now) } ?? ""
     let classes = facts.map { LayoutRatio.classes(width: $0.size.width, height: $0.size.height) } ?? LayoutRatio.unknown
+    let ground = facts?.isOnGround == true ? " clear" : ""
     return """
-      <li id="p\(entry.card)" class="\(classes)"><article\(description == nil ? " class=\"untitled\"" : "")>
+      <li id="p\(entry.card)" class="\(classes)\(ground)"><article\(description == nil ? " class=\"untitled\"" : "")>
       <a class="image" href="\(Self.place(entry.key, facts))">\(shade)\(image(alt: alt(or: text)))</a>\
       \(set)\(badge)\(star)
       <div class="text"><p class="description">\(new)<bdi>\(title)</bdi></p>

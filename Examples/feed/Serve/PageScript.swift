@@ -1,9 +1,21 @@
 extension PageAssets {
-  static let script = page + search + live + keys + viewer + zoom
+  static let script = transparency + page + search + live + keys + viewer + zoom
+
+  /// The beginning of a script, which finds transparent images.
+  static let transparency = #"""
+    "use strict";
+    // True if part of a loaded image is transparent.
+    function isClear(image) {
+      const canvas = document.createElement("canvas"), side = canvas.width = canvas.height = 32;
+      const pen = canvas.getContext("2d", { willReadFrequently: true });
+      pen.drawImage(image, 0, 0, side, side);
+      return pen.getImageData(0, 0, side, side).data.some((value, place) => place % 4 === 3 && value < 250);
+    }
+
+    """#
 
   /// The part of the script that shows images and inserts new ones.
   private static let page = #"""
-    "use strict";
     const list = document.getElementById("gallery");
     const bar = document.getElementById("bar");
     const body = document.body;
@@ -44,7 +56,12 @@ extension PageAssets {
     // The images of one animation frame: first all sizes are read, then all tiles are changed, for a single layout.
     let fitting = [];
     function fit(image) {
-      if (image.naturalWidth && image.closest("li.unknown") && fitting.push(image) === 1) requestAnimationFrame(fitAll);
+      const card = image.closest("li.unknown");
+      image.closest(".image")?.classList.add("loaded");
+      if (!image.naturalWidth || !card) return;
+      // One task per image, because drawing it may decode it again.
+      setTimeout(() => { if (isClear(image)) card.classList.add("clear"); });
+      if (fitting.push(image) === 1) requestAnimationFrame(fitAll);
     }
     function fitAll() {
       const places = fitting.map((image) => [image, image.closest("li.unknown")?.getBoundingClientRect().top > innerHeight + 600]);

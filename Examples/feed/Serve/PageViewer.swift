@@ -29,6 +29,7 @@ extension PageAssets {
       stage.replaceChildren(view);
       whole(view);
       reason.textContent = "";
+      stage.classList.toggle("clear", !!one.thumb?.naturalWidth && isClear(one.thumb));
       if (one.thumb?.naturalWidth) {
         const thumb = new Image();
         [thumb.src, thumb.alt, thumb.className] = [one.thumb.currentSrc, "", "thumb"];
@@ -41,6 +42,7 @@ extension PageAssets {
         if (!isShown()) return;
         limit(image, image.naturalWidth, image.naturalHeight);
         reason.textContent = "";
+        if (!one.thumb?.naturalWidth) stage.classList.toggle("clear", isClear(image));
         view.querySelector(".thumb")?.remove();
       });
       image.addEventListener("error", async () => {

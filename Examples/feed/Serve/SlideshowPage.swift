@@ -57,7 +57,7 @@ enum SlideshowPage {
     let facts = gallery.facts[entry.key]
     let place = "/image/\(entry.key)" + (facts?.isAnimated == true ? "" : "?w=1600")
     return """
-      <figure class="frame"><img src="\(place)" alt="\(alt)">\
+      <figure class="frame\(facts?.isOnGround == true ? " clear" : "")"><img src="\(place)" alt="\(alt)">\
       <figcaption><bdi>\(text.markup)</bdi> · <bdi>\(source.markup)</bdi></figcaption></figure>
       """
   }
@@ -65,11 +65,16 @@ enum SlideshowPage {
 
 extension PageAssets {
   /// The script of the slideshow: it loads the next page, and shows that page's image once the image is loaded.
-  static let slideshow = #"""
-    "use strict";
+  static let slideshow = transparency + show
+
+  private static let show = #"""
     const body = document.body;
     const pause = Number(body.dataset.every) * 1000;
     let next = document.querySelector("link[rel=next]")?.href, turn = 0, timer = 0;
+    // Shows a transparent image on a background on which its colors can be seen.
+    function ground(frame) {
+      if (isClear(frame.querySelector("img"))) frame.classList.add("clear");
+    }
     async function advance() {
       clearTimeout(timer);
       const mine = ++turn;
@@ -86,6 +91,7 @@ extension PageAssets {
           // An image that can't be shown is skipped, after a pause.
           await frame.querySelector("img").decode();
           if (mine !== turn) return;
+          ground(frame);
           frame.classList.add("coming");
           document.querySelector("main").append(frame);
           frame.getBoundingClientRect();
@@ -98,6 +104,8 @@ extension PageAssets {
       }
     }
     timer = setTimeout(advance, pause);
+    const first = document.querySelector(".frame");
+    first?.querySelector("img").decode().then(() => ground(first), () => {});
     // Keep the screen on. The system may release the lock while the page is hidden.
     let lock = null;
     async function wake() {
