@@ -95,6 +95,16 @@ import Testing
     }
   }
 
+  @Test func `the slideshow knows the other images of a post, in case the first can't be shown`() throws {
+    let images = (1...3).map { FeedImage.Post.Image(url: "http://h/\($0).jpg", alt: nil) }
+    let gallery = try gallery([image(1, post: FeedImage.Post(title: "Three days", images: images))])
+    let wish = SlideshowPage.Wish(query: GalleryQuery(), every: .seconds(5), hasClock: false)
+    let others = gallery.entries[0].others.map { "/image/\($0.key)?w=1600" }.joined(separator: " ")
+    #expect(SlideshowPage.text(gallery, gallery.entries, wish).contains("data-others=\"\(others)\">"))
+    let single = try self.gallery([image(1)])
+    #expect(!SlideshowPage.text(single, single.entries, wish).contains("data-others"))
+  }
+
   @Test func `each feed has a unique name in URLs`() throws {
     let gallery = try gallery([image(1)], ["Harbour walks", "harbour — WALKS!", "日記", "2"])
     #expect(gallery.feedNames == ["harbour-walks", "harbour-walks-2", "feed", "2"])

@@ -78,7 +78,7 @@ struct GalleryCard {
 
   /// The URL of the image that fills the window. An animation uses the original, because its smaller sizes are still
   /// images.
-  private static func place(_ key: String, _ facts: ImageFacts?) -> String {
+  static func place(_ key: String, _ facts: ImageFacts?) -> String {
     facts?.isAnimated == true ? "/image/\(key)" : "/image/\(key)?w=1600"
   }
 

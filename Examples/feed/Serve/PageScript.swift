@@ -23,23 +23,33 @@ extension PageAssets {
     let version = Number(body.dataset.version);
     let isBusy = false, isNeededAgain = false;
 
-    // The reason why an image can't be loaded.
-    async function why(image) {
+    // The reason why the image at a URL can't be shown.
+    async function why(address) {
       let reason = "";
       try {
-        const answer = await fetch(image.currentSrc || image.src, { cache: "force-cache" });
+        const answer = await fetch(address, { cache: "force-cache" });
         if (!answer.ok) reason = (await answer.text()).trim();
       } catch { reason = "This page has lost its connection to the server."; }
       return reason ? reason[0].toUpperCase() + reason.slice(1) : "This image cannot be shown.";
     }
+    const small = (href) => href.replace("w=1600", "w=400");
     async function missing(image) {
       const place = image.closest(".image");
       if (!place || place.classList.contains("missing")) return;
+      // Instead of an image that can't be shown, show the next one of its post.
+      const card = image.closest("li"), others = [...card.querySelectorAll(".set a")], turn = Number(place.dataset.place ?? 0);
+      place.dataset.place = others[turn] ? turn + 1 : 0;
+      if (others[turn]) {
+        for (const name of ["srcset", "width", "height"]) image.removeAttribute(name);
+        if (!card.matches(".unknown")) card.classList.add("whole");
+        [image.alt, image.src] = [others[turn].dataset.alt ?? image.alt, small(others[turn].href)];
+        return;
+      }
       place.classList.add("missing");
       const words = document.createElement("span");
       words.className = "reason";
       place.append(words);
-      words.textContent = await why(image);
+      words.textContent = await why(turn ? place.href : image.currentSrc || image.src);
     }
     // Loads again what could not be loaded.
     function reloadMissing() {
@@ -47,7 +57,7 @@ extension PageAssets {
         const image = place.querySelector("img");
         place.classList.remove("missing");
         place.querySelector(".reason").remove();
-        image.src = image.src;
+        image.src = image.srcset ? image.src : small(place.href);
       }
     }
     // The server knows the sizes of images that were decoded before; others are known once they are loaded. Then a tile
