@@ -59,6 +59,16 @@ import Testing
     #expect(!page.contains("style="), "which the policy forbids")
   }
 
+  @Test func `a tile enlarges a small image at most to twice its size`() throws {
+    #expect(LayoutRatio.classes(width: 40, height: 40) == "r8 whole small")
+    #expect(LayoutRatio.classes(width: 300, height: 200) == "r13", "it fills a tile")
+    #expect(LayoutRatio.classes(width: 1000, height: 100) == "r21 whole", "it is as wide as a tile")
+    let gallery = try gallery([image(1)])
+    gallery.learn(facts(40, 40), of: try url("http://h/1.jpg"))
+    #expect(GalleryPage.text(gallery, from: 0).contains(/srcset="\/image\/[0-9a-f-]+\?w=800 0\.5x"/))
+    #expect(PageAssets.style.contains(".small .image img { object-fit: scale-down; }"))
+  }
+
   @Test func `a transparent image is shown on gray, on which dark and light drawings can be seen`() throws {
     let gallery = try gallery([image(1)])
     let size = DecodedImage.Size(width: 1200, height: 800)

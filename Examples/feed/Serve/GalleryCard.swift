@@ -68,7 +68,9 @@ struct GalleryCard {
     } else {
       (size, widths, shown) = ("", [400, 800], 1.5)
     }
-    let set = widths.map { "\(place)\($0) \($0)w" }.joined(separator: ", ")
+    let isSmall = facts.map { LayoutRatio.isSmall(width: $0.size.width, height: $0.size.height) } ?? false
+    // With this density, the natural size of a small image, which is its maximum size on the page, is twice its pixels.
+    let set = isSmall ? "\(place)800 0.5x" : widths.map { "\(place)\($0) \($0)w" }.joined(separator: ", ")
     let rem = Int((min(max(shown, 0.5), 3) * Self.width).rounded(.up))
     return """
       <img src="\(place)400" srcset="\(set)" sizes="(max-width: 36rem) 47vw, \(rem)rem"\(size) \
