@@ -94,7 +94,8 @@ extension PageAssets {
 
     async function page(address) {
       const answer = await fetch(address, { headers: { Accept: "text/html" } });
-      if (!answer.ok) throw new Error(String(answer.status));
+      // The page of a feed that doesn't exist, or that has another name now, is an empty list.
+      if (!answer.ok && answer.status !== 404) throw new Error(String(answer.status));
       return clocks(new DOMParser().parseFromString(await answer.text(), "text/html"));
     }
     // Shows times in the reader's time zone.
