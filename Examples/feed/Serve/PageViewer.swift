@@ -175,6 +175,7 @@ extension PageAssets {
     }
     addEventListener("popstate", () => {
       if (!list) return;
+      if (here() !== listed) return location.reload();
       // While the help is open, the keys of the enlarged view do nothing.
       help?.close();
       if (named()) return;
