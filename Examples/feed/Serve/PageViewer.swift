@@ -52,6 +52,7 @@ extension PageAssets {
       image.addEventListener("error", async () => {
         clearTimeout(waiting);
         image.classList.add("missing");
+        if (isShown()) part("original").hidden = part("download").hidden = true;
         const text = await why(image.src);
         if (isShown()) reason.textContent = (view.querySelector(".thumb") ? "Only this thumbnail is available. " : "") + text;
       });
