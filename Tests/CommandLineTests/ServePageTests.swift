@@ -72,7 +72,7 @@ import Testing
   @Test func `a transparent image is shown on gray, on which dark and light drawings can be seen`() throws {
     let gallery = try gallery([image(1)])
     let size = DecodedImage.Size(width: 1200, height: 800)
-    for (content, ground) in [(DecodedImage.Content.png, " clear"), (.jpeg, "")] {
+    for (content, ground) in [(DecodedImage.Content.png, " clear"), (DecodedImage.Content.jpeg, "")] {
       let decoded = DecodedImage(size: size, originalSize: size, kind: .png, content: content, bytes: Chunk(), color: 0)
       let facts = ImageFacts(decoded, of: try ImageData(Data(MadeImage.png(width: 1, height: 1))))
       gallery.learn(facts, of: try url("http://h/1.jpg"))
