@@ -215,6 +215,10 @@ def races(people, gallery, origin):
     expect("no message stays above the results of a search", page.locator("text=Searching").count(), 0)
     expect("the title and the links belong to the search", ("Search" in page.title(), "q=moon" in page.locator("footer a").first.get_attribute("href")), (True, True))
     page.unroute("**/?q=*")
+    with page.expect_event("load"):
+        page.evaluate("history.back()")
+    until(page, "document.querySelectorAll('#gallery > li').length > 1")
+    expect("Back leads from search results to the list before them", page.url, gallery.address)
 
     page = people.visit(gallery.address)
     delayed(page, "**/?from=*", 2)

@@ -53,8 +53,10 @@ import Testing
       #expect(posts(try await get(port, "/?feed=0")).count == 6)
       let link = try #require(try await get(port, "/").firstMatch(of: /class="source" href="(\/feed\/[a-z0-9-]+)"/)?.1)
       #expect(posts(try await get(port, String(link))).count == 6, "each feed has a page of its own")
-      #expect(posts(try await get(port, "/feed/unheard-of")) == [])
-      #expect(posts(try await get(port, "/?feed=7")) == [])
+      for place in ["/feed/unheard-of", "/?feed=7"] {
+        let unknown = try await get(port, place)
+        #expect(unknown.hasPrefix("HTTP/1.1 404") && unknown.contains("No matches.") && posts(unknown) == [])
+      }
       let name = try #require(
         try await get(port, String(link)).firstMatch(of: /href="\/feed\.json\?feed=(_[a-z0-9]+)"/)?.1)
       #expect(posts(try await get(port, "/?feed=\(name)")).count == 6)

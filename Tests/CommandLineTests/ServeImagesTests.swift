@@ -1,3 +1,4 @@
+import FeedHTTP
 import FeedStream
 import FeedStreamTesting
 import Foundation
@@ -70,6 +71,17 @@ import Testing
     #expect(throws: SizedImageError.self) { try result?.get() }
     #expect(network.requests == 1)
     withExtendedLifetime(loading) {}
+  }
+
+  @Test func `an image of an unreachable host says so, without advice for the host's operator`() {
+    func reason(_ kind: HTTPError.Kind) -> String {
+      let error = HTTPError(kind, host: "a.example", cause: "connection refused")
+      return ServedImages.Problem(.image(ImageError(remote: .connectivity(error)))).reason
+    }
+    for kind in [HTTPError.Kind.connect, .nameResolution] {
+      #expect(reason(kind) == "a.example is unreachable, and this image isn't saved.")
+    }
+    #expect(reason(.truncated).contains("was cut short"))
   }
 
   @Test func `a frame is a PNG with its size and colors, and isn't sent again while unchanged`() async throws {

@@ -1,4 +1,5 @@
 import FeedHTTPServer
+import FeedStream
 import FeedStreamTesting
 import Foundation
 import ImageFeed
@@ -58,6 +59,29 @@ import Testing
     #expect(!page.contains("style="), "which the policy forbids")
   }
 
+  @Test func `a tile enlarges a small image at most to twice its size`() throws {
+    #expect(LayoutRatio.classes(width: 40, height: 40) == "r8 whole small")
+    #expect(LayoutRatio.classes(width: 300, height: 200) == "r13", "it fills a tile")
+    #expect(LayoutRatio.classes(width: 1000, height: 100) == "r21 whole", "it is as wide as a tile")
+    let gallery = try gallery([image(1)])
+    gallery.learn(facts(40, 40), of: try url("http://h/1.jpg"))
+    #expect(GalleryPage.text(gallery, from: 0).contains(/srcset="\/image\/[0-9a-f-]+\?w=800 0\.5x"/))
+    #expect(PageAssets.style.contains(".small .image img { object-fit: scale-down; }"))
+  }
+
+  @Test func `a transparent image is shown on gray, on which dark and light drawings can be seen`() throws {
+    let gallery = try gallery([image(1)])
+    let size = DecodedImage.Size(width: 1200, height: 800)
+    for (content, ground) in [(DecodedImage.Content.png, " clear"), (DecodedImage.Content.jpeg, "")] {
+      let decoded = DecodedImage(size: size, originalSize: size, kind: .png, content: content, bytes: Chunk(), color: 0)
+      let facts = ImageFacts(decoded, of: try ImageData(Data(MadeImage.png(width: 1, height: 1))))
+      gallery.learn(facts, of: try url("http://h/1.jpg"))
+      #expect(GalleryPage.text(gallery, from: 0).contains("class=\"r13\(ground)\""))
+      let wish = SlideshowPage.Wish(query: GalleryQuery(), every: .seconds(5), hasClock: false)
+      #expect(SlideshowPage.text(gallery, gallery.entries, wish).contains("class=\"frame\(ground)\""))
+    }
+  }
+
   @Test func `an animated image has a badge, and plays when it is enlarged`() throws {
     let gallery = try gallery([image(1)])
     gallery.learn(facts(2000, 1000, moves: true), of: try url("http://h/1.jpg"))
@@ -79,6 +103,16 @@ import Testing
       #expect(gallery.image(image.key)?.url == image.url, "each is served")
       #expect(page.contains("/image/\(image.key)?w=1600"))
     }
+  }
+
+  @Test func `the slideshow knows the other images of a post, in case the first can't be shown`() throws {
+    let images = (1...3).map { FeedImage.Post.Image(url: "http://h/\($0).jpg", alt: nil) }
+    let gallery = try gallery([image(1, post: FeedImage.Post(title: "Three days", images: images))])
+    let wish = SlideshowPage.Wish(query: GalleryQuery(), every: .seconds(5), hasClock: false)
+    let others = gallery.entries[0].others.map { "/image/\($0.key)?w=1600" }.joined(separator: " ")
+    #expect(SlideshowPage.text(gallery, gallery.entries, wish).contains("data-others=\"\(others)\">"))
+    let single = try self.gallery([image(1)])
+    #expect(!SlideshowPage.text(single, single.entries, wish).contains("data-others"))
   }
 
   @Test func `each feed has a unique name in URLs`() throws {

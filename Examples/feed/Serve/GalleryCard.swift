@@ -35,8 +35,9 @@ struct GalleryCard {
       : "<bdi class=\"source\">\(own)</bdi>"
     let date = entry.date.map { " " + GalleryPage.age($0, now) } ?? ""
     let classes = facts.map { LayoutRatio.classes(width: $0.size.width, height: $0.size.height) } ?? LayoutRatio.unknown
+    let ground = facts?.isOnGround == true ? " clear" : ""
     return """
-      <li id="p\(entry.card)" class="\(classes)"><article\(description == nil ? " class=\"untitled\"" : "")>
+      <li id="p\(entry.card)" class="\(classes)\(ground)"><article\(description == nil ? " class=\"untitled\"" : "")>
       <a class="image" href="\(Self.place(entry.key, facts))">\(shade)\(image(alt: alt(or: text)))</a>\
       \(set)\(badge)\(star)
       <div class="text"><p class="description">\(new)<bdi>\(title)</bdi></p>
@@ -67,7 +68,9 @@ struct GalleryCard {
     } else {
       (size, widths, shown) = ("", [400, 800], 1.5)
     }
-    let set = widths.map { "\(place)\($0) \($0)w" }.joined(separator: ", ")
+    let isSmall = facts.map { LayoutRatio.isSmall(width: $0.size.width, height: $0.size.height) } ?? false
+    // With this density, the natural size of a small image, which is its maximum size on the page, is twice its pixels.
+    let set = isSmall ? "\(place)800 0.5x" : widths.map { "\(place)\($0) \($0)w" }.joined(separator: ", ")
     let rem = Int((min(max(shown, 0.5), 3) * Self.width).rounded(.up))
     return """
       <img src="\(place)400" srcset="\(set)" sizes="(max-width: 36rem) 47vw, \(rem)rem"\(size) \
@@ -77,7 +80,7 @@ struct GalleryCard {
 
   /// The URL of the image that fills the window. An animation uses the original, because its smaller sizes are still
   /// images.
-  private static func place(_ key: String, _ facts: ImageFacts?) -> String {
+  static func place(_ key: String, _ facts: ImageFacts?) -> String {
     facts?.isAnimated == true ? "/image/\(key)" : "/image/\(key)?w=1600"
   }
 

@@ -1,9 +1,21 @@
 extension PageAssets {
-  static let script = page + search + live + keys + viewer + zoom
+  static let script = transparency + page + search + live + keys + viewer + zoom
+
+  /// The beginning of a script, which finds transparent images.
+  static let transparency = #"""
+    "use strict";
+    // True if part of a loaded image is transparent.
+    function isClear(image) {
+      const canvas = document.createElement("canvas"), side = canvas.width = canvas.height = 32;
+      const pen = canvas.getContext("2d", { willReadFrequently: true });
+      pen.drawImage(image, 0, 0, side, side);
+      return pen.getImageData(0, 0, side, side).data.some((value, place) => place % 4 === 3 && value < 250);
+    }
+
+    """#
 
   /// The part of the script that shows images and inserts new ones.
   private static let page = #"""
-    "use strict";
     const list = document.getElementById("gallery");
     const bar = document.getElementById("bar");
     const body = document.body;
@@ -11,23 +23,33 @@ extension PageAssets {
     let version = Number(body.dataset.version);
     let isBusy = false, isNeededAgain = false;
 
-    // The reason why an image can't be loaded.
-    async function why(image) {
+    // The reason why the image at a URL can't be shown.
+    async function why(address) {
       let reason = "";
       try {
-        const answer = await fetch(image.currentSrc || image.src, { cache: "force-cache" });
+        const answer = await fetch(address, { cache: "force-cache" });
         if (!answer.ok) reason = (await answer.text()).trim();
       } catch { reason = "This page has lost its connection to the server."; }
       return reason ? reason[0].toUpperCase() + reason.slice(1) : "This image cannot be shown.";
     }
+    const small = (href) => href.replace("w=1600", "w=400");
     async function missing(image) {
       const place = image.closest(".image");
       if (!place || place.classList.contains("missing")) return;
+      // Instead of an image that can't be shown, show the next one of its post.
+      const card = image.closest("li"), others = [...card.querySelectorAll(".set a")], turn = Number(place.dataset.place ?? 0);
+      place.dataset.place = others[turn] ? turn + 1 : 0;
+      if (others[turn]) {
+        for (const name of ["srcset", "width", "height"]) image.removeAttribute(name);
+        if (!card.matches(".unknown")) card.classList.add("whole");
+        [image.alt, image.src] = [others[turn].dataset.alt ?? image.alt, small(others[turn].href)];
+        return;
+      }
       place.classList.add("missing");
       const words = document.createElement("span");
       words.className = "reason";
       place.append(words);
-      words.textContent = await why(image);
+      words.textContent = await why(turn ? place.href : image.currentSrc || image.src);
     }
     // Loads again what could not be loaded.
     function reloadMissing() {
@@ -35,7 +57,7 @@ extension PageAssets {
         const image = place.querySelector("img");
         place.classList.remove("missing");
         place.querySelector(".reason").remove();
-        image.src = image.src;
+        image.src = image.srcset ? image.src : small(place.href);
       }
     }
     // The server knows the sizes of images that were decoded before; others are known once they are loaded. Then a tile
@@ -44,7 +66,12 @@ extension PageAssets {
     // The images of one animation frame: first all sizes are read, then all tiles are changed, for a single layout.
     let fitting = [];
     function fit(image) {
-      if (image.naturalWidth && image.closest("li.unknown") && fitting.push(image) === 1) requestAnimationFrame(fitAll);
+      const card = image.closest("li.unknown");
+      image.closest(".image")?.classList.add("loaded");
+      if (!image.naturalWidth || !card) return;
+      // One task per image, because drawing it may decode it again.
+      setTimeout(() => { if (isClear(image)) card.classList.add("clear"); });
+      if (fitting.push(image) === 1) requestAnimationFrame(fitAll);
     }
     function fitAll() {
       const places = fitting.map((image) => [image, image.closest("li.unknown")?.getBoundingClientRect().top > innerHeight + 600]);
@@ -67,7 +94,8 @@ extension PageAssets {
 
     async function page(address) {
       const answer = await fetch(address, { headers: { Accept: "text/html" } });
-      if (!answer.ok) throw new Error(String(answer.status));
+      // The page of a feed that doesn't exist, or that has another name now, is an empty list.
+      if (!answer.ok && answer.status !== 404) throw new Error(String(answer.status));
       return clocks(new DOMParser().parseFromString(await answer.text(), "text/html"));
     }
     // Shows times in the reader's time zone.

@@ -11,6 +11,8 @@ extension PageAssets {
     // Searches while the user types; only the latest words count.
     const words = document.getElementById("words");
     let typed = 0, asked = 0, waiting = 0;
+    // The URL of the list on the page.
+    let listed = here();
     function search() {
       clearTimeout(typed);
       typed = setTimeout(find, 150);
@@ -30,7 +32,9 @@ extension PageAssets {
       if (!fresh) return empty("The search failed. Press Enter to try again.");
       // An image that was enlarged in the meantime stays.
       if (large.open) return large.addEventListener("close", search, { once: true });
-      history.replaceState(null, "", address);
+      // A search adds one entry to the history, so that Back leads to the page before it.
+      if (address !== listed) history[history.state?.search ? "replaceState" : "pushState"]({ search: true }, "", address);
+      listed = here();
       replace(fresh);
       for (const part of ["nav", "#filter", "h1", "footer"]) take(part, fresh);
       document.title = fresh.title;

@@ -57,6 +57,10 @@ extension PageAssets {
     .image img { object-fit: cover; color: var(--text); overflow: hidden; }
     .whole .image img { object-fit: contain; }
     .whole .shade { opacity: .3; }
+    .small .image img { object-fit: scale-down; }
+    /* A medium gray, on which dark and light drawings can be seen. */
+    .clear .image, #stage.clear, .show .clear { background: #808080; }
+    .clear .shade, li:not(.whole) .loaded .shade { display: none; }
     .image.missing img { opacity: 0; }
     .image .reason { position: absolute; inset: 0; display: grid; place-items: center; padding: 1rem; overflow: auto;
       color: var(--soft); background: var(--line); text-align: center; font-size: .875rem; }

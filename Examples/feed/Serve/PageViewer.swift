@@ -7,12 +7,16 @@ extension PageAssets {
     let shown = null, place = 0, isLeaving = false;
     const hash = () => "#" + shown.id + (place ? "." + (place + 1) : "");
     const part = (name) => about.querySelector("." + name);
+    // The number of the image that the tile shows: the first one of the post that can be shown.
+    const front = (card) => Number(card.querySelector(".image").dataset.place ?? 0);
     // All images of a card: its tile's, and the others of its post.
     function images(card) {
       const tile = card.querySelector(".image"), image = tile.querySelector("img");
-      const first = { href: tile.href, alt: image.alt, thumb: image };
+      const first = { href: tile.href, alt: image.alt };
       const others = [...card.querySelectorAll(".set a")].map((link) => ({ href: link.href, alt: link.dataset.alt ?? "" }));
-      return [first, ...others];
+      const all = [first, ...others];
+      all[front(card)].thumb = image;
+      return all;
     }
     const original = (href) => href.split("?")[0];
     // The maximum enlargement of a small image.
@@ -29,6 +33,7 @@ extension PageAssets {
       stage.replaceChildren(view);
       whole(view);
       reason.textContent = "";
+      stage.classList.toggle("clear", !!one.thumb?.naturalWidth && isClear(one.thumb));
       if (one.thumb?.naturalWidth) {
         const thumb = new Image();
         [thumb.src, thumb.alt, thumb.className] = [one.thumb.currentSrc, "", "thumb"];
@@ -41,12 +46,14 @@ extension PageAssets {
         if (!isShown()) return;
         limit(image, image.naturalWidth, image.naturalHeight);
         reason.textContent = "";
+        if (!one.thumb?.naturalWidth) stage.classList.toggle("clear", isClear(image));
         view.querySelector(".thumb")?.remove();
       });
       image.addEventListener("error", async () => {
         clearTimeout(waiting);
         image.classList.add("missing");
-        const text = await why(image);
+        if (isShown()) part("original").hidden = part("download").hidden = true;
+        const text = await why(image.src);
         if (isShown()) reason.textContent = (view.querySelector(".thumb") ? "Only this thumbnail is available. " : "") + text;
       });
       [image.alt, image.src] = [one.alt, one.href];
@@ -82,7 +89,7 @@ extension PageAssets {
       if (link.rel) copy.target = "_blank";
       return copy;
     }
-    function enlarge(card, number = 0) {
+    function enlarge(card, number = card && front(card)) {
       if (!card) return;
       const isFirst = !large.open, all = images(card);
       [shown, place] = [card, Math.min(Math.max(number, 0), all.length - 1)];
@@ -109,7 +116,7 @@ extension PageAssets {
       const count = images(shown).length, next = place + by;
       if (!isPost && next >= 0 && next < count) return enlarge(shown, next);
       const card = by > 0 ? shown.nextElementSibling : shown.previousElementSibling;
-      if (card) enlarge(card, by < 0 && !isPost ? Infinity : 0);
+      if (card) enlarge(card, by < 0 && !isPost ? Infinity : undefined);
       if (by > 0 && !card?.nextElementSibling) more();
     }
     const actions = {
@@ -169,6 +176,7 @@ extension PageAssets {
     }
     addEventListener("popstate", () => {
       if (!list) return;
+      if (here() !== listed) return location.reload();
       // While the help is open, the keys of the enlarged view do nothing.
       help?.close();
       if (named()) return;

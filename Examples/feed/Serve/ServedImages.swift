@@ -152,11 +152,22 @@ final class ServedImages {
 
 extension ServedImages.Problem {
   init(_ error: SizedImageError) {
-    reason = "\(error)".printable(limit: 300)
+    reason = (Self.unreachable(error) ?? "\(error)").printable(limit: 300)
     if case .decoding(let error) = error, error.isTemporary {
       status = .serviceUnavailable
     } else {
       status = .badGateway
+    }
+  }
+
+  /// A short text for an unreachable host, because every image of the host has it. The health page gives the
+  /// cause.
+  private static func unreachable(_ error: SizedImageError) -> String? {
+    guard case .image(let reason) = error, reason.cache == nil, case .connectivity(let cause) = reason.remote
+    else { return nil }
+    return switch cause.kind {
+    case .connect, .nameResolution: "\(cause.host) is unreachable, and this image isn't saved."
+    default: nil
     }
   }
 }

@@ -76,8 +76,13 @@ struct Site {
   }
 
   func page(_ request: WholeRequest) -> Reply {
-    Self.page(request, gallery, history, images)
-      .map { [access] in Self.answer(request, "text/html; charset=utf-8", $0, access) }
+    let isUnknown = history != nil && GalleryQuery(request, of: gallery).feed.map { $0.address == nil } ?? false
+    return Self.page(request, gallery, history, images)
+      .map { [access] text in
+        var response = Self.answer(request, "text/html; charset=utf-8", text, access)
+        if isUnknown, response.status == .ok { response.status = .notFound }
+        return response
+      }
       .eraseToAnyPublisher()
   }
 

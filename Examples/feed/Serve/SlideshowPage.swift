@@ -55,9 +55,10 @@ enum SlideshowPage {
     let text = entry.description?.printable(limit: 200) ?? "An image without a description"
     let alt = (entry.post.alt?.printable(limit: 300) ?? text).markup
     let facts = gallery.facts[entry.key]
-    let place = "/image/\(entry.key)" + (facts?.isAnimated == true ? "" : "?w=1600")
+    let others = entry.others.map { GalleryCard.place($0.key, gallery.facts[$0.key]) }.joined(separator: " ")
     return """
-      <figure class="frame"><img src="\(place)" alt="\(alt)">\
+      <figure class="frame\(facts?.isOnGround == true ? " clear" : "")"><img src="\(GalleryCard.place(entry.key, facts))" alt="\(alt)"\
+      \(others.isEmpty ? "" : " data-others=\"\(others)\"")>\
       <figcaption><bdi>\(text.markup)</bdi> · <bdi>\(source.markup)</bdi></figcaption></figure>
       """
   }
@@ -65,11 +66,36 @@ enum SlideshowPage {
 
 extension PageAssets {
   /// The script of the slideshow: it loads the next page, and shows that page's image once the image is loaded.
-  static let slideshow = #"""
-    "use strict";
+  static let slideshow = transparency + show
+
+  private static let show = #"""
     const body = document.body;
     const pause = Number(body.dataset.every) * 1000;
     let next = document.querySelector("link[rel=next]")?.href, turn = 0, timer = 0;
+    // Waits until the image is loaded, or else the first one of its post that can be shown. Shows a transparent image on a
+    // background on which its colors can be seen.
+    async function ready(frame) {
+      const image = frame.querySelector("img"), others = image.dataset.others?.split(" ") ?? [];
+      while (!await image.decode().then(() => true, () => false)) {
+        if (!others.length) throw image;
+        image.src = others.shift();
+      }
+      frame.classList.toggle("clear", isClear(image));
+    }
+    // Continues after a pause. If no image is on the screen, shows the reason.
+    async function skip(image) {
+      clearTimeout(timer);
+      timer = setTimeout(advance, Math.min(pause, 3000));
+      if (!image.src) return;
+      const answer = await fetch(image.src, { cache: "force-cache" }).catch(() => null);
+      const text = answer && !answer.ok ? await answer.text() : "This image cannot be shown.";
+      const old = document.querySelector(".frame, .empty");
+      if (old?.matches(".frame") && old.querySelector("img").naturalWidth) return;
+      const words = document.createElement("p");
+      [words.className, words.textContent] = ["empty", text];
+      old?.remove();
+      document.querySelector("main").append(words);
+    }
     async function advance() {
       clearTimeout(timer);
       const mine = ++turn;
@@ -83,8 +109,8 @@ extension PageAssets {
         document.querySelector(".show nav a").href = next;
         if (there) {
           const frame = document.importNode(there, true), old = document.querySelectorAll(".frame, .empty");
-          // An image that can't be shown is skipped, after a pause.
-          await frame.querySelector("img").decode();
+          // A post without an image that can be shown is skipped, after a pause.
+          await ready(frame);
           if (mine !== turn) return;
           frame.classList.add("coming");
           document.querySelector("main").append(frame);
@@ -93,11 +119,13 @@ extension PageAssets {
           setTimeout(() => { for (const one of old) one.remove(); }, 1100);
         }
         timer = setTimeout(advance, pause);
-      } catch {
-        if (mine === turn) timer = setTimeout(advance, Math.min(pause, 3000));
+      } catch (problem) {
+        if (mine === turn) skip(problem);
       }
     }
     timer = setTimeout(advance, pause);
+    const first = document.querySelector(".frame");
+    if (first) ready(first).catch((problem) => { if (!turn) skip(problem); });
     // Keep the screen on. The system may release the lock while the page is hidden.
     let lock = null;
     async function wake() {

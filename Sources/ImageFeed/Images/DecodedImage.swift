@@ -52,6 +52,9 @@ public struct DecodedImage: Hashable, Sendable {
   /// The most frequent color, as `0xRRGGBB`, which a page shows until the image is loaded.
   public var color: UInt32
 
+  /// True if a pixel of an image in the form ``Form/web`` is transparent.
+  var isTransparent: Bool { content == .png }
+
   public init(
     size: Size, originalSize: Size, kind: ImageData.Kind, content: Content, bytes: Chunk, color: UInt32 = 0x80_8080
   ) {

@@ -2,7 +2,8 @@
 public struct ImageFacts: Hashable, Sendable {
   /// The image's size in pixels, when upright.
   public var size: DecodedImage.Size
-  /// The most frequent color, as `0xRRGGBB`.
+  /// The color to show behind the image, as `0xRRGGBB`: its most frequent one, or a medium gray if it is
+  /// partly transparent.
   public var color: UInt32
   /// True if the image is animated.
   public var isAnimated: Bool
@@ -13,7 +14,12 @@ public struct ImageFacts: Hashable, Sendable {
     self.isAnimated = isAnimated
   }
 
-  init(_ image: DecodedImage, of data: ImageData) {
-    self.init(size: image.originalSize, color: image.color, isAnimated: data.isAnimated)
+  package init(_ image: DecodedImage, of data: ImageData) {
+    let color = image.isTransparent ? Self.ground : image.color
+    self.init(size: image.originalSize, color: color, isAnimated: data.isAnimated)
   }
+
+  /// The background of transparent images. Dark and light drawings can be seen on it.
+  package static let ground: UInt32 = 0x80_8080
+  package var isOnGround: Bool { color == Self.ground }
 }
