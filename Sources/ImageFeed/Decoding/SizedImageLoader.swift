@@ -55,8 +55,9 @@ public final class SizedImageLoader {
   /// The original is delivered if `width` is more than the ladder's largest width, and if there is no decoder. An
   /// original in a format that browsers show is also delivered in three other cases: the resized image would not have
   /// fewer pixels and fewer bytes; the decoder doesn't support the format; or the decoder is busy, can't start, or is
-  /// closed. A resized image is a JPEG, or a PNG if a pixel is transparent; an animation becomes a still image. A
-  /// resized image is considered current as long as its original is, and is made again when the original has changed.
+  /// closed. A resized image is a JPEG, or a PNG if a pixel is transparent; an animation becomes a still image, even if
+  /// that has as many pixels. A resized image is considered current as long as its original is, and is made again when
+  /// the original has changed.
   ///
   /// **Demand, cancellation:** as in ``ImageLoader/data(for:of:isPrivate:)``. **Failure:** ``SizedImageError``; an
   /// image that can't be decoded isn't tried again during the lifetime of this loader, unless its bytes change.
@@ -160,9 +161,12 @@ public final class SizedImageLoader {
     decoder.decode(original, fitting: DecodedImage.Size(width: step, height: 0), as: .web)
       .map { [self] decoded -> ImageData in
         made += 1
-        learn(ImageFacts(decoded, of: original), of: url)
+        let facts = ImageFacts(decoded, of: original)
+        learn(facts, of: url)
         let isSmaller = decoded.size != decoded.originalSize && decoded.bytes.count < original.bytes.count
-        guard isSmaller || !original.kind.isForBrowsers, let small = try? ImageData(Data(decoded.bytes)) else {
+        guard isSmaller || facts.isAnimated || !original.kind.isForBrowsers,
+          let small = try? ImageData(Data(decoded.bytes))
+        else {
           note(Finding(digest: digest, error: nil), for: key)
           return original
         }

@@ -53,6 +53,14 @@ import Testing
     #expect(world.asked == [400])
   }
 
+  @Test func `an animation becomes a still image, even if that is larger in bytes and isn't narrower`() throws {
+    world.serve(Data(MadeImage.gif(frames: 3)))
+    world.originalSide = 300
+    world.smallBytes = 9_000
+    #expect(try world.outcome(width: 400)?.get().data == world.small(400))
+    #expect(try world.outcome(width: nil)?.get().data.isAnimated == true)
+  }
+
   @Test func `with an unchanged original the scaled image is renewed, and with a new one scaled again`() throws {
     world.serve(makePNG(1, count: 9_000), lifetime: 100)
     _ = world.outcome(width: 400)
