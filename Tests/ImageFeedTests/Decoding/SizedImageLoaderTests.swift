@@ -83,6 +83,24 @@ import Testing
     #expect(world.asked == [400, 400])
   }
 
+  @Test func `a scaled image is shown after its time even if its original was evicted and its server is unreachable`()
+    throws
+  {
+    world.serve(makePNG(1, count: 9_000), lifetime: 100)
+    _ = world.outcome(width: 400)
+    try world.images.store.delete(for: imageURL)
+    let next = world.restarted()
+    next.images.clock.now = noon.addingTimeInterval(200)
+    next.images.network.disconnect()
+    let shown = try next.outcome(width: 400)?.get()
+    #expect(try shown?.data == world.small(400))
+    if case .stale = shown?.source {} else { Issue.record("\(String(describing: shown?.source))") }
+    guard case .failure(.image) = next.outcome(width: 800) else {
+      Issue.record("nothing is saved in this size")
+      return
+    }
+  }
+
   @Test func `an image that can't be decoded fails, and isn't tried again until it changes`() throws {
     world.serve(makePNG(1, count: 9_000), lifetime: 100)
     world.answer = { .answer(ImageDecodingResponse(.corrupt, body: "why")) }
