@@ -84,6 +84,35 @@ import Testing
     #expect(reason(.truncated).contains("was cut short"))
   }
 
+  @Test func `all images of a post are loaded in advance, after the first images of all posts, and each once`() throws {
+    let time = VirtualTimeScheduler()
+    let network = VirtualNetwork(on: time)
+    var asked: [String] = []
+    network.serve("a.example") { request, _ in
+      asked.append(request.request.url.lastPathComponent)
+      return .answer(headers: ["Cache-Control": "max-age=1000"], Data(MadeImage.gif()))
+    }
+    time.programs.decodeImages(on: time) { _ in .end(.exited(71)) }
+    let cache = ImageCache(store: InMemoryImageStore(), on: time)
+    let sized = SizedImageLoader(
+      ImageLoader(client: network, cache: cache), cache: cache,
+      decoder: ImageDecoder(program: "image-decoder", on: time))
+    let images = ServedImages(sized, ImageFiles(DiskImageStore(folder: "/nonexistent"), on: time))
+    let feed = try #require(URL(string: "http://a.example/feed"))
+    let gallery = Gallery([Gallery.Name(address: feed, title: nil)], every: nil, on: time)
+    let ahead = GalleryAhead(gallery, images, count: 2, within: ImageBudget(of: 1_000_000), on: time)
+    let posts = try [[1, 2, 3], [4, 2], [5, 6]].enumerated().map { number, files in
+      let listed = files.map { FeedImage.Post.Image(url: "http://a.example/\($0)") }
+      return FeedImage(
+        id: FeedImage.ID(UUID()), description: "Post \(number)",
+        url: try #require(URL(string: listed[0].url)), post: FeedImage.Post(images: listed))
+    }
+    gallery.put(FeedImages(posts), of: 0, at: Date(), .server)
+    time.run()
+    #expect(asked == ["1", "4", "2", "3"])
+    withExtendedLifetime(ahead) {}
+  }
+
   @Test func `a frame is a PNG with its size and colors, and isn't sent again while unchanged`() async throws {
     try await withGallery("--images-ahead", "0") { port, _ in
       let frame = try await answer(port, "/frame.png?w=64&h=40&palette=bwr")

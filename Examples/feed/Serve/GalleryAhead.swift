@@ -5,14 +5,16 @@ import ImageFeed
 /// Loads the latest images before anyone opens the page, so that the page has their sizes and colors, and works
 /// offline.
 ///
-/// Loads a few images at a time, latest first, within a budget. Each is loaded once; a failed one is tried again
-/// only when it is requested.
+/// Loads a few images at a time, latest first, within a budget: first the main image of each item, and then the others.
+/// Each is loaded once; a failed one is tried again only when it is requested.
 final class GalleryAhead {
   /// The number of images that are loaded at the same time.
   private static let width = 3
   /// The width that tiles need.
   private static let tile = 400
   private static let mostTried = 20_000
+  /// The maximum number of images other than the items' main ones.
+  private static let mostOthers = 5_000
   /// The delay before loading begins, so that the images are sorted only once when many feeds arrive together.
   private static let rest = Duration.milliseconds(200)
 
@@ -27,7 +29,7 @@ final class GalleryAhead {
   private var beginning: AnyCancellable?
   private var watch: AnyCancellable?
 
-  /// - Parameter count: the number of latest images to load; 0 to load none.
+  /// - Parameter count: the number of latest items whose images are loaded; 0 to load none.
   init(
     _ gallery: Gallery, _ images: ServedImages, count: Int, within budget: ImageBudget, on scheduler: any LoopScheduler
   ) {
@@ -46,8 +48,16 @@ final class GalleryAhead {
   private func begin() {
     if sizes.count >= Self.mostTried { sizes = [:] }
     budget = budget.unspent
-    waiting = gallery.entries.prefix(count).compactMap(\.images.first)[...]
+    waiting = Self.order(of: gallery.entries.prefix(count))
     goOn()
+  }
+
+  /// The images of these items without duplicates: the main ones, and then the others.
+  private static func order(of entries: ArraySlice<Gallery.Entry>) -> ArraySlice<Gallery.Entry.Image> {
+    var known: Set<String> = []
+    let main = entries.compactMap(\.images.first).filter { known.insert($0.key).inserted }
+    let others = entries.lazy.flatMap(\.others).prefix(mostOthers).filter { known.insert($0.key).inserted }
+    return main[...] + others
   }
 
   private func goOn() {

@@ -57,7 +57,7 @@ struct ServeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How many of the latest images to load before anyone opens the page, for offline use; 0 for none.",
+      "For how many of the latest items to load the images before anyone opens the page, for offline use; 0 for none.",
       valueName: "count"))
   var imagesAhead = 1_000
 

@@ -22,14 +22,13 @@ extension FeedItem {
     return (describesImage ? summary ?? firstSentence : media ?? summary ?? firstSentence) ?? media
   }
 
-  /// The alternative text of the chosen image, on one line, or else `media:description`, if that field describes the
-  /// image.
+  /// The alternative text of the chosen image, or of a duplicate in another place or size (``distinctImages``), on one
+  /// line, or else `media:description`, if that field describes the image.
   public var plainAlt: String? {
-    let other = images.first { $0.address == image?.address && $0.alt != nil }
     let media = describesImage ? mediaDescription?.plainBeginning : nil
     // `media:description` may be the alternative text of another image.
     let isAnothers = media != nil && images.contains { $0.alt == media?.cut(to: Self.longestText) }
-    let texts = [image?.alt, other?.alt, isAnothers ? nil : media]
+    let texts = [image?.alt?.nonempty ?? distinctImages.first?.alt, isAnothers ? nil : media]
     return texts.lazy.compactMap { $0?.nonempty?.cut(to: Self.longestText) }.first
   }
 

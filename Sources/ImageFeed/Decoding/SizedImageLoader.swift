@@ -55,8 +55,9 @@ public final class SizedImageLoader {
   /// The original is delivered if `width` is more than the ladder's largest width, and if there is no decoder. An
   /// original in a format that browsers show is also delivered in three other cases: the resized image would not have
   /// fewer pixels and fewer bytes; the decoder doesn't support the format; or the decoder is busy, can't start, or is
-  /// closed. A resized image is a JPEG, or a PNG if a pixel is transparent; an animation becomes a still image. A
-  /// resized image is considered current as long as its original is, and is made again when the original has changed.
+  /// closed. A resized image is a JPEG, or a PNG if a pixel is transparent; an animation becomes a still image, even if
+  /// that has as many pixels. A resized image is considered current as long as its original is, and is made again when
+  /// the original has changed. It is still delivered if the original can't be loaded and is not saved.
   ///
   /// **Demand, cancellation:** as in ``ImageLoader/data(for:of:isPrivate:)``. **Failure:** ``SizedImageError``; an
   /// image that can't be decoded isn't tried again during the lifetime of this loader, unless its bytes change.
@@ -116,11 +117,20 @@ public final class SizedImageLoader {
   private func load(
     _ url: URL, of feed: URL?, _ isPrivate: Bool?, _ step: Int, _ key: URL
   ) -> AnyPublisher<LoadedImage, SizedImageError> {
-    cache.image(at: key).load()
+    let small = cache.image(at: key)
+    return small.load()
       .map { LoadedImage($0.value.data, source: .cache(savedAt: $0.timestamp)) }
       .catch { [self] _ in
         loader.data(for: url, of: feed, isPrivate: isPrivate).mapError(SizedImageError.image)
           .flatMap(maxPublishers: .max(1)) { [self] original in fit(original, at: url, step, key) }
+          .catch { error -> AnyPublisher<LoadedImage, SizedImageError> in
+            guard case .image(let reason) = error else { return Fail(error: error).eraseToAnyPublisher() }
+            // The store may have evicted the original, which is used less often than its tile.
+            return small.load(ageless: true)
+              .map { LoadedImage($0.value.data, source: .stale(savedAt: $0.timestamp, reason: reason.remote)) }
+              .mapError { _ in error }
+              .eraseToAnyPublisher()
+          }
       }
       .eraseToAnyPublisher()
   }
@@ -160,9 +170,12 @@ public final class SizedImageLoader {
     decoder.decode(original, fitting: DecodedImage.Size(width: step, height: 0), as: .web)
       .map { [self] decoded -> ImageData in
         made += 1
-        learn(ImageFacts(decoded, of: original), of: url)
+        let facts = ImageFacts(decoded, of: original)
+        learn(facts, of: url)
         let isSmaller = decoded.size != decoded.originalSize && decoded.bytes.count < original.bytes.count
-        guard isSmaller || !original.kind.isForBrowsers, let small = try? ImageData(Data(decoded.bytes)) else {
+        guard isSmaller || facts.isAnimated || !original.kind.isForBrowsers,
+          let small = try? ImageData(Data(decoded.bytes))
+        else {
           note(Finding(digest: digest, error: nil), for: key)
           return original
         }

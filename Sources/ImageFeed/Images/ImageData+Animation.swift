@@ -1,7 +1,7 @@
 import Foundation
 
 extension ImageData {
-  /// True for a GIF with several frames, and for WebP and PNG files that declare an animation.
+  /// True for a GIF with several frames, and for WebP, PNG and AVIF files that declare an animation.
   public var isAnimated: Bool {
     switch kind {
     case .gif: bytes.withUnsafeBytes { Self.followGIF($0, upTo: 2).frames == 2 }
@@ -10,6 +10,8 @@ extension ImageData {
       bytes.count > 20 && bytes.dropFirst(12).starts(with: Array("VP8X".utf8)) && bytes[bytes.startIndex + 20] & 2 != 0
     // The `acTL` chunk comes before the first data chunk.
     case .png: bytes.withUnsafeBytes { Self.findChunk(in: $0) { $0 == "acTL" || $0 == "IDAT" } == .found("acTL") }
+    // Browsers play an image sequence (AVIF, section 3) if it is the file's major brand.
+    case .avif: bytes.dropFirst(8).starts(with: Array("avis".utf8))
     default: false
     }
   }

@@ -53,6 +53,14 @@ import Testing
     #expect(world.asked == [400])
   }
 
+  @Test func `an animation becomes a still image, even if that is larger in bytes and isn't narrower`() throws {
+    world.serve(Data(MadeImage.gif(frames: 3)))
+    world.originalSide = 300
+    world.smallBytes = 9_000
+    #expect(try world.outcome(width: 400)?.get().data == world.small(400))
+    #expect(try world.outcome(width: nil)?.get().data.isAnimated == true)
+  }
+
   @Test func `with an unchanged original the scaled image is renewed, and with a new one scaled again`() throws {
     world.serve(makePNG(1, count: 9_000), lifetime: 100)
     _ = world.outcome(width: 400)
@@ -73,6 +81,24 @@ import Testing
     #expect(try stale?.data == world.small(400))
     if case .stale = stale?.source {} else { Issue.record("its server is away: \(String(describing: stale?.source))") }
     #expect(world.asked == [400, 400])
+  }
+
+  @Test func `a scaled image is shown after its time even if its original was evicted and its server is unreachable`()
+    throws
+  {
+    world.serve(makePNG(1, count: 9_000), lifetime: 100)
+    _ = world.outcome(width: 400)
+    try world.images.store.delete(for: imageURL)
+    let next = world.restarted()
+    next.images.clock.now = noon.addingTimeInterval(200)
+    next.images.network.disconnect()
+    let shown = try next.outcome(width: 400)?.get()
+    #expect(try shown?.data == world.small(400))
+    if case .stale = shown?.source {} else { Issue.record("\(String(describing: shown?.source))") }
+    guard case .failure(.image) = next.outcome(width: 800) else {
+      Issue.record("nothing is saved in this size")
+      return
+    }
   }
 
   @Test func `an image that can't be decoded fails, and isn't tried again until it changes`() throws {

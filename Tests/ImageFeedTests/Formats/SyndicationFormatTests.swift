@@ -116,6 +116,21 @@ import Testing
     #expect(images[1].url.absoluteString == "https://e.com/b/large.jpg")
   }
 
+  @Test func `an item's only image has the alternative text of its duplicates in other sizes`() throws {
+    let images = try images(
+      """
+      <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"><channel>
+      <item><guid>1</guid><title>Title</title><enclosure url="https://e.com/a.jpg" type="image/jpeg" length="1"/>
+      <description>&lt;img src="https://e.com/a.jpg?w=600" alt="A boat"&gt;</description>
+      <media:content url="https://e.com/a.jpg?w=1200" medium="image"/></item>
+      <item><guid>2</guid><description>&lt;img src="https://e.com/b-600x420.jpg" alt="A pier"&gt;</description>
+      <media:content url="https://e.com/b.jpg" medium="image"/></item></channel></rss>
+      """)
+    #expect(images.map(\.alt) == ["A boat", "A pier"])
+    #expect(images.allSatisfy { $0.post.images.isEmpty })
+    #expect(images.map(\.caption) == ["Title", "A pier"])
+  }
+
   @Test func `a thumbnail gives way to a larger version of the same image, and the item keeps its id`() throws {
     func document(_ content: String) -> String {
       """

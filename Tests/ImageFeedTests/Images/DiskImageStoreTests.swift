@@ -136,6 +136,7 @@ import Testing
       (head + control + frame, false), (head, false), (Array(head.prefix(8)), false),
       (webP + [0x02] + Array(repeating: 0, count: 9), true), (webP + [0x10] + Array(repeating: 0, count: 9), false),
       (webP, false), (Array(webP.dropLast(4)), false),
+      (MadeImage.animatedAVIF, true), (MadeImage.avif, false),
       (Array(makePNG()), false),
       (MadeImage.png(width: 1, height: 1, extra: MadeImage.chunk("tEXt", long) + animation), true),
       (MadeImage.png(width: 1, height: 1, extra: MadeImage.chunk("tEXt", Array("acTL".utf8))), false),
