@@ -117,6 +117,7 @@ import Testing
       }
     }
     #expect(message(of: ending).contains("the main queue"))
+    if what == "run" { #expect(message(of: ending).contains("use EventLoop() instead of EventLoop.main")) }
   }
 }
 

@@ -93,6 +93,12 @@ import Testing
     }
   }
 
+  @Test func `the error for a missing program shows how to pass the arguments that its name contains`() {
+    func message(_ program: String) -> String { run(Subprocess(program)).error.map { "\($0)" } ?? "" }
+    #expect(message("no-such-program -l /tmp").hasSuffix("Subprocess(\"no-such-program\", [\"-l\", \"/tmp\"])"))
+    for program in ["no-such-program", ""] { #expect(message(program).hasSuffix("(ENOENT)")) }
+  }
+
   @Test func `variables that are not UTF-8 are passed on when others change`() {
     setenv("FEEDSTREAM_LATIN", "caf\u{E9}", 1)
     let latin: [CChar] = Array("FEEDSTREAM_LATIN".utf8CString)

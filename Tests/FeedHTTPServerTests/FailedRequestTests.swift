@@ -93,6 +93,25 @@ import Testing
     #expect(heard.withLock { $0.contains("HTTPServer: GET /unheard from 192.0.2.1:4711: Boom()") })
   }
 
+  @Test func `serving without keeping the cancellable warns at the line that serves`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      FailedRequestTests.serveBriefly()
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    let places = text.split(separator: "\n").filter { $0.contains("released as soon as it was made") }
+    #expect(places.count == 3 && places.allSatisfy { $0.contains("FailedRequestTests.swift") }, "\(text)")
+  }
+
+  // A separate function, because all code within the macro has the same line number.
+  private static func serveBriefly() {
+    StreamDiagnostics.writeWarnings()
+    let benches = [Bench(), Bench(), Bench()]
+    _ = benches[0].server.serve { _ in .text("a") }
+    _ = benches[1].server.serve { _ in Just(ServerResponse.text("a")) }
+    _ = benches[2].server.serve(HTTPRoutes())
+    for bench in benches { bench.end() }
+  }
+
   @Test func `a debug build writes caught errors to standard error, without control characters`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       struct Hostile: Error, CustomStringConvertible { var description: String { "\u{1B}[2J" } }

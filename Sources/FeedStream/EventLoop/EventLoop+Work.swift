@@ -3,12 +3,31 @@ internal import CLibUV
 // Work that arrives from other threads.
 extension EventLoop {
   @inline(never) static func refuse(_ function: StaticString) -> Never {
-    halt(
+    if let lane = SerialLane.current, lane.isOnQueue {
+      halt(
+        """
+        EventLoop: a timer, an operator or a client of this loop was used in a part of a stream that runs on "\(lane.name)". Write \
+        .receive(on: loop) directly above the operator that uses the loop: delay, debounce or throttle, or flatMap or \
+        flatMapLatest with a client of the loop. If a part above .subscribe(on:) uses the loop, remove .subscribe(on:), or \
+        pass it the loop (EventLoop.\(function) was called from a thread that does not own the loop)
+        """)
+    }
+    halt("EventLoop.\(function) was called from a thread that does not own the loop; \(adviceToRefused)")
+  }
+
+  private static var adviceToRefused: String {
+    guard !SubjectConfinement.isInTask else {
+      return """
+        a task called it, or made a timer, an operator or a client of this loop. In a task or an asynchronous main, use \
+        EventLoop.main on the main actor. On an EventLoopThread, write thread.run { loop in … }, or use an OnLoop or an actor on \
+        the loop; await values from there. To only run code on the loop, use execute { }
+        """
+    }
+    return """
+      use execute { } to run code on it. If a timer, an operator or a client uses this loop, build its stream in \
+      loop.execute { }, or in thread.run { loop in … } of an EventLoopThread; for Sendable values, you can instead write \
+      .receive(on: loop) above delay, debounce or throttle
       """
-      EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to run code on it. If a timer or an \
-      operator uses this loop as its scheduler, build its stream in loop.execute { }; for Sendable values, you can instead write \
-      .receive(on: loop) above delay, debounce or throttle. In an asynchronous main, which changes threads, use EventLoop.main
-      """)
   }
 
   /// Runs `action` on the loop; the actions of one thread run in the order in which it posts them. Safe to use from any

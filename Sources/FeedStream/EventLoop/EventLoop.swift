@@ -147,12 +147,18 @@ extension EventLoop: StreamDomain {
   /// After this returns, the loop can be run again.
   ///
   /// On the main thread, the loop also serves the main queue, and with it the main actor: a `Task` in `main.swift` that
-  /// awaits values runs while the loop does. The loop can't serve the main queue if code on that queue calls this
-  /// method; in an asynchronous `main`, use ``main`` or an ``EventLoopThread``.
+  /// awaits values runs while the loop does. In ``RunMode/untilIdle``, the loop doesn't wait for work that the main
+  /// queue will receive later, such as that of `asyncAfter`. The loop can't serve the main queue if code on that queue
+  /// calls this method; in an asynchronous `main`, use ``main`` or an ``EventLoopThread``.
   ///
   /// - Precondition: the loop is neither running nor closed.
   public func run(_ mode: RunMode = .untilIdle) {
-    precondition(entrance.host == nil, "EventLoop.run: the main queue already runs this loop; make another one")
+    precondition(
+      entrance.host == nil,
+      """
+      EventLoop.run: the main queue already runs this loop; use EventLoop() instead of EventLoop.main, or let \
+      RunLoop.main.run() or an asynchronous main run the main queue
+      """)
     let outer = enter()
     runsUntilStopped = mode == .untilStopped
     updateWaiting()

@@ -23,7 +23,10 @@
 
   // The requirements of `InstantProtocol`, for Swift's clocks.
 
-  @inlinable public func advanced(by duration: Duration) -> StreamInstant { advanced(by: Stride(duration)) }
+  // Disfavored, because `Stride` and `Duration` both have `seconds(_: Double)`.
+  @_disfavoredOverload @inlinable public func advanced(by duration: Duration) -> StreamInstant {
+    advanced(by: Stride(duration))
+  }
   @inlinable public func duration(to other: StreamInstant) -> Duration { distance(to: other).duration }
 }
 

@@ -47,6 +47,43 @@ import Testing
     #expect(says(result, "touched on a thread that does not run the loop on which it was made"))
   }
 
+  @Test func `using a loop in a part of a stream that runs on a queue traps with the operators to write`() async {
+    let below = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await ConfinementTests.onThread {
+        let loop = EventLoop()
+        let timer = LoopTimer(on: loop) {}
+        let subscription = [1].publisher.receive(on: DispatchQueue(label: "letters"))
+          .flatMap { number in
+            timer.start(after: .seconds(1))
+            return Just(number)
+          }
+          .sink { _ in }
+        loop.run(.untilStopped)
+        subscription.cancel()
+      }
+    }
+    #expect(says(below, "runs on \"letters\". Write .receive(on: loop) directly above the operator"))
+    let above = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await ConfinementTests.onThread {
+        let loop = EventLoop()
+        let subscription = Interval(every: .seconds(1), scheduler: loop)
+          .subscribe(on: DispatchQueue(label: "letters"))
+          .sink { _ in }
+        loop.run(.untilStopped)
+        subscription.cancel()
+      }
+    }
+    #expect(says(above, "remove .subscribe(on:), or pass it the loop"))
+  }
+
+  @Test func `a task that uses another thread's loop traps with advice for tasks`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let thread = try EventLoopThread()
+      thread.loop.schedule {}
+    }
+    #expect(says(result, "write thread.run { loop in … }, or use an OnLoop"))
+  }
+
   @Test func `reading a subject's value on another thread traps, as sending does`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await ConfinementTests.onThread {

@@ -191,6 +191,8 @@ import Testing
       }
     }
     expect("the loop returned from run() with this subscription and 1 more still live", in: result)
+    #expect(
+      result?.says("if a task, the main queue or another thread still sends values, use run(.untilStopped)") == true)
   }
 
   @Test func `a loop that returns with only keepsLoopAlive(false) subscriptions doesn't warn`() async {

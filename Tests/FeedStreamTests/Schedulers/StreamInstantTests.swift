@@ -15,6 +15,15 @@ import Testing
     #expect(forever - forever == 0)
   }
 
+  @Test func `an instant can be advanced by a fraction of a second, and by a Duration`() {
+    let (start, second) = (StreamInstant(nanoseconds: 0), 0.5)
+    let duration: Duration = .milliseconds(50)
+    #expect(start.advanced(by: .seconds(0.05)).nanoseconds == 50_000_000)
+    #expect(start.advanced(by: .seconds(second)).nanoseconds == 500_000_000)
+    #expect(start.advanced(by: .seconds(2)).nanoseconds == 2_000_000_000)
+    #expect(start.advanced(by: duration).nanoseconds == 50_000_000)
+  }
+
   @Test func `the distance between the first and the last instant is forever, not negative`() {
     let (first, last) = (StreamInstant(nanoseconds: .min), StreamInstant(nanoseconds: .max))
     #expect(first.distance(to: last) == forever)

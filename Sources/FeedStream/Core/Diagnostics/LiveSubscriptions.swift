@@ -70,8 +70,8 @@ package final class LiveSubscriptions {
         .liveSubscriptions, at: "\(first.place)",
         """
         the loop returned from run() with this subscription\(others) still live: nothing was left on the loop that \
-        could deliver a value. If the subscription is done, complete or cancel it; if other threads still send values, \
-        use subject.sender(on: loop) or run(.untilStopped)
+        could deliver a value. If the subscription is done, complete or cancel it; if a task, the main queue or another \
+        thread still sends values, use run(.untilStopped), or subject.sender(on: loop), which the loop waits for
         """)
     }
     if !unread.isEmpty {

@@ -36,7 +36,7 @@ struct SpawnCommand {
 
   /// The path of a program.
   private static func find(_ program: String) throws(SystemError) -> String {
-    guard !program.isEmpty else { throw SystemError("start", "a program without a name", code: ENOENT) }
+    guard !program.isEmpty else { throw SystemError("start", Subprocess.withoutName, code: ENOENT) }
     if program.utf8.contains(UInt8(ascii: "/")) { return program }
     var code = ENOENT
     let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"

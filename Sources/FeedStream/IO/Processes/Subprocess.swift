@@ -73,6 +73,9 @@ public struct Subprocess: Hashable, Sendable {
 }
 
 extension Subprocess {
+  /// Names a program that has no name in messages.
+  static let withoutName = "a program without a name"
+
   /// A program's environment variables.
   public struct Environment: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     package var inherits: Bool
@@ -138,10 +141,21 @@ public enum SubprocessError: Error, CustomStringConvertible {
 
   public var description: String {
     switch self {
-    case .system(let error): "\(error)"
+    case .system(let error): "\(error)\(adviceOnArguments)"
     case .ended(let program, let status, ""): "\(program) \(status)"
     case .ended(let program, let status, let errors): "\(program) \(status): \(errors)"
     case .input(let error): "\(error)"
     }
+  }
+
+  /// Advice for a missing program whose name contains its arguments; otherwise empty.
+  private var adviceOnArguments: String {
+    guard case .system(let error) = self, error.operation == "start", error.name == "ENOENT" else { return "" }
+    let words = error.subject.split(separator: " ").map { String($0) }
+    guard words.count > 1, error.subject != Subprocess.withoutName else { return "" }
+    return """
+      ; if this is a program and its arguments, pass them separately: \
+      Subprocess(\(words[0].debugDescription), \(Array(words.dropFirst())))
+      """
   }
 }
