@@ -232,6 +232,25 @@ import Testing
     recorder.cancel()
   }
 
+  @Test func `a stream that waits for something outside virtual time is reported, with nothing to paste`() {
+    let time = VirtualTimeScheduler()
+    let (loop, other) = (EventLoop(), PassthroughSubject<Int, Never>())
+    let delayed = time.hot("a|").delay(for: .milliseconds(10), scheduler: loop).record(on: time)
+    let windows = other.window(2).recordStreams(on: time)
+    time.run()
+    let failures = failures {
+      delayed.expect("10ms (a|)")
+      windows.expect("x", streams: ["x": "-"])
+    }
+    #expect(failures.count == 2)
+    for failure in failures {
+      #expect(failure.message.contains("\nNo work is left in virtual time, but the stream is still live. If it waits"))
+      #expect(!failure.message.contains("To paste"))
+    }
+    delayed.cancel()
+    windows.cancel()
+  }
+
   @Test func `names of values may be given for some characters, or as a dictionary`() {
     let time = VirtualTimeScheduler()
     let names = ["x": "one", "y": "two"] as [Character: String]

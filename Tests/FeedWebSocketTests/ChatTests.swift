@@ -52,6 +52,30 @@ import Testing
     }
   }
 
+  /// The client of `docs/how-to/Chat.md` that talks.
+  private final class ChatClient {
+    let toSay = PassthroughSubject<String, Never>()
+    private(set) var heard: [String] = []
+    private var subscription: AnyCancellable?
+
+    init(_ url: String, on scheduler: any LoopScheduler) {
+      let saying = toSay.map { WebSocketMessage.text($0) }
+        .buffer(size: 100, prefetch: .byRequest, whenFull: .dropOldest)
+      subscription = WebSocketClient(on: scheduler).webSocket(url)
+        .eraseFailureType()
+        .flatMap { socket in
+          socket.messages.eraseFailureType()
+            .merge(with: saying.write(to: socket).ignoreOutput().setOutputType(to: WebSocketMessage.self))
+        }
+        .sink { _ in
+        } receiveValue: { [unowned self] in
+          heard.append($0.text ?? "")
+        }
+    }
+
+    func leave() { subscription = nil }
+  }
+
   private func withChat(_ body: (VirtualTimeScheduler, ChatRoom) throws -> Void) throws {
     try withVirtualTime { time in
       time.network.link.latency = .milliseconds(10)
@@ -77,6 +101,20 @@ import Testing
       time.advance(by: .seconds(1))
       for member in members { #expect(member.heard == (0..<20).map { "\($0)" }) }
       for one in members { one.leave() }
+      time.advance(by: .seconds(1))
+      #expect(room.memberCount == 0)
+    }
+  }
+
+  @Test func `a client hears the others on the stream on which it talks`() throws {
+    try withChat { time, room in
+      let clients = (0..<2).map { _ in ChatClient("ws://10.0.0.1/chat", on: time) }
+      time.advance(by: .seconds(1))
+      clients[0].toSay.send("hello")
+      clients[1].toSay.send("hi")
+      time.advance(by: .seconds(1))
+      for client in clients { #expect(client.heard.sorted() == ["hello", "hi"]) }
+      for client in clients { client.leave() }
       time.advance(by: .seconds(1))
       #expect(room.memberCount == 0)
     }

@@ -21,6 +21,7 @@ let contexts: [String: String] = [
   let images = [[UInt8]]().publisher
   @Sendable func decode(_ bytes: [UInt8]) throws -> Image { Image(size: bytes.count) }
   """,
+  "Chat.md": "let routes = HTTPRoutes()",
   "WebSocket.swift": "let socket: WebSocket! = nil",
   "WriteMessages.swift": """
   let socket: WebSocket! = nil

@@ -121,6 +121,7 @@ import Testing
 
   @Test func `a mistake that newcomers make is reported with what to write instead`() async throws {
     let failing = "let values = PassthroughSubject<Int, URLError>()\n"
+    let search = "func search(_ text: String) async throws -> String { text }\n"
     let mistakes = [
       (
         failing + "_ = values.sink { print($0) }",
@@ -131,6 +132,17 @@ import Testing
         "this stream can fail; handle the failure first"
       ),
       ("_ = Just(1).flatMap { [$0, $0] }", "flatMap needs a publisher; return the sequence's .publisher"),
+      (
+        search + "_ = Just(\"a\").flatMapLatest { try await search($0) }.sink { _ in } receiveValue: { print($0) }",
+        "flatMapLatest needs a publisher; for asynchronous code, return Future { await … }"
+      ),
+      (search + "_ = Just(\"a\").flatMap { try await search($0) }", "asynchronous code, return Future { await … }"),
+      (search + "_ = Just(\"a\").map { try await search($0) }", "for asynchronous code, use mapAsync(limit:)"),
+      (search + "_ = Just(\"a\").mapAsync { try await search($0) }", "tryMapAsync(limit: 4) if they throw"),
+      (
+        failing + "_ = values.flatMap { _ in Fail<Int, HTTPError>(error: HTTPError(.connect, host: "")) }",
+        "the two streams fail with different errors; write mapError or eraseFailureType()"
+      ),
       ("_ = Just(1).take(1).startWith(0)", "'take' has been renamed to 'prefix(_:)'"),
       ("_ = Just(1).startWith(0)", "'startWith' has been renamed to 'prepend(_:)'"),
       ("_ = Just(1).distinctUntilChanged()", "'distinctUntilChanged()' has been renamed to 'removeDuplicates()'"),

@@ -9,6 +9,59 @@ extension Publisher {
     fatalError("unavailable")
   }
 
+  @available(
+    *, unavailable,
+    message: "flatMap needs a publisher; for asynchronous code, return Future { await … }, or use mapAsync"
+  )
+  @_documentation(visibility: internal) @_disfavoredOverload
+  public func flatMap<T>(
+    maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) async throws -> T
+  ) -> AnyPublisher<T, Failure> { fatalError("unavailable") }
+
+  @available(
+    *, unavailable, message: "flatMapLatest needs a publisher; for asynchronous code, return Future { await … }"
+  )
+  @_documentation(visibility: internal) @_disfavoredOverload
+  public func flatMapLatest<T>(_ transform: @escaping (Output) async throws -> T) -> AnyPublisher<T, Failure> {
+    fatalError("unavailable")
+  }
+
+  @available(
+    *, unavailable,
+    message: "for code that throws, use tryMap; for asynchronous code, use mapAsync(limit:) or tryMapAsync(limit:)"
+  )
+  @_documentation(visibility: internal) @_disfavoredOverload
+  public func map<T>(_ transform: @escaping (Output) async throws -> T) -> AnyPublisher<T, Failure> {
+    fatalError("unavailable")
+  }
+
+  @available(
+    *, unavailable,
+    message: "say how many tasks may run at the same time: mapAsync(limit: 4), or tryMapAsync(limit: 4) if they throw"
+  )
+  @_documentation(visibility: internal) @_disfavoredOverload
+  public func mapAsync<T>(_ transform: @escaping (Output) async throws -> T) -> AnyPublisher<T, Failure> {
+    fatalError("unavailable")
+  }
+
+  @available(
+    *, unavailable,
+    message: "the two streams fail with different errors; write mapError or eraseFailureType() on one or both"
+  )
+  @_documentation(visibility: internal) @_disfavoredOverload
+  public func flatMap<P: Publisher>(
+    maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
+  ) -> AnyPublisher<P.Output, P.Failure> { fatalError("unavailable") }
+
+  @available(
+    *, unavailable,
+    message: "the two streams fail with different errors; write mapError or eraseFailureType() on one or both"
+  )
+  @_documentation(visibility: internal) @_disfavoredOverload
+  public func flatMapLatest<P: Publisher>(
+    _ transform: @escaping (Output) -> P
+  ) -> AnyPublisher<P.Output, P.Failure> { fatalError("unavailable") }
+
   @available(*, unavailable, renamed: "prefix(_:)")
   @_documentation(visibility: internal)
   public func take(_ count: Int) -> AnyPublisher<Output, Failure> { fatalError("unavailable") }

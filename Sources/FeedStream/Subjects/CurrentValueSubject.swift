@@ -9,8 +9,8 @@
 /// immediately from a publisher that feeds the subject. **Failure:** the completion goes to every subscriber
 /// immediately, whether requested or not, and to later subscribers, without a value. **Cancellation:** a subscriber
 /// cancels only its own subscription. **Re-entrancy:** a value sent while another is being delivered is delivered
-/// immediately, before the remaining subscribers have received the earlier value. **Confinement:** not `Sendable`; send
-/// to it on the thread of its subscribers.
+/// immediately, before the remaining subscribers have received the earlier value.
+/// **Confinement:** not `Sendable`; send on the thread of its subscribers, and elsewhere through `sender(on:)`.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject, _DeliversAtHome {
   public typealias Receipt = Delivery
 

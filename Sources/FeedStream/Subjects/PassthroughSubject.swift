@@ -9,7 +9,7 @@
 /// completion goes to every subscriber immediately, whether requested or not, and to later subscribers.
 /// **Cancellation:** a subscriber cancels only its own subscription. **Re-entrancy:** a value sent while another is
 /// being delivered is delivered immediately, before the remaining subscribers have received the earlier value.
-/// **Confinement:** not `Sendable`; send to it on the thread of its subscribers.
+/// **Confinement:** not `Sendable`; send on the thread of its subscribers, and elsewhere through `sender(on:)`.
 public final class PassthroughSubject<Output, Failure: Error>: Subject, _DeliversAtHome {
   public typealias Receipt = Delivery
 

@@ -7,8 +7,8 @@
 /// that are discarded before it requests them; each such value is reported to ``StreamDiagnostics/onDrop(_:)``. The
 /// completion follows the last kept value. **Failure:** follows the last kept value, too. **Cancellation:** a
 /// subscriber cancels only its own subscription. **Re-entrancy:** a value sent while another is being delivered is
-/// delivered after it, to every subscriber. **Confinement:** not `Sendable`; send to it on the thread of its
-/// subscribers.
+/// delivered after it, to every subscriber.
+/// **Confinement:** not `Sendable`; send on the thread of its subscribers, and elsewhere through `sender(on:)`.
 public final class ReplaySubject<Output, Failure: Error>: Subject, _DeliversAtHome {
   public typealias Receipt = Delivery
 

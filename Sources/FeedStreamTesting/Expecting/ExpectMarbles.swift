@@ -75,8 +75,8 @@ extension Recorder {
     _ events: [(time: StreamInstant.Stride, event: Event)], _ key: MarbleKey<Input, Failure>,
     _ frame: StreamInstant.Stride
   ) -> String {
-    // A recording that is too long to read isn't worth pasting.
-    guard events.count <= 100 else { return "" }
+    // Nothing was recorded, or the recording is too long to read.
+    guard 1...100 ~= events.count else { return "" }
     var names = MarbleNames(key, for: events.map(\.event))
     let text = names.text(of: events, frame: frame)
     return "\nTo paste: \(text.quoted)\(names.arguments())"
@@ -87,7 +87,14 @@ extension Recorder {
   /// - Parameter isMissing: true if only the end of the expected events is missing.
   func hint(isMissing: Bool) -> String {
     if subscribedAt == nil { return "\nThere was no subscription." }
-    guard isMissing, !isOver, let next = time.pending.first else { return "" }
+    guard isMissing, !isOver else { return "" }
+    guard let next = time.pending.first else {
+      return """
+
+        No work is left in virtual time, but the stream is still live. If it waits for a DispatchQueue, a RunLoop, an \
+        EventLoop, or a task that sleeps on a real clock, pass it the VirtualTimeScheduler instead.
+        """
+    }
     return "\nThe time is \(time.now.nanoseconds.asTime), and work is pending: \(next). Advance time, or call run()."
   }
 

@@ -40,7 +40,7 @@ extension Recorder {
       "The streams differ from the diagrams at \(mark.nanoseconds.asTime):\n"
         + (text.draw(frame: frame, mark: mark) ?? text.draw(mark: mark))
         + key.legend(for: lanes.flatMap(\.events).map(\.token))
-        + "\nTo paste: \(actual.source(key, outer, frame: frame))"
+        + (events.isEmpty ? "" : "\nTo paste: \(actual.source(key, outer, frame: frame))")
         + hint(isMissing: actual.streams.count < expected.streams.count), site)
   }
 
