@@ -65,7 +65,7 @@ import Testing
     #expect(LayoutRatio.classes(width: 1000, height: 100) == "r21 whole", "it is as wide as a tile")
     let gallery = try gallery([image(1)])
     gallery.learn(facts(40, 40), of: try url("http://h/1.jpg"))
-    #expect(GalleryPage.text(gallery, from: 0).contains(/srcset="\/image\/[0-9a-f-]+\?w=800 0\.5x"/))
+    #expect(GalleryPage.text(gallery, from: 0).contains(/srcset="\/image\/[0-9a-f-]+\?w=800 40w" sizes="80px"/))
     #expect(PageAssets.style.contains(".small .image img { object-fit: scale-down; }"))
   }
 

@@ -140,8 +140,12 @@ import Testing
       (search + "_ = Just(\"a\").map { try await search($0) }", "for asynchronous code, use mapAsync(limit:)"),
       (search + "_ = Just(\"a\").mapAsync { try await search($0) }", "tryMapAsync(limit: 4) if they throw"),
       (
-        failing + "_ = values.flatMap { _ in Fail<Int, HTTPError>(error: HTTPError(.connect, host: "")) }",
+        failing + "_ = values.flatMap { _ in Fail<Int, HTTPError>(error: HTTPError(.connect, host: \"\")) }",
         "the two streams fail with different errors; write mapError or eraseFailureType()"
+      ),
+      (
+        "let values: AnyPublisher<Int, Never> = Just(1).filter { $0 > 0 }.flatMap { Just($0) }",
+        "cannot convert value of type 'Publishers.FlatMap<"
       ),
       ("_ = Just(1).take(1).startWith(0)", "'take' has been renamed to 'prefix(_:)'"),
       ("_ = Just(1).startWith(0)", "'startWith' has been renamed to 'prepend(_:)'"),

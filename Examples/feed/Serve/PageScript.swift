@@ -32,12 +32,12 @@ extension PageAssets {
       } catch { reason = "This page has lost its connection to the server."; }
       return reason ? reason[0].toUpperCase() + reason.slice(1) : "This image cannot be shown.";
     }
-    const small = (href) => href.replace("w=1600", "w=400");
+    const small = (href) => href.split("?")[0] + "?w=400";
     async function missing(image) {
       const place = image.closest(".image");
       if (!place || place.classList.contains("missing")) return;
-      // Instead of an image that can't be shown, show the next one of its post.
-      const card = image.closest("li"), others = [...card.querySelectorAll(".set a")], turn = Number(place.dataset.place ?? 0);
+      // Instead of an image that can't be shown, show one of the next three of its post.
+      const card = image.closest("li"), others = [...card.querySelectorAll(".set a")].slice(0, 3), turn = Number(place.dataset.place ?? 0);
       place.dataset.place = others[turn] ? turn + 1 : 0;
       if (others[turn]) {
         for (const name of ["srcset", "width", "height"]) image.removeAttribute(name);
@@ -95,8 +95,10 @@ extension PageAssets {
     async function page(address) {
       const answer = await fetch(address, { headers: { Accept: "text/html" } });
       // The page of a feed that doesn't exist, or that has another name now, is an empty list.
-      if (!answer.ok && answer.status !== 404) throw new Error(String(answer.status));
-      return clocks(new DOMParser().parseFromString(await answer.text(), "text/html"));
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const isPage = answer.ok || answer.status === 404 && page.getElementById("gallery");
+      if (!isPage) throw new Error(String(answer.status));
+      return clocks(page);
     }
     // Shows times in the reader's time zone.
     function clocks(page) {

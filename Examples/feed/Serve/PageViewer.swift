@@ -52,8 +52,9 @@ extension PageAssets {
       image.addEventListener("error", async () => {
         clearTimeout(waiting);
         image.classList.add("missing");
-        if (isShown()) part("original").hidden = part("download").hidden = true;
         const text = await why(image.src);
+        const answer = await fetch(original(one.href), { method: "HEAD" }).catch(() => null);
+        if (isShown() && answer && !answer.ok) part("original").hidden = part("download").hidden = true;
         if (isShown()) reason.textContent = (view.querySelector(".thumb") ? "Only this thumbnail is available. " : "") + text;
       });
       [image.alt, image.src] = [one.alt, one.href];

@@ -75,7 +75,7 @@ extension PageAssets {
     // Waits until the image is loaded, or else the first one of its post that can be shown. Shows a transparent image on a
     // background on which its colors can be seen.
     async function ready(frame) {
-      const image = frame.querySelector("img"), others = image.dataset.others?.split(" ") ?? [];
+      const image = frame.querySelector("img"), others = image.dataset.others?.split(" ").slice(0, 3) ?? [];
       while (!await image.decode().then(() => true, () => false)) {
         if (!others.length) throw image;
         image.src = others.shift();

@@ -1,4 +1,5 @@
-// Names that other libraries give to operators: the compiler's error names the replacement.
+// Names that other libraries give to operators: the compiler's error names the replacement. The functions of names that
+// exist don't return AnyPublisher: the compiler would choose them to explain a forgotten eraseToAnyPublisher().
 extension Publisher {
   @available(
     *, unavailable,
@@ -16,13 +17,13 @@ extension Publisher {
   @_documentation(visibility: internal) @_disfavoredOverload
   public func flatMap<T>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) async throws -> T
-  ) -> AnyPublisher<T, Failure> { fatalError("unavailable") }
+  ) -> Publishers.Map<Self, T> { fatalError("unavailable") }
 
   @available(
     *, unavailable, message: "flatMapLatest needs a publisher; for asynchronous code, return Future { await … }"
   )
   @_documentation(visibility: internal) @_disfavoredOverload
-  public func flatMapLatest<T>(_ transform: @escaping (Output) async throws -> T) -> AnyPublisher<T, Failure> {
+  public func flatMapLatest<T>(_ transform: @escaping (Output) async throws -> T) -> Publishers.Map<Self, T> {
     fatalError("unavailable")
   }
 
@@ -31,7 +32,7 @@ extension Publisher {
     message: "for code that throws, use tryMap; for asynchronous code, use mapAsync(limit:) or tryMapAsync(limit:)"
   )
   @_documentation(visibility: internal) @_disfavoredOverload
-  public func map<T>(_ transform: @escaping (Output) async throws -> T) -> AnyPublisher<T, Failure> {
+  public func map<T>(_ transform: @escaping (Output) async throws -> T) -> Publishers.Map<Self, T> {
     fatalError("unavailable")
   }
 
@@ -40,7 +41,7 @@ extension Publisher {
     message: "say how many tasks may run at the same time: mapAsync(limit: 4), or tryMapAsync(limit: 4) if they throw"
   )
   @_documentation(visibility: internal) @_disfavoredOverload
-  public func mapAsync<T>(_ transform: @escaping (Output) async throws -> T) -> AnyPublisher<T, Failure> {
+  public func mapAsync<T>(_ transform: @escaping (Output) async throws -> T) -> Publishers.Map<Self, T> {
     fatalError("unavailable")
   }
 
@@ -51,7 +52,7 @@ extension Publisher {
   @_documentation(visibility: internal) @_disfavoredOverload
   public func flatMap<P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
-  ) -> AnyPublisher<P.Output, P.Failure> { fatalError("unavailable") }
+  ) -> Publishers.Map<Self, P.Output> { fatalError("unavailable") }
 
   @available(
     *, unavailable,
@@ -60,7 +61,7 @@ extension Publisher {
   @_documentation(visibility: internal) @_disfavoredOverload
   public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P
-  ) -> AnyPublisher<P.Output, P.Failure> { fatalError("unavailable") }
+  ) -> Publishers.Map<Self, P.Output> { fatalError("unavailable") }
 
   @available(*, unavailable, renamed: "prefix(_:)")
   @_documentation(visibility: internal)

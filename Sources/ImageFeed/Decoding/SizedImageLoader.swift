@@ -56,7 +56,7 @@ public final class SizedImageLoader {
   /// original in a format that browsers show is also delivered in three other cases: the resized image would not have
   /// fewer pixels and fewer bytes; the decoder doesn't support the format; or the decoder is busy, can't start, or is
   /// closed. A resized image is a JPEG, or a PNG if a pixel is transparent; an animation becomes a still image, even if
-  /// that has as many pixels. A resized image is considered current as long as its original is, and is made again when
+  /// that has as many pixels, except at the ladder's largest width. A resized image is considered current as long as its original is, and is made again when
   /// the original has changed. It is still delivered if the original can't be loaded and is not saved.
   ///
   /// **Demand, cancellation:** as in ``ImageLoader/data(for:of:isPrivate:)``. **Failure:** ``SizedImageError``; an
@@ -173,7 +173,8 @@ public final class SizedImageLoader {
         let facts = ImageFacts(decoded, of: original)
         learn(facts, of: url)
         let isSmaller = decoded.size != decoded.originalSize && decoded.bytes.count < original.bytes.count
-        guard isSmaller || facts.isAnimated || !original.kind.isForBrowsers,
+        let isStill = facts.isAnimated && step < Self.ladder.last ?? 0
+        guard isSmaller || isStill || !original.kind.isForBrowsers,
           let small = try? ImageData(Data(decoded.bytes))
         else {
           note(Finding(digest: digest, error: nil), for: key)

@@ -59,6 +59,7 @@ import Testing
     world.smallBytes = 9_000
     #expect(try world.outcome(width: 400)?.get().data == world.small(400))
     #expect(try world.outcome(width: nil)?.get().data.isAnimated == true)
+    #expect(try world.outcome(width: 1_600)?.get().data.isAnimated == true, "this size fills the window")
   }
 
   @Test func `with an unchanged original the scaled image is renewed, and with a new one scaled again`() throws {
