@@ -70,7 +70,8 @@ struct GalleryCard {
     }
     let isSmall = facts.map { LayoutRatio.isSmall(width: $0.size.width, height: $0.size.height) } ?? false
     // With this density, the natural size of a small image, which is its maximum size on the page, is twice its pixels.
-    let set = isSmall ? "\(place)800 \(facts?.size.width ?? 1)w" : widths.map { "\(place)\($0) \($0)w" }.joined(separator: ", ")
+    let set =
+      isSmall ? "\(place)800 \(facts?.size.width ?? 1)w" : widths.map { "\(place)\($0) \($0)w" }.joined(separator: ", ")
     let rem = Int((min(max(shown, 0.5), 3) * Self.width).rounded(.up))
     let sizes = isSmall ? "\(2 * (facts?.size.width ?? 1))px" : "(max-width: 36rem) 47vw, \(rem)rem"
     return """
