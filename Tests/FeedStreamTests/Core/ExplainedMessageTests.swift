@@ -70,6 +70,6 @@ struct ExplainedMessageTests {
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("(docs/Troubleshooting.md#senttonobody; reported once per place"), "\(text)")
-    #expect(text.contains("use EventLoop.main (docs/Troubleshooting.md#a-stream-lives-on-one-thread)"), "\(text)")
+    #expect(text.contains("debounce or throttle (docs/Troubleshooting.md#a-stream-lives-on-one-thread)"), "\(text)")
   }
 }
