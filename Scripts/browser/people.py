@@ -125,7 +125,9 @@ class People:
 
     def same(self, page, name, *hides):
         """The page looks as it is stored, but for its ages, for what moves, and for what else is hidden."""
-        hidden = [page.locator(one) for one in ("time", "li:has(.badge) .image", *hides)]
+        # A mask covers what lies above its element, too.
+        inside = "dialog[open] " if page.locator("dialog[open]").count() else ""
+        hidden = [page.locator(inside + one) for one in ("time", "li:has(.badge) .image", *hides)]
         screenshot = page.screenshot(mask=hidden, animations="disabled")
         difference = self.looks.compare(name, screenshot)
         if "--looks" in sys.argv:
