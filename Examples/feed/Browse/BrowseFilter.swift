@@ -98,15 +98,15 @@ extension BrowseState {
     }
     var (order, groups): ([Group], [Group: [SeenImage]]) = ([], [:])
     // There may be thousands of results, few of which are new, so group only these.
-    let new = filter.isNew ? sources.reduce(into: Set<FeedImage.ID>()) { $0.formUnion($1.new) } : nil
-    for image in page.images where new?.contains(image.image.id) ?? true {
+    let new = Dictionary(sources.map { ($0.address, $0.new) }) { first, _ in first }
+    for image in page.images where !filter.isNew || new[image.address]?.contains(image.image.id) ?? false {
       let group = Group(address: image.address, isPrivate: image.isFromPrivateNetwork)
       if groups[group] == nil { order.append(group) }
       groups[group, default: []].append(image)
     }
     return order.map { group in
       let source = sources.first { $0.address == group.address }
-      let images = (groups[group] ?? []).filter { !filter.isNew || source?.new.contains($0.image.id) ?? false }
+      let images = groups[group] ?? []
       let name = source.flatMap { $0.name.isEmpty ? nil : $0.name } ?? images.first?.feedTitle
       let shown = FeedImages(images.map(\.image)).marked(isFromPrivateNetwork: group.isPrivate)
       return FeedTimeline.Member(address: group.address, name: name, feed: Feed(images: shown, source: .remote))

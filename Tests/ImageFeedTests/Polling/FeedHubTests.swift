@@ -254,15 +254,21 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.hub.count == 1 && place.sent.map(\.body) == ["version 2", "version 3"])
   }
 
-  @Test func `subscriptions that can't be read at the start aren't overwritten, and are read later`() {
+  /// A hub that starts while its store, which has two subscriptions, is busy, and gets a third one.
+  private func restarted(failsToWrite: Bool) -> (Place, Lock) {
     let lock = Lock()
-    let place = Place(store: lock.store(failsToWrite: false))
+    let place = Place(store: lock.store(failsToWrite: failsToWrite))
     place.ask("good")
     place.ask("other")
     place.hub.cancel()
     lock.set(true)
     place.start()
     place.ask("good", path: "/new")
+    return (place, lock)
+  }
+
+  @Test func `subscriptions that can't be read at the start aren't overwritten, and are read later`() {
+    let (place, lock) = restarted(failsToWrite: false)
     #expect(place.hub.count == 3, "a successful write has read them")
     place.hub.cancel()
     place.start()
@@ -277,14 +283,7 @@ private let topic = "https://feeds.example/feed.atom"
   func `a subscription that is confirmed while the store is busy is saved later, at the latest at the end`(
     seconds: Double
   ) {
-    let lock = Lock()
-    let place = Place(store: lock.store(failsToWrite: true))
-    place.ask("good")
-    place.ask("other")
-    place.hub.cancel()
-    lock.set(true)
-    place.start()
-    place.ask("good", path: "/new")
+    let (place, lock) = restarted(failsToWrite: true)
     lock.set(false)
     place.pass(seconds)
     place.hub.cancel()
