@@ -66,7 +66,7 @@ import Testing
     var image = Gallery.Named(url: URL(string: "http://a.example/1.gif")!)
     image.add(feed)
     var result: Result<Int, SizedImageError>?
-    let loading = images.ahead(image, width: 400).asResult().sink { result = $0 }
+    let loading = images.ahead(image, within: 1_000_000).asResult().sink { result = $0 }
     time.run()
     #expect(throws: SizedImageError.self) { try result?.get() }
     #expect(network.requests == 1)

@@ -83,18 +83,3 @@ final class ImageOutput {
     return (max(width ?? size.map { Int($0.ws_col) } ?? 80, 20), size.map { Int($0.ws_row) } ?? 24)
   }
 }
-
-extension ImageLoader {
-  /// The images of a session, kept next to its feeds.
-  ///
-  /// - Parameter unsaved: called when an image couldn't be saved, after the warning.
-  convenience init(
-    for common: CommonOptions, client: any HTTPClient, on session: Session, unsaved: @escaping () -> Void = {}
-  ) {
-    self.init(client: client, cache: ImageCache(store: common.imageStore, on: session.loop)) {
-      [console = session.console] in
-      console.warn("\($0)")
-      unsaved()
-    }
-  }
-}

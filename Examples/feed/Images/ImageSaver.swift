@@ -17,7 +17,9 @@ final class ImageSaver {
     let isPrivate: Bool?
   }
 
-  private var loader: ImageLoader!
+  private typealias Ahead = SizedImageLoader.Ahead
+
+  private var loader: SizedImageLoader!
   private let client: ReachableHostsClient
   private let session: Session
   private let limits: ImageBudget
@@ -33,48 +35,52 @@ final class ImageSaver {
     self.session = session
     limits = budget.budget(within: common)
     self.client = ReachableHostsClient(client)
-    loader = ImageLoader(for: common, client: self.client, on: session) { [unowned self] in unsaved += 1 }
+    loader = SizedImageLoader(common.imageStore, client: self.client, on: session) { [unowned self] in unsaved += 1 }
     session.keep(AnyCancellable { [self] in running = nil })
   }
 
-  /// Loads and saves the image of each item, within the budget, starting with the first images of each feed. Reports
-  /// failures. Calls back at the end, unless the session ends. Call this again only after it has called back.
+  /// Loads and saves the images of the items, within the budget, starting with the first image of each item. Smaller
+  /// copies of those that don't fit are saved. Reports failures. Calls back at the end, unless the session ends. Call this again only after it has called back.
   ///
   /// - Parameter isTold: true to report how many images were saved.
   func save(_ feeds: [(address: URL, images: FeedImages)], isTold: Bool = true, then: @escaping () -> Void) {
     var known: Set<URL> = []
-    var budget = limits
-    let wishes = feeds.flatMap { address, images in
-      images.map { Wish(feed: address, url: $0.url, isPrivate: images.isFromPrivateNetwork) }
-    }
-    .filter { known.insert($0.url).inserted }
+    let firsts = Self.wishes(in: feeds) { [$0.url] }
+    let others = Self.wishes(in: feeds) { $0.images.lazy.compactMap { URL(string: $0.url) } }
+    let wishes = (firsts + others).filter { known.insert($0.url).inserted }
+    var budget = limits.unspent(for: wishes.lazy.map(\.feed))
     let console = session.console
-    var (saved, failed, left) = (0, 0, 0)
+    var (saved, failed, left, reduced) = (0, 0, 0, 0)
     unsaved = 0
     client.failures = [:]
     // If no image has to be loaded, this save ends here, and `then` may start the next one.
     var isOver = false
     let saving = wishes.publisher
-      .flatMap(maxPublishers: .max(Self.width)) { [self] wish -> AnyPublisher<Result<Int, ImageError>?, Never> in
+      .flatMap(maxPublishers: .max(Self.width)) { [self] wish -> AnyPublisher<Result<Ahead, SizedImageError>?, Never> in
         guard budget.allows(wish.feed) else {
           left += 1
+          budget.spend(0, on: wish.feed)
           return Just(nil).eraseToAnyPublisher()
         }
         if let size = sizes[wish.url] {
           budget.spend(size, on: wish.feed)
           return Empty().eraseToAnyPublisher()
         }
-        if let failure = failures[wish.url], session.loop.now < failure.until { return Empty().eraseToAnyPublisher() }
-        return loader.data(for: wish.url, of: wish.feed, isPrivate: wish.isPrivate).whole().last()
-          .map { Result<Int, ImageError>.success($0.data.bytes.count) }
-          .catch { Just(.failure($0)) }
+        if let failure = failures[wish.url], session.loop.now < failure.until {
+          budget.spend(0, on: wish.feed)
+          return Empty().eraseToAnyPublisher()
+        }
+        let room = budget.room(for: wish.feed)
+        return loader.ahead(wish.url, of: wish.feed, isPrivate: wish.isPrivate, within: room)
+          .asResult()
           .handleEvents(receiveOutput: { [self] result in
             switch result {
-            case .success(let size):
+            case .success(let image):
               failures[wish.url] = nil
-              sizes[wish.url] = size
-              budget.spend(size, on: wish.feed)
+              sizes[wish.url] = image.bytes
+              budget.spend(image.bytes, on: wish.feed)
             case .failure(let error):
+              budget.spend(0, on: wish.feed)
               if failures[wish.url] == nil { console.warn("\(wish.url.shown): \(error)") }
               pause(wish.url)
             }
@@ -84,22 +90,33 @@ final class ImageSaver {
       }
       .sink { [self] _ in
         console.setStatus("")
-        if isTold { console.note("Saved \(saved - unsaved) of \(counted(saved + failed + left, "image"))") }
-        if isTold, left > 0 {
+        let copies = reduced > 0 ? "; \(reduced) in a smaller size" : ""
+        if isTold { console.note("Saved \(saved - unsaved) of \(counted(saved + failed + left, "image"))\(copies)") }
+        if isTold, left + reduced > 0 {
           let size = ByteCount(limits.perFeed).text
-          console.hint("to save more, raise --images-per-feed (\(size)) or --image-cache-size")
+          console.hint("to save more of them whole, raise --images-per-feed (\(size)) or --image-cache-size")
         }
         isOver = true
         then()
       } receiveValue: { result in
         switch result {
-        case .success?: saved += 1
+        case .success(let image)?:
+          saved += 1
+          if image.isReduced { reduced += 1 }
         case .failure?: failed += 1
         case nil: break
         }
         console.setStatus("images: \(saved + failed) of \(wishes.count)…")
       }
     if !isOver { running = saving }
+  }
+
+  private static func wishes(
+    in feeds: [(address: URL, images: FeedImages)], _ urls: (FeedImage) -> some Sequence<URL>
+  ) -> [Wish] {
+    feeds.flatMap { address, images in
+      images.flatMap(urls).map { Wish(feed: address, url: $0, isPrivate: images.isFromPrivateNetwork) }
+    }
   }
 
   /// Sets the time from which an image that failed is requested again.

@@ -30,7 +30,7 @@ final class Thumbnails {
     of url: URL, named feed: URL, _ isPrivate: Bool?, in box: ImageBox
   ) -> some Publisher<Result<Drawing, NoImage>, Never> {
     let (decoder, scheduler, isOffline) = (decoder, scheduler, isOffline)
-    return loader.data(for: url, of: feed, isPrivate: isPrivate)
+    return loader.data(for: url, of: feed, isPrivate: isPrivate, width: box.wantedPixels.width)
       .mapError { error in
         isOffline ? NoImage(reason: "not saved") : NoImage(reason: Self.reason(error))
       }
@@ -58,10 +58,13 @@ final class Thumbnails {
     loader.keep(url, of: feed, isPrivate: isPrivate)
   }
 
-  /// The data of an image as its server sent it. Fails if the image is cut off.
+  /// The data of an image as its server sent it. Fails if the image is cut off, or if only a smaller copy is saved.
   func original(_ url: URL, of feed: URL, isPrivate: Bool?) -> some Publisher<ImageData, NoImage> {
-    loader.data(for: url, of: feed, isPrivate: isPrivate).whole().map(\.data)
+    loader.data(for: url, of: feed, isPrivate: isPrivate).whole()
       .mapError { NoImage(reason: Self.reason($0)) }
+      .flatMap(maxPublishers: .max(1)) { image -> Result<ImageData, NoImage>.Publisher in
+        .init(image.isReduced ? .failure(NoImage(reason: "only a smaller copy is saved")) : .success(image.data))
+      }
   }
 
   /// The reason, as short text, because there is little room in place of an image.

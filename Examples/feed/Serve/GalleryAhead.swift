@@ -6,12 +6,11 @@ import ImageFeed
 /// offline.
 ///
 /// Loads a few images at a time, latest first, within a budget: first the main image of each item, and then the others.
+/// Smaller copies of those that don't fit are kept.
 /// Each is loaded once; a failed one is tried again only when it is requested.
 final class GalleryAhead {
   /// The number of images that are loaded at the same time.
   private static let width = 3
-  /// The width that tiles need.
-  private static let tile = 400
   private static let mostTried = 20_000
   /// The maximum number of images other than the items' main ones.
   private static let mostOthers = 5_000
@@ -47,8 +46,8 @@ final class GalleryAhead {
   /// Starts again with the latest images. Images that were loaded before are only counted.
   private func begin() {
     if sizes.count >= Self.mostTried { sizes = [:] }
-    budget = budget.unspent
     waiting = Self.order(of: gallery.entries.prefix(count))
+    budget = budget.unspent(for: waiting.lazy.compactMap { [gallery] in gallery.image($0.key)?.namers.first?.address })
     goOn()
   }
 
@@ -62,16 +61,19 @@ final class GalleryAhead {
 
   private func goOn() {
     while running.count < Self.width, let image = waiting.popFirst() {
-      guard let named = gallery.image(image.key), let feed = named.namers.first?.address,
-        running[image.key] == nil, budget.allows(feed)
+      guard let named = gallery.image(image.key), let feed = named.namers.first?.address, running[image.key] == nil
       else { continue }
+      guard budget.allows(feed) else {
+        budget.spend(0, on: feed)
+        continue
+      }
       if let size = sizes[image.key] {
         budget.spend(size, on: feed)
         continue
       }
       running[image.key] = AnyCancellable {}
       var size = 0
-      let loading = images.ahead(named, width: Self.tile).sink { [weak self] _ in
+      let loading = images.ahead(named, within: budget.room(for: feed)).sink { [weak self] _ in
         self?.end(image.key, size, of: feed)
       } receiveValue: {
         size = $0

@@ -151,7 +151,8 @@ struct ServeCommand: ParsableCommand {
       sharing: shared, on: session.loop)
     let fleet = self.store.map { session.fleet(at: $0) }
     let images = common.imageStore
-    let shown = ServedImages(imageLoader(client, in: images, on: session), ImageFiles(images, on: session.loop))
+    let shown = ServedImages(
+      SizedImageLoader(images, client: client, on: session), ImageFiles(images, on: session.loop))
     let history =
       fleet == nil
       ? GalleryHistory(FeedHistory(store: store, cache: cache), of: gallery) {

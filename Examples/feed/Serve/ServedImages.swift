@@ -16,7 +16,8 @@ final class ServedImages {
     let body: Body
     let type: String
     let tag: String
-    /// True if the end of the image is missing.
+    /// True if the next request may get more of the image: the end is missing, or a smaller copy is sent because the
+    /// original can't be loaded.
     let isPart: Bool
   }
 
@@ -52,37 +53,35 @@ final class ServedImages {
   ///   - feeds: the feeds that list the image; it is enough if one of them may load it.
   ///   - width: the width in pixels; `nil` for the original.
   func image(at url: URL, of feeds: [Gallery.Named.Lister], width: Int?) -> AnyPublisher<Image, Problem> {
-    data(for: url, of: feeds[...], width: width)
-      .handleEvents(
-        receiveOutput: { [unowned self] image in
-          if image.source == .remote || image.source == .part { fromServers += 1 } else { fromCache += 1 }
-        },
-        receiveCompletion: { [unowned self] completion in if case .failure = completion { failures += 1 } }
-      )
-      .mapError { Problem($0) }
-      .map { Optional($0) }
-      // `nil` represents the completion, which arrives after the image is saved. A large image is sent from its file.
-      .append(nil)
-      .scan((image: nil as LoadedImage?, isSaved: false)) { ($1 ?? $0.image, $1 == nil) }
-      .first { $0.isSaved || $0.image.map { $0.data.bytes.count <= ImageFiles.least } ?? false }
-      .compactMap(\.image)
-      .flatMap { [self] image in shown(image, at: url) }
-      .eraseToAnyPublisher()
+    first(of: feeds[...]) { [loader] feed in
+      loader.data(for: url, of: feed?.address, isPrivate: feed?.isPrivate, width: width)
+    }
+    .handleEvents(
+      receiveOutput: { [unowned self] image in
+        if image.source == .remote || image.source == .part { fromServers += 1 } else { fromCache += 1 }
+      },
+      receiveCompletion: { [unowned self] completion in if case .failure = completion { failures += 1 } }
+    )
+    .mapError { Problem($0) }
+    .map { Optional($0) }
+    // `nil` represents the completion, which arrives after the image is saved. A large image is sent from its file.
+    .append(nil)
+    .scan((image: nil as LoadedImage?, isSaved: false)) { ($1 ?? $0.image, $1 == nil) }
+    .first { $0.isSaved || $0.image.map { $0.data.bytes.count <= ImageFiles.least } ?? false }
+    .compactMap(\.image)
+    .flatMap { [self] image in shown(image, at: url) }
+    .eraseToAnyPublisher()
   }
 
-  /// Loads and saves an image before anyone opens it: the original and one width. This doesn't count as a request for
-  /// the image.
+  /// Loads and saves an image before anyone opens it. This doesn't count as a request for the image.
   ///
   /// Delivers the number of bytes. Fails if the image is cut off.
-  func ahead(_ image: Gallery.Named, width: Int) -> AnyPublisher<Int, SizedImageError> {
-    data(for: image.url, of: image.namers[...], width: nil)
-      .whole(orFail: SizedImageError.image)
-      .append(Deferred { [self] in data(for: image.url, of: image.namers[...], width: width) })
-      .map(\.data.bytes.count)
-      .collect()
-      // An image that isn't resized is delivered twice.
-      .map { Set($0).reduce(0, +) }
-      .eraseToAnyPublisher()
+  func ahead(_ image: Gallery.Named, within room: Int) -> AnyPublisher<Int, SizedImageError> {
+    first(of: image.namers[...]) { [loader] feed in
+      guard let feed else { return Empty().eraseToAnyPublisher() }
+      return loader.ahead(image.url, of: feed.address, isPrivate: feed.isPrivate, within: room)
+    }
+    .map(\.bytes).eraseToAnyPublisher()
   }
 
   /// The pixels of an image, fitted into a box, once the image is saved.
@@ -117,23 +116,26 @@ final class ServedImages {
       }
   }
 
-  private func data(
-    for url: URL, of feeds: ArraySlice<Gallery.Named.Lister>, width: Int?
-  ) -> AnyPublisher<LoadedImage, SizedImageError> {
-    let feed = feeds.first
-    let data = loader.data(for: url, of: feed?.address, isPrivate: feed?.isPrivate, width: width)
-    guard feeds.count > 1 else { return data }
-    return data.catch { [self] error in
+  /// Loads an image for the first of these feeds that may load it.
+  private func first<Output>(
+    of feeds: ArraySlice<Gallery.Named.Lister>,
+    _ load: @escaping (Gallery.Named.Lister?) -> AnyPublisher<Output, SizedImageError>
+  ) -> AnyPublisher<Output, SizedImageError> {
+    let loaded = load(feeds.first)
+    guard feeds.count > 1 else { return loaded }
+    return loaded.catch { [self] error in
       guard case .image(let reason) = error, case .connectivity(let cause) = reason.remote,
         cause.kind == .privateNetwork
-      else { return Fail<LoadedImage, SizedImageError>(error: error).eraseToAnyPublisher() }
-      return self.data(for: url, of: feeds.dropFirst(), width: width)
+      else { return Fail<Output, SizedImageError>(error: error).eraseToAnyPublisher() }
+      return first(of: feeds.dropFirst(), load)
     }
     .eraseToAnyPublisher()
   }
 
   private func shown(_ loaded: LoadedImage, at url: URL) -> AnyPublisher<Image, Problem> {
-    let (image, isPart) = (loaded.data, loaded.source == .part)
+    var isPart = loaded.source == .part
+    if loaded.isReduced, case .stale = loaded.source { isPart = true }
+    let image = loaded.data
     let type = image.kind.type
     guard image.kind.isForBrowsers else {
       let reason = "Browsers can't show \(image.kind.rawValue) images."

@@ -22,10 +22,10 @@ public final class SizedImageLoader {
     let isPrivate: Bool?
   }
 
-  private let loader: ImageLoader
-  private let cache: ImageCache
-  private let decoder: ImageDecoder
-  private let report: (FeedStoreError) -> Void
+  let loader: ImageLoader
+  let cache: ImageCache
+  let decoder: ImageDecoder
+  let report: (FeedStoreError) -> Void
   private let flights = Flights<Wish, LoadedImage, SizedImageError>()
   /// The findings, by the URL of the resized image, or of the original if it can't be decoded in any size.
   private var findings: [URL: Finding] = [:]
@@ -56,8 +56,10 @@ public final class SizedImageLoader {
   /// original in a format that browsers show is also delivered in three other cases: the resized image would not have
   /// fewer pixels and fewer bytes; the decoder doesn't support the format; or the decoder is busy, can't start, or is
   /// closed. A resized image is a JPEG, or a PNG if a pixel is transparent; an animation becomes a still image, even if
-  /// that has as many pixels, except at the ladder's largest width. A resized image is considered current as long as its original is, and is made again when
-  /// the original has changed. It is still delivered if the original can't be loaded and is not saved.
+  /// that has as many pixels, except at the ladder's largest width. A resized image is considered current as long as its
+  /// original is, and is made again when the original has changed. It is still delivered if the original can't be loaded
+  /// and is not saved. If only a smaller copy of the original is saved, and that is too small, the original is loaded;
+  /// if that fails, the copy is delivered, except in place of the original.
   ///
   /// **Demand, cancellation:** as in ``ImageLoader/data(for:of:isPrivate:)``. **Failure:** ``SizedImageError``; an
   /// image that can't be decoded isn't tried again during the lifetime of this loader, unless its bytes change.
@@ -72,7 +74,14 @@ public final class SizedImageLoader {
   ) -> AnyPublisher<LoadedImage, SizedImageError> {
     let step = width.flatMap { width in Self.ladder.first { $0 >= width } }
     guard decoder.isAvailable, let step, let key = Self.key(url, width: step) else {
-      return loader.data(for: url, of: feed, isPrivate: isPrivate).mapError(SizedImageError.image).eraseToAnyPublisher()
+      return loader.data(for: url, of: feed, isPrivate: isPrivate, width: width).mapError(SizedImageError.image)
+        .flatMap(maxPublishers: .max(1)) { image -> AnyPublisher<LoadedImage, SizedImageError> in
+          guard width == nil, image.isReduced, case .stale(_, let reason) = image.source else {
+            return Self.just(image)
+          }
+          return Fail(error: .image(ImageError(remote: reason))).eraseToAnyPublisher()
+        }
+        .eraseToAnyPublisher()
     }
     return flights.join(Wish(key: key, feed: feed, isPrivate: isPrivate)) { [self] in
       load(url, of: feed, isPrivate, step, key)
@@ -93,7 +102,8 @@ public final class SizedImageLoader {
   public func pixels(
     for url: URL, of feed: URL? = nil, isPrivate: Bool? = nil, fitting size: DecodedImage.Size
   ) -> AnyPublisher<DecodedImage, SizedImageError> {
-    loader.data(for: url, of: feed, isPrivate: isPrivate).mapError(SizedImageError.image)
+    loader.data(for: url, of: feed, isPrivate: isPrivate, width: size.width > 0 ? size.width : nil)
+      .mapError(SizedImageError.image)
       .flatMap(maxPublishers: .max(1)) { [decoder] image in
         decoder.decode(image.data, fitting: size).mapError(SizedImageError.decoding)
       }
@@ -119,15 +129,15 @@ public final class SizedImageLoader {
   ) -> AnyPublisher<LoadedImage, SizedImageError> {
     let small = cache.image(at: key)
     return small.load()
-      .map { LoadedImage($0.value.data, source: .cache(savedAt: $0.timestamp)) }
+      .map { LoadedImage($0, source: .cache(savedAt: $0.timestamp)) }
       .catch { [self] _ in
-        loader.data(for: url, of: feed, isPrivate: isPrivate).mapError(SizedImageError.image)
+        loader.data(for: url, of: feed, isPrivate: isPrivate, width: step).mapError(SizedImageError.image)
           .flatMap(maxPublishers: .max(1)) { [self] original in fit(original, at: url, step, key) }
           .catch { error -> AnyPublisher<LoadedImage, SizedImageError> in
             guard case .image(let reason) = error else { return Fail(error: error).eraseToAnyPublisher() }
             // The store may have evicted the original, which is used less often than its tile.
             return small.load(ageless: true)
-              .map { LoadedImage($0.value.data, source: .stale(savedAt: $0.timestamp, reason: reason.remote)) }
+              .map { LoadedImage($0, source: .stale(savedAt: $0.timestamp, reason: reason.remote)) }
               .mapError { _ in error }
               .eraseToAnyPublisher()
           }
@@ -150,8 +160,8 @@ public final class SizedImageLoader {
       .map { $0.value.data }
       .catch { _ in Empty<ImageData, Never>() }
       .setFailureType(to: ImageDecodingError.self)
-      .switchIfEmpty(Deferred { [self] in make(original.data, at: url, step, key, digest) })
-      .map { LoadedImage($0, source: original.source) }
+      .switchIfEmpty(Deferred { [self] in make(original, at: url, step, key, digest) })
+      .map { LoadedImage($0, source: original.source, isReduced: original.isReduced) }
       .mapError(SizedImageError.decoding)
       .flatMap(maxPublishers: .max(1)) { [self] image in
         image.data == original.data ? Self.just(image) : keep(image, from: url, key, digest)
@@ -165,13 +175,14 @@ public final class SizedImageLoader {
 
   /// A smaller image, or the original if that is better.
   private func make(
-    _ original: ImageData, at url: URL, _ step: Int, _ key: URL, _ digest: BodyDigest
+    _ loaded: LoadedImage, at url: URL, _ step: Int, _ key: URL, _ digest: BodyDigest
   ) -> AnyPublisher<ImageData, ImageDecodingError> {
-    decoder.decode(original, fitting: DecodedImage.Size(width: step, height: 0), as: .web)
+    let original = loaded.data
+    return decoder.decode(original, fitting: DecodedImage.Size(width: step, height: 0), as: .web)
       .map { [self] decoded -> ImageData in
         made += 1
         let facts = ImageFacts(decoded, of: original)
-        learn(facts, of: url)
+        if !loaded.isReduced { learn(facts, of: url) }
         let isSmaller = decoded.size != decoded.originalSize && decoded.bytes.count < original.bytes.count
         let isStill = facts.isAnimated && step < Self.ladder.last ?? 0
         guard isSmaller || isStill || !original.kind.isForBrowsers,

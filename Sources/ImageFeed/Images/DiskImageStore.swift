@@ -63,7 +63,8 @@ public final class DiskImageStore: ImageStore {
       // The row describes an older file if a process ended, or another one saved the image, between the two.
       if file.image.timestamp > row.timestamp { return .success(file.image) }
       // Otherwise the row is as new as the file, or newer: renewing an unchanged image updates only its row.
-      let image = FetchedImage(file.image.value.data, lifetime: row.lifetime)
+      var image = file.image.value
+      image.lifetime = row.lifetime
       return .success(Saved(image, timestamp: row.timestamp, validators: row.validators))
     }
     do { return try found.get() } catch {
@@ -77,7 +78,8 @@ public final class DiskImageStore: ImageStore {
     return try perform(.insertion) { index in
       // A file that can't be read is replaced, and so is one that was saved while the clock was ahead.
       if let row = try index.row(for: url, creating: true), let file = try? file(of: url),
-        file.image.value.data == image.value.data, file.image.timestamp <= image.timestamp,
+        file.image.value.data == image.value.data, file.image.value.reducedWidth == image.value.reducedWidth,
+        file.image.timestamp <= image.timestamp,
         try index.renew(url, row, with: image, now: now)
       {
         return true

@@ -2,8 +2,9 @@ package import Foundation
 
 /// Limits the bytes of images that are loaded before anyone opens them: per feed, and for all feeds together.
 ///
-/// A feed's images are counted in the order in which they are loaded, latest first. So when new ones arrive, the
-/// oldest are no longer loaded. Loaded images stay until the store trims them.
+/// Each image gets an equal share of what is left (``room(for:)``), and leaves to the others what it doesn't need. A
+/// feed's images are counted in the order in which they are loaded, latest first. So when new ones arrive, the oldest
+/// are no longer loaded if nothing is left. Loaded images stay until the store trims them.
 package struct ImageBudget: Sendable {
   /// The maximum number of bytes for each feed; 30 MB by default.
   package var perFeed: Int
@@ -11,6 +12,9 @@ package struct ImageBudget: Sendable {
   package var total: Int
   private var spent: [URL: Int] = [:]
   private var all = 0
+  /// The numbers of images to load that aren't counted yet.
+  private var left: [URL: Int] = [:]
+  private var allLeft = 0
 
   /// - Parameter store: the limit of the store. The budget is 70% of that limit, the size to which the store trims
   ///   itself, so that images that were never opened don't evict others.
@@ -22,16 +26,30 @@ package struct ImageBudget: Sendable {
   /// True when one more image of a feed may be loaded.
   package func allows(_ feed: URL) -> Bool { all < total && spent[feed, default: 0] < perFeed }
 
-  /// Counts an image that was loaded.
+  /// The number of bytes that one more image of a feed may take: an equal share of what is left for the images to load.
+  package func room(for feed: URL) -> Int {
+    func share(_ bytes: Int, _ count: Int) -> Int { max(bytes, 0) / max(count, 1) }
+    return min(share(perFeed - spent[feed, default: 0], left[feed, default: 0]), share(total - all, allLeft))
+  }
+
+  /// Counts an image that was loaded; 0 bytes for one that wasn't.
   package mutating func spend(_ bytes: Int, on feed: URL) {
     spent[feed, default: 0] += bytes
     all += bytes
+    left[feed, default: 0] -= 1
+    allLeft -= 1
   }
 
   /// The same budget, with nothing spent.
-  package var unspent: ImageBudget {
+  ///
+  /// - Parameter images: the feed of each image to load.
+  package func unspent(for images: some Sequence<URL>) -> ImageBudget {
     var budget = self
-    (budget.spent, budget.all) = ([:], 0)
+    (budget.spent, budget.all, budget.left, budget.allLeft) = ([:], 0, [:], 0)
+    for feed in images {
+      budget.left[feed, default: 0] += 1
+      budget.allLeft += 1
+    }
     return budget
   }
 }

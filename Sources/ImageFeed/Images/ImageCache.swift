@@ -41,13 +41,16 @@ public struct LocalImage {
   public let url: URL
   let cache: ImageCache
 
-  /// The saved image, in memory or on disk, unless its lifetime has passed.
+  /// The saved image, in memory or on disk, unless its lifetime has passed or it is only a smaller copy.
   ///
   /// **Demand:** the image is held until requested. **Failure:** ``CacheMiss`` when nothing is saved, when its lifetime
-  /// has passed, or when it cannot be read. **Cancellation:** prevents a retrieval that has not begun.
+  /// has passed, when it is too small, or when it cannot be read. **Cancellation:** prevents a retrieval that has not
+  /// begun.
   ///
-  /// - Parameter ageless: true to deliver an image even if its lifetime has passed.
-  public func load(ageless: Bool = false) -> some Publisher<Saved<FetchedImage>, CacheMiss> {
+  /// - Parameters:
+  ///   - ageless: true to deliver any saved image.
+  ///   - width: the width in pixels that is needed; `nil` if only the original will do.
+  public func load(ageless: Bool = false, width: Int? = nil) -> some Publisher<Saved<FetchedImage>, CacheMiss> {
     let now = cache.now
     return retrieve()
       .mapError(CacheMiss.failed)
@@ -55,8 +58,19 @@ public struct LocalImage {
       .flatMap(maxPublishers: .max(1)) { saved -> Result<Saved<FetchedImage>, CacheMiss>.Publisher in
         let age = FeedCachePolicy.age(of: saved.timestamp, now: now())
         let isFresh = age < saved.value.lifetime && age >= .zero - FeedCachePolicy.clockTolerance
-        return Result.Publisher(ageless || isFresh ? .success(saved) : .failure(.expired(age: age, .kept)))
+        let isUsable = isFresh && saved.value.suffices(for: width)
+        return Result.Publisher(ageless || isUsable ? .success(saved) : .failure(.expired(age: age, .kept)))
       }
+  }
+
+  /// Deletes the image; finishes when that is done.
+  func deleting() -> some Publisher<Never, FeedStoreError> {
+    let (cache, url) = (cache, url)
+    return Deferred {
+      cache.memory.remove(url)
+      return cache.worker.publisher { [store = cache.store] () throws(FeedStoreError) in try store.delete(for: url) }
+    }
+    .ignoreOutput()
   }
 }
 

@@ -135,9 +135,17 @@ public struct FetchedImage: Hashable, Sendable {
   public var data: ImageData
   /// The time for which no new request is needed, counted from the image's request.
   public var lifetime: Duration
+  /// The width in pixels of a smaller copy that is saved in place of the original; `nil` for the original.
+  public var reducedWidth: Int?
 
-  public init(_ data: ImageData, lifetime: Duration) {
+  public init(_ data: ImageData, lifetime: Duration, reducedWidth: Int? = nil) {
     self.data = data
     self.lifetime = lifetime
+    self.reducedWidth = reducedWidth
   }
+
+  /// True if this can be shown in place of an original.
+  ///
+  /// - Parameter width: the width in pixels that is needed; `nil` if only the original will do.
+  func suffices(for width: Int?) -> Bool { reducedWidth.map { $0 >= width ?? .max } ?? true }
 }

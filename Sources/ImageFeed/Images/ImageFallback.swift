@@ -10,7 +10,7 @@ extension Publisher where Output == Saved<FetchedImage>, Failure == CacheMiss {
   public func fallback<P: Publisher>(
     to remote: P
   ) -> some Publisher<LoadedImage, ImageError> where P.Output == FetchedImage, P.Failure == RemoteImageError {
-    map { LoadedImage($0.value.data, source: .cache(savedAt: $0.timestamp)) }
+    map { LoadedImage($0, source: .cache(savedAt: $0.timestamp)) }
       .catch { miss in
         remote
           .map { LoadedImage($0.data, source: .remote) }
@@ -31,25 +31,20 @@ extension Publisher where Output == LoadedImage, Failure == ImageError {
   ) -> some Publisher<LoadedImage, ImageError> where P.Output == Saved<FetchedImage>, P.Failure == CacheMiss {
     self.catch { error in
       saved
-        .map { LoadedImage($0.value.data, source: .stale(savedAt: $0.timestamp, reason: error.remote)) }
+        .map { LoadedImage($0, source: .stale(savedAt: $0.timestamp, reason: error.remote)) }
         .mapError { _ in error }
     }
   }
 }
 
-extension Publisher where Output == LoadedImage {
+extension Publisher where Output == LoadedImage, Failure == ImageError {
   /// Fails if the end of the image is missing (``LoadedImage/Source/part``): such an image isn't saved.
   ///
   /// **Demand, cancellation:** pass through. **Failure:** upstream's, or ``InvalidImage/cutOff(_:)``.
-  ///
-  /// - Parameter failure: makes a failure of the error.
-  package func whole(orFail failure: @escaping (ImageError) -> Failure) -> some Publisher<LoadedImage, Failure> {
-    flatMap(maxPublishers: .max(1)) { image -> Result<LoadedImage, Failure>.Publisher in
+  package func whole() -> some Publisher<LoadedImage, ImageError> {
+    flatMap(maxPublishers: .max(1)) { image -> Result<LoadedImage, ImageError>.Publisher in
       guard image.source == .part else { return .init(.success(image)) }
-      return .init(.failure(failure(ImageError(remote: .invalidData(.cutOff(image.data))))))
+      return .init(.failure(ImageError(remote: .invalidData(.cutOff(image.data)))))
     }
   }
-
-  /// As ``whole(orFail:)``; fails with the error itself.
-  package func whole() -> some Publisher<LoadedImage, ImageError> where Failure == ImageError { whole { $0 } }
 }

@@ -27,6 +27,7 @@ struct ImageFile {
       "timestamp: \(image.timestamp.timeIntervalSinceReferenceDate)",
       "lifetime: \(image.value.lifetime / .seconds(1))",
     ]
+    if let width = image.value.reducedWidth { lines.append("reduced-width: \(width)") }
     // Omit a value with a line break, which would break the header; HTTP allows none.
     if let etag = image.validators.etag, !etag.contains(where: \.isNewline) { lines.append("etag: \(etag)") }
     if let date = image.validators.lastModified, !date.contains(where: \.isNewline) {
@@ -92,7 +93,8 @@ struct ImageFile {
       let data = try? ImageData(body)
     else { return nil }
     let validators = FeedValidators(etag: fields["etag"], lastModified: fields["last-modified"])
-    let image = FetchedImage(data, lifetime: .seconds(lifetime))
+    let image = FetchedImage(
+      data, lifetime: .seconds(lifetime), reducedWidth: fields["reduced-width"].flatMap { Int($0) })
     self.init(
       url: url,
       image: Saved(image, timestamp: Date(timeIntervalSinceReferenceDate: timestamp), validators: validators))

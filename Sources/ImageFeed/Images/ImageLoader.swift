@@ -51,7 +51,8 @@ public final class ImageLoader {
   /// The image at a URL: the saved one, or else the server's, which is then saved.
   ///
   /// A request for an image that is already being loaded shares that load. An image whose lifetime has passed is
-  /// requested again with its validators, and is still shown if its server can't be reached or sends no image. If an
+  /// requested again with its validators, and is still shown if its server can't be reached or sends no image; so is a
+  /// smaller copy that is saved in place of an image (``LoadedImage/isReduced``). If an
   /// image is cut off and none is saved, the part is delivered (``LoadedImage/Source/part``), but not saved;
   /// ``ImageDecoder`` refuses it unless its first frame is whole. If a server responded without an image, that image
   /// isn't requested again for a while (``Options/errorLifetime``). **Demand:** the image is held until requested.
@@ -63,9 +64,22 @@ public final class ImageLoader {
   ///   - feed: the feed that lists it. If the feed didn't come from a private network, the image isn't loaded from one
   ///     either (`HTTPRequest.origin`). `nil` if the user chose the URL.
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
+  ///   - width: the width in pixels that is needed. If a smaller copy that is saved in place of the original is at least
+  ///     that wide, it is delivered for as long as its original would be; otherwise, it is delivered only if the
+  ///     original can't be loaded. `nil` if only the original will do.
   public func data(
-    for url: URL, of feed: URL? = nil, isPrivate: Bool? = nil
+    for url: URL, of feed: URL? = nil, isPrivate: Bool? = nil, width: Int? = nil
   ) -> AnyPublisher<LoadedImage, ImageError> {
+    let original = original(url, of: feed, isPrivate)
+    guard let width else { return original }
+    return cache.image(at: url).load(width: width)
+      .map { LoadedImage($0, source: .cache(savedAt: $0.timestamp)) }
+      .catch { _ in original }
+      .eraseToAnyPublisher()
+  }
+
+  /// The original, or whatever is saved in its place if it can't be loaded.
+  private func original(_ url: URL, of feed: URL?, _ isPrivate: Bool?) -> AnyPublisher<LoadedImage, ImageError> {
     Deferred { [self] () -> AnyPublisher<LoadedImage, ImageError> in
       if let refusal = refusal(of: url) { return Fail(error: refusal).eraseToAnyPublisher() }
       return flights.join(Wish(url: url, feed: feed, isPrivate: isPrivate)) { [self] in

@@ -16,9 +16,16 @@ public struct LoadedImage: Hashable, Sendable {
 
   public var data: ImageData
   public var source: Source
+  /// True for a smaller copy that is saved in place of the original.
+  public var isReduced: Bool
 
-  public init(_ data: ImageData, source: Source) {
+  public init(_ data: ImageData, source: Source, isReduced: Bool = false) {
     self.data = data
     self.source = source
+    self.isReduced = isReduced
+  }
+
+  init(_ saved: Saved<FetchedImage>, source: Source) {
+    self.init(saved.value.data, source: source, isReduced: saved.value.reducedWidth != nil)
   }
 }

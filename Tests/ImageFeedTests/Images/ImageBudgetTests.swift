@@ -14,6 +14,20 @@ import Testing
     #expect(!budget.allows(address) && budget.allows(otherAddress))
     budget.spend(180, on: URL(string: "https://example.com/third")!)
     #expect(!budget.allows(otherAddress))
-    #expect(budget.unspent.allows(address))
+    #expect(budget.unspent(for: []).allows(address))
+  }
+
+  @Test func `each image gets an equal share of what is left of its feed's budget, and of the budget for all`() {
+    var budget = ImageBudget(perFeed: 100, of: 1_000).unspent(for: [address, address, address, address, otherAddress])
+    #expect(budget.room(for: address) == 25)
+    #expect(budget.room(for: otherAddress) == 100)
+    budget.spend(10, on: address)
+    #expect(budget.room(for: address) == 30)
+    budget.spend(0, on: address)
+    #expect(budget.room(for: address) == 45)
+    budget.spend(200, on: address)
+    #expect(budget.room(for: address) == 0)
+    let narrow = ImageBudget(perFeed: 100, of: 100).unspent(for: [address] + Array(repeating: otherAddress, count: 6))
+    #expect(narrow.room(for: address) == 10)
   }
 }

@@ -1,0 +1,35 @@
+import FeedHTTP
+import FeedStream
+import ImageFeed
+
+extension ImageLoader {
+  /// The images of a session, kept next to its feeds.
+  convenience init(for common: CommonOptions, client: any HTTPClient, on session: Session) {
+    self.init(client: client, cache: ImageCache(store: common.imageStore, on: session.loop)) {
+      [console = session.console] in
+      console.warn("\($0)")
+    }
+  }
+}
+
+extension SizedImageLoader {
+  /// The images of a session in several sizes, if the decoder is installed.
+  ///
+  /// - Parameter unsaved: called when an image couldn't be saved, after the warning.
+  convenience init(
+    _ store: DiskImageStore, client: any HTTPClient, on session: Session, unsaved: @escaping () -> Void = {}
+  ) {
+    let cache = ImageCache(store: store, on: session.loop)
+    let report: (FeedStoreError) -> Void = { [console = session.console] in
+      console.warn("\($0)")
+      unsaved()
+    }
+    let loader = ImageLoader(client: client, cache: cache, reportingTo: report)
+    let decoder = ImageDecoder(on: session.loop)
+    if !decoder.isAvailable {
+      session.console.warn("image-decoder isn't installed next to feed; images aren't resized.")
+    }
+    session.keep(AnyCancellable { decoder.close() })
+    self.init(loader, cache: cache, decoder: decoder, reportingTo: report)
+  }
+}
