@@ -77,7 +77,7 @@ final class ServedImages {
   ///
   /// Delivers the number of bytes. Fails if the image is cut off.
   func ahead(_ image: Gallery.Named, within room: Int) -> AnyPublisher<Int, SizedImageError> {
-    first(of: image.namers[...]) { [loader] feed in
+    first(of: image.namers[...]) { [loader] feed -> AnyPublisher<SizedImageLoader.Ahead, SizedImageError> in
       guard let feed else { return Empty().eraseToAnyPublisher() }
       return loader.ahead(image.url, of: feed.address, isPrivate: feed.isPrivate, within: room)
     }
