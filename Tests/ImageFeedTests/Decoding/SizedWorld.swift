@@ -59,6 +59,7 @@ final class SizedWorld {
   func restarted() -> SizedWorld {
     let world = SizedWorld(store: images.store)
     world.images.clock.now = images.clock.now
+    world.bytesByWidth = bytesByWidth
     return world
   }
 
