@@ -63,7 +63,7 @@ final class Thumbnails {
     loader.data(for: url, of: feed, isPrivate: isPrivate).whole()
       .mapError { NoImage(reason: Self.reason($0)) }
       .flatMap(maxPublishers: .max(1)) { image -> Result<ImageData, NoImage>.Publisher in
-        .init(image.isReduced ? .failure(NoImage(reason: "only a smaller copy is saved")) : .success(image.data))
+        .init(image.isReduced ? .failure(NoImage(reason: "only a smaller copy is in the cache")) : .success(image.data))
       }
   }
 

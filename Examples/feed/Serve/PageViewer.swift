@@ -45,7 +45,9 @@ extension PageAssets {
         clearTimeout(waiting);
         if (!isShown()) return;
         limit(image, image.naturalWidth, image.naturalHeight);
-        reason.textContent = "";
+        // The image may be a smaller copy, which is kept for when its server is unreachable.
+        const isCopy = image.naturalWidth < Math.min(one.thumb?.getAttribute("width") ?? 0, 1600);
+        reason.textContent = isCopy ? "Only a smaller copy is saved." : "";
         if (!one.thumb?.naturalWidth) stage.classList.toggle("clear", isClear(image));
         view.querySelector(".thumb")?.remove();
       });
