@@ -2,7 +2,7 @@ package import FeedStream
 package import Foundation
 
 extension SizedImageLoader {
-  /// What is saved of an image that was loaded before anyone opens it.
+  /// The saved form of an image that was loaded before anyone opened it.
   package struct Ahead: Hashable, Sendable {
     /// The number of bytes that it takes.
     package var bytes: Int
