@@ -10,6 +10,14 @@ extension SizedImageLoader {
     package var isReduced: Bool
   }
 
+  /// The saved image before it was loaded.
+  private enum Before {
+    case saved(FetchedImage)
+    case new
+    /// It couldn't be read.
+    case unknown
+  }
+
   /// The width of a tile, which is made of each image that is loaded ahead.
   private static let tile = 400
 
@@ -32,15 +40,15 @@ extension SizedImageLoader {
   ) -> AnyPublisher<Ahead, SizedImageError> {
     let report = report
     return cache.image(at: url).retrieve()
-      .map { Optional($0) }
-      .catch { error -> Empty<Saved<FetchedImage>?, Never> in
+      .map { Before.saved($0.value) }
+      .replaceEmpty(with: .new)
+      .catch { error in
         report(error)
-        return Empty()
+        return Just(.unknown)
       }
-      .replaceEmpty(with: nil)
       .setFailureType(to: SizedImageError.self)
-      .flatMap(maxPublishers: .max(1)) { [self] saved -> AnyPublisher<Ahead, SizedImageError> in
-        if let image = saved?.value, image.reducedWidth != nil {
+      .flatMap(maxPublishers: .max(1)) { [self] before -> AnyPublisher<Ahead, SizedImageError> in
+        if case .saved(let image) = before, image.reducedWidth != nil {
           return Self.ahead(image.data.bytes.count, isReduced: true)
         }
         return loader.data(for: url, of: feed, isPrivate: isPrivate).whole().last().mapError(SizedImageError.image)
@@ -49,7 +57,7 @@ extension SizedImageLoader {
               .flatMap(maxPublishers: .max(1)) { [self] tile in
                 let isTile = tile.data == original.data
                 let bytes = original.data.bytes.count + (isTile ? 0 : tile.data.bytes.count)
-                guard saved == nil, !isTile, bytes > room else { return Self.ahead(bytes, isReduced: false) }
+                guard case .new = before, !isTile, bytes > room else { return Self.ahead(bytes, isReduced: false) }
                 return reduce(original.data, at: url, tile.data, within: room)
               }
           }
