@@ -90,7 +90,6 @@ struct WatchCommand: ParsableCommand {
         intervals = Self.intervals(of: feeds)
         selection.shownNames.replace(with: FeedSelection.names(of: feeds))
         status?.count = feeds.count
-        session.console.note("The list has changed and now has \(counted(feeds.count, "feed"))")
       })
       .eraseToAnyPublisher()
     let reports =
