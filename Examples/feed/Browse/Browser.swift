@@ -23,7 +23,7 @@ final class Browser {
   private let isAwake = CurrentValueSubject<Bool, Never>(true)
   private var running: AnyCancellable?
   private var helpers: [String: AnyCancellable] = [:]
-  /// The number of images that were saved and URLs that were opened: each has its own helper, and none replaces another.
+  /// The number of images that were saved and URLs that were opened: each has a helper, and none replaces another.
   private var helped = 0
   private let updates: AnyPublisher<FeedReport, Never>
   private(set) var state: BrowseState

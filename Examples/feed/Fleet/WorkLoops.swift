@@ -123,7 +123,8 @@ private final class LoopWorker {
 }
 
 extension RedisFleet {
-  /// Removes a worker that has finished, and then calls back. An unreachable store removes the worker after ten minutes.
+  /// Removes a worker that has finished, and then calls back. If the store is unreachable, it removes the worker after
+  /// ten minutes.
   func leave(_ worker: FleetWorker, on loop: EventLoop, then: @escaping () -> Void) -> AnyCancellable {
     leave(worker.name).replaceError(with: ()).timeout(.seconds(1), scheduler: loop)
       .sink(receiveCompletion: { _ in then() }, receiveValue: { _ in })
