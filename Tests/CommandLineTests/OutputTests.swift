@@ -62,6 +62,14 @@ import Testing
     loop.close()
   }
 
+  @Test func `a write without a loop gives up if nobody reads the pipe`() throws {
+    let pipe = Pipe()
+    let descriptor = pipe.fileHandleForWriting.fileDescriptor
+    #expect(Output.put([0x41], to: descriptor))
+    #expect(!Output.put(Self.long, to: descriptor))
+    try pipe.fileHandleForReading.close()
+  }
+
   @Test func `a command that ends waits a while for its output's reader, and then drops unread text`() throws {
     let loop = EventLoop()
     let pipe = Pipe()

@@ -61,7 +61,8 @@ struct BrowseCommand: ParsableCommand {
       sized: { $0.sized },
       shown: { images, address in source.finder.note(images, of: address) },
       ended: {
-        if let browser { Self.write(browser.leaving) }
+        // `Output` drops waiting text when the session ends.
+        if let browser { Output.put(browser.leaving, to: STDOUT_FILENO) }
         keeper.end()
         if let browser { Self.judge(browser, in: session) }
         session.end()
@@ -110,17 +111,5 @@ struct BrowseCommand: ParsableCommand {
       return TerminalSize(columns: 80, rows: 24)
     }
     return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
-  }
-
-  /// Writes bytes, bypassing `Output`, which drops waiting text when the session ends.
-  private static func write(_ bytes: [UInt8]) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      var state = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
-      guard poll(&state, 1, 500) == 1 else { return }
-      let count = rest.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-      guard count > 0 || errno == EINTR else { return }
-      rest = rest.dropFirst(max(count, 0))
-    }
   }
 }

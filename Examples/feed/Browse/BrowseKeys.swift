@@ -27,7 +27,6 @@ extension BrowseState {
     if view == .help || view == .origins {
       switch key {
       case .control("c"), .control("z"), .control("l"): break
-      case .character("q") where view == .help: fallthrough
       default:
         view = viewBefore
         return []

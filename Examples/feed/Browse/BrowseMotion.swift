@@ -7,16 +7,8 @@ extension BrowseState {
   mutating func page(by direction: Int) {
     guard !timeline.isEmpty else { return }
     let rows = max(layout.down - 1, 1) * direction
-    let target = selected + rows * layout.across
-    let last = timeline.count - 1
     // The last row may be shorter. At the ends, select the first or the last image.
-    if target < 0 {
-      selected = 0
-    } else if target > last {
-      selected = last
-    } else {
-      selected = target
-    }
+    selected = min(max(selected + rows * layout.across, 0), timeline.count - 1)
     top = max(top + rows, 0)
     (part, near) = (0, ImageBox.Near())
   }

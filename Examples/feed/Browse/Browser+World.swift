@@ -1,3 +1,4 @@
+import FeedStream
 import Foundation
 import ImageFeed
 import TerminalImages
@@ -19,5 +20,21 @@ extension Browser {
     var folder = FileManager.default.currentDirectoryPath
     /// Called once, at the end.
     var ended: () -> Void
+  }
+
+  /// Opens an http or https URL in the desktop's default program, which keeps running when this program ends. Delivers
+  /// a message about that.
+  static func opening(_ url: URL, on scheduler: any LoopScheduler) -> AnyPublisher<String, Never> {
+    let script = "command -v xdg-open > /dev/null || exit 127; xdg-open \"$1\" < /dev/null > /dev/null 2>&1 &"
+    var shell = Subprocess("/bin/sh", ["-c", script, "sh", url.absoluteString])
+    (shell.standardOutput, shell.standardErrors) = (.null, .null)
+    do throws(SystemError) {
+      // The subscriber retains the program.
+      return try shell.start(on: scheduler).exit
+        .map { $0 == .exited(0) ? "Opened in a browser." : "xdg-open isn't installed." }
+        .eraseToAnyPublisher()
+    } catch {
+      return Just("\(error)").eraseToAnyPublisher()
+    }
   }
 }

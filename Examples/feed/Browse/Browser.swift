@@ -23,7 +23,7 @@ final class Browser {
   private let isAwake = CurrentValueSubject<Bool, Never>(true)
   private var running: AnyCancellable?
   private var helpers: [String: AnyCancellable] = [:]
-  /// The number of images that were saved and URLs that were opened: each has its own helper, and none replaces another.
+  /// The number of images that were saved and URLs that were opened: each has a helper, and none replaces another.
   private var helped = 0
   private let updates: AnyPublisher<FeedReport, Never>
   private(set) var state: BrowseState
@@ -203,25 +203,18 @@ final class Browser {
     case .keep(let url, let feed, let isPrivate):
       history?.keep(url, thumbnails.keep(url, of: feed, isPrivate: isPrivate))
     case .save(let url, let feed, let isPrivate):
-      helped += 1
-      let name = "save \(helped)"
-      helpers[name] = thumbnails.original(url, of: feed, isPrivate: isPrivate)
+      let saving = thumbnails.original(url, of: feed, isPrivate: isPrivate)
         .flatMap(maxPublishers: .max(1)) { [scheduler, folder = world.folder] image in
           SerialWorker(on: scheduler).publisher { () throws(NoImage) in
             try SavedFile.write(image, named: url, in: folder)
           }
         }
-        .sink { [weak self] in
-          self?.helpers[name] = nil
-          if case .failure(let error) = $0 { self?.post(.message("The image couldn't be saved: \(error.reason)")) }
-        } receiveValue: { [weak self] in
-          self?.post(.message("Saved as \($0)."))
-        }
+      help(saving.map { "Saved as \($0)." }.catch { Just("The image couldn't be saved: \($0.reason)") })
     case .find(let filter): history?.find(filter, in: state.sources.map(\.address))
     case .copy(let text):
       outbox += "\u{1B}]52;c;".utf8 + Base64.encode(Array(text.utf8)) + "\u{1B}\\".utf8
       post(.message("Copied the URL, if the terminal allows it."))
-    case .open(let url): open(url)
+    case .open(let url): help(Self.opening(url, on: scheduler))
     case .suspend: scheduler.schedule { [weak self] in self?.suspend() }
     }
   }
@@ -242,23 +235,14 @@ final class Browser {
     }
   }
 
-  /// Opens an http or https URL in the desktop's default program, which keeps running when this program ends.
-  private func open(_ url: URL) {
-    let script = "command -v xdg-open > /dev/null || exit 127; xdg-open \"$1\" < /dev/null > /dev/null 2>&1 &"
-    var shell = Subprocess("/bin/sh", ["-c", script, "sh", url.absoluteString])
-    (shell.standardOutput, shell.standardErrors) = (.null, .null)
-    do throws(SystemError) {
-      let child = try shell.start(on: scheduler)
-      helped += 1
-      let name = "open \(helped)"
-      // The subscriber retains the program.
-      helpers[name] = child.exit.sink { [weak self] status in
-        self?.helpers[name] = nil
-        let isThere = status == .exited(0)
-        self?.post(.message(isThere ? "Opened in a browser." : "xdg-open isn't installed."))
-      }
-    } catch {
-      post(.message("\(error)"))
+  /// Runs work until it completes, and shows its message.
+  private func help(_ work: some Publisher<String, Never>) {
+    helped += 1
+    let name = "help \(helped)"
+    helpers[name] = work.sink { [weak self] _ in
+      self?.helpers[name] = nil
+    } receiveValue: { [weak self] in
+      self?.post(.message($0))
     }
   }
 }

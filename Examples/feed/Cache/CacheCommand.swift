@@ -38,3 +38,36 @@ extension CacheOptions {
     try session.finish(closing: file)
   }
 }
+
+/// `feed cache show`: prints saved feeds.
+struct CacheShow: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show saved feeds, one per line, or one feed with its images.")
+
+  @OptionGroup var options: CacheOptions
+
+  func run() throws { try options.run { $0.show(options.address) } }
+}
+
+/// `feed cache validate`: deletes feeds that have expired or can't be read.
+struct CacheValidate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "validate", abstract: "Delete saved feeds that have expired or can't be read.")
+
+  @OptionGroup var options: CacheOptions
+
+  func run() throws { try options.run { $0.validate(options.address) } }
+}
+
+/// `feed cache clear`: deletes saved feeds.
+struct CacheClear: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "clear", abstract: "Delete all saved feeds, or one of them.")
+
+  @Flag(help: "Also delete the history, the stars, and the record of shown items.")
+  var all = false
+
+  @OptionGroup var options: CacheOptions
+
+  func run() throws { try options.run { [all] in $0.clear(options.address, withHistory: all) } }
+}

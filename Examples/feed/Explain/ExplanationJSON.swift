@@ -75,11 +75,6 @@ enum ExplanationJSON {
           requestsLeft: host.pace?.quota?.remaining, requestLimit: host.pace?.quota?.limit)
       },
       decisions: explanation.decisions)
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    encoder.dateEncodingStrategy = .iso8601
-    // Encoding can't fail, because all values are strings, numbers and dates.
-    let data = (try? encoder.encode(document)) ?? Data("{}".utf8)
-    return FeedJSON.harmless(String(decoding: data, as: UTF8.self)) + "\n"
+    return FeedJSON.harmless(encoded(document, keys: .useDefaultKeys)) + "\n"
   }
 }

@@ -105,28 +105,18 @@ struct FleetStatusText: Sendable {
         var holds: [String]
         var about: [String: Int]
       }
-      struct Queue: Encodable {
-        var host: String
-        var feeds: Int
-        var since: Date
-      }
-      struct Pause: Encodable {
-        var host: String
-        var until: Date?
-        var reason: String
-      }
       var now: Date
       var feeds, hosts, dueFeeds, queuedFeeds, dueHosts: Int
       var latenessSeconds: Double
       var taken, paused, updates, memoryBytes, pollsPerMinute: Int
       var evictionPolicy: String?
-      var queues: [Queue]
+      var queues: [FleetStatus.Queue]
       var abandoned: [String: Int]
       var clockAheadSeconds, latencySeconds: Double
       var totals: [String: Int]
       var lastMinute: [String: Int]
       var workers: [Worker]
-      var pauses: [Pause]
+      var pauses: [FleetStatus.Pause]
     }
     let form = Form(
       now: status.now, feeds: status.feeds, hosts: status.hosts, dueFeeds: status.dueFeeds,
@@ -134,7 +124,7 @@ struct FleetStatusText: Sendable {
       latenessSeconds: status.lateness / .seconds(1), taken: status.leases.count, paused: status.pausedHosts,
       updates: status.updates, memoryBytes: status.memory, pollsPerMinute: status.pollsPerMinute,
       evictionPolicy: status.evictionPolicy,
-      queues: status.queues.map { .init(host: $0.host, feeds: $0.feeds, since: $0.since) }, abandoned: status.abandoned,
+      queues: status.queues, abandoned: status.abandoned,
       clockAheadSeconds: status.clockAhead / .seconds(1), latencySeconds: status.latency / .seconds(1),
       totals: status.totals,
       lastMinute: status.lastMinute,
@@ -142,7 +132,7 @@ struct FleetStatusText: Sendable {
         .init(
           name: worker.name, seen: worker.seen, holds: status.leases.filter { $0.worker == worker.name }.map(\.host),
           about: worker.about)
-      }, pauses: status.pauses.map { .init(host: $0.host, until: $0.until, reason: $0.reason) })
+      }, pauses: status.pauses)
     return FeedJSON.harmless(encoded(form)) + "\n"
   }
 }

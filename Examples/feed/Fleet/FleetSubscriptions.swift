@@ -89,14 +89,8 @@ struct FleetSubscriptions {
         )
         return session.leave()
       }
-      var text = "Added \(tally.added) of \(counted(tally.total, "feed"))"
-      if tally.added < tally.total { text += "; the others were already in the list" }
-      session.print(Array((text + "\n").utf8)) { session.leave() }
-      if tally.unusable > 0 {
-        session.console.report(
-          "\(tally.unusable) \(tally.unusable == 1 ? "entry has" : "entries have") no http or https URL and "
-            + "\(tally.unusable == 1 ? "was" : "were") skipped")
-      }
+      session.print(Array(ImportedList.result(tally.added, of: tally.total).utf8)) { session.leave() }
+      if tally.unusable > 0 { session.console.report(ImportedList.skipped(tally.unusable)) }
     }
     try session.finish {}
   }

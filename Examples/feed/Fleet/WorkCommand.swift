@@ -1,6 +1,5 @@
 import ArgumentParser
 import FeedFleet
-import FeedHTTP
 import FeedRedis
 import FeedStream
 import Foundation
@@ -99,29 +98,20 @@ struct WorkCommand: ParsableCommand {
     let feeds = list?.subscriptions ?? []
     let session = Session(fleet.log)
     let store = session.fleet(at: fleet.store)
-    let configuration = trust.configuration()
-    let listed = ListedHTTPClient(CurlHTTPClient(on: session.loop, configuration), feeds)
-    let client = ObservedClient(client: listed, log: session.log)
+    let terms = WorkLoops.Terms(
+      store: fleet.store.address, client: trust.configuration(), feeds: feeds, log: session.log,
+      concurrency: (concurrency + loops - 1) / loops, change: change(log: session.log))
     let (trouble, status) = (session.storeReporter(), WorkStatus(session.console))
-    var options = FleetWorker.Options()
-    let change = change(log: session.log)
-    change(&options)
-    options.report = trouble
-    options.beat = { [name = options.name] counts in
-      status.take(counts, worker: 1)
-      return store.beat(name, about: counts)
-    }
-    let worker = FleetWorker(store, client: client, on: session.loop, options: options)
-    let others = try others(
-      WorkLoops.Terms(
-        store: fleet.store.address, client: configuration, feeds: feeds, log: session.log, options: change), on: session
-    ) { event in
+    let hear = { (event: WorkLoops.Event) in
       switch event {
       case .trouble(let error): trouble(error)
       case .counts(let counts, let worker): status.take(counts, worker: worker)
       case .left: break
       }
     }
+    let worker = terms.worker(1, for: store, on: session.loop, hear)
+    let others = loops > 1 ? try WorkLoops(loops - 1, terms, on: session.loop, hear) : nil
+    if let others { session.keep(others) }
     // Let running requests finish first.
     session.stopping = { [unowned session] done in
       session.console.setStatus("finishing running requests…")
@@ -130,31 +120,14 @@ struct WorkCommand: ParsableCommand {
       others?.finish()
     }
     // Reports are printed one by one, but up to `concurrency` polls still run.
-    let reports = worker.buffer(size: options.concurrency, prefetch: .keepFull, whenFull: .dropNewest)
+    let reports = worker.buffer(size: terms.concurrency, prefetch: .keepFull, whenFull: .dropNewest)
       .merge(with: others?.reports ?? Empty().eraseToAnyPublisher())
     session.run(reports) { [format, verbose = fleet.log.verbose] report in
       Self.text(of: report, format, all: verbose)
     } ended: { _ in
-      // If the store is unreachable, it removes the worker after ten minutes.
-      let leaving = store.leave(worker.name).map { _ in }.replaceError(with: ())
-        .timeout(.seconds(1), scheduler: session.loop)
-      session.keep(
-        leaving.sink { _ in
-          session.leave()
-        } receiveValue: { _ in
-        })
+      session.keep(store.leave(worker, on: session.loop) { session.leave() })
     }
     try session.finish { others?.shutdown() }
-  }
-
-  /// The workers on other loops, if there are any.
-  private func others(
-    _ terms: WorkLoops.Terms, on session: Session, _ hear: @escaping (WorkLoops.Event) -> Void
-  ) throws -> WorkLoops? {
-    guard loops > 1 else { return nil }
-    let others = try WorkLoops(loops - 1, terms, on: session.loop, hear)
-    session.keep(others)
-    return others
   }
 
   /// Applies the arguments to the options of one loop's worker.
@@ -162,9 +135,7 @@ struct WorkCommand: ParsableCommand {
     let interval = every.map(\.duration)
     let (gap, timeout, lease) = (gap?.duration, timeout?.duration, lease?.duration)
     let name = name ?? FleetWorker.defaultName()
-    let concurrency = (concurrency + loops - 1) / loops
     return { options in
-      options.concurrency = concurrency
       if let interval { options.interval = interval }
       if let gap { options.gap = gap }
       if let timeout { options.load.timeout = timeout }

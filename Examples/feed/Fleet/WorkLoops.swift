@@ -17,7 +17,29 @@ final class WorkLoops: Cancellable {
     let client: CurlHTTPClient.Configuration
     let feeds: [SubscribedFeed]
     let log: Logger
-    let options: @Sendable (inout FleetWorker.Options) -> Void
+    /// The maximum number of concurrent requests of one worker.
+    let concurrency: Int
+    /// Applies the command's arguments.
+    let change: @Sendable (inout FleetWorker.Options) -> Void
+
+    /// Creates a worker, whose events `hear` receives.
+    ///
+    /// - Parameter number: 1 for the worker on the session's own loop.
+    func worker(
+      _ number: Int, for store: RedisFleet, on loop: EventLoop, _ hear: @escaping (Event) -> Void
+    ) -> FleetWorker {
+      var options = FleetWorker.Options()
+      change(&options)
+      options.concurrency = concurrency
+      if number > 1 { options.name += "-\(number)" }
+      options.report = { hear(.trouble($0)) }
+      options.beat = { [name = options.name] counts in
+        hear(.counts(counts, worker: number))
+        return store.beat(name, about: counts)
+      }
+      let listed = ListedHTTPClient(CurlHTTPClient(on: loop, client), feeds)
+      return FleetWorker(store, client: ObservedClient(client: listed, log: log), on: loop, options: options)
+    }
   }
 
   enum Event: Sendable {
@@ -83,28 +105,12 @@ private final class LoopWorker {
   ) {
     redis = RedisClient(terms.store, on: loop)
     let store = RedisFleet(redis)
-    var options = FleetWorker.Options()
-    terms.options(&options)
-    options.name += "-\(number)"
-    let name = options.name
-    options.report = { events.post(.trouble($0)) }
-    options.beat = { counts in
-      events.post(.counts(counts, worker: number))
-      return store.beat(name, about: counts)
-    }
-    let listed = ListedHTTPClient(CurlHTTPClient(on: loop, terms.client), terms.feeds)
-    let client = ObservedClient(client: listed, log: terms.log)
-    worker = FleetWorker(store, client: client, on: loop, options: options)
+    worker = terms.worker(number, for: store, on: loop) { events.post($0) }
     running =
       worker
-      .mapAsync(limit: options.concurrency) { report in _ = await reports.send(report) }
+      .mapAsync(limit: terms.concurrency) { report in _ = await reports.send(report) }
       .sink { [unowned self] _ in
-        // If the store is unreachable, it removes the worker after ten minutes.
-        leaving = store.leave(name).map { _ in }.replaceError(with: ()).timeout(.seconds(1), scheduler: loop)
-          .sink { _ in
-            events.post(.left)
-          } receiveValue: { _ in
-          }
+        leaving = store.leave(worker, on: loop) { events.post(.left) }
       } receiveValue: { _ in
       }
   }
@@ -113,5 +119,14 @@ private final class LoopWorker {
     // Closing fails the commands in flight, which may complete `running`, which uses `self`.
     running = nil
     redis.close()
+  }
+}
+
+extension RedisFleet {
+  /// Removes a worker that has finished, and then calls back. If the store is unreachable, it removes the worker after
+  /// ten minutes.
+  func leave(_ worker: FleetWorker, on loop: EventLoop, then: @escaping () -> Void) -> AnyCancellable {
+    leave(worker.name).replaceError(with: ()).timeout(.seconds(1), scheduler: loop)
+      .sink(receiveCompletion: { _ in then() }, receiveValue: { _ in })
   }
 }

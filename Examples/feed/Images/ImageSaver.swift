@@ -22,7 +22,7 @@ final class ImageSaver {
   private var loader: SizedImageLoader!
   private let client: ReachableHostsClient
   private let session: Session
-  private let limits: ImageBudget
+  private var budget: ImageBudget
   /// The number of bytes of each saved image. These aren't saved again, even if they were deleted or evicted.
   private var sizes: [URL: Int] = [:]
   /// The number of failures of each other image, and the time from which it may be requested again.
@@ -33,14 +33,15 @@ final class ImageSaver {
 
   init(for common: CommonOptions, _ budget: ImageBudgetOption, client: any HTTPClient, on session: Session) {
     self.session = session
-    limits = budget.budget(within: common)
+    self.budget = budget.budget(within: common)
     self.client = ReachableHostsClient(client)
     loader = SizedImageLoader(common.imageStore, client: self.client, on: session) { [unowned self] in unsaved += 1 }
     session.keep(AnyCancellable { [self] in running = nil })
   }
 
   /// Loads and saves the images of the items, within the budget, starting with the first image of each item. Smaller
-  /// copies of those that don't fit are saved. Reports failures. Calls back at the end, unless the session ends. Call this again only after it has called back.
+  /// copies of those that don't fit are saved. Reports failures. Calls back at the end, unless the session ends. Call
+  /// this again only after it has called back.
   ///
   /// - Parameter isTold: true to report how many images were saved.
   func save(_ feeds: [(address: URL, images: FeedImages)], isTold: Bool = true, then: @escaping () -> Void) {
@@ -48,7 +49,7 @@ final class ImageSaver {
     let firsts = Self.wishes(in: feeds) { [$0.url] }
     let others = Self.wishes(in: feeds) { $0.images.lazy.compactMap { URL(string: $0.url) } }
     let wishes = (firsts + others).filter { known.insert($0.url).inserted }
-    var budget = limits.unspent(for: wishes.lazy.map(\.feed))
+    budget = budget.unspent(for: wishes.lazy.map(\.feed))
     let console = session.console
     var (saved, failed, left, reduced) = (0, 0, 0, 0)
     unsaved = 0
@@ -56,44 +57,13 @@ final class ImageSaver {
     // If no image has to be loaded, this save ends here, and `then` may start the next one.
     var isOver = false
     let saving = wishes.publisher
-      .flatMap(maxPublishers: .max(Self.width)) { [self] wish -> AnyPublisher<Result<Ahead, SizedImageError>?, Never> in
-        guard budget.allows(wish.feed) else {
-          left += 1
-          budget.spend(0, on: wish.feed)
-          return Just(nil).eraseToAnyPublisher()
-        }
-        if let size = sizes[wish.url] {
-          budget.spend(size, on: wish.feed)
-          return Empty().eraseToAnyPublisher()
-        }
-        if let failure = failures[wish.url], session.loop.now < failure.until {
-          budget.spend(0, on: wish.feed)
-          return Empty().eraseToAnyPublisher()
-        }
-        let room = budget.room(for: wish.feed)
-        return loader.ahead(wish.url, of: wish.feed, isPrivate: wish.isPrivate, within: room)
-          .asResult()
-          .handleEvents(receiveOutput: { [self] result in
-            switch result {
-            case .success(let image):
-              failures[wish.url] = nil
-              sizes[wish.url] = image.bytes
-              budget.spend(image.bytes, on: wish.feed)
-            case .failure(let error):
-              budget.spend(0, on: wish.feed)
-              if failures[wish.url] == nil { console.warn("\(wish.url.shown): \(error)") }
-              pause(wish.url)
-            }
-          })
-          .map { Optional($0) }
-          .eraseToAnyPublisher()
-      }
+      .flatMap(maxPublishers: .max(Self.width)) { [self] wish in load(wish) }
       .sink { [self] _ in
         console.setStatus("")
         let copies = reduced > 0 ? "; \(reduced) in a smaller size" : ""
         if isTold { console.note("Saved \(saved - unsaved) of \(counted(saved + failed + left, "image"))\(copies)") }
         if isTold, left + reduced > 0 {
-          let size = ByteCount(limits.perFeed).text
+          let size = ByteCount(budget.perFeed).text
           console.hint("to save more of them whole, raise --images-per-feed (\(size)) or --image-cache-size")
         }
         isOver = true
@@ -104,11 +74,45 @@ final class ImageSaver {
           saved += 1
           if image.isReduced { reduced += 1 }
         case .failure?: failed += 1
-        case nil: break
+        case nil: left += 1
         }
         console.setStatus("images: \(saved + failed) of \(wishes.count)…")
       }
     if !isOver { running = saving }
+  }
+
+  /// Loads and saves an image; `nil` if the budget has no room for it. Delivers nothing for an image that was saved
+  /// earlier, or failed a short time ago.
+  private func load(_ wish: Wish) -> AnyPublisher<Result<Ahead, SizedImageError>?, Never> {
+    guard budget.allows(wish.feed) else {
+      budget.spend(0, on: wish.feed)
+      return Just(nil).eraseToAnyPublisher()
+    }
+    if let size = sizes[wish.url] {
+      budget.spend(size, on: wish.feed)
+      return Empty().eraseToAnyPublisher()
+    }
+    if let failure = failures[wish.url], session.loop.now < failure.until {
+      budget.spend(0, on: wish.feed)
+      return Empty().eraseToAnyPublisher()
+    }
+    let room = budget.room(for: wish.feed)
+    return loader.ahead(wish.url, of: wish.feed, isPrivate: wish.isPrivate, within: room)
+      .asResult()
+      .handleEvents(receiveOutput: { [self] result in
+        switch result {
+        case .success(let image):
+          failures[wish.url] = nil
+          sizes[wish.url] = image.bytes
+          budget.spend(image.bytes, on: wish.feed)
+        case .failure(let error):
+          budget.spend(0, on: wish.feed)
+          if failures[wish.url] == nil { session.console.warn("\(wish.url.shown): \(error)") }
+          pause(wish.url)
+        }
+      })
+      .map { Optional($0) }
+      .eraseToAnyPublisher()
   }
 
   private static func wishes(

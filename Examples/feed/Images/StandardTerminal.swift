@@ -20,7 +20,7 @@ enum StandardTerminal {
     var typed: [TerminalKey] = []
     return
       terminal.events(asking: question, knowing: known, deadline: deadline, on: session.loop) {
-        write($0)
+        Output.put($0, to: STDOUT_FILENO)
       }
       .compactMap { event -> TerminalAbilities? in
         switch event {
@@ -40,11 +40,6 @@ enum StandardTerminal {
   /// True when standard output is a terminal, and this process may read from it: the system stops a background process
   /// that reads.
   private static var isOurs: Bool { Style.isScreen(STDOUT_FILENO) && tcgetpgrp(STDOUT_FILENO) == getpgrp() }
-
-  /// Writes a query, which is so short that this doesn't block.
-  private static func write(_ bytes: [UInt8]) {
-    _ = bytes.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-  }
 
   /// Puts keys back into the terminal's input. Linux allows that if `dev.tty.legacy_tiocsti` is 1.
   private static func giveBack(_ keys: [TerminalKey]) {

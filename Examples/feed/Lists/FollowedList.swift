@@ -19,8 +19,8 @@ struct FollowedList {
     FeedSelection.unique(given + list.subscriptions.filter { isChosen($0.folders) })
   }
 
-  /// All feeds, each time the list changes. If the list can't be read, the error is reported, and the feeds don't
-  /// change.
+  /// All feeds, each time the list changes, which is noted. If the list can't be read, the error is reported, and the
+  /// feeds don't change.
   func changes(on session: Session) -> AnyPublisher<[SubscribedFeed], Never> {
     let (console, path) = (session.console, file.path.printable)
     return file.changes(since: known, lookingAfter: session.hangups, on: session.loop)
@@ -34,6 +34,7 @@ struct FollowedList {
         return nil
       }
       .removeDuplicates()
+      .handleEvents(receiveOutput: { console.note("The list has changed and now has \(counted($0.count, "feed"))") })
       .eraseToAnyPublisher()
   }
 

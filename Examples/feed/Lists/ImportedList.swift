@@ -10,6 +10,18 @@ enum ImportedList {
     StandardError.shared.write("\(name.printable) is cut off; feeds may be missing\n")
   }
 
+  /// The line that tells how many feeds were added.
+  static func result(_ added: Int, of total: Int) -> String {
+    "Added \(added) of \(counted(total, "feed"))" + (added < total ? "; the others were already in the list\n" : "\n")
+  }
+
+  /// The line that tells how many entries without an http or https URL there were.
+  static func skipped(_ count: Int) -> String {
+    count == 1
+      ? "1 entry has no http or https URL and was skipped\n"
+      : "\(count) entries have no http or https URL and were skipped\n"
+  }
+
   /// The list, and the number of its entries without an http or https URL.
   static func read(_ place: String) throws -> (list: OPML, unusable: Int) {
     if place == "-" || isStream(place) {

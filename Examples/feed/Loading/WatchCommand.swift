@@ -90,7 +90,6 @@ struct WatchCommand: ParsableCommand {
         intervals = Self.intervals(of: feeds)
         selection.shownNames.replace(with: FeedSelection.names(of: feeds))
         status?.count = feeds.count
-        session.console.note("The list has changed and now has \(counted(feeds.count, "feed"))")
       })
       .eraseToAnyPublisher()
     let reports =
@@ -106,19 +105,14 @@ struct WatchCommand: ParsableCommand {
     Dictionary(feeds.compactMap { feed in feed.interval.map { (feed.address, $0) } }) { first, _ in first }
   }
 
-  /// Shows reports, either from polls or from the cache.
-  private func show(
+  /// The updates to show or to run the command for, after the marks of their feeds are known.
+  private func updates(
     _ reports: AnyPublisher<FeedReport, Never>, of source: FeedSource, _ selection: FeedSelection,
-    _ status: WatchStatus,
-    in session: Session
-  ) throws {
-    let screen = FeedScreen(load, of: selection, on: session, source.marks, isRepeated: true)
-    let command = try exec.map { ItemCommand(shell ? ["/bin/sh", "-c", $0] : try CommandWords.split($0), on: session) }
-    session.command = command
-    let saver = saveImages ? ImageSaver(for: load.common, budget, client: source.client, on: session) : nil
-    let isOnlyNew = new || command != nil
+    _ status: WatchStatus, failed: @escaping (NothingToShow) -> Void
+  ) -> AnyPublisher<Update, Never> {
+    let isOnlyNew = new || exec != nil
     var begun: Set<URL> = []
-    let shown = source.afterMarks(source.finder.reports(of: selection.addresses) { reports })
+    return source.afterMarks(source.finder.reports(of: selection.addresses) { reports })
       .handleEvents(receiveOutput: { status.take($0.report) })
       .map { [fromNow] new -> NewImages in
         guard fromNow, new.report.feed != nil, begun.insert(new.report.address).inserted else { return new }
@@ -130,19 +124,32 @@ struct WatchCommand: ParsableCommand {
       .flatMap(maxPublishers: .max(1)) { new -> AnyPublisher<Update, Never> in
         guard case .failure(let error) = new.report.result else { return Just(.images(new)).eraseToAnyPublisher() }
         return source.explain(error, for: new.report.address)
-          .handleEvents(receiveOutput: { session.console.showFailure(screen.text(of: $0)) })
+          .handleEvents(receiveOutput: failed)
           .map { .failure($0) }
           .eraseToAnyPublisher()
       }
       .filter { !isOnlyNew || $0.isNews }
       .ending(after: count) { $0.images != nil }
+  }
+
+  /// Shows reports, either from polls or from the cache.
+  private func show(
+    _ reports: AnyPublisher<FeedReport, Never>, of source: FeedSource, _ selection: FeedSelection,
+    _ status: WatchStatus,
+    in session: Session
+  ) throws {
+    let screen = FeedScreen(load, of: selection, on: session, source.marks, isRepeated: true)
+    let command = try exec.map { ItemCommand(shell ? ["/bin/sh", "-c", $0] : try CommandWords.split($0), on: session) }
+    session.command = command
+    let saver = saveImages ? ImageSaver(for: load.common, budget, client: source.client, on: session) : nil
+    let shown = updates(reports, of: source, selection, status) {
+      session.console.showFailure(screen.text(of: $0))
+    }
     session.run(shown) { [new, isExec = command != nil] update in
       if case .failure(let failure) = update { return isExec && !new ? [] : screen.bytes(of: failure) }
       guard let update = update.images, let feed = update.report.feed else { return [] }
       let address = update.report.address
-      if new {
-        return screen.bytes(of: feed, at: address, onlyNew: update.positions)
-      }
+      if new { return screen.bytes(of: feed, at: address, onlyNew: update.positions) }
       return isExec ? [] : screen.bytes(of: feed, at: address, new: update.isFirst ? [] : update.positions)
     } written: { update, written in
       guard let update = update.images else { return written() }

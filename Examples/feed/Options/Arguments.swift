@@ -121,15 +121,4 @@ enum ReadChoice: EnumerableFlag {
   }
 }
 
-extension FallbackPolicy: ExpressibleByArgument {
-  public init?(argument: String) {
-    switch argument {
-    case "any": self = .any
-    case "connectivity": self = .connectivity
-    default: return nil
-    }
-  }
-
-  public static var allValueStrings: [String] { ["any", "connectivity"] }
-  public var defaultValueDescription: String { self == .any ? "any" : "connectivity" }
-}
+extension FallbackPolicy: ExpressibleByArgument {}

@@ -1,9 +1,11 @@
 import Foundation
 
-/// JSON with its keys in alphabetical order, with `feed_url` for `feedURL`, and with dates in ISO 8601.
-func encoded(_ value: some Encodable) -> String {
+/// JSON with its keys in alphabetical order, usually with `feed_url` for `feedURL`, and with dates in ISO 8601.
+func encoded(
+  _ value: some Encodable, keys: JSONEncoder.KeyEncodingStrategy = .convertToSnakeCase
+) -> String {
   let encoder = JSONEncoder()
-  encoder.keyEncodingStrategy = .convertToSnakeCase
+  encoder.keyEncodingStrategy = keys
   encoder.dateEncodingStrategy = .iso8601
   encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
   // Values of these types can always be encoded.

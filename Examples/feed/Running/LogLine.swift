@@ -27,13 +27,7 @@ struct LogLine: Encodable {
   }
 
   /// The line, with its line break.
-  var text: String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Encoding strings and finite numbers can't fail.
-    let data = (try? encoder.encode(self)) ?? Data()
-    return FeedJSON.harmless(String(decoding: data, as: UTF8.self)) + "\n"
-  }
+  var text: String { FeedJSON.harmless(encoded(self, keys: .useDefaultKeys)) + "\n" }
 
   /// A metadata value: text, or JSON with the same structure.
   struct Value: Encodable {

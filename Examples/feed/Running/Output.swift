@@ -100,8 +100,7 @@ final class Output {
   }
 
   private func writePage() -> Result<Int, Refusal> {
-    var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    return poll(&state, 1, 0) == 0 ? .failure(.full) : Self.write(waiting.prefix(Self.page), to: descriptor)
+    Self.hasRoom(descriptor) ? Self.write(waiting.prefix(Self.page), to: descriptor) : .failure(.full)
   }
 
   /// Continues when the descriptor is writable again.
@@ -171,6 +170,30 @@ final class Output {
 }
 
 extension Output {
+  /// The time, in milliseconds, after which a write without a loop gives up on a reader.
+  static let patience: Int32 = 500
+
+  /// Writes bytes without a loop. Gives up when there is no room for ``patience``.
+  ///
+  /// - Returns: false if it gave up. A write that fails counts as written.
+  @discardableResult static func put(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      guard hasRoom(descriptor, within: patience) else { return false }
+      guard case .success(let count) = write(rest.prefix(page), to: descriptor) else { return true }
+      rest = rest.dropFirst(count)
+    }
+    return true
+  }
+
+  /// True if a page can be written, or a write would fail at once.
+  static func hasRoom(_ descriptor: Int32, within milliseconds: Int32 = 0) -> Bool {
+    var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    var count: Int32
+    repeat { count = poll(&state, 1, milliseconds) } while count < 0 && errno == EINTR
+    return count > 0
+  }
+
   /// Detects that a pipe's reader is gone, even while nothing is being written.
   ///
   /// - Returns: a cancellable that ends the watch; `nil` if there is nothing to watch.

@@ -8,7 +8,6 @@ import Synchronization
 final class StandardError: Sendable {
   static let shared = StandardError()
 
-  private let patience: Int32 = 500
   private let dropped = Mutex(0)
   private let isJSON = Atomic(false)
 
@@ -40,14 +39,14 @@ final class StandardError: Sendable {
   private func send(_ text: String) {
     dropped.withLock { dropped in
       // Don't wait again for a reader that has not read for that long.
-      guard hasRoom(within: dropped > 0 ? 0 : patience) else {
+      guard Output.hasRoom(STDERR_FILENO, within: dropped > 0 ? 0 : Output.patience) else {
         dropped += 1
         return
       }
       let missing = dropped
       dropped = 0
-      if missing > 0 { put(Self.note(missing, format)) }
-      if !put(text) { dropped = 1 }
+      if missing > 0 { Output.put(Array(Self.note(missing, format).utf8), to: STDERR_FILENO) }
+      if !Output.put(Array(text.utf8), to: STDERR_FILENO) { dropped = 1 }
     }
   }
 
@@ -55,26 +54,5 @@ final class StandardError: Sendable {
     let messages = missing == 1 ? "1 message was" : "\(missing) messages were"
     let text = "\(messages) dropped here, because standard error was not read."
     return format == .json ? LogLine(.warning, text).text : "(\(text))\n"
-  }
-
-  /// - Returns: true if all of it was written.
-  @discardableResult private func put(_ text: String) -> Bool {
-    var rest = ArraySlice(text.utf8)
-    while !rest.isEmpty {
-      guard hasRoom(within: patience) else { return false }
-      // Write no more than any writable pipe accepts, so that the write doesn't block.
-      let count = rest.prefix(Int(PIPE_BUF)).withUnsafeBytes {
-        Foundation.write(STDERR_FILENO, $0.baseAddress, $0.count)
-      }
-      // A failed write to standard error can't be reported.
-      if count < 0 && errno != EINTR { return true }
-      rest = rest.dropFirst(max(count, 0))
-    }
-    return true
-  }
-
-  private func hasRoom(within milliseconds: Int32) -> Bool {
-    var descriptor = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
-    return poll(&descriptor, 1, milliseconds) != 0
   }
 }

@@ -27,19 +27,12 @@ struct AccessRules: Sendable {
     self.names = Set(names.map { Self.name($0) })
     isLoopback = self.host.map(Self.isLoopback) ?? false
     let needsToken = !isLoopback || token != nil
-    self.token = needsToken ? token ?? Self.random() : nil
+    self.token = needsToken ? token ?? PageSecret.random().hexDigits : nil
     let code = SHA1.code(of: Array("feed serve \(self.token ?? "")".utf8), key: secret).hexDigits
     // The name depends on the token, because browsers send a host's cookies to all of its ports, where other servers
     // may run.
     cookie = "feed-token-\(code.prefix(8))"
     pass = String(code.dropFirst(8))
-  }
-
-  private static func random() -> String {
-    (0..<2).map { _ in
-      let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
-      return String(repeating: "0", count: 16 - digits.count) + digits
-    }.joined()
   }
 
   /// True for a `Host` that an attacker can't choose. Any port is accepted, because an attacker can't choose it either,

@@ -1,3 +1,4 @@
+import FeedHTTP
 import Foundation
 import ImageFeed
 import PlainText
@@ -62,7 +63,7 @@ extension GalleryFeeds.Part {
       let servedURL = "\(base)/image/\(entry.key)\(suffix)"
       return Item(
         id: names(entry), url: GalleryFeeds.link(entry) ?? servedURL,
-        externalURL: GalleryFeeds.link(entry) == nil ? GalleryFeeds.plain(entry.imageURL) : nil,
+        externalURL: GalleryFeeds.link(entry) == nil ? entry.imageURL.withoutUser.absoluteString : nil,
         title: entry.description, contentText: GalleryFeeds.content(entry), image: servedURL,
         datePublished: entry.date?.stamp, authors: [.init(name: gallery.sources[entry.source].name)],
         tags: entry.location.map { [$0] })
@@ -98,7 +99,7 @@ extension GalleryFeeds.Part {
         <author><name>\(author.markup)</name></author>
         <link href="\(GalleryFeeds.link(entry)?.markup ?? servedURL)"/>
         <link rel="enclosure" href="\(servedURL)"/>
-        <link rel="via" href="\(GalleryFeeds.plain(entry.imageURL).markup)"/>
+        <link rel="via" href="\(entry.imageURL.withoutUser.absoluteString.markup)"/>
         <summary>\(GalleryFeeds.content(entry).markup)</summary>
         </entry>
 
@@ -127,23 +128,11 @@ extension GalleryFeeds {
   }
 
   /// The URL of the post.
-  static func link(_ entry: Gallery.Entry) -> String? {
-    entry.post.link.map(plain)
-  }
+  static func link(_ entry: Gallery.Entry) -> String? { entry.post.link?.withoutUser.absoluteString }
 
   /// The id as a URN: nearly all ids are UUIDs, for which RFC 9562 defines a namespace.
   fileprivate static func urn(_ id: String) -> String {
     UUID(uuidString: id).map { "urn:uuid:\($0.uuidString.lowercased())" } ?? "urn:feed:\(id.markup)"
-  }
-
-  /// The URL without the user and the password that its feed may have put into it.
-  fileprivate static func plain(_ url: URL) -> String {
-    guard url.user != nil || url.password != nil, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
-    else {
-      return url.absoluteString
-    }
-    (parts.user, parts.password) = (nil, nil)
-    return parts.string ?? ""
   }
 }
 

@@ -18,7 +18,7 @@ enum LayoutRatio {
   /// The usual maximum height of a tile, in CSS pixels.
   private static let tallest = 288.0
   /// The maximum enlargement of a small image.
-  private static let enlargement = 2.0
+  static let enlargement = 2.0
 
   /// The classes of a tile for an image of this size: its step, and also `whole` if the image is much narrower or wider
   /// than any tile, and `whole small` if the image may be too small to fill the tile.

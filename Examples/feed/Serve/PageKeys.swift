@@ -34,8 +34,7 @@ extension PageAssets {
       if (!next) return more();
       const link = next.querySelector("a");
       link.focus({ preventScroll: true });
-      const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-      next.scrollIntoView({ block: "nearest", behavior: calm ? "auto" : "smooth" });
+      next.scrollIntoView({ block: "nearest", behavior: isCalm() ? "auto" : "smooth" });
       if (!next.nextElementSibling) more();
     }
     const post = (card) => {

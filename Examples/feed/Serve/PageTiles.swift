@@ -53,7 +53,7 @@ extension PageAssets {
     }
     // The server knows the sizes of images that were decoded before; others are known once they are loaded. Then a tile
     // near the screen stays as it is and shows the whole image; a tile further down gets the image's proportions.
-    const steps = 22, least = 0.5, growth = 1.09;
+    const steps = \#(LayoutRatio.count), least = \#(LayoutRatio.least), growth = \#(LayoutRatio.growth);
     // The images of one animation frame: first all sizes are read, then all tiles are changed, for a single layout.
     let fitting = [];
     function fit(image) {
@@ -73,7 +73,7 @@ extension PageAssets {
         const step = Math.min(Math.max(Math.round(Math.log(ratio / least) / Math.log(growth)), 0), steps - 1);
         const tile = isBelow ? least * growth ** step : 1.5;
         if (isBelow) card.classList.replace("unknown", "r" + step);
-        if (1 - Math.min(ratio, tile) / Math.max(ratio, tile) > 0.1) card.classList.add("whole");
+        if (1 - Math.min(ratio, tile) / Math.max(ratio, tile) > \#(LayoutRatio.mostCropped)) card.classList.add("whole");
       }
     }
     document.addEventListener("load", (event) => { if (event.target.tagName === "IMG") fit(event.target); }, true);

@@ -20,7 +20,7 @@ extension PageAssets {
     }
     const original = (href) => href.split("?")[0];
     // The maximum enlargement of a small image.
-    const enlargement = 2;
+    const enlargement = \#(LayoutRatio.enlargement);
     function limit(image, width, height) {
       if (!width) return;
       image.style.maxWidth = width * enlargement + "px";

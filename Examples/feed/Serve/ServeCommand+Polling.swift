@@ -41,7 +41,6 @@ extension ServeCommand {
         list.changes(on: session).map { feeds in
           places = Self.places(of: feeds)
           gallery.follow(feeds.map(Gallery.Name.init))
-          console.note("The list has changed and now has \(counted(feeds.count, "feed"))")
           return feeds.map(poll)
         })
     }

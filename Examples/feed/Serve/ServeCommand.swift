@@ -146,22 +146,16 @@ struct ServeCommand: ParsableCommand {
     let client = ObservedClient(
       client: sent.counting(trust.client(on: session.loop)), log: session.log)
     let shared = loops > 1 ? Gallery.Shared(hasOthers: self.store != nil) : nil
-    let gallery = Gallery(
-      feeds, every: self.store == nil ? every.duration : nil, secret: secret, isShared: self.store != nil,
-      sharing: shared, on: session.loop)
     let fleet = self.store.map { session.fleet(at: $0) }
-    let images = common.imageStore
-    let shown = ServedImages(
-      SizedImageLoader(images, client: client, on: session), ImageFiles(images, on: session.loop))
+    let gallery = Gallery(
+      feeds, every: fleet == nil ? every.duration : nil, secret: secret, isShared: fleet != nil, sharing: shared,
+      on: session.loop)
+    let shown = images(of: gallery, client, on: session)
     let history =
       fleet == nil
       ? GalleryHistory(FeedHistory(store: store, cache: cache), of: gallery) {
         [console = session.console] in console.warn("\($0)")
       } : nil
-    shown.teach(gallery)
-    let ahead = GalleryAhead(
-      gallery, shown, count: imagesAhead, within: self.ahead.budget(within: common), on: session.loop)
-    session.keep(AnyCancellable { withExtendedLifetime(ahead) {} })
     let hubs = publicUrl.map {
       HubSubscriber(
         at: $0.appendingPathComponent(String(Site.pushPath.dropFirst().dropLast())), client: client, on: session.loop)
@@ -206,5 +200,17 @@ struct ServeCommand: ParsableCommand {
       serving?.shutdown()
       store.close()
     }
+  }
+
+  /// The images of the gallery, the latest of which are loaded before anyone opens the page.
+  private func images(of gallery: Gallery, _ client: ObservedClient, on session: Session) -> ServedImages {
+    let images = common.imageStore
+    let shown = ServedImages(
+      SizedImageLoader(images, client: client, on: session), ImageFiles(images, on: session.loop))
+    shown.teach(gallery)
+    let ahead = GalleryAhead(
+      gallery, shown, count: imagesAhead, within: self.ahead.budget(within: common), on: session.loop)
+    session.keep(AnyCancellable { withExtendedLifetime(ahead) {} })
+    return shown
   }
 }

@@ -54,7 +54,7 @@ struct SubscriptionsAdd: ParsableCommand {
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
-    try FolderNames.check(folder)
+    try checkFolders(folder)
   }
 
   func run() throws {

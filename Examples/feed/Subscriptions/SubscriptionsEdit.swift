@@ -50,7 +50,7 @@ struct SubscriptionsMove: ParsableCommand {
   @OptionGroup var options: SubscriptionOptions
 
   func validate() throws {
-    try FolderNames.check(folder)
+    try checkFolders(folder)
   }
 
   func run() throws {

@@ -30,17 +30,10 @@ struct SubscriptionsImport: ParsableCommand {
     if let fleet = options.fleet { return try fleet.importing(place, spread: spread?.duration ?? .zero) }
     guard spread == nil else { throw ValidationError("--spread needs --store.") }
     let (other, unusable) = try ImportedList.read(place)
-    let total = other.feeds.count
     let added = try options.file().update { $0.add(other) }
-    var text = "Added \(added) of \(counted(total, "feed"))"
-    if added < total { text += "; the others were already in the list" }
-    try StandardOutput.write(text + "\n")
+    try StandardOutput.write(ImportedList.result(added, of: other.feeds.count))
     if other.isCutOff { ImportedList.reportCutOff(place == "-" ? "Standard input" : place) }
-    if unusable > 0 {
-      StandardError.shared.write(
-        "\(unusable) \(unusable == 1 ? "entry has" : "entries have") no http or https URL and "
-          + "\(unusable == 1 ? "was" : "were") skipped\n")
-    }
+    if unusable > 0 { StandardError.shared.write(ImportedList.skipped(unusable)) }
   }
 }
 

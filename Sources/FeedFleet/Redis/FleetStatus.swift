@@ -20,14 +20,14 @@ public struct FleetStatus: Hashable, Sendable {
   }
 
   /// The due and waiting feeds of one host.
-  public struct Queue: Hashable, Sendable {
+  public struct Queue: Encodable, Hashable, Sendable {
     public var host: String
     public var feeds: Int
     /// The time when the first of these feeds was due.
     public var since: Date
   }
 
-  public struct Pause: Hashable, Sendable {
+  public struct Pause: Encodable, Hashable, Sendable {
     public var host: String
     /// The end of the pause; `nil` if the pause has none.
     public var until: Date?

@@ -2,7 +2,7 @@ public import FeedStream
 public import Foundation
 
 /// The failures after which a pipeline uses the cache.
-public enum FallbackPolicy: Hashable, Sendable {
+public enum FallbackPolicy: String, CaseIterable, Sendable {
   /// Every failure to get the server's feed.
   case any
   /// No response arrived, or only part of a feed did. A response that isn't a feed doesn't count.
