@@ -21,9 +21,9 @@ struct FeedCommand: ParsableCommand {
       feed search lighthouse                        find items seen before
       feed inspect https://example.com/feed.xml     find out why there is no image
 
-      Exit status: 0 for success, 1 for an error or if there was nothing to show, 64 for an invalid command line, 130 \
-      if interrupted (Ctrl-C), 141 if standard output was closed, 143 if terminated. On a second signal, the command \
-      exits without waiting for saves to complete.
+      Exit status: 0 for success, 1 for an error or if there was nothing to show, 64 for an invalid command line, 129 \
+      if the terminal was closed, 130 if interrupted (Ctrl-C), 141 if standard output was closed, 143 if terminated. \
+      On a second signal, the command exits without waiting for saves to complete.
       """,
     version: "feed 0.1.0",
     subcommands: [

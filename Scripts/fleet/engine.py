@@ -4,7 +4,7 @@ Usage: engine.py SOCKET SECONDS, after feed subscriptions import FILE --store un
 """
 import glob, re, socket, sys, textwrap, time
 
-swift = "".join(open(path).read() for path in glob.glob("Sources/FeedFleet/*/Fleet*.swift"))
+swift = "".join(open(path).read() for path in glob.glob("Sources/Feed*/**/Fleet*.swift", recursive=True))
 
 
 def value(name):
@@ -87,7 +87,7 @@ while time.time() - begun < float(sys.argv[2]):
         break
     due = int(now) + 3_600_000
     jobs = []
-    for number, (host, nonce, address, _, version, _) in enumerate(leases):
+    for number, (host, nonce, address, _, version, *_) in enumerate(leases):
         # A tenth has changed.
         isnew = number % 10 == 0
         document = b"x" * 200 if isnew else b""
@@ -95,7 +95,7 @@ while time.time() - begun < float(sys.argv[2]):
         changed += isnew
         jobs.append((
             "EVALSHA", complete, 1, "fs{0}:", host, nonce, address, due, 0, "", "", record, version,
-            int(now) * 1000 + 1 if isnew or version else "", document, "changed" if isnew else "unchanged", 3600000, host, "", "",
+            int(now) * 1000 + 1 if isnew or version else "", document, "changed" if isnew else "unchanged", 3600000, host, "", "", "", "",
         ))
     send(*jobs)
     done += len(jobs)

@@ -163,6 +163,24 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
+  @Test func `an export says that it contains passwords, and that it leaves out other credentials`() async throws {
+    try await withUser { user in
+      let list = user.folder.appendingPathComponent("secrets.opml").path
+      func export(_ outline: String) async throws -> FeedBinary.Ending {
+        try Data("<opml version='2.0'><body><outline text='A' \(outline)/></body></opml>".utf8)
+          .write(to: URL(fileURLWithPath: list))
+        return try await user.feed("subscriptions", "export", "--opml", list)
+      }
+      let inURL = try await export("xmlUrl='http://ann:secret@e.example/'")
+      #expect(inURL.errors == "The export contains the user names and passwords in URLs\n")
+      #expect(inURL.output.contains("http://ann:secret@e.example/"))
+      let inAttribute = try await export("xmlUrl='http://e.example/' feed:user='ann:secret'")
+      #expect(inAttribute.errors == "The export leaves out the list's header fields and credentials\n")
+      #expect(!inAttribute.output.contains("secret"))
+      #expect(try await export("xmlUrl='http://e.example/'").errors == "")
+    }
+  }
+
   @Test func `add at a terminal prompts for one of several feeds`() throws {
     let urls = try ["http://e.example/1", "http://e.example/2", "http://e.example/3"].map {
       try #require(URL(string: $0))

@@ -65,8 +65,10 @@ struct SubscriptionsExport: ParsableCommand {
     let list = all.withoutSecrets
     if all.isCutOff { ImportedList.reportCutOff(file.path) }
     if list != all {
-      StandardError.shared.write(
-        "The export leaves out the list's header fields and credentials, but not passwords in URLs\n")
+      StandardError.shared.write("The export leaves out the list's header fields and credentials\n")
+    }
+    if list.subscriptions.contains(where: { $0.address.user != nil || $0.address.password != nil }) {
+      StandardError.shared.write("The export contains the user names and passwords in URLs\n")
     }
     guard let place else { return try StandardOutput.write(list.document) }
     guard try SubscriptionFile(path: place).create(list, replacing: force) else {
