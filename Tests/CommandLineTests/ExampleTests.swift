@@ -61,6 +61,22 @@ import Testing
     }
   }
 
+  @Test func `YourOwnFormat escapes captions, refuses other URLs, and reads indented JSON`() async throws {
+    func album(_ photo: String) -> Data { Data("{\n  \"photos\": [{\"key\": \"a1\", \(photo)}]\n}".utf8) }
+    let hostile = album(#""caption": "\u001b[2J", "src": "https://example.com/a.jpg""#)
+    try await withOrigin(serving: hostile) { origin, url, cache in
+      let shown = try await run("YourOwnFormat", url, cache)
+      #expect(shown.output.contains(" https://example.com/a.jpg\n"))
+      #expect(!shown.output.contains("\u{1B}"))
+    }
+    for address in ["file:///etc/passwd", "a.jpg", "https:a.jpg"] {
+      try await withOrigin(serving: album("\"src\": \"\(address)\"")) { _, url, cache in
+        let refused = try await run("YourOwnFormat", url, cache)
+        #expect(refused.output == "" && refused.errors.hasPrefix("no feed: ") && refused.status == 1, "\(address)")
+      }
+    }
+  }
+
   @Test func `LiveEvents sends each message to every listener, and ends on a signal`() async throws {
     let run = try RunningFeed(program: FeedBinary.path(of: "LiveEvents"), ["0"])
     let number = try port(of: try #require(await run.output.line()))
@@ -102,7 +118,8 @@ import Testing
       #expect(both.output == "16 images, 8 of them distinct\n")
       await origin.stop()
       let neither = try await run("ZipTwoLoads", url, url + "?2")
-      #expect(neither.output.hasPrefix("could not load both: could not connect"))
+      #expect(neither.errors.hasPrefix("could not load both: could not connect"))
+      #expect(neither.output == "" && neither.status == 1)
     }
   }
 }

@@ -105,7 +105,7 @@ struct WorkCommand: ParsableCommand {
     let (trouble, status) = (session.storeReporter(), WorkStatus(session.console))
     var options = FleetWorker.Options()
     let change = change(log: session.log)
-    change(&options)
+    change(&options, 1)
     options.report = trouble
     options.beat = { [name = options.name] counts in
       status.take(counts, worker: 1)
@@ -157,14 +157,19 @@ struct WorkCommand: ParsableCommand {
     return others
   }
 
-  /// Applies the arguments to the options of one loop's worker.
-  private func change(log: Logger) -> @Sendable (inout FleetWorker.Options) -> Void {
+  /// The concurrent requests of one of the workers, which are counted from 1: an equal share, or one more.
+  static func share(of concurrency: Int, forWorker number: Int, of workers: Int) -> Int {
+    concurrency / workers + (number <= concurrency % workers ? 1 : 0)
+  }
+
+  /// Applies the arguments to the options of one loop's worker, given its number.
+  private func change(log: Logger) -> @Sendable (inout FleetWorker.Options, Int) -> Void {
     let interval = every.map(\.duration)
     let (gap, timeout, lease) = (gap?.duration, timeout?.duration, lease?.duration)
     let name = name ?? FleetWorker.defaultName()
-    let concurrency = (concurrency + loops - 1) / loops
-    return { options in
-      options.concurrency = concurrency
+    let (concurrency, loops) = (concurrency, loops)
+    return { options, number in
+      options.concurrency = Self.share(of: concurrency, forWorker: number, of: loops)
       if let interval { options.interval = interval }
       if let gap { options.gap = gap }
       if let timeout { options.load.timeout = timeout }

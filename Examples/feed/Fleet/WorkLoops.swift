@@ -17,7 +17,8 @@ final class WorkLoops: Cancellable {
     let client: CurlHTTPClient.Configuration
     let feeds: [SubscribedFeed]
     let log: Logger
-    let options: @Sendable (inout FleetWorker.Options) -> Void
+    /// Sets the options of the worker with a number; the session's own worker has number 1.
+    let options: @Sendable (inout FleetWorker.Options, _ worker: Int) -> Void
   }
 
   enum Event: Sendable {
@@ -84,7 +85,7 @@ private final class LoopWorker {
     redis = RedisClient(terms.store, on: loop)
     let store = RedisFleet(redis)
     var options = FleetWorker.Options()
-    terms.options(&options)
+    terms.options(&options, number)
     options.name += "-\(number)"
     let name = options.name
     options.report = { events.post(.trouble($0)) }
