@@ -77,7 +77,21 @@ import Testing
     }
   }
 
-  @Test func `LiveEvents sends each message to every listener, and ends on a signal`() async throws {
+  @Test(arguments: [["LiveEvents"], ["StuckStreams"], ["CountVisits"], ["TodoServer", "--port"]])
+  func `a server whose port is in use says so in one line, and an invalid port is refused`(_ words: [String]) async throws {
+    let (program, option) = (FeedBinary.path(of: words[0]), Array(words.dropFirst()))
+    try await withOrigin(serving: CaseStudyFeed.body) { _, url, _ in
+      let refused = try await RunningFeed(program: program, option + ["\(port(of: url))"]).ending()
+      let lines = (refused.output + refused.errors).split(separator: "\n")
+      #expect(lines.count == 1 && lines[0].contains("EADDRINUSE") && refused.status == 1, "\(lines)")
+    }
+    for wrong in ["x", "65536"] {
+      #expect(try await RunningFeed(program: program, option + [wrong]).ending().status == 64)
+    }
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `LiveEvents sends each message to every listener, and ends on a signal`(_ signal: Int32) async throws {
     let run = try RunningFeed(program: FeedBinary.path(of: "LiveEvents"), ["0"])
     let number = try port(of: try #require(await run.output.line()))
     #expect(try await get(number, "/").contains("EventSource"))
@@ -89,7 +103,7 @@ import Testing
     // A client that reconnects gets the events that it missed.
     let late = "GET /events HTTP/1.1\r\nHost: h\r\nLast-Event-ID: \(id)-0\r\n\r\n"
     #expect(try await ask(number, late, upTo: "data: hello\n\n").contains("event: said\ndata: hello\n\n"))
-    run.send(SIGINT)
+    run.send(signal)
     #expect(await run.status() == 0)
   }
 
