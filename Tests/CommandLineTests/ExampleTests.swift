@@ -78,7 +78,9 @@ import Testing
   }
 
   @Test(arguments: [["LiveEvents"], ["StuckStreams"], ["CountVisits"], ["TodoServer", "--port"]])
-  func `a server whose port is in use says so in one line, and an invalid port is refused`(_ words: [String]) async throws {
+  func `a server whose port is in use says so in one line, and an invalid port is refused`(_ words: [String])
+    async throws
+  {
     let (program, option) = (FeedBinary.path(of: words[0]), Array(words.dropFirst()))
     try await withOrigin(serving: CaseStudyFeed.body) { _, url, _ in
       let refused = try await RunningFeed(program: program, option + ["\(port(of: url))"]).ending()
@@ -124,6 +126,13 @@ import Testing
     for reason in reasons { #expect(page.contains(reason), "\(page)") }
     run.send(SIGTERM)
     #expect(await run.status() == 128 + SIGTERM)
+  }
+
+  @Test(arguments: ["--days 36501", "--hours 999999999999999999", "--seeds 2 --first-seed 18446744073709551614"])
+  func `year-of-polling refuses numbers that are too large`(_ options: String) async throws {
+    let program = FeedBinary.path(of: "year-of-polling")
+    let refused = try await RunningFeed(program: program, options.split(separator: " ").map(String.init)).ending()
+    #expect(refused.status == 64 && refused.output == "")
   }
 
   @Test func `ZipTwoLoads shows both feeds or neither`() async throws {
