@@ -193,7 +193,8 @@ let package = Package(
     .executableTarget(
       name: "LoadAndShow", dependencies: ["FeedStream", "ImageFeed", "PlainText"], path: "Examples/LoadAndShow"),
     .executableTarget(
-      name: "YourOwnFormat", dependencies: ["FeedFormats", "FeedStream", "ImageFeed"], path: "Examples/YourOwnFormat"),
+      name: "YourOwnFormat", dependencies: ["FeedFormats", "FeedStream", "ImageFeed", "PlainText"],
+      path: "Examples/YourOwnFormat"),
     .executableTarget(
       name: "LiveEvents", dependencies: ["FeedHTTPServer", "FeedStream"], path: "Examples/LiveEvents"),
     .executableTarget(

@@ -3,7 +3,7 @@ import FeedStream
 /// A chat: each line from a client goes to all clients. A client that reads too slowly misses lines instead of delaying
 /// the others.
 func chat(_ arguments: [String], on loop: EventLoop) throws -> AnyCancellable {
-  let listener = try Listener(at: .internet("127.0.0.1", port: Int(arguments[0])!), on: loop)
+  let listener = try Listener(at: .internet("127.0.0.1", port: port(arguments[0])), on: loop)
   announce("listening at \(listener.address)")
   let said = PassthroughSubject<String, Never>()
   return listener.connections

@@ -1,8 +1,9 @@
 import FeedStream
 
-/// Runs a command whenever a folder changes; if the command is still running, it is terminated first.
+/// Runs a command whenever an entry of a folder changes (not of its subfolders). If the command is still running, it is
+/// terminated first.
 ///
-///     Handles rebuild Sources make test
+///     Handles rebuild Sources/App make test
 func rebuild(_ arguments: [String], on loop: EventLoop) -> AnyCancellable {
   var command = Subprocess(arguments[1], Array(arguments.dropFirst(2)))
   // End the processes that the command has started, too.

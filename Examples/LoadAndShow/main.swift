@@ -16,6 +16,7 @@ let loop = EventLoop()
 let http = CurlHTTPClient(on: loop)
 let saved = FeedCache(store: SQLiteFeedStore(path: CommandLine.arguments[2]), on: loop).feed(at: url)
 
+var status: Int32 = 0
 let subscription =
   http.get(url)
   .asDocument()
@@ -24,7 +25,9 @@ let subscription =
   .fallback(to: saved.load(maxAge: .seconds(7 * 86_400), deleting: .invalid))
   .showingParts()
   .sink { completion in
-    if case .failure(let error) = completion { print("no feed: \(error)") }
+    guard case .failure(let error) = completion else { return }
+    FileHandle.standardError.write(Data("no feed: \(error)\n".utf8))
+    status = 1
   } receiveValue: { feed in
     switch feed.source {
     case .remote: print("\(feed.images.count) images from the server")
@@ -37,3 +40,4 @@ let subscription =
 // Returns when the feed has been shown and saved.
 loop.run()
 withExtendedLifetime(subscription) {}
+exit(status)

@@ -149,8 +149,16 @@ while let option = arguments.popFirst() {
 }
 
 let loop = EventLoop()
-let server = try HTTPServer(at: .internet("127.0.0.1", port: port), on: loop)
-let serving = server.serve(todoRoutes(try TodoStore(path: path, on: loop)))
+let (server, store): (HTTPServer, TodoStore)
+do {
+  store = try TodoStore(path: path, on: loop)
+  server = try HTTPServer(at: .internet("127.0.0.1", port: port), on: loop)
+} catch {
+  // The port may be in use, or the file isn't a database.
+  FileHandle.standardError.write(Data("\(error)\n".utf8))
+  exit(1)
+}
+let serving = server.serve(todoRoutes(store))
 // On Ctrl-C or `kill`, let all running requests finish.
 let endings = try [SIGINT, SIGTERM].map { try loop.signal($0) { server.shutdown() } }
 for ending in endings { ending.keepsLoopAlive = false }

@@ -38,10 +38,12 @@ case "serve" where arguments.count == 1 || arguments.count == 3 && arguments[1] 
       server.serve { request in
         request.upgradeToWebSocket(options) { socket in socket.messages.write(to: socket) }
       })
-    let ending = try loop.signal(SIGINT) { server.shutdown() }
-    ending.keepsLoopAlive = false
+    // On Ctrl-C or `kill`, let all running requests finish.
+    let endings = try [SIGINT, SIGTERM].map { try loop.signal($0) { server.shutdown() } }
+    for ending in endings { ending.keepsLoopAlive = false }
     say("ws://127.0.0.1:\(server.address?.port ?? port)/")
     loop.run()
+    for ending in endings { ending.cancel() }
   } catch {
     fail("\(error)")
   }

@@ -17,14 +17,18 @@ let http = CurlHTTPClient(on: loop)
 
 let loads = addresses.map { http.get($0).asDocument().mapFeed(on: loop).map(\.value) }
 
+var status: Int32 = 0
 let subscription = loads[0]
   .zip(loads[1]) { first, second in Array(first) + second }
   .sink { completion in
     // If one load fails, the other's request is closed immediately.
-    if case .failure(let error) = completion { print("could not load both: \(error)") }
+    guard case .failure(let error) = completion else { return }
+    FileHandle.standardError.write(Data("could not load both: \(error)\n".utf8))
+    status = 1
   } receiveValue: { images in
     print("\(images.count) images, \(Set(images.map(\.id)).count) of them distinct")
   }
 
 loop.run()
 withExtendedLifetime(subscription) {}
+exit(status)

@@ -26,11 +26,15 @@ struct YearOfPolling: ParsableCommand {
   @Option(help: "With --paced, the minutes between two polls of a feed.") var every = 60
 
   func validate() throws {
-    guard maxAge > 0, (1...1000).contains(haste) else {
-      throw ValidationError("--max-age must be 1 or more, and --haste from 1 to 1000")
+    // The bounds, about a hundred years, keep times in nanoseconds from overflowing.
+    guard (1...3_000_000_000).contains(maxAge), (1...1000).contains(haste) else {
+      throw ValidationError("--max-age must be from 1 to 3000000000, and --haste from 1 to 1000")
     }
-    guard days > 0, hours ?? 1 > 0, every > 0 else {
-      throw ValidationError("--days, --hours and --every must be 1 or more")
+    guard (1...36_500).contains(days), (1...876_000).contains(hours ?? 1), (1...1_000_000).contains(every) else {
+      throw ValidationError("--days must be from 1 to 36500, --hours from 1 to 876000, and --every from 1 to 1000000")
+    }
+    guard seeds <= UInt64.max - firstSeed else {
+      throw ValidationError("--first-seed and --seeds together must be at most \(UInt64.max)")
     }
   }
 

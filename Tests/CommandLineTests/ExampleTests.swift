@@ -61,7 +61,39 @@ import Testing
     }
   }
 
-  @Test func `LiveEvents sends each message to every listener, and ends on a signal`() async throws {
+  @Test func `YourOwnFormat escapes captions, refuses other URLs, and reads indented JSON`() async throws {
+    func album(_ photo: String) -> Data { Data("{\n  \"photos\": [{\"key\": \"a1\", \(photo)}]\n}".utf8) }
+    let hostile = album(#""caption": "\u001b[2J", "src": "https://example.com/a.jpg""#)
+    try await withOrigin(serving: hostile) { origin, url, cache in
+      let shown = try await run("YourOwnFormat", url, cache)
+      #expect(shown.output.contains(" https://example.com/a.jpg\n"))
+      #expect(!shown.output.contains("\u{1B}"))
+    }
+    for address in ["file:///etc/passwd", "a.jpg", "https:a.jpg"] {
+      try await withOrigin(serving: album("\"src\": \"\(address)\"")) { _, url, cache in
+        let refused = try await run("YourOwnFormat", url, cache)
+        #expect(refused.output == "" && refused.errors.hasPrefix("no feed: ") && refused.status == 1, "\(address)")
+      }
+    }
+  }
+
+  @Test(arguments: [["LiveEvents"], ["StuckStreams"], ["CountVisits"], ["TodoServer", "--port"]])
+  func `a server whose port is in use says so in one line, and an invalid port is refused`(_ words: [String])
+    async throws
+  {
+    let (program, option) = (FeedBinary.path(of: words[0]), Array(words.dropFirst()))
+    try await withOrigin(serving: CaseStudyFeed.body) { _, url, _ in
+      let refused = try await RunningFeed(program: program, option + ["\(port(of: url))"]).ending()
+      let lines = (refused.output + refused.errors).split(separator: "\n")
+      #expect(lines.count == 1 && lines[0].contains("EADDRINUSE") && refused.status == 1, "\(lines)")
+    }
+    for wrong in ["x", "65536"] {
+      #expect(try await RunningFeed(program: program, option + [wrong]).ending().status == 64)
+    }
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `LiveEvents sends each message to every listener, and ends on a signal`(_ signal: Int32) async throws {
     let run = try RunningFeed(program: FeedBinary.path(of: "LiveEvents"), ["0"])
     let number = try port(of: try #require(await run.output.line()))
     #expect(try await get(number, "/").contains("EventSource"))
@@ -73,7 +105,7 @@ import Testing
     // A client that reconnects gets the events that it missed.
     let late = "GET /events HTTP/1.1\r\nHost: h\r\nLast-Event-ID: \(id)-0\r\n\r\n"
     #expect(try await ask(number, late, upTo: "data: hello\n\n").contains("event: said\ndata: hello\n\n"))
-    run.send(SIGINT)
+    run.send(signal)
     #expect(await run.status() == 0)
   }
 
@@ -96,13 +128,21 @@ import Testing
     #expect(await run.status() == 128 + SIGTERM)
   }
 
+  @Test(arguments: ["--days 36501", "--hours 999999999999999999", "--seeds 2 --first-seed 18446744073709551614"])
+  func `year-of-polling refuses numbers that are too large`(_ options: String) async throws {
+    let program = FeedBinary.path(of: "year-of-polling")
+    let refused = try await RunningFeed(program: program, options.split(separator: " ").map(String.init)).ending()
+    #expect(refused.status == 64 && refused.output == "")
+  }
+
   @Test func `ZipTwoLoads shows both feeds or neither`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, _ in
       let both = try await run("ZipTwoLoads", url, url + "?2")
       #expect(both.output == "16 images, 8 of them distinct\n")
       await origin.stop()
       let neither = try await run("ZipTwoLoads", url, url + "?2")
-      #expect(neither.output.hasPrefix("could not load both: could not connect"))
+      #expect(neither.errors.hasPrefix("could not load both: could not connect"))
+      #expect(neither.output == "" && neither.status == 1)
     }
   }
 }

@@ -21,6 +21,14 @@ import Testing
     #expect(throws: (any Error).self) { try HostArgument(parsing: text) }
   }
 
+  @Test(arguments: [(10, 8), (64, 63), (64, 1), (7, 7), (200, 3)])
+  func `the loops of a worker together send as many requests as --concurrency allows`(_ concurrency: Int, _ loops: Int)
+  {
+    let shares = (1...loops).map { WorkCommand.share(of: concurrency, forWorker: $0, of: loops) }
+    #expect(shares.reduce(0, +) == concurrency)
+    #expect(shares.min()! >= 1 && shares.max()! - shares.min()! <= 1)
+  }
+
   @Test func `a lease shorter than a request is refused, and the default is as long as a request may take`() throws {
     func refusal(_ words: String...) -> String? {
       do {

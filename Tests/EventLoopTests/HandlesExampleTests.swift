@@ -281,4 +281,58 @@ import Testing
     #expect(begun.distance(to: loop.now) > .milliseconds(200))
     end(server, proxy)
   }
+
+  @Test func `the proxy example passes on a request whose client waits for the response`() throws {
+    let server = Outcome(example("echo", "0").output(on: loop))
+    let target = try port(of: server)
+    let proxy = Outcome(example("proxy", "0", "127.0.0.1:\(target)", "100000").output(on: loop))
+    let place = try port(of: proxy)
+    let request = "GET / HTTP/1.1\r\n\r\n"
+    let heard = Outcome(
+      Connection.connect(to: "127.0.0.1:\(place)", on: loop).eraseFailureType()
+        .flatMap { connection in
+          // The connection stays open in both directions.
+          let asking = Just(Chunk(request)).write(to: connection).eraseFailureType().map { (_: Never) -> Chunk in }
+          return connection.bytes.eraseFailureType().merge(with: asking)
+        })
+    loop.run { heard.text == request }
+    #expect(heard.text == request)
+    heard.cancel()
+    end(server, proxy)
+  }
+
+  @Test func `the proxy example closes the server's connection when the client breaks off`() throws {
+    let listener = try Listener(at: .internet("127.0.0.1", port: 0), on: loop)
+    var isAccepted = false
+    let server = Outcome(
+      listener.connections.first()
+        .handleEvents(receiveOutput: { _ in isAccepted = true })
+        .setFailureType(to: SystemError.self)
+        .flatMap { $0.bytes })
+    let proxy = Outcome(example("proxy", "0", "\(listener.address)", "100000").output(on: loop))
+    let place = try port(of: proxy)
+    let client = Outcome(Connection.connect(to: "127.0.0.1:\(place)", on: loop))
+    loop.run { isAccepted && !client.values.isEmpty }
+    let connection = try #require(client.values.first)
+    connection.channel.breakOffAtClose()
+    connection.close()
+    loop.run { server.completion != nil }
+    #expect(server.completion != nil)
+    server.cancel()
+    end(proxy)
+  }
+
+  @Test func `a sample that can't start says why, in one line`() throws {
+    let listener = try Listener(at: .internet("127.0.0.1", port: 0), on: loop)
+    let place = try #require(listener.address.port)
+    for (arguments, status, reason) in [
+      ("tail", 64, "usage: Handles tail <file>"), ("proxy 0 h", 64, "usage: Handles proxy"),
+      ("echo abc", 64, "abc: expected a number from 0 to 65535"), ("chat 65536", 64, "65536: expected"),
+      ("proxy 0 h:1 0", 64, "0: expected a number from 1"), ("echo \(place)", 1, "EADDRINUSE"),
+    ] {
+      let outcome = run("\"$H\" \(arguments) 2>&1; echo $?")
+      let lines = outcome.text.split(separator: "\n")
+      #expect(lines.count == 2 && lines[0].contains(reason) && lines[1] == "\(status)", "\(arguments): \(outcome.text)")
+    }
+  }
 }

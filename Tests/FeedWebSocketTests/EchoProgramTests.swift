@@ -27,7 +27,8 @@ import Testing
     return echoes
   }
 
-  @Test func `serve prints its URL, echoes with compression, and ends on SIGINT`() async throws {
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `serve prints its URL, echoes with compression, and ends on SIGINT and SIGTERM`(_ signal: Int32) async throws {
     let server = try RunningFeed(program: Self.program, ["serve", "--port", "0"])
     let url = try #require(await server.output.line()).trimmingCharacters(in: .newlines)
     #expect(url.hasPrefix("ws://127.0.0.1:"))
@@ -35,7 +36,7 @@ import Testing
       "hello", .binary(Chunk([0, 1, 2])), .text(String(repeating: "κόσμε ", count: 20_000)), "",
     ]
     #expect(echo(messages, at: url) == messages)
-    server.send(SIGINT)
+    server.send(signal)
     #expect(await server.status() == 0)
   }
 

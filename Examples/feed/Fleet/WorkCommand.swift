@@ -100,7 +100,7 @@ struct WorkCommand: ParsableCommand {
     let store = session.fleet(at: fleet.store)
     let terms = WorkLoops.Terms(
       store: fleet.store.address, client: trust.configuration(), feeds: feeds, log: session.log,
-      concurrency: (concurrency + loops - 1) / loops, change: change(log: session.log))
+      change: change(log: session.log))
     let (trouble, status) = (session.storeReporter(), WorkStatus(session.console))
     let hear = { (event: WorkLoops.Event) in
       switch event {
@@ -120,7 +120,7 @@ struct WorkCommand: ParsableCommand {
       others?.finish()
     }
     // Reports are printed one by one, but up to `concurrency` polls still run.
-    let reports = worker.buffer(size: terms.concurrency, prefetch: .keepFull, whenFull: .dropNewest)
+    let reports = worker.buffer(size: worker.concurrency, prefetch: .keepFull, whenFull: .dropNewest)
       .merge(with: others?.reports ?? Empty().eraseToAnyPublisher())
     session.run(reports) { [format, verbose = fleet.log.verbose] report in
       Self.text(of: report, format, all: verbose)
@@ -130,12 +130,19 @@ struct WorkCommand: ParsableCommand {
     try session.finish { others?.shutdown() }
   }
 
-  /// Applies the arguments to the options of one loop's worker.
-  private func change(log: Logger) -> @Sendable (inout FleetWorker.Options) -> Void {
+  /// The concurrent requests of one of the workers, which are counted from 1: an equal share, or one more.
+  static func share(of concurrency: Int, forWorker number: Int, of workers: Int) -> Int {
+    concurrency / workers + (number <= concurrency % workers ? 1 : 0)
+  }
+
+  /// Applies the arguments to the options of one loop's worker, given its number.
+  private func change(log: Logger) -> @Sendable (inout FleetWorker.Options, Int) -> Void {
     let interval = every.map(\.duration)
     let (gap, timeout, lease) = (gap?.duration, timeout?.duration, lease?.duration)
     let name = name ?? FleetWorker.defaultName()
-    return { options in
+    let (concurrency, loops) = (concurrency, loops)
+    return { options, number in
+      options.concurrency = Self.share(of: concurrency, forWorker: number, of: loops)
       if let interval { options.interval = interval }
       if let gap { options.gap = gap }
       if let timeout { options.load.timeout = timeout }

@@ -17,10 +17,8 @@ final class WorkLoops: Cancellable {
     let client: CurlHTTPClient.Configuration
     let feeds: [SubscribedFeed]
     let log: Logger
-    /// The maximum number of concurrent requests of one worker.
-    let concurrency: Int
-    /// Applies the command's arguments.
-    let change: @Sendable (inout FleetWorker.Options) -> Void
+    /// Applies the command's arguments to the options of the worker with this number.
+    let change: @Sendable (inout FleetWorker.Options, Int) -> Void
 
     /// Creates a worker, whose events `hear` receives.
     ///
@@ -29,8 +27,7 @@ final class WorkLoops: Cancellable {
       _ number: Int, for store: RedisFleet, on loop: EventLoop, _ hear: @escaping (Event) -> Void
     ) -> FleetWorker {
       var options = FleetWorker.Options()
-      change(&options)
-      options.concurrency = concurrency
+      change(&options, number)
       if number > 1 { options.name += "-\(number)" }
       options.report = { hear(.trouble($0)) }
       options.beat = { [name = options.name] counts in
@@ -108,7 +105,7 @@ private final class LoopWorker {
     worker = terms.worker(number, for: store, on: loop) { events.post($0) }
     running =
       worker
-      .mapAsync(limit: terms.concurrency) { report in _ = await reports.send(report) }
+      .mapAsync(limit: worker.concurrency) { report in _ = await reports.send(report) }
       .sink { [unowned self] _ in
         leaving = store.leave(worker, on: loop) { events.post(.left) }
       } receiveValue: { _ in

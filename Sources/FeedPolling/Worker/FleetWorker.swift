@@ -77,6 +77,7 @@ public final class FleetWorker {
   let options: Options
   /// The worker's name, which `fleet status` shows.
   public var name: String { options.name }
+  package var concurrency: Int { options.concurrency }
   private weak var run: WorkingRun?
 
   /// - Parameter scheduler: an event loop, or virtual time in a test.

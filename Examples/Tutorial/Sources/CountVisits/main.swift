@@ -1,36 +1,46 @@
 import FeedHTTPServer
 import FeedStream
+import Foundation
 
 /// Runs on the loop, so its methods can use the loop's streams without a lock.
 actor Visits {
   private let loop: EventLoop
   private let paths = PassthroughSubject<String, Never>()
-  private let counts = CurrentValueSubject<[String: Int], Never>([:])
-  private var subscriptions: Set<AnyCancellable> = []
+  private var counts: [String: Int] = [:]
+  private var subscription: AnyCancellable?
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   init(on loop: EventLoop) { self.loop = loop }
 
   func start() {
-    paths.sink { [counts] in counts.value[$0, default: 0] += 1 }.store(in: &subscriptions)
-    paths.collect(.byTime(loop, .milliseconds(500)))
+    subscription = paths.collect(.byTime(loop, .milliseconds(500)))
       .sink { print("\($0.count) visits in half a second") }
-      .store(in: &subscriptions)
   }
 
+  /// Counts a visit. A public server would have to limit the number of paths.
   func visit(_ path: String) -> Int {
     paths.send(path)
-    return counts.value[path] ?? 0
+    counts[path, default: 0] += 1
+    return counts[path] ?? 0
   }
 }
 
+guard let port = Int(CommandLine.arguments.dropFirst().first ?? "8080"), 0...65_535 ~= port else {
+  print("usage: CountVisits [port]")
+  exit(64)
+}
 let thread = try EventLoopThread(name: "visits")
 let visits = Visits(on: thread.loop)
 await visits.start()
 
 let loop = EventLoop()
-let port = Int(CommandLine.arguments.dropFirst().first ?? "8080")!
-let server = try HTTPServer(at: .internet("127.0.0.1", port: port), on: loop)
+let server: HTTPServer
+do {
+  server = try HTTPServer(at: .internet("127.0.0.1", port: port), on: loop)
+} catch {
+  print(error)  // the port is in use, for example
+  exit(1)
+}
 let serving = server.serve { request in
   let path = request.path
   return Future { await visits.visit(path) }.map { ServerResponse.text("\(path): visit \($0)\n") }

@@ -12,7 +12,9 @@ let subscription = CurlHTTPClient(on: loop).get(address)
   .caching(to: saved) { print("not saved: \($0)") }
   .fallback(to: saved.load(deleting: .invalid))
   .sink { completion in
-    if case .failure(let error) = completion { print("no feed: \(error)") }
+    guard case .failure(let error) = completion else { return }
+    print("no feed: \(error)")
+    exit(1)
   } receiveValue: { feed in
     print(feed.images.count, "images")
     if case .cache(let savedAt, _, let reason) = feed.source { print("saved at \(savedAt), shown because \(reason)") }

@@ -6,6 +6,8 @@ extension Publisher where Output == Chunk {
   ///     downstream  --(ab)-(cd)(e)|
   ///
   /// A chunk whose bytes all come from one upstream chunk is a slice of that chunk, but the last chunk may be a copy.
+  /// Fewer than `count` bytes are held until more arrive or upstream finishes, so don't cut a request this way whose
+  /// sender waits for the response.
   ///
   /// **Demand, failure, cancellation, policy:** as in `framed(by:)`.
   ///

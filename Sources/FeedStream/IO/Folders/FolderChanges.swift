@@ -12,9 +12,10 @@ public enum FolderChange: Hashable, Sendable {
 }
 
 extension Folder {
-  /// The changes to the folder's entries, without end. Changes within subfolders are not delivered.
+  /// The changes to the folder's entries, without end. Changes within subfolders are not delivered: to watch these, too,
+  /// find them with ``entries(recursively:skipsUnreadable:on:)``, and merge their changes.
   ///
-  ///     Folder("Sources").changes(on: loop)
+  ///     Folder("Sources/App").changes(on: loop)
   ///       .debounce(for: .milliseconds(100), scheduler: loop)
   ///       .sink { print($0) } receiveValue: { print("build: \($0)") }
   ///
