@@ -1,5 +1,6 @@
 """Functions shared by the tests of the page of `feed serve`."""
 
+import inspect
 import re
 import signal
 import subprocess
@@ -9,14 +10,20 @@ import urllib.error
 import urllib.request
 
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Error
 
 WIDE = {"width": 1280, "height": 900}
 began = time.monotonic()
 
 # What the browser itself measures: when the largest thing was there, what moved, and what kept the page busy.
 MEASURE = """
-    window.seen = { largest: 0, moved: 0, longest: 0 };
-    const watch = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type, buffered: true });
+    const seen = { largest: 0, moved: 0, longest: 0 }, rest = [];
+    const watch = (type, take) => {
+        const observer = new PerformanceObserver((list) => list.getEntries().forEach(take));
+        observer.observe({ type, buffered: true });
+        rest.push(() => observer.takeRecords().forEach(take));
+    };
+    window.measured = () => { for (const one of rest) one(); return seen; };
     watch("largest-contentful-paint", (entry) => { seen.largest = entry.startTime; });
     watch("layout-shift", (entry) => { if (!entry.hadRecentInput) seen.moved += entry.value; });
     watch("longtask", (entry) => { seen.longest = Math.max(seen.longest, entry.duration); });
@@ -29,13 +36,44 @@ def expect(what, value, wanted=True):
     print(f"ok {time.monotonic() - began:5.1f} s: {what}", flush=True)
 
 
-def until(page, expression):
-    """Waits until it is true. Playwright's own wait is refused by the page's policy."""
-    deadline = time.monotonic() + 30
-    while not page.evaluate(expression):
-        if time.monotonic() > deadline:
-            raise AssertionError(f"not true within 30 s: {expression}")
+def awaited(page, read, is_wanted, seconds=30):
+    """What a function returns, or an expression of the page, once it is wanted; after the time, the last value."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            value = read() if callable(read) else page.evaluate(read)
+        except Error as error:
+            # A page that is being replaced answers nothing.
+            value = error
+        if is_wanted(value) or time.monotonic() > deadline:
+            return value
+        # Meanwhile, Playwright hears of the page's new URL, and its routes are called.
         page.wait_for_timeout(30)
+
+
+def becomes(page, what, read, wanted=True):
+    """Expects it within 30 s: what follows an action comes later, in an event, an answer or a frame."""
+    expect(what, awaited(page, read, lambda value: value == wanted), wanted)
+
+
+def until(page, read, seconds=30):
+    """Waits until it is true, and returns it. Playwright's own wait is refused by the page's policy."""
+    value = awaited(page, read, lambda value: value and not isinstance(value, Error), seconds)
+    if not value or isinstance(value, Error):
+        words = read if isinstance(read, str) else inspect.getsource(read).strip()
+        raise AssertionError(f"not true within {seconds} s, but {value!r}: {words}")
+    return value
+
+
+def drawn(page):
+    """Waits until what has happened is drawn, and the tasks that were waiting have run."""
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))")
+
+
+def measured(page):
+    """What MEASURE has seen so far."""
+    drawn(page)
+    return page.evaluate("measured()")
 
 
 def at_rest(page, expression):
@@ -43,11 +81,11 @@ def at_rest(page, expression):
     before, same = None, 0
     deadline = time.monotonic() + 30
     while same < 5:
+        drawn(page)
         value = page.evaluate(expression)
         before, same = value, same + 1 if value == before else 0
         if time.monotonic() > deadline:
             raise AssertionError(f"still changing after 30 s: {expression}")
-        page.wait_for_timeout(40)
 
 
 class Gallery:
@@ -92,6 +130,7 @@ class People:
         self.looks = looks
         self.screenshots = screenshots
         self.complaints = []
+        self.differences = []
         self.pages = []
 
     def page(self, home, context=None, **options):
@@ -117,10 +156,14 @@ class People:
 
     def keep(self, page, name):
         """A screenshot, once the images are there and nothing moves."""
+        # An image is complete before the script hears of it; an enlarged one covers its thumbnail until then.
         seen = "one => { const place = one.getBoundingClientRect(); return place.top < innerHeight && place.bottom > 0; }"
         until(
-            page, f"[...document.querySelectorAll('#gallery img')].filter({seen})"
-            ".every(one => one.complete && document.getAnimations().length === 0)")
+            page, f"[...document.querySelectorAll('#gallery .image')].filter({seen}).every(one => one.matches('.loaded, .missing'))"
+            " && !document.querySelector('.missing .reason:empty, #stage .thumb + img:not(.missing)')"
+            " && [...document.querySelectorAll('#stage img')].every(one => one.complete)"
+            " && document.getAnimations().length === 0")
+        drawn(page)
         page.screenshot(path=f"{self.screenshots}/{name}.png")
 
     def same(self, page, name, *hides):
@@ -129,11 +172,8 @@ class People:
         inside = "dialog[open] " if page.locator("dialog[open]").count() else ""
         hidden = [page.locator(inside + one) for one in ("time", "li:has(.badge) .image", *hides)]
         screenshot = page.screenshot(mask=hidden, animations="disabled")
-        difference = self.looks.compare(name, screenshot)
-        if "--looks" in sys.argv:
-            expect(f"the page looks like its stored copy: {name}", difference, None)
-        elif difference:
-            print(f"   {difference}", flush=True)
+        if difference := self.looks.compare(name, screenshot):
+            self.differences.append(difference)
 
     def accessible(self, page, name):
         found = Axe().run(page).response["violations"]
