@@ -43,6 +43,12 @@ import Testing
     listener.close()
   }
 
+  @Test func `a loop that closes while a stream connects doesn't let the stream try again`() {
+    let outcome = Outcome(Connection.connect(to: .internet("127.0.0.1", port: 1), on: loop).retry(1))
+    loop.close()
+    #expect(outcome.values.isEmpty && outcome.completion == nil)
+  }
+
   @Test func `listeners that share a port divide all connections among them`() throws {
     let first = try Listener(at: .internet("127.0.0.1", port: 0), sharingPort: true, on: loop)
     let second = try Listener(at: first.address, sharingPort: true, on: loop)

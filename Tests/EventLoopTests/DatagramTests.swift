@@ -1,4 +1,5 @@
 import FeedStream
+import Foundation
 import TestSupport
 import Testing
 
@@ -59,6 +60,19 @@ import Testing
     let again = Outcome(Just(Datagram("x", to: a.address)).write(to: a))
     #expect((again.error?.cause as? SystemError)?.name == "EBADF")
     #expect(Outcome(a.datagrams).error?.name == "EBADF")
+    loop.run()
+  }
+
+  @Test(.enabled(if: ProcessInfo.processInfo.physicalMemory > 8 << 30))
+  func `a datagram of 4 GiB is an error`() throws {
+    let a = try socket()
+    // The system refuses the datagram without reading the memory, which therefore takes no room.
+    let huge = Chunk(capacity: 1 << 32) { _ in 1 << 32 }
+    let sent = Outcome(Just(Datagram(huge, to: a.address)).write(to: a))
+    loop.run { sent.completion != nil }
+    let error = sent.error?.cause as? SystemError
+    #expect(error?.name == "EMSGSIZE")
+    a.close()
     loop.run()
   }
 

@@ -57,6 +57,14 @@ import Testing
     #expect(outcome.values.isEmpty && outcome.completion == nil)
   }
 
+  @Test func `a loop that closes during a lookup delivers nothing more, and doesn't connect`() {
+    let connection = Outcome(Connection.connect(to: "localhost:1", on: loop))
+    let names = Outcome(SocketAddress.lookUp("localhost", port: 80, on: loop))
+    loop.close()
+    #expect(connection.values.isEmpty && connection.completion == nil)
+    #expect(names.values.isEmpty && names.completion == nil)
+  }
+
   @Test func `a lookup of an overlong name can be cancelled at once`() {
     let name = String(repeating: "a", count: 300)
     let cancelled = Outcome(SocketAddress.lookUp(name, port: 80, on: loop))

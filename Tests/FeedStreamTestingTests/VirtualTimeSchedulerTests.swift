@@ -77,6 +77,16 @@ import Testing
     repetition.cancel()
   }
 
+  @Test func `repeated work has no next run at the end of time`() {
+    var runs = 0
+    let repetition = time.schedule(after: time.now, interval: 1) { runs += 1 }
+    time.stall(for: .seconds(.infinity))
+    time.advance()
+    #expect(runs > 0)
+    #expect(time.pending.isEmpty)
+    repetition.cancel()
+  }
+
   @Test func `repeated work that began in the past keeps its rhythm, as on a loop`() {
     var log: [Int64] = []
     let time = VirtualTimeScheduler(startingAt: at(10))

@@ -129,6 +129,32 @@ import Testing
     }
   }
 
+  @Test func `a subscriber that cancels at the terminal's first size leaves no watch`() throws {
+    final class Canceller: Subscriber {
+      var subscription: (any Subscription)?
+      var count = 0
+      func receive(subscription: any Subscription) {
+        self.subscription = subscription
+        subscription.request(.unlimited)
+      }
+      func receive(_ size: TerminalSize) -> Subscribers.Demand {
+        count += 1
+        subscription?.cancel()
+        return .none
+      }
+      func receive(completion: Subscribers.Completion<SystemError>) {}
+    }
+    try withVirtualTime { time in
+      let canceller = Canceller()
+      try Terminal(on: time).sizes.subscribe(canceller)
+      #expect(canceller.count == 1)
+      time.terminal.size.columns = 100
+      // A watch would have scheduled its announcement.
+      #expect(time.pending.isEmpty)
+      canceller.subscription = nil
+    }
+  }
+
   @Test func `signals, standard streams and the terminal are scripted by the test`() throws {
     try withVirtualTime { time in
       var log: [String] = []

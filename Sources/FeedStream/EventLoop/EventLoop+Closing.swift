@@ -4,9 +4,10 @@ extension EventLoop {
   /// Closes the loop and everything on it; scheduled work is dropped without running, except jobs of tasks and actors.
   ///
   /// Queued jobs, and those that they enqueue, run first, so that no task waits forever. The loop waits for offloaded
-  /// work that has started, and drops its completion. Handles are closed, and all of libuv's descriptors and memory are
-  /// freed. Afterwards, ``execute(_:file:line:)`` and ``schedule(options:_:)`` drop their work. Jobs that arrive later
-  /// still run, one at a time, on the threads that enqueue them. Releasing the loop closes it, too. Idempotent.
+  /// work and lookups that have started, and drops their results. Handles are closed, and all of libuv's descriptors
+  /// and memory are freed. Afterwards, ``execute(_:file:line:)`` and ``schedule(options:_:)`` drop their work. Jobs
+  /// that arrive later still run, one at a time, on the threads that enqueue them. Releasing the loop closes it, too.
+  /// Idempotent.
   ///
   /// The loop's streams deliver nothing more. Streams that cross from this loop to a queue or to another loop cancel
   /// their publishers, and tasks that iterate `values` receive `nil`. Any thread may then cancel and release the

@@ -123,14 +123,10 @@ public struct JSONLineDecoder<Value: Decodable>: ChunkDecoder {
 }
 
 extension Chunk {
-  /// The bytes as `Data`, which shares the chunk's memory if there are at least 4 KiB.
-  public var data: Data {
-    guard count >= 4096 else { return withUnsafeBytes { Data($0) } }
-    let memory = memory
-    return Data(
-      bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: count,
-      deallocator: .custom { _, _ in withExtendedLifetime(memory) {} })
-  }
+  /// A copy of the bytes as `Data`. To read the bytes without copying them, use ``bytes`` or ``withUnsafeBytes(_:)``.
+  // A `Data` that shared the memory would let its owner change an immutable chunk: Foundation's `bytesNoCopy` doesn't
+  // copy before a change.
+  public var data: Data { withUnsafeBytes { Data($0) } }
 }
 
 extension File {

@@ -41,7 +41,7 @@
       }
     }
 
-    /// Runs `action` at `date` and then every `interval`.
+    /// Runs `action` at `date` and then every `interval`. While a run waits in the queue, further runs are skipped.
     ///
     /// - Returns: a cancellable that stops the repetition. Releasing it doesn't stop the repetition.
     public func schedule(
@@ -49,21 +49,38 @@
       options: SchedulerOptions?, _ action: @escaping () -> Void
     ) -> any Cancellable {
       let action = Carried(uncheckedly: action)
-      let isCancelled = Locked(false)
+      let state = Locked(Repetition.State())
       let timer = OperationQueue.timers.schedule(
         after: .init(.now() + max(date.date.timeIntervalSinceNow, 0)), interval: .seconds(interval.timeInterval),
         tolerance: .zero, options: nil
       ) {
-        self.addOperation { if !isCancelled.withLock({ $0 }) { action.value() } }
+        guard state.withLock({ !exchange(&$0.isWaiting, with: true) }) else { return }
+        let errand = LoopErrand {
+          let isCancelled = state.withLock { state in
+            state.isWaiting = false
+            return state.isCancelled
+          }
+          if !isCancelled { action.value() }
+        } dropped: {
+          state.withLock { $0.isWaiting = false }
+        }
+        self.addOperation { errand.run() }
       }
-      return Repetition(timer: timer, isCancelled: isCancelled)
+      return Repetition(timer: timer, state: state)
     }
 
     private struct Repetition: Cancellable {
+      struct State {
+        var isCancelled = false
+        /// True while a run waits in the queue.
+        var isWaiting = false
+      }
+
       let timer: any Cancellable
-      let isCancelled: Locked<Bool>
+      let state: Locked<State>
+
       func cancel() {
-        isCancelled.withLock { $0 = true }
+        state.withLock { $0.isCancelled = true }
         timer.cancel()
       }
     }

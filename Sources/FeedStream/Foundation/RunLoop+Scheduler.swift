@@ -166,8 +166,14 @@
         let nanoseconds = Int(min(max(date.timeIntervalSinceNow, 0), 1e9) * 1e9)
         next = loop.scheduleOnce(after: loop.now.advanced(by: .nanoseconds(nanoseconds))) { [self] in
           _ = RunLoop.current.run(mode: mode, before: .distantPast)
-          if work.isDone { next = nil } else { book(at: max(timer?.fireDate ?? date, Date() + 0.001)) }
+          if work.isDone { next = nil } else { book(at: nextDate) }
         }
+      }
+
+      /// The timer's next date; without a timer, soon. If the wall clock was set back, at most one interval from now.
+      private var nextDate: Date {
+        let soon = Date() + 0.001
+        return timer.map { min(max($0.fireDate, soon), soon + $0.timeInterval) } ?? soon
       }
 
       func cancel() { next.take()?.cancel() }

@@ -123,7 +123,8 @@ package struct TimerQueue {
   package static func nextRun(after deadline: StreamInstant, every interval: Int64, now: StreamInstant) -> StreamInstant
   {
     let missed = Swift.max(0, now.nanoseconds &- deadline.nanoseconds) / interval
-    let (next, overflow) = deadline.nanoseconds.addingReportingOverflow((missed + 1) * interval)
+    // The last missed run is not after `now`, so only the addition can overflow.
+    let (next, overflow) = (deadline.nanoseconds + missed * interval).addingReportingOverflow(interval)
     return StreamInstant(nanoseconds: overflow ? .max : next)
   }
 

@@ -121,7 +121,8 @@ private final class Repetition: Cancellable {
       let place = scheduler.agenda.takePlace()
       let next = TimerQueue.nextRun(after: date, every: interval.nanoseconds, now: scheduler.now)
       action?()
-      if action != nil { wait(until: next, in: place) }
+      // At the end of time, there is no next run.
+      if action != nil, next > date { wait(until: next, in: place) }
     }
   }
 

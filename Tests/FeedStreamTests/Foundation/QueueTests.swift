@@ -66,6 +66,22 @@ import Testing
     #expect(await ticks(queue) { OperationQueue.current === queue } == [0, 1, 2])
   }
 
+  @Test func `timers add one operation at a time to a queue that doesn't run`() {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let subject = PassthroughSubject<Int, Never>()
+    let debounced = subject.debounce(for: 0, scheduler: queue).sink { _ in }
+    let repetition = queue.schedule(after: queue.now, interval: .milliseconds(1), tolerance: 0, options: nil) {}
+    subject.send(1)
+    usleep(50_000)
+    #expect((1..<10).contains(queue.operationCount))
+    debounced.cancel()
+    repetition.cancel()
+    queue.cancelAllOperations()
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
   @Test func `distances of a queue's time are distances of stream time`() {
     let start = DispatchQueue.SchedulerTimeType(DispatchTime(uptimeNanoseconds: 1_000))
     let later = start.advanced(by: .seconds(2))

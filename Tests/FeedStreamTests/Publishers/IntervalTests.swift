@@ -43,6 +43,19 @@ import Testing
     }
   }
 
+  @Test func `Interval keeps ticking after the scheduler's clock was set back`() {
+    withVirtualTime { time in
+      let clock = SettableClock(time)
+      clock.offset = .seconds(3600)
+      let recorder = Interval(every: .milliseconds(2), scheduler: clock).record(on: time)
+      time.advance(by: .milliseconds(3))
+      clock.offset = .zero
+      time.advance(by: .milliseconds(5))
+      recorder.expect("--0-1-2-3")
+      recorder.cancel()
+    }
+  }
+
   @Test func `cancelling during a tick stops Interval`() {
     withVirtualTime { time in
       let recorder = Interval(every: .milliseconds(1), scheduler: time).record(on: time)

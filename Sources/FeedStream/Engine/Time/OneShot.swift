@@ -60,8 +60,8 @@ package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
   /// Schedules `action` after `interval`.
   @usableFromInline
   func start(in interval: Context.SchedulerTimeType.Stride, _ action: @escaping () -> Void) -> any Cancellable {
-    // The period doesn't matter, but must not be zero.
+    // The period matters only if the first run is late or dropped. A short one would keep a processor busy meanwhile.
     start(
-      at: scheduler.now.advanced(by: interval), period: interval > .zero ? interval : .nanoseconds(1), action)
+      at: scheduler.now.advanced(by: interval), period: interval > .milliseconds(1) ? interval : .seconds(1), action)
   }
 }

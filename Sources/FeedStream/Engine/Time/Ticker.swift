@@ -3,8 +3,8 @@ import Synchronization
 /// Ticks at a regular interval, at most once per wake-up.
 ///
 /// A tick is due one interval after the last one was due. If the scheduler is so late that the next tick is already
-/// due, the missed ticks are skipped and the interval starts from now: there is no burst after a stall. A third-party
-/// scheduler repeats the work itself, as it does for Combine's timers. Such a scheduler decides the order of timers
+/// due, the missed ticks are skipped and the interval starts from now: there is no burst after a stall. The interval
+/// also starts from now if the scheduler's clock was set back. A third-party scheduler repeats the work itself, as it does for Combine's timers. Such a scheduler decides the order of timers
 /// that are due together, and what happens to missed ticks.
 @usableFromInline final class Ticker<Context: Scheduler> {
   private let interval: Context.SchedulerTimeType.Stride
@@ -63,8 +63,9 @@ import Synchronization
       guard !isOver.load(ordering: .acquiring) else { return }
       let now = scheduler.now
       guard !schedulerRepeats else { return tick(now) }
-      let next = due.date.advanced(by: interval)
-      due.date = next > now ? next : now.advanced(by: interval)
+      let (next, fromNow) = (due.date.advanced(by: interval), now.advanced(by: interval))
+      // Run loops and operation queues use the wall clock. Their timers may fire slightly early.
+      due.date = next > now && next <= fromNow.advanced(by: .milliseconds(10)) ? next : fromNow
       // Set the alarm before the tick, which may stop the ticker.
       waitForNext(tick)
       tick(now)

@@ -38,12 +38,16 @@ private final class LookUpRequest: Cancellable {
     let code = uv_getaddrinfo(
       loop.uv, request,
       { request, status, list in
-        Unmanaged<LookUpRequest>.fromOpaque(request!.pointee.data).takeRetainedValue().hasEnded(status, list)
+        let ended = Unmanaged<LookUpRequest>.fromOpaque(request!.pointee.data).takeRetainedValue()
+        EventLoop.of(request!.pointee.loop).whenClosed(ObjectIdentifier(ended), nil)
+        ended.hasEnded(status, list)
       }, host, nil, &hints)
     if code < 0 {
       Unmanaged.passUnretained(self).release()
       // Report on a later turn, as for all results.
       loop.schedule { self.hasEnded(code, nil) }
+    } else {
+      loop.whenClosed(ObjectIdentifier(self)) { self.cancel() }
     }
   }
 

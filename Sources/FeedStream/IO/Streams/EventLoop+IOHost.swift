@@ -180,6 +180,11 @@ private final class ConnectRequest: Cancellable {
 
   private func hasConnected(_ status: Int32) {
     guard let channel = channel.take() else { return }
+    // A closing loop closes the socket, and libuv reports this as a failure.
+    guard !channel.loop.isClosed else {
+      done = nil
+      return
+    }
     if status < 0 {
       finish(.failure(SystemError("connect to", "\(channel.peer)", code: status)))
     } else {

@@ -177,8 +177,9 @@ extension Chunk {
   /// libuv's view of the memory; valid as long as the chunk is retained.
   var buffer: uv_buf_t {
     withUnsafeBytes {
-      uv_buf_init(
-        UnsafeMutableRawPointer(mutating: $0.baseAddress!).assumingMemoryBound(to: CChar.self), UInt32($0.count))
+      // Not `uv_buf_init`, which takes only lengths below 4 GiB.
+      uv_buf_t(
+        base: UnsafeMutableRawPointer(mutating: $0.baseAddress!).assumingMemoryBound(to: CChar.self), len: $0.count)
     }
   }
 }

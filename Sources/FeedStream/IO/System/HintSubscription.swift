@@ -35,6 +35,8 @@ final class HintSubscription<Hint: Hashable>: GuardedSubscription {
         // Report later, because no failure is delivered during a request.
         source = scheduler.once(after: .zero) { [self] in fail(error) }
       }
+      // The subscriber may have cancelled while `begin` delivered a hint.
+      if down == nil { source.take()?.cancel() }
     }
     serve()
   }

@@ -80,14 +80,18 @@ private enum TerminalRescue {
   nonisolated(unsafe) private static let farewell = UnsafeMutablePointer<UInt8>.allocate(capacity: 4096)
   private static let descriptor = Atomic<Int32>(-1)
   private static let count = Atomic<Int>(0)
+  /// Lets one thread at a time change the farewell, because each loop may have a terminal. The handlers don't use it.
+  private static let change = Locked(())
 
   static func setFarewell(_ bytes: Chunk, to descriptor: Int32) {
-    count.store(0, ordering: .releasing)
-    let former = self.descriptor.load(ordering: .relaxed)
-    if former >= 0 { System.close(former) }
-    for (index, byte) in bytes.enumerated() { farewell[index] = byte }
-    self.descriptor.store(descriptor, ordering: .relaxed)
-    count.store(descriptor < 0 ? 0 : bytes.count, ordering: .releasing)
+    change.withLock { _ in
+      count.store(0, ordering: .releasing)
+      let former = self.descriptor.load(ordering: .relaxed)
+      if former >= 0 { System.close(former) }
+      for (index, byte) in bytes.enumerated() { farewell[index] = byte }
+      self.descriptor.store(descriptor, ordering: .relaxed)
+      count.store(descriptor < 0 ? 0 : bytes.count, ordering: .releasing)
+    }
   }
 
   /// Restores the terminal. Safe in a signal handler, because it makes only system calls.

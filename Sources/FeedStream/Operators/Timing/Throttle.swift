@@ -113,7 +113,8 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     } else if demand > .none {
       demand.takeOne()
       waiting = input
-      schedule(after: lastDelivery?.advanced(by: interval))
+      // If the scheduler's clock was set back, the last delivery seems to be in the future.
+      schedule(after: lastDelivery.map { min($0, time).advanced(by: interval) })
     } else {
       StreamDiagnostics.dropped(input, "Throttle", .noDemand)
     }

@@ -42,6 +42,22 @@ import Testing
     }
   }
 
+  @Test func `throttle delivers after one interval when the scheduler's clock was set back`() {
+    withVirtualTime { time in
+      let clock = SettableClock(time)
+      clock.offset = .seconds(3600)
+      let subject = PassthroughSubject<Int, Boom>()
+      let recorder = subject.throttle(for: .milliseconds(4), scheduler: clock, latest: true).record(on: time)
+      subject.send(1)
+      time.advance(by: .milliseconds(1))
+      clock.offset = .zero
+      subject.send(2)
+      time.advance(by: .milliseconds(4))
+      #expect(recorder.values == [1, 2])
+      recorder.cancel()
+    }
+  }
+
   @Test func `a cancelled throttle cancels its scheduled work`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Int, Boom>()
