@@ -150,7 +150,7 @@ struct ServeCommand: ParsableCommand {
       feeds, every: self.store == nil ? every.duration : nil, secret: secret, isShared: self.store != nil,
       sharing: shared, on: session.loop)
     let fleet = self.store.map { session.fleet(at: $0) }
-    let images = common.imageStore
+    let images = common.imageStore(in: session)
     let shown = ServedImages(
       SizedImageLoader(images, client: client, on: session), ImageFiles(images, on: session.loop))
     let history =
