@@ -85,7 +85,7 @@ extension CacheImagesOptions {
   ) throws {
     try common.checkImages()
     let session = Session(common)
-    let store = common.imageStore
+    let store = common.imageStore(in: session)
     let answer = SerialWorker(on: session.loop).publisher { [address] () throws(FeedStoreError) in
       try question(store, address, store.folder.printable)
     }

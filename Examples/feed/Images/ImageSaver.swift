@@ -35,7 +35,8 @@ final class ImageSaver {
     self.session = session
     self.budget = budget.budget(within: common)
     self.client = ReachableHostsClient(client)
-    loader = SizedImageLoader(common.imageStore, client: self.client, on: session) { [unowned self] in unsaved += 1 }
+    let images = common.imageStore(in: session)
+    loader = SizedImageLoader(images, client: self.client, on: session) { [unowned self] in unsaved += 1 }
     session.keep(AnyCancellable { [self] in running = nil })
   }
 

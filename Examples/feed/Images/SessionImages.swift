@@ -5,7 +5,7 @@ import ImageFeed
 extension ImageLoader {
   /// The images of a session, kept next to its feeds.
   convenience init(for common: CommonOptions, client: any HTTPClient, on session: Session) {
-    self.init(client: client, cache: ImageCache(store: common.imageStore, on: session.loop)) {
+    self.init(client: client, cache: ImageCache(store: common.imageStore(in: session), on: session.loop)) {
       [console = session.console] in
       console.warn("\($0)")
     }

@@ -213,7 +213,7 @@ extension Session {
   func openCache(_ common: CommonOptions) -> (store: SQLiteFeedStore, cache: FeedCache) {
     let store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: self)
     let cache = FeedCache(store: LoggingStore(store: store, log: log), on: loop)
-    self.cache = cache
+    (self.store, self.cache) = (store, cache)
     return (store, cache)
   }
 }

@@ -66,11 +66,12 @@ struct CommonOptions: ParsableArguments {
   var cachePath: String { cache ?? Self.defaultCachePath() }
 
   /// The images, kept next to the feeds; the same for every command. Images of starred items don't count toward the
-  /// limit.
-  var imageStore: DiskImageStore {
-    let feeds = SQLiteFeedStore(path: cachePath)
+  /// limit. The starred items are read through the session's open cache, if there is one.
+  func imageStore(in session: Session) -> DiskImageStore {
+    let isOpen = session.store != nil
+    let feeds = session.store ?? SQLiteFeedStore(path: cachePath)
     return DiskImageStore(folder: imageFolder, limit: imageCacheSize.bytes) { () throws(FeedStoreError) in
-      defer { feeds.close() }
+      defer { if !isOpen { feeds.close() } }
       return try feeds.starredImages()
     }
   }

@@ -16,6 +16,8 @@ final class Session {
   private(set) var output: Output!
   /// The cache, if the session saves feeds; saves are completed when the session is stopped.
   var cache: FeedCache?
+  /// The file of that cache.
+  var store: SQLiteFeedStore?
   private var status: Int32 = 0
   /// True after the first signal, or after Ctrl-C was typed in `browse`, which reads it as a key.
   private var isInterrupted = false

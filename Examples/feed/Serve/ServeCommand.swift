@@ -204,7 +204,7 @@ struct ServeCommand: ParsableCommand {
 
   /// The images of the gallery, the latest of which are loaded before anyone opens the page.
   private func images(of gallery: Gallery, _ client: ObservedClient, on session: Session) -> ServedImages {
-    let images = common.imageStore
+    let images = common.imageStore(in: session)
     let shown = ServedImages(
       SizedImageLoader(images, client: client, on: session), ImageFiles(images, on: session.loop))
     shown.teach(gallery)

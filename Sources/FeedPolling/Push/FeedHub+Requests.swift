@@ -50,6 +50,7 @@ extension FeedHub {
         abandoned[key] = nil
         subscription.mark = mark ?? ""
         subscriptions[key] = subscription
+        noteChange(.renewed, of: key)
         if mark == nil { begin(key) }
       }
       save()
@@ -61,6 +62,8 @@ extension FeedHub {
     read(key.topic) { [weak self] content in
       guard let self, subscriptions[key]?.mark == "", deliveries[key] == nil else { return }
       subscriptions[key]?.mark = content.mark
+      // The subscription may be saved already, with an earlier mark.
+      noteChange(isRead ? .marked : [], of: key)
       save()
     }
   }
@@ -86,6 +89,7 @@ extension FeedHub {
       for (key, subscription) in subscriptions where key.topic == topic {
         if subscription.mark == nil {
           subscriptions[key]?.mark = content.mark
+          noteChange([], of: key)
           save()
         } else if let delivery = deliveries[key], delivery.due == nil {
           if delivery.mark != content.mark { deliveries[key]?.isOutdated = true }
@@ -101,7 +105,7 @@ extension FeedHub {
   }
 
   func deliver(_ key: HubSubscription.Key) {
-    guard let subscription = subscriptions[key], subscription.until > now() else {
+    guard let subscription = subscriptions[key], !hasEnded(subscription) else {
       return remove(key)
     }
     deliveries[key]?.due = nil
@@ -133,9 +137,9 @@ extension FeedHub {
     case 200...299:
       // Saved only now, so that a delivery that a restart interrupts is repeated.
       subscriptions[key]?.mark = mark
-      supersede(key)
+      noteChange(.marked, of: key)
       abandoned[key] = nil
-      save()
+      saveSoon()
       deliveries[key] = delivery.isOutdated ? Delivery(mark: delivery.mark, due: scheduler.now) : nil
     case 410:
       remove(key)

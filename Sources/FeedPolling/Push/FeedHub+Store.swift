@@ -2,40 +2,80 @@ import FeedStream
 import ImageFeed
 
 extension FeedHub {
-  /// Saves the subscriptions; changes made while the store is busy are saved together.
+  /// Saves the changes; those that are made while the store is busy are saved together.
   func save() {
     isUnsaved = true
+    delayed.take()?.cancel()
     if !isSaving { write() }
+  }
+
+  /// Saves the changes after a while, together with those of other deliveries.
+  func saveSoon() {
+    let isNext = isUnsaved && isSaving
+    isUnsaved = true
+    guard store != nil, !isNext, delayed == nil else { return }
+    delayed = scheduler.once(after: options.quiet) { [weak self] in
+      guard let self else { return }
+      delayed = nil
+      // After a running write, the next one begins.
+      if isUnsaved, !isSaving { write() }
+    }
+  }
+
+  /// Notes what the next write saves of a subscription.
+  func noteChange(_ change: HubChange, of key: HubSubscription.Key) {
+    guard store != nil else { return }
+    if subscriptions[key] == nil, changes[key] == nil {
+      let removals = (Array(changes.keys) + writing.keys).count { subscriptions[$0] == nil }
+      guard removals < options.mostSubscriptions else { return }
+    }
+    changes[key, default: []].formUnion(change)
   }
 
   func write() {
     guard let store else { return }
+    delayed.take()?.cancel()
     (isSaving, isUnsaved) = (true, false)
-    let (known, isRead, superseded) = (HubNote(subscriptions: Array(subscriptions.values)), isRead, superseded)
+    // At the end, another write may still be running, and may fail.
+    writing.merge(changes) { $0.union($1) }
+    changes = [:]
+    let (attempted, known) = (writing, subscriptions)
     saver.perform {
       () throws(FeedStoreError) in
       try store.changeNotes(replacing: false) { notes in
-        var note = known
-        // Subscriptions that haven't been read yet are kept.
-        let saved = isRead ? nil : try notes.note(.hub, as: HubNote.self)
-        if let saved { note.add(saved, except: superseded) }
+        let saved = try notes.note(.hub, as: HubNote.self)
+        let note = HubNote(saved, with: attempted, of: known)
         try notes.set(note, at: .hub, isKept: false)
-        return saved
+        return Written(before: saved, after: note)
       }
-    } completion: { [weak self, options] (result: Result<HubNote?, FeedStoreError>) in
+    } completion: { [weak self, options] (result: Result<Written, FeedStoreError>) in
       if case .failure(let error) = result { options.report(error) }
       // After the end, the write that `cancel()` began saves everything.
       guard let self, !isOver else { return }
       isSaving = false
-      if case .success(let saved) = result { didRead(saved) }
+      writing = [:]
+      switch result {
+      case .success(let written):
+        // A subscription that was saved for the first time has no earlier mark.
+        let before = written.before?.byKey ?? [:]
+        for key in changes.keys where before[key] == nil { changes[key]?.insert(.marked) }
+        adopt(written.after)
+      case .failure: changes.merge(attempted) { $0.union($1) }
+      }
       if isUnsaved {
-        write()
+        if delayed == nil { write() }
       } else if case .failure = result {
         // Not tried again immediately, because the store may keep failing, but after the next change, after the saved
         // subscriptions are read, and at the end.
         isUnsaved = true
       }
     }
+  }
+
+  /// The saved subscriptions before and after a write.
+  private struct Written: Sendable {
+    let before: HubNote?
+    let after: HubNote
   }
 
   /// Reads the saved subscriptions, unless a write does so first. While the store fails, tries again, and reports an
@@ -49,7 +89,7 @@ extension FeedHub {
       guard let self, !isOver, !isRead else { return }
       switch result {
       case .success(let note):
-        didRead(note)
+        adopt(note ?? HubNote(subscriptions: []))
         if isUnsaved, !isSaving { write() }
       case .failure(let error):
         if error != last { options.report(error) }
@@ -61,25 +101,25 @@ extension FeedHub {
     }
   }
 
-  /// Adds the saved subscriptions, as they were before this hub first wrote.
-  private func didRead(_ saved: HubNote?) {
-    guard !isRead else { return }
+  /// Continues with the saved subscriptions, which other hubs may have changed. What this hub hasn't saved yet counts
+  /// more.
+  private func adopt(_ note: HubNote) {
+    let (saved, isFirst) = (note.byKey, !isRead)
     isRead = true
     reading.take()?.cancel()
-    if let saved { merge(saved) }
-    superseded = []
-  }
-
-  /// The saved version of a subscription, if it hasn't been read yet, doesn't count from this point on.
-  func supersede(_ key: HubSubscription.Key) {
-    if store != nil, !isRead, superseded.count < options.mostSubscriptions { superseded.insert(key) }
-  }
-
-  private func merge(_ saved: HubNote) {
-    var note = HubNote(subscriptions: Array(subscriptions.values))
-    note.add(saved, except: superseded)
-    for subscription in note.subscriptions { subscriptions[subscription.key] = subscription }
+    let unsaved = changes.merging(writing) { $0.union($1) }
+    for key in subscriptions.keys.filter({ saved[$0] == nil && unsaved[$0] == nil }) { forget(key) }
+    var hasNew = isFirst && !saved.isEmpty
+    for (key, subscription) in saved {
+      if let change = unsaved[key] {
+        // A delivery of a later content may be due.
+        if !change.contains(.marked), let mark = subscription.mark { subscriptions[key]?.mark = mark }
+      } else {
+        hasNew = hasNew || subscriptions[key] == nil
+        subscriptions[key] = subscription
+      }
+    }
     forgetExpired()
-    changed()
+    if hasNew { changed() }
   }
 }

@@ -61,12 +61,19 @@ public final class FeedHub {
   var isUnsaved = false
   /// True when the saved subscriptions have been read.
   var isRead = false
-  /// The subscriptions that were removed or delivered while the saved ones haven't been read yet: at most
-  /// ``Options/mostSubscriptions``, because strangers may confirm to unsubscribe anything.
-  var superseded: Set<HubSubscription.Key> = []
+  /// The changes that haven't been saved yet. The number of removals is limited (``Options/mostSubscriptions``), because
+  /// strangers may confirm to unsubscribe anything.
+  var changes: [HubSubscription.Key: HubChange] = [:]
+  /// The changes that the running write saves.
+  var writing: [HubSubscription.Key: HubChange] = [:]
+  /// The next write, if it waits for other deliveries.
+  var delayed: (any Cancellable)?
   /// The next attempt to read them.
   var reading: (any Cancellable)?
   private(set) var isOver = false
+  private let clock: PollingClock
+  /// The time until which no lease ends, because the wall clock was set forward, perhaps by mistake.
+  private var spared: StreamInstant?
   private var gathering: (any Cancellable)?
   private var timer: (any Cancellable)?
 
@@ -79,6 +86,8 @@ public final class FeedHub {
     (self.url, self.client, self.store, self.scheduler) = (url, client, store, scheduler)
     (self.options, self.now, self.isTopic, self.content) = (options, now, isTopic, content)
     saver = SerialWorker(on: scheduler)
+    clock = PollingClock(scheduler, wall: now)
+    _ = clock.jump()
     resume()
   }
 
@@ -174,7 +183,7 @@ public final class FeedHub {
   public func cancel() {
     (running, contents, deliveries, verifications, verifying) = ([:], [:], [:], [], [])
     isOver = true
-    for timer in [gathering.take(), timer.take(), reading.take()] { timer?.cancel() }
+    for timer in [gathering.take(), timer.take(), reading.take(), delayed.take()] { timer?.cancel() }
     if isUnsaved { write() }
   }
 
@@ -237,15 +246,28 @@ public final class FeedHub {
   }
 
   func forgetExpired() {
-    let date = now()
-    for (key, subscription) in subscriptions where subscription.until <= date { remove(key) }
+    for key in subscriptions.values.filter(hasEnded).map(\.key) { remove(key) }
   }
 
+  /// True after the end of the lease. A clock that was set forward is given an hour to be set back, as the removal of
+  /// a subscription is final.
+  func hasEnded(_ subscription: HubSubscription) -> Bool {
+    if clock.jump() > 60 { spared = scheduler.now.advanced(by: .seconds(3600)) }
+    if let spared, scheduler.now < spared { return false }
+    return subscription.until <= now()
+  }
+
+  /// Ends a subscription, for all hubs that share the store.
   func remove(_ key: HubSubscription.Key) {
+    forget(key)
+    // If it is subscribed to again before the removal is saved, the saved version doesn't count.
+    noteChange([.renewed, .marked], of: key)
+  }
+
+  func forget(_ key: HubSubscription.Key) {
     subscriptions[key] = nil
     deliveries[key] = nil
     abandoned[key] = nil
-    supersede(key)
   }
 }
 

@@ -22,25 +22,52 @@ struct HubSubscription: Hashable, Codable, Sendable {
   var key: Key { Key(topic: topic, callback: callback) }
 }
 
-/// A hub's saved state: its subscriptions.
+/// The parts of a subscription that a hub has changed since it last saved.
+struct HubChange: OptionSet, Sendable {
+  let rawValue: Int
+
+  /// The lease and the secret; only such a change adds a subscription that isn't saved.
+  static let renewed = HubChange(rawValue: 1)
+  /// The mark.
+  static let marked = HubChange(rawValue: 2)
+}
+
+/// The saved subscriptions, which several hubs may share.
 struct HubNote: StoredNote, Codable {
   var subscriptions: [HubSubscription]
 
   init(subscriptions: [HubSubscription]) { self.subscriptions = subscriptions }
 
-  /// Adds the saved subscriptions. One that this note has, too, was renewed, but keeps its saved mark, because a
-  /// delivery may be due.
+  var byKey: [HubSubscription.Key: HubSubscription] {
+    Dictionary(subscriptions.map { ($0.key, $0) }) { first, _ in first }
+  }
+
+  /// The saved subscriptions after the changes of one hub; those of other hubs are kept. If nothing is saved, all of the
+  /// hub's subscriptions are.
   ///
-  /// - Parameter superseded: the subscriptions that were removed or delivered since; their saved versions don't count.
-  mutating func add(_ saved: HubNote, except superseded: Set<HubSubscription.Key>) {
-    let places = Dictionary(subscriptions.indices.map { (subscriptions[$0].key, $0) }) { first, _ in first }
-    for subscription in saved.subscriptions where !superseded.contains(subscription.key) {
-      if let place = places[subscription.key] {
-        subscriptions[place].mark = subscription.mark ?? subscriptions[place].mark
-      } else {
-        subscriptions.append(subscription)
+  /// - Parameters:
+  ///   - changes: the hub's changes. A subscription that isn't in `known` was removed.
+  ///   - known: the hub's subscriptions.
+  init(
+    _ saved: HubNote?, with changes: [HubSubscription.Key: HubChange],
+    of known: [HubSubscription.Key: HubSubscription]
+  ) {
+    var merged = saved?.byKey ?? known
+    for (key, change) in changes {
+      guard var own = known[key] else {
+        merged[key] = nil
+        continue
+      }
+      if let old = merged[key] {
+        // A delivery of a later content may be due.
+        if !change.contains(.marked) { own.mark = old.mark ?? own.mark }
+        if !change.contains(.renewed) { (own.until, own.secret) = (old.until, old.secret) }
+        merged[key] = own
+      } else if change.contains(.renewed) {
+        merged[key] = own
       }
     }
+    subscriptions = Array(merged.values)
   }
 
   init?(_ fields: NoteFields.Reader) {

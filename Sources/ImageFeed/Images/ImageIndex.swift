@@ -219,7 +219,7 @@ struct ImageIndex {
 
   /// Opens the index; builds it from the files if it is new.
   private static func open(
-    _ file: CacheFile, of folder: String, limit: Int, kept: DiskImageStore.KeptImages, busyTimeout: Duration
+    _ file: OpenFile, of folder: String, limit: Int, kept: DiskImageStore.KeptImages, busyTimeout: Duration
   ) throws -> DatabaseConnection {
     var configuration = kind.configuration(busyTimeout: busyTimeout)
     configuration.prepareDatabase { db in
@@ -230,7 +230,7 @@ struct ImageIndex {
           PRAGMA wal_autocheckpoint = 32
           """)
     }
-    let database = try DatabaseConnection(path: file.path, configuration)
+    let database = try DatabaseConnection(file, configuration)
     try database.queue.write { db in
       try kind.prepare(db)
       try createFacts(db)

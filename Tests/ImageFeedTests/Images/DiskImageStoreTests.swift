@@ -82,8 +82,8 @@ import Testing
 
   @Test func `an older release's index gets a table of facts`() throws {
     try makeStore().save(makeSavedImage(), for: imageURL, now: noon)
-    let index = try DatabaseConnection(path: folder.file("images/index.sqlite"), .init())
-    try index.queue.writeWithoutTransaction { try $0.execute(sql: "DROP TABLE facts") }
+    let index = try DatabaseQueue(path: folder.file("images/index.sqlite"))
+    try index.writeWithoutTransaction { try $0.execute(sql: "DROP TABLE facts") }
     let facts = ImageFacts(size: DecodedImage.Size(width: 1, height: 1), color: 0)
     let store = makeStore()
     try store.note(facts, for: imageURL)
@@ -456,8 +456,8 @@ import Testing
   @Test func `a newer release's index is refused and left unchanged`() throws {
     let store = makeStore()
     try store.save(makeSavedImage(), for: imageURL, now: noon)
-    let index = try DatabaseConnection(path: folder.file("images/index.sqlite"), .init())
-    try index.queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 9") }
+    let index = try DatabaseQueue(path: folder.file("images/index.sqlite"))
+    try index.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 9") }
     let refusal = FeedStoreError.retrieval(.newerSchema(9), place: folder.file("images"))
     #expect(throws: refusal) { try makeStore().retrieve(for: imageURL, now: noon) }
     #expect(bytesOnDisk > 0)

@@ -26,6 +26,8 @@ private let topic = "https://feeds.example/feed.atom"
     /// The error of the wall clock, and the time that a delivery takes, in seconds.
     var clockError = 0.0
     var delay = 0.08
+    /// The time by which each delivery takes longer than the one before.
+    var step = 0.0
     /// The time that it takes to read the content, in milliseconds.
     var contentDelay = 0
     /// True if deliveries are refused.
@@ -66,6 +68,7 @@ private let topic = "https://feeds.example/feed.atom"
       if request.request.method == .post {
         sent.append((manner, request.body.text, Double(time.now.nanoseconds) / 1e9))
         for field in request.request.headers { fields[field.name] = field.value }
+        delay += step
         return .answer(status: manner == "gone" ? 410 : isFull ? 503 : 204, Data(), after: .seconds(delay))
       }
       let query = URLComponents(url: request.request.url, resolvingAgainstBaseURL: true)?.queryItems ?? []
@@ -105,6 +108,12 @@ private let topic = "https://feeds.example/feed.atom"
     private let time: VirtualTimeScheduler
     init(_ time: VirtualTimeScheduler) { self.time = time }
     var now: Date { noon + Double(time.now.nanoseconds) / 1e9 }
+  }
+
+  private final class Count: Sendable {
+    private let number = Mutex(0)
+    var value: Int { number.withLock { $0 } }
+    func add() { number.withLock { $0 += 1 } }
   }
 
   /// Makes a store busy, as another process does.
@@ -223,6 +232,27 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.bodies.last == "version 3")
   }
 
+  @Test func `subscriptions survive a clock that is ahead for a minute`() {
+    let place = Place()
+    place.ask("good")
+    place.clockError = 400 * 86_400
+    place.publish()
+    place.pass(60)
+    place.clockError = 0
+    place.publish()
+    #expect(place.bodies == ["version 2", "version 3"] && place.hub.count == 1)
+  }
+
+  @Test func `a lease that ends because the clock was set forward lasts for another hour`() {
+    let place = Place()
+    place.ask("good")
+    place.clockError = 400 * 86_400
+    place.publish()
+    place.pass(3600)
+    place.publish()
+    #expect(place.bodies == ["version 2"] && place.hub.count == 0)
+  }
+
   @Test func `a retry is sent in time, even if the clock is set back`() {
     let place = Place()
     place.ask("good")
@@ -252,6 +282,40 @@ private let topic = "https://feeds.example/feed.atom"
     place.start()
     place.pass(5)
     #expect(place.hub.count == 1 && place.sent.map(\.body) == ["version 2", "version 3"])
+  }
+
+  @Test func `two hubs on one store keep each other's subscriptions and removals`() {
+    let store = InMemoryFeedStore()
+    let (one, two) = (Place(store: store), Place(store: store))
+    one.ask("good")
+    two.ask("other")
+    let later = Place(store: store)
+    #expect(later.hub.count == 2)
+    two.ask("good", mode: "unsubscribe")
+    one.publish()
+    #expect(one.hub.count == 1 && one.bodies == ["version 2"])
+    one.ask("other", mode: "unsubscribe")
+    #expect(one.hub.count == 0)
+    for place in [one, two, later] { place.hub.cancel() }
+  }
+
+  @Test func `deliveries that end one after another are saved together`() {
+    let writes = Count()
+    let place = Place(
+      store: InMemoryFeedStore { step in
+        if step == .insertion { writes.add() }
+        return nil
+      })
+    for number in 0..<50 { place.ask("good", path: "/\(number)") }
+    place.step = 0.1
+    let before = writes.value
+    place.publish()
+    place.pass(30)
+    #expect(place.sent.count == 50 && (1...10).contains(writes.value - before))
+    place.hub.cancel()
+    place.start()
+    place.pass(5)
+    #expect(place.sent.count == 50, "the deliveries were recorded")
   }
 
   /// A hub that starts while its store, which has two subscriptions, is busy, and gets a third one.
@@ -313,7 +377,7 @@ private let topic = "https://feeds.example/feed.atom"
     place.options.mostSubscriptions = 3
     place.start()
     for number in 0..<5 { place.ask("good", mode: "unsubscribe", path: "/\(number)") }
-    #expect(place.verified.count == 5 && place.hub.superseded.count == 3)
+    #expect(place.verified.count == 5 && place.hub.changes.count == 3)
     place.hub.cancel()
     place.pass(1)
   }

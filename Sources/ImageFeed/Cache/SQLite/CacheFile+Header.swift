@@ -7,16 +7,28 @@ extension CacheFile {
   /// A damaged file of this program still has the program's number in the header or the log; an empty file has nothing
   /// to lose. SQLite keeps the application's number at byte 68 of the first page. The first transaction of this program
   /// writes that page, which stays in the log until a checkpoint.
-  func isForeign(to applicationID: Int) -> Bool { isForeign(to: applicationID, header: header) }
+  func isForeign(to applicationID: Int) -> Bool {
+    switch header {
+    case .open(let known): known != applicationID
+    case .accessed(let header): isForeign(to: applicationID, header: header)
+    }
+  }
 
   /// Decides based on a header that was read earlier. Another process may since have copied the log into the file and
   /// removed the log. In that case, the number is in neither `header` nor the log, but in the file's new header.
   func isForeign(to applicationID: Int, header: [UInt8]?) -> Bool {
-    seemsForeign(to: applicationID, header: header) && self.header?.bigEndian(at: 68) != applicationID
+    guard seemsForeign(to: applicationID, header: header) else { return false }
+    return switch self.header {
+    case .open(let known): known != applicationID
+    case .accessed(let header): header?.bigEndian(at: 68) != applicationID
+    }
   }
 
-  /// The part of the header that identifies the program that wrote the file; `nil` if the header can't be read.
-  var header: [UInt8]? { read(resolved, from: 0, 72) }
+  /// The part of the header that identifies the program that wrote the file; `nil` if the header can't be read. A file
+  /// that is open in this process isn't read: its connection has checked it.
+  private var header: OpenFile.Access<[UInt8]?> {
+    OpenFile.unlessOpen(self) { identity?.isRegular == true ? read(path, from: 0, 72) : nil }
+  }
 
   private func seemsForeign(to applicationID: Int, header: [UInt8]?) -> Bool {
     guard let header, !header.isEmpty else { return false }
@@ -36,7 +48,8 @@ extension CacheFile {
     return lastApplicationInLog.map { $0 != applicationID } ?? (header.bigEndian(at: 28) > 1)
   }
 
-  /// The application's number in the log's latest copy of the first page; `nil` when the log has no first page.
+  /// The application's number in the log's latest copy of the first page; `nil` when the log has no first page. SQLite
+  /// has no locks on the log itself, so the log may always be opened.
   private var lastApplicationInLog: Int? {
     let path = resolved + "-wal"
     guard let header = read(path, from: 0, 32), header.count == 32 else { return nil }

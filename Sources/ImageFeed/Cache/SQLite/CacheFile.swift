@@ -43,9 +43,12 @@ struct CacheFile: Sendable {
   /// Creates an empty file that only the current user can access, because the URLs in it may contain secrets. SQLite
   /// creates the companion files with the same mode.
   func create() throws {
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
-    close(descriptor)
+    // Another thread may have created and opened the file.
+    _ = try OpenFile.unlessOpen(self) {
+      let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+      close(descriptor)
+    }
   }
 
   /// Runs `body` while no other process renames the file or, if `exclusively` is true, opens it.

@@ -8,8 +8,12 @@ import GRDB
 final class DatabaseConnection: Sendable {
   let queue: DatabaseQueue
 
-  init(path: String, _ configuration: Configuration) throws {
-    queue = try DatabaseQueue(path: path, configuration: configuration)
+  /// - Parameter address: the path of the file, or its `file:` URI.
+  init(_ file: OpenFile, at address: String? = nil, _ configuration: Configuration) throws {
+    var configuration = configuration
+    // GRDB releases the configuration after it has closed the file.
+    configuration.prepareDatabase { _ in withExtendedLifetime(file) {} }
+    queue = try DatabaseQueue(path: address ?? file.file.path, configuration: configuration)
   }
 
   deinit {

@@ -12,9 +12,9 @@ struct FeedDatabase: Sendable {
 
   /// Connects to the file at the path. Call this while holding the folder lock, so that no other process renames the
   /// file.
-  init(_ file: CacheFile, busyTimeout: Duration) throws {
+  init(_ file: OpenFile, busyTimeout: Duration) throws {
     connection = try Self.explaining {
-      try DatabaseConnection(path: file.path, Self.configuration(busyTimeout: busyTimeout))
+      try DatabaseConnection(file, Self.configuration(busyTimeout: busyTimeout))
     }
     // Without a log, which some file systems do not support, only `synchronous = FULL` survives a power cut.
     try perform { db in
@@ -26,13 +26,13 @@ struct FeedDatabase: Sendable {
   /// Connects to a file that SQLite can't open normally because nothing can be written next to it: in a read-only
   /// folder, or on a full disk. This is correct only as long as no process writes to the file, so compare the file's
   /// identity before and after.
-  init(frozen file: CacheFile) throws {
+  init(frozen file: OpenFile) throws {
     var configuration = Self.configuration(busyTimeout: .zero)
     configuration.readonly = true
     let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#%"))
-    let path = file.path.addingPercentEncoding(withAllowedCharacters: allowed) ?? file.path
+    let path = file.file.path.addingPercentEncoding(withAllowedCharacters: allowed) ?? file.file.path
     connection = try Self.explaining {
-      try DatabaseConnection(path: "file:\(path)?immutable=1", configuration)
+      try DatabaseConnection(file, at: "file:\(path)?immutable=1", configuration)
     }
   }
 

@@ -2,7 +2,7 @@ public import Foundation
 import GRDB
 import Synchronization
 
-/// Keeps feeds in one SQLite file, which several processes may share.
+/// Keeps feeds in one SQLite file, which several processes, and several stores of a process, may share.
 ///
 /// Creating the store doesn't touch the file. The file is opened on first use; the first save creates it, with its
 /// parent folders. A call waits up to `busyTimeout` for other processes.
@@ -10,6 +10,10 @@ import Synchronization
 /// **Damage.** ``retrieve(for:)`` reports a feed that it can't read, and changes nothing. The next save or deletion
 /// renames a damaged file, or one that is not a database, to `<file>.corrupt-<time>` and starts a new one. An intact
 /// database of another program, or one that a newer version of this program wrote, is refused and never changed.
+///
+/// **Locks.** Don't open the file in another way in a process that uses it, such as with `Data(contentsOf:)`: when a
+/// process closes a file, the system releases its locks on the file, including SQLite's. Copy the file with
+/// another process.
 ///
 /// **Read-only.** A cache in a folder that cannot be written to, or on a full disk, can still be read.
 public final class SQLiteFeedStore: FeedStore {

@@ -58,7 +58,8 @@ struct SharedDatabase: Sendable {
     guard let identity = file.identity, !file.hasLog else { throw failure }
     let result: R?
     do {
-      result = try FeedDatabase(frozen: file).read(body)
+      let open = try OpenFile.opening(file, identity, applicationID: FeedSchema.applicationID)
+      result = try FeedDatabase(frozen: open).read(body)
     } catch {
       throw FeedDatabaseFailure(error)
     }

@@ -19,7 +19,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
   let busyTimeout: Duration
   private let applicationID: Int
   private let opensExclusively: Bool
-  private let open: @Sendable (CacheFile) throws -> Connection
+  private let open: @Sendable (OpenFile) throws -> Connection
   private let current = Mutex<(connection: Connection, identity: CacheFile.Identity)?>(nil)
   /// The identity of a file that was checked when it was opened. If the file's header is damaged later, the file is
   /// then not mistaken for another program's.
@@ -33,7 +33,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
   ///   - open: connects to the file, which exists, and is empty if it is new. Called while the folder lock is held.
   init(
     _ file: CacheFile, applicationID: Int, busyTimeout: Duration, opensExclusively: Bool,
-    open: @escaping @Sendable (CacheFile) throws -> Connection
+    open: @escaping @Sendable (OpenFile) throws -> Connection
   ) {
     self.file = file
     self.applicationID = applicationID
@@ -71,7 +71,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
       // Refuse the file before SQLite opens it: SQLite would copy its log into it and remove the log.
       let wasOurs = ours.withLock { identity.isSameFile(as: $0) }
       if !wasOurs, file.isForeign(to: applicationID) { throw FeedDatabaseFailure(.foreign) }
-      let connection = try open(file)
+      let connection = try open(OpenFile.opening(file, identity, applicationID: applicationID))
       ours.withLock { $0 = identity }
       return (connection, identity)
     }

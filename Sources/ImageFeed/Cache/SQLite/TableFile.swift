@@ -49,9 +49,9 @@ final class TableFile: Sendable {
   }
 
   private static func connection(
-    to file: CacheFile, _ kind: SQLiteKind, _ busyTimeout: Duration
+    to file: OpenFile, _ kind: SQLiteKind, _ busyTimeout: Duration
   ) throws -> DatabaseConnection {
-    let connection = try DatabaseConnection(path: file.path, kind.configuration(busyTimeout: busyTimeout))
+    let connection = try DatabaseConnection(file, kind.configuration(busyTimeout: busyTimeout))
     try connection.queue.inDatabase { db in
       // Check before any change: another program's file must not even be switched to write-ahead logging.
       try kind.check(db)

@@ -12,12 +12,26 @@ import Testing
     let store = SQLiteFeedStore(path: folder.file())
     _ = try store.replace(for: address, with: makeFeed(), now: noon)
     let file = CacheFile(path: store.path)
-    let header = try #require(file.header)
+    let header = [UInt8](try Data(contentsOf: URL(filePath: store.path)).prefix(72))
     #expect(file.hasLog)
     #expect(!file.isForeign(to: FeedSchema.applicationID, header: header))
     store.close()
     #expect(!file.hasLog)
     #expect(!file.isForeign(to: FeedSchema.applicationID, header: header))
     #expect(file.isForeign(to: FeedSchema.applicationID + 1, header: header))
+  }
+
+  @Test func `a file isn't read while it is open in this process, and is checked again after it is closed`() throws {
+    let store = SQLiteFeedStore(path: folder.file())
+    _ = try store.replace(for: address, with: makeFeed(), now: noon)
+    let file = CacheFile(path: store.path)
+    var reads = 0
+    _ = OpenFile.unlessOpen(file) { reads += 1 }
+    #expect(reads == 0)
+    store.close()
+    _ = OpenFile.unlessOpen(file) { reads += 1 }
+    #expect(reads == 1)
+    try Data("another program's file".utf8).write(to: URL(filePath: store.path))
+    #expect(file.isForeign(to: FeedSchema.applicationID))
   }
 }

@@ -35,6 +35,25 @@ import Testing
     #expect(try folder.contents == ["feeds.sqlite"])
   }
 
+  @Test func `other stores and checks in this process don't release a store's lock on its file`() async throws {
+    let path = folder.file()
+    let store = SQLiteFeedStore(path: path)
+    try store.replace(for: address, with: makeFeed())
+    let other = SQLiteFeedStore(path: path)
+    #expect(try other.summaries().count == 1)
+    other.close()
+    #expect(!ForeignFiles.isForeign(path, to: .feeds) && ForeignFiles.isForeign(path, to: .responses))
+    // The last process that closes the file removes the log. The store is still open in this process.
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      let store = SQLiteFeedStore(path: path)
+      _ = try store.summaries()
+      store.close()
+    }
+    #expect(FileManager.default.fileExists(atPath: path + "-wal"))
+    store.close()
+    #expect(try folder.contents == ["feeds.sqlite"])
+  }
+
   @Test func `many processes repair a damaged file once`() async throws {
     let path = folder.file()
     let damaged = SQLiteFeedStore(path: path)
