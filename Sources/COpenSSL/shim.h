@@ -101,7 +101,7 @@ static inline size_t copenssl_subject(const X509 *certificate, int issuer, char 
 }
 
 /// Writes the names and addresses that a certificate is valid for, each followed by a line feed, and returns their
-/// length.
+/// length. Names that can't be host names, and those that don't fit, are left out.
 static inline size_t copenssl_names(const X509 *certificate, char *text, size_t size) {
   GENERAL_NAMES *names = (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
   size_t used = 0;
@@ -113,6 +113,9 @@ static inline size_t copenssl_names(const X509 *certificate, char *text, size_t 
     if (name->type == GEN_DNS) {
       found = (const char *)ASN1_STRING_get0_data(name->d.dNSName);
       count = (size_t)ASN1_STRING_length(name->d.dNSName);
+      // The string may contain any byte, even a line feed; a host name consists of visible characters.
+      for (size_t at = 0; found && at < count; at++)
+        if (found[at] < 0x21 || found[at] > 0x7E) found = NULL;
     } else if (name->type == GEN_IPADD) {
       const unsigned char *bytes = ASN1_STRING_get0_data(name->d.iPAddress);
       int length = ASN1_STRING_length(name->d.iPAddress);

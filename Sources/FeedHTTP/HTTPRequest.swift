@@ -59,7 +59,8 @@ public struct HTTPRequest: Sendable, Hashable {
   public var followsRedirects = true
   private var isFollowedByCaller = false
   /// True when compressed responses are requested and decompressed. Otherwise, the body arrives as the server sends it,
-  /// and is compressed only if ``headers`` request that. True by default.
+  /// and is compressed only if ``headers`` request that. True by default. With `Range`, compression isn't requested;
+  /// a part (status 206) arrives as the server sends it.
   public var decodesContent = true
   /// The URL that led to this one, if the user didn't choose this one: the URL of a document, or of a redirect. In that
   /// case, the request may lead to a private network only if that document or redirect came from one

@@ -5,6 +5,7 @@ extension TLSChannel {
   func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
     guard !isClosed else { return }
     waiting = chunks.filter { !$0.isEmpty }
+    skipEncrypted()
     hasWritten = done
     guard !isWritingBelow else { return }
     encrypt()
@@ -15,7 +16,8 @@ extension TLSChannel {
 
   func writeNow(_ chunks: [Chunk]) -> Int {
     let count = chunks.reduce(0) { $0 + $1.count }
-    guard !isClosed, failure == nil, !isWritingBelow, engine.outputCount == 0, hasWritten == nil, count <= 64 * 1024
+    guard !isClosed, failure == nil, !isWritingBelow, engine.outputCount == 0, hasWritten == nil, encryptedAhead == 0,
+      count <= 64 * 1024
     else { return 0 }
     waiting = chunks
     encrypt()
@@ -27,12 +29,22 @@ extension TLSChannel {
       sent -= first.count
       output.removeFirst()
     }
-    if let first = output.first {
-      output[0] = first[sent..<first.count]
-      // The rest is encrypted, so it is sent as it is; nothing else is sent before it.
-      sendBelow(output)
+    guard let first = output.first else { return count }
+    output[0] = first[sent..<first.count]
+    // The rest is encrypted, so it is sent as it is; nothing else is sent before it. The caller learns when it is sent
+    // by writing these bytes.
+    encryptedAhead = count
+    sendBelow(output)
+    return 0
+  }
+
+  /// Drops waiting bytes that ``writeNow(_:)`` has encrypted.
+  private func skipEncrypted() {
+    while encryptedAhead > 0, let first = waiting.first {
+      let skipped = min(encryptedAhead, first.count)
+      encryptedAhead -= skipped
+      if skipped < first.count { waiting[0] = first[skipped..<first.count] } else { waiting.removeFirst() }
     }
-    return count
   }
 
   func endWriting(_ done: @escaping (SystemError?) -> Void) {

@@ -33,6 +33,8 @@ final class TLSChannel: ByteChannel {
   var hasWritten: ((SystemError?) -> Void)?
   var hasEnded: ((SystemError?) -> Void)?
   var isWritingBelow = false
+  /// The number of encrypted bytes that the next writes repeat.
+  var encryptedAhead = 0
 
   init(_ below: Connection, _ engine: TLSEngine, on scheduler: any LoopScheduler) {
     self.below = below
@@ -89,6 +91,7 @@ final class TLSChannel: ByteChannel {
     stopBelow()
   }
 
+  var endsWithBytes: Bool { true }
   var hasInput: Bool { !isClosed && (engine.holdsInput || inner.hasInput) }
 
   private func readBelow() {

@@ -13,7 +13,7 @@ public struct TLSSession: Hashable, Sendable {
   public let serverName: String?
   /// The subject of the peer's certificate; `nil` if the peer presented no certificate.
   public let peerSubject: String?
-  /// The names and addresses for which the peer's certificate is valid.
+  /// The host names and addresses for which the peer's certificate is valid; 4 KiB at most, and the rest are left out.
   public let peerNames: [String]
   /// The SHA-256 fingerprint of the peer's certificate.
   public let peerFingerprint: [UInt8]?

@@ -10,6 +10,19 @@ import Testing
     bench.send("\(line) HTTP/1.1\r\nHost: h\r\n\(fields)\r\n").receive()
   }
 
+  @Test func `cors, compression and the server's own fields keep each other's Vary`() {
+    var routes = HTTPRoutes()
+    routes.use(.cors(origins: ["https://a.example"]))
+    let text = Chunk(String(repeating: "x", count: 600))
+    routes.get("/") { _ in .init(headers: ["Content-Type": "text/plain", "Vary": "Accept-Language"], body: text) }
+    let bench = Bench().serve(routes)
+    bench.server.headers = ["Vary": "Cookie"]
+    let got = ask(bench, "GET /", "Origin: https://a.example\r\n")
+    let fields = got.split(separator: "\r\n").filter { $0.hasPrefix("Vary: ") }.map { $0.dropFirst(6) }
+    #expect(fields == ["Accept-Language, Origin, Accept-Encoding", "Cookie"], "\(got)")
+    bench.end()
+  }
+
   @Test func `middleware sees every response, and the first is the outermost`() {
     var seen: [String] = []
     func note(_ name: String) -> HTTPMiddleware {

@@ -23,6 +23,8 @@ final class Papers: Sendable {
         printf '[%s]\\nbasicConstraints=CA:FALSE\\nsubjectAltName=DNS:%s,IP:127.0.0.1\\n' "$name" "$name" >>settings
       done
       sed -i 's/^subjectAltName=DNS:other.example.*/subjectAltName=DNS:other.example,DNS:more.example/' settings
+      printf '[lines]\\nbasicConstraints=CA:FALSE\\nsubjectAltName=@names\\n[names]\\n' >>settings
+      printf 'DNS.1=localhost\\nDNS.2=guest.example\\\\nadmin.example\\n' >>settings
       make() { # name, section, subject, root
         openssl req -x509 -config settings -extensions "$2" -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -sha256 \\
           -days 3650 -subj "/CN=$3" -keyout "$1.key" -out "$1.pem" ${4:+-CA "$4.pem" -CAkey "$4.key"} 2>>log
@@ -36,6 +38,7 @@ final class Papers: Sendable {
       make alone localhost localhost
       make strange localhost localhost stranger
       make deep localhost localhost intermediate
+      make lines lines localhost root
       make client other.example client.example root
       cat deep.pem intermediate.pem >chain.pem
       """

@@ -45,6 +45,13 @@ import Testing
     }
   }
 
+  @Test func `a certificate's name with a line feed doesn't count as two names`() throws {
+    try withPair { pair in
+      try pair.connect(papers.client(), papers.server("lines"))
+      #expect(try #require(pair.client?.tls).peerNames == ["localhost"])
+    }
+  }
+
   @Test func `a secure connection works however its bytes are split`() throws {
     for segment in [1, 7, 4096] {
       try withPair { pair in

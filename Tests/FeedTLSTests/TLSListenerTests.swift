@@ -149,6 +149,30 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true]) func `a slow client over TLS gets the whole last response`(halfCloses: Bool) throws {
+    try withVirtualTime { time in
+      time.network.link.buffer = 8 * 1024
+      // The response takes longer than `linger`, and shorter than `writeGrace`.
+      time.network.link.bytesPerSecond = 4 * 1024
+      let tls = try papers.server()
+      let server = try HTTPServer(at: Pair.place, on: time) { $0.secured(by: tls, on: time) }
+      let body = String(repeating: "x", count: 60 * 1024)
+      let serving = server.serve { _ in .init(body: Chunk(body)) }
+      let connecting = connect(try papers.client(), on: time)
+      time.advance(by: .seconds(5))
+      let connection = try #require(connecting.values.first)
+      let answer = Outcome(connection.bytes)
+      let asking = Outcome(
+        (["GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"] as [Chunk]).publisher
+          .write(to: connection, atEnd: halfCloses ? .endsWriting : .leavesOpen))
+      time.advance(by: .seconds(40))
+      #expect(asking.isFinished && answer.isFinished && answer.text.hasSuffix(body))
+      #expect(server.waitingBytes == 0 && server.connectionCount == 0)
+      serving.cancel()
+      server.close()
+    }
+  }
+
   @Test func `over TLS, a body that ends too early for an HTTP/1.0 client breaks the connection off`() throws {
     struct Broken: Error {}
     try withVirtualTime { time in

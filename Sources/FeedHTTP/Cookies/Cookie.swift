@@ -37,21 +37,22 @@ struct SetCookie {
   /// - Returns: `nil` for a field that doesn't set a cookie.
   init?(_ text: String) {
     guard text.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) else { return nil }
-    var parts = text.split(separator: ";", omittingEmptySubsequences: false)[...]
-    let pair = parts.removeFirst()
+    // Split at bytes, as servers do: a `Character` may contain a semicolon or an equals sign and the scalars around it.
+    let parts = text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map { Substring($0) }
+    let pair = parts[0]
     if let (name, value) = Self.halves(pair) {
       (self.name, self.value) = (name, value)
     } else {
       value = Self.trimmed(pair)
     }
     guard !name.isEmpty || !value.isEmpty, name.utf8.count + value.utf8.count <= Self.most else { return nil }
-    for part in parts {
+    for part in parts.dropFirst() {
       let (name, value) = Self.halves(part) ?? (Self.trimmed(part), "")
       guard value.utf8.count <= Self.mostAttribute else { continue }
       set(name.lowercased(), value)
     }
     // A cookie without a name could imitate a prefixed name with its value.
-    if name.isEmpty, ["__secure-", "__host-"].contains(where: value.lowercased().hasPrefix) { return nil }
+    if name.isEmpty, CookiePrefix(value) != nil { return nil }
   }
 
   private mutating func set(_ attribute: String, _ value: String) {
@@ -70,11 +71,23 @@ struct SetCookie {
   }
 
   private static func halves(_ text: Substring) -> (String, String)? {
-    guard let sign = text.firstIndex(of: "=") else { return nil }
-    return (trimmed(text[..<sign]), trimmed(text[text.index(after: sign)...]))
+    guard let sign = text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+    return (trimmed(text[..<sign]), trimmed(text[text.utf8.index(after: sign)...]))
   }
 
   private static func trimmed(_ text: Substring) -> String { text.trimmingCharacters(in: [" ", "\t"]) }
+}
+
+/// The beginning of a cookie's name that restricts how the cookie is set (RFC 6265bis, section 4.1.3).
+enum CookiePrefix: String, CaseIterable {
+  case secure = "__secure-"
+  case host = "__host-"
+
+  init?(_ name: String) {
+    let name = name.lowercased()
+    guard let found = Self.allCases.first(where: { name.utf8.starts(with: $0.rawValue.utf8) }) else { return nil }
+    self = found
+  }
 }
 
 /// Parses cookie dates leniently, in any of the formats in use (RFC 6265bis, section 5.1.1).

@@ -85,9 +85,11 @@ public final class CookieJar {
     let isSecure = Self.isSecure(url)
     guard !set.isSecure || isSecure else { return nil }
     let path = set.path ?? Self.defaultPath(url)
-    let name = set.name.lowercased()
-    if name.hasPrefix("__secure-"), !set.isSecure { return nil }
-    if name.hasPrefix("__host-"), !set.isSecure || !domain.isEmpty || set.path != "/" { return nil }
+    switch CookiePrefix(set.name) {
+    case .secure where !set.isSecure: return nil
+    case .host where !set.isSecure || !domain.isEmpty || set.path != "/": return nil
+    default: break
+    }
     let time = now()
     var expires = set.maxAge.map { $0 <= 0 ? .distantPast : time + min(Double($0), Self.longest) } ?? set.expires
     if let date = expires { expires = min(date, time + Self.longest) }

@@ -18,11 +18,11 @@ public struct PublicSuffixes: Sendable {
     for line in list.split(whereSeparator: \.isNewline) {
       guard let rule = line.split(whereSeparator: \.isWhitespace).first, !rule.hasPrefix("//") else { continue }
       if rule.hasPrefix("!") {
-        rules[rule.dropFirst().lowercased()] = .exception
+        rules[Self.host(rule.dropFirst())] = .exception
       } else if rule.hasPrefix("*.") {
-        wildcards.insert(rule.dropFirst(2).lowercased())
+        wildcards.insert(Self.host(rule.dropFirst(2)))
       } else {
-        rules[rule.lowercased()] = .suffix
+        rules[Self.host(rule)] = .suffix
       }
     }
   }
@@ -38,9 +38,16 @@ public struct PublicSuffixes: Sendable {
     return (try? String(contentsOfFile: path, encoding: .utf8)).map(PublicSuffixes.init(list:)) ?? PublicSuffixes()
   }()
 
+  /// A name as a URL's host has it: lists contain non-ASCII names, but hosts are in punycode (`xn--…`).
+  private static func host(_ name: Substring) -> String {
+    let name = name.lowercased()
+    guard name.utf8.contains(where: { $0 >= 0x80 }) else { return name }
+    return URL(string: "http://\(name)/")?.host(percentEncoded: false) ?? name
+  }
+
   /// True for a domain under which anyone may register a name.
   public func contains(_ domain: String) -> Bool {
-    let labels = domain.lowercased().split(separator: ".")
+    let labels = Self.host(domain[...]).split(separator: ".")
     guard labels.count > 1 else { return true }
     guard isList else { return labels.count == 2 && labels[1].count == 2 && labels[0].count <= 3 }
     let name = labels.joined(separator: ".")

@@ -67,7 +67,7 @@ public struct Netrc: Sendable, Equatable {
     var isInMacro = false
     // The word whose value is expected.
     var expected: String?
-    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: isLineEnd).enumerated() {
       // A macro ends with an empty line.
       if isInMacro {
         isInMacro = !line.allSatisfy(\.isWhitespace)
@@ -92,6 +92,9 @@ public struct Netrc: Sendable, Equatable {
     }
     return netrc
   }
+
+  /// CR and LF are a single `Character`.
+  private static func isLineEnd(_ character: Character) -> Bool { character == "\n" || character == "\r\n" }
 
   private mutating func set(_ name: String, _ value: String) -> Bool {
     switch name {

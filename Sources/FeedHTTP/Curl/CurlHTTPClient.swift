@@ -5,7 +5,8 @@ import Foundation
 /// An HTTP client that uses libcurl's multi interface on an event loop, without a thread per request and without calls
 /// that block the loop.
 ///
-/// - HTTP/1.1, and HTTP/2 where the server offers it over TLS. Connections are reused.
+/// - HTTP/1.1, and HTTP/2 where the server offers it over TLS. Connections are reused, but a connection carries one
+///   request at a time, so that a body without demand isn't read for the sake of another request.
 /// - Certificates are always verified.
 /// - gzip, deflate, brotli and zstd are decoded; the limit on a body counts decoded bytes.
 /// - Redirects are followed to http and https only, and never from https to http; fields that may contain a secret are

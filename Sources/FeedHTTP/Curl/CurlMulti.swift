@@ -44,6 +44,9 @@ final class CurlMulti {
       Unmanaged<CurlTimer>.fromOpaque(timer!).takeUnretainedValue().want(milliseconds)
       return 0
     }
+    // Requests don't share a running HTTP/2 connection. libcurl reads it for any of them, and holds the bytes of a
+    // paused one itself, up to that stream's window of 10 or 32 MiB; no version has an option for a smaller window.
+    ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
     ccurl_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, maxConnections)
     ccurl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, maxConnectionsPerHost)
     ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, maxConnections)

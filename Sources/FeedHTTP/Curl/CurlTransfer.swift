@@ -252,7 +252,9 @@ extension CurlTransfer {
   func prepare(for exchange: HTTPExchange) {
     let request = exchange.request
     reader.begin(request, after: exchange.headerSize, into: exchange.stream)
-    if request.decodesContent != offersContentCodings { offerContentCodings(request.decodesContent) }
+    // A part of a compressed body could not be decoded.
+    let offersCodings = request.decodesContent && !request.has("Range")
+    if offersCodings != offersContentCodings { offerContentCodings(offersCodings) }
     sentence.pointee = 0
     lackedDescriptor = false
     hasOpenedSocket = false

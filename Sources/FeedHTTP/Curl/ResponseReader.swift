@@ -248,7 +248,8 @@ extension ResponseReader {
   }
 
   private mutating func beginBody(announced: Int) -> Bool {
-    guard coding.isEmpty else {
+    // Status 206: a part of a compressed body arrives as it is.
+    guard coding.isEmpty || status == 206 else {
       decoder = ContentCoding.decoder(for: coding)
       // One byte more than allowed, to distinguish a body that just fits from one that doesn't.
       body.limit = maxBodyBytes == .max ? .max : maxBodyBytes + 1

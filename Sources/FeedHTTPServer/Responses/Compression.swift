@@ -39,10 +39,10 @@ enum Compression {
     /// Adds `Vary`, even to a part and to a 304, because caches store the field with them (RFC 9110, 15.4.5).
     func announce(in response: inout ServerResponse) {
       guard isThere else { return }
-      guard let vary = response.headers["Vary"] else { return response.headers.add("Vary", "Accept-Encoding") }
-      let names = vary.listMembers.map { $0.lowercased() }
+      let lists = response.headers.values(of: "Vary")
+      let names = lists.flatMap(\.listMembers).map { $0.lowercased() }
       if !names.contains("*"), !names.contains("accept-encoding") {
-        response.headers["Vary"] = vary + ", Accept-Encoding"
+        response.headers["Vary"] = (lists + ["Accept-Encoding"]).joined(separator: ", ")
       }
     }
 

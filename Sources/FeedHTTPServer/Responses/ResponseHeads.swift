@@ -18,7 +18,7 @@ struct ResponseHeads {
   /// empty lines.
   private static let ownBytes = 128
 
-  /// The fields to add to every response that doesn't have fields with the same names.
+  /// The fields to add to every response that doesn't have fields with the same names; `Vary` is always added.
   var always: HTTPHeaders = [:]
   /// The blocks of memory to which responses are written. They are reused, because most of them are released before the
   /// next response begins.
@@ -94,7 +94,8 @@ struct ResponseHeads {
     }
     guard areFields else { return false }
     if !always.isEmpty {
-      for (name, value) in always where headers[name] == nil && (id == nil || !Self.isID(name)) {
+      for (name, value) in always
+      where (headers[name] == nil || HTTPSyntax.isSame(name, "vary")) && (id == nil || !Self.isID(name)) {
         _ = cursor.putField(name, value)
       }
     }

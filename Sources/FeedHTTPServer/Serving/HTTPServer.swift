@@ -139,7 +139,7 @@ public final class HTTPServer {
   public var waitingBytes: Int { connections.reduce(0) { $0 + $1.outBytes } }
 
   /// Fields that every response includes, even those that the server itself sends, such as 400; a response's own field
-  /// with the same name replaces it. None by default.
+  /// with the same name replaces it, except for `Vary`, which is added. None by default.
   ///
   /// - Precondition: the fields are valid, and don't include `Date` or fields that delimit bodies.
   public var headers: HTTPHeaders {

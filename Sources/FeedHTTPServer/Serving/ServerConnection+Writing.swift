@@ -117,11 +117,14 @@ extension ServerConnection {
 
   func lingerIfWritten() {
     guard phase == .closing, !isWriting, out.isEmpty, !isProcessing else { return }
-    if inputHasEnded || isCutOff && closingEndsBody { return close() }
+    if inputHasEnded && !channel.endsWithBytes || isCutOff && closingEndsBody { return close() }
     // Closing with unread bytes would reset the connection, and the response might be lost.
     phase = .lingering
     (ticks, countedBytes) = (0, 0)
-    channel.endWriting { [unowned self] error in if error != nil { close() } }
+    channel.endWriting { [unowned self] error in
+      hasEndedWriting = true
+      if error != nil || inputHasEnded { close() }
+    }
     updateReading()
   }
 

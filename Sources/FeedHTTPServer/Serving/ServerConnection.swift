@@ -76,6 +76,8 @@ final class ServerConnection: RequestConnection, ResponseConnection {
   @exclusivity(unchecked) var outBytes = 0
   @exclusivity(unchecked) var batchBytes = 0
   @exclusivity(unchecked) var isWriting = false
+  /// True once the client has been told that nothing more is written.
+  @exclusivity(unchecked) var hasEndedWriting = false
   /// The memory of long bodies waiting to be written.
   @exclusivity(unchecked) var held: [ObjectIdentifier] = []
   @exclusivity(unchecked) var hasWritten: ((SystemError?) -> Void)!
@@ -124,7 +126,11 @@ final class ServerConnection: RequestConnection, ResponseConnection {
     case .end:
       isReading = false
       inputHasEnded = true
-      if phase == .lingering { return close() }
+      if phase == .lingering {
+        // Otherwise, the end is still being written.
+        if hasEndedWriting || !channel.endsWithBytes { close() }
+        return
+      }
       // If the response is endless, the client is gone; otherwise, the client may still be waiting for the response.
       if source?.isEndless == true { return close() }
     case .failure: return close()

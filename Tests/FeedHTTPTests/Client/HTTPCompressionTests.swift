@@ -46,6 +46,29 @@ import Testing
     #expect(probe.error == nil)
   }
 
+  @Test(arguments: [false, true])
+  func `a part of a body is requested without compression, and a part of a compressed body arrives as it is`(
+    isStreamed: Bool
+  ) {
+    let part = Compression.gzip(text).prefix(100)
+    let origin = RawOrigin.answering { request in
+      guard request["Accept-Encoding"] == nil else { return RawOrigin.answer("400 Bad Request") }
+      return RawOrigin.answer(
+        "206 Partial Content", ["Content-Encoding: gzip", "Content-Range: bytes 0-99/9999"], part)
+    }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    let request = HTTPRequest(origin.url(), headers: [.init(name: "Range", value: "bytes=0-99")])
+    if isStreamed {
+      let probe = StreamProbe(bench.client.open(request))
+      bench.loop.run()
+      #expect(probe.response?.status == 206 && probe.bytes == part)
+    } else {
+      let probe = bench.run(request)
+      #expect(probe.response?.status == 206 && probe.response?.body == part)
+    }
+  }
+
   @Test func `too many empty gzip members are refused quickly`() {
     let empty = Compression.gzip(Data())
     func run(_ body: Data) -> HTTPProbe {

@@ -163,6 +163,30 @@ import Testing
     #expect(response?.redirects.last?.to == other.url())
   }
 
+  @Test(.timeLimit(.minutes(5))) func `events after a redirect to another origin resume after the last one`() {
+    let ids = Mutex<[String?]>([])
+    let events = RawOrigin { connection in
+      let request = try connection.readRequest()
+      let count = ids.withLock {
+        $0.append(request["Last-Event-ID"])
+        return $0.count
+      }
+      guard count == 1 else { return try connection.send("HTTP/1.1 204 No Content\r\n\r\n") }
+      let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+      try connection.send(head + "retry: 1\nid: 7\ndata: a\n\n")
+    }
+    let door = redirecting("307 Temporary") { [url = events.url().absoluteString] _ in url }
+    defer {
+      events.stop()
+      door.stop()
+    }
+    let bench = HTTPBench()
+    let seen = Outcome(bench.client.events(at: door.url()))
+    bench.loop.run()
+    #expect(seen.values.map(\.data) == ["a"] && seen.isFinished)
+    #expect(ids.withLock { $0 } == [nil, "7"])
+  }
+
   @Test func `credentials in a URL follow redirects only within their origin`() throws {
     let seen = Mutex<[String?]>([])
     let origin = RawOrigin.answering { request in

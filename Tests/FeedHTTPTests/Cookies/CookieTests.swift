@@ -51,6 +51,33 @@ import Testing
     #expect(sent(jar, url) == expected)
   }
 
+  @Test(arguments: ["\u{600}", "\u{6DD}", "\u{70F}"])
+  func `a cookie's value ends at the byte of a semicolon`(before: String) {
+    let jar = jar()
+    set(jar, "a=1\(before); __Host-sid=2; Domain=example.com; Path=/", at: "http://other.example.com/")
+    #expect(sent(jar, "https://www.example.com/") == "a=1\(before)")
+  }
+
+  @Test func `a cookie's name ends at the byte of an equals sign`() {
+    let jar = jar()
+    set(jar, "a\u{600}=1; Path=/")
+    #expect(jar.cookies.map(\.name) == ["a\u{600}"])
+  }
+
+  @Test func `a name has a prefix even if a combining character follows`() {
+    let jar = jar()
+    set(jar, "__Host-\u{301}a=1; Path=/")
+    #expect(jar.cookies.isEmpty)
+  }
+
+  @Test func `public suffixes in other scripts count in the form that hosts have`() {
+    let list = PublicSuffixes(list: "cn\n公司.cn\n*.网络.cn\n")
+    #expect(list.contains("xn--55qx5d.cn") && list.contains("a.xn--io0a7i.cn") && !list.contains("a.xn--55qx5d.cn"))
+    let jar = jar(list)
+    set(jar, "a=1; Domain=xn--55qx5d.cn; Path=/", at: "http://a.xn--55qx5d.cn/")
+    #expect(jar.cookies.isEmpty)
+  }
+
   @Test func `Secure cookies are set and sent over https only, and http can't overwrite them`() {
     let jar = jar()
     set(jar, "a=1; Secure; Path=/", at: "https://example.com/")

@@ -83,6 +83,11 @@ import Testing
     #expect(error.map { !"\($0)".contains("b") || !"\($0)".contains("logni") } == true)
   }
 
+  @Test func `lines of a netrc file may end with CR and LF`() throws {
+    let netrc = try Netrc(text: "# a comment\r\nmachine a login b # another\r\npassword c\r\n")
+    #expect(netrc.credentials(for: "a") == .basic(user: "b", password: "c"))
+  }
+
   @Test func `a netrc file that other users can read is refused`() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "netrc-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: path) }

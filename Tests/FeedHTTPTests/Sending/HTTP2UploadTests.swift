@@ -52,7 +52,7 @@ struct HTTP2UploadTests {
     #expect(probe.error == nil && probe.response?.body == Data(bytes(1_000_000)))
   }
 
-  @Test func `several HTTP/2 uploads share a connection without mixing their bodies`() throws {
+  @Test func `several HTTP/2 uploads at the same time don't mix their bodies`() throws {
     defer { origin.stop() }
     let probes = (1...6).map { number in
       bench.get(
@@ -62,6 +62,30 @@ struct HTTP2UploadTests {
     for (index, probe) in probes.enumerated() {
       #expect(probe.error == nil && probe.response?.body == Data(repeating: UInt8(index + 1), count: 400_000))
     }
+  }
+
+  @Test func `a request doesn't share the HTTP/2 connection of a body without demand`() throws {
+    defer { origin.stop() }
+    let port = origin.url().port!
+    let relay = RawOrigin { connection in
+      let server = try RawOrigin.Connection.open(to: port)
+      defer { close(server.descriptor) }
+      try connection.exchange(with: server)
+    }
+    defer { relay.stop() }
+    let url = URL(string: "https://localhost:\(relay.port)/")!
+    let stuck = StreamProbe()
+    stuck.demand = .max(1)
+    var other: HTTPProbe?
+    stuck.onChunk = { [bench] in
+      stuck.demand = .none
+      other = bench.get(HTTPRequest(.post, url, body: .text("b")))
+      other?.onEnd = { stuck.cancel() }
+    }
+    stuck.begin(bench.client.open(HTTPRequest(.put, url, body: .bytes(Chunk(bytes(1_000_000))))))
+    bench.loop.run()
+    #expect(other?.response?.body == Data("b".utf8) && stuck.completion == nil)
+    #expect(relay.accepted == 2)
   }
 
   @Test func `a failing source fails its request, and the connection is reused`() throws {

@@ -12,7 +12,7 @@ package protocol ByteChannel: ByteSink {
 
   /// Writes as much of the chunks as the system accepts immediately. Call this only while no write is running.
   ///
-  /// - Returns: the number of bytes written; the caller must write the rest.
+  /// - Returns: the number of bytes written; the caller must write the rest, with ``write(_:_:)``, before other bytes.
   func writeNow(_ chunks: [Chunk]) -> Int
 
   /// Writes one chunk in the same way, without the cost of an array.
@@ -24,6 +24,10 @@ package protocol ByteChannel: ByteSink {
   /// Tells the peer immediately that nothing more will be written. Call this only while no write is running, and then
   /// call ``endWriting(_:)``.
   func announceEnd()
+
+  /// True if the end is itself written as bytes, which may be lost if ``close()`` is called without
+  /// ``endWriting(_:)``: TLS's `close_notify`.
+  var endsWithBytes: Bool { get }
 
   /// Makes ``close()`` break the connection off instead of ending it, so that the peer can tell that bytes are missing.
   /// This has no effect on Unix sockets.
@@ -38,6 +42,8 @@ extension ByteChannel {
   package var hasInput: Bool { false }
   /// Does nothing by default, because `endWriting(_:)` also tells the peer.
   package func announceEnd() {}
+  /// False by default: closing is the end.
+  package var endsWithBytes: Bool { false }
   /// Does nothing by default, because pipes can't be broken off.
   package func breakOffAtClose() {}
 }
