@@ -72,7 +72,7 @@ final class PollingRun: Subscription {
   var nextList: [PolledAddress]?
 
   init(
-    _ poller: FeedPoller, receive: @escaping (PolledFeed) -> Subscribers.Demand, finish: @escaping () -> Void
+    _ poller: FeedPoller, receive: @escaping (FeedReport) -> Subscribers.Demand, finish: @escaping () -> Void
   ) {
     self.poller = poller
     results = PolledResults(receive)
@@ -253,6 +253,6 @@ final class PollingRun: Subscription {
 
   func show(_ result: FeedResult, of index: Int) {
     guard !members[index].isRemoved else { return }
-    results.add(PolledFeed(address: members[index].polled.address, result: result), of: index)
+    results.add(FeedReport(address: members[index].polled.address, result: result), of: index)
   }
 }
