@@ -491,6 +491,8 @@ private let topic = "https://feeds.example/feed.atom"
     let clock = Clock(place.time)
     let subscriber = HubSubscriber(
       at: URL(string: "https://me.example/websub")!, client: place.network, on: place.time, now: { clock.now })
+    let cache = FeedCache(store: place.store, on: place.time, now: { clock.now })
+    _ = FeedPoller([], client: place.network, cache: cache, store: place.store, on: place.time).notified(by: subscriber)
     let hub = place.hub!
     place.network.serve("feeds.example") { request, _ in
       let form = URLComponents(string: "?" + request.body.text)?.queryItems ?? []
