@@ -22,8 +22,8 @@ extension FeedHub {
         try notes.set(note, at: .hub, isKept: false)
         return saved
       }
-    } completion: { [weak self, options] (result: Result<HubNote?, FeedStoreError>) in
-      if case .failure(let error) = result { options.report(error) }
+    } completion: { [weak self, report] (result: Result<HubNote?, FeedStoreError>) in
+      if case .failure(let error) = result { report(error) }
       // After the end, the write that `cancel()` began saves everything.
       guard let self, !isOver else { return }
       isSaving = false
@@ -52,7 +52,7 @@ extension FeedHub {
         didRead(note)
         if isUnsaved, !isSaving { write() }
       case .failure(let error):
-        if error != last { options.report(error) }
+        if error != last { report(error) }
         var unused = SystemRandomNumberGenerator()
         reading = scheduler.once(after: HostVisits.policy.pause(before: attempt, using: &unused)) { [weak self] in
           self?.resume(attempt: attempt + 1, after: error)

@@ -44,6 +44,8 @@ public final class FeedHub {
   /// The content of a feed; completes without a value if none of this server's feeds has the URL.
   let content: (URL) -> AnyPublisher<Content, Never>
   private let isTopic: (URL) -> Bool
+  /// Receives the store's error when the store fails. Does nothing by default.
+  package var report: (FeedStoreError) -> Void = { _ in }
   let store: (any NoteStore)?
   let saver: SerialWorker
   var subscriptions: [HubSubscription.Key: HubSubscription] = [:]
