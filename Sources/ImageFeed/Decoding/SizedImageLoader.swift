@@ -16,17 +16,11 @@ public final class SizedImageLoader {
     let error: ImageDecodingError?
   }
 
-  private struct Wish: Hashable {
-    let key: URL
-    let feed: URL?
-    let isPrivate: Bool?
-  }
-
   let loader: ImageLoader
   let cache: ImageCache
   let decoder: ImageDecoder
   let report: (FeedStoreError) -> Void
-  private let flights = Flights<Wish, LoadedImage, SizedImageError>()
+  private let flights = Flights<ImageWish, LoadedImage, SizedImageError>()
   /// The findings, by the URL of the resized image, or of the original if it can't be decoded in any size.
   private var findings: [URL: Finding] = [:]
   /// The number of images decoded for resizing so far, including those whose originals were delivered instead.
@@ -83,7 +77,7 @@ public final class SizedImageLoader {
         }
         .eraseToAnyPublisher()
     }
-    return flights.join(Wish(key: key, feed: feed, isPrivate: isPrivate)) { [self] in
+    return flights.join(ImageWish(url: key, feed: feed, isPrivate: isPrivate)) { [self] in
       load(url, of: feed, isPrivate, step, key)
     }
   }
