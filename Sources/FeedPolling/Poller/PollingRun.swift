@@ -47,15 +47,15 @@ final class PollingRun: Subscription {
   let desk: PollDesk
   let visits: HostVisits
   var random: SplitMix64
-  private let results: PolledResults
+  let results: PolledResults
   private var finish: (() -> Void)?
   /// The feeds whose saved copy is shown first.
   @exclusivity(unchecked) var toShow: ArraySlice<Int> = []
-  private var isShowing = false
+  var isShowing = false
   private var hasBegun = false
   var isReady = false
   private let clock: PollingClock
-  private var jobs: [any Cancellable] = []
+  var jobs: [any Cancellable] = []
   /// The number of feeds whose last request failed.
   var failing = 0
   private var progress = PollingProgress()
@@ -227,32 +227,5 @@ final class PollingRun: Subscription {
     clock.cancel()
     visits.cancel()
     finish?()
-  }
-
-  // MARK: Showing
-
-  /// Shows the saved feeds, one after another.
-  private func showNext() {
-    while let index = toShow.first, members[index].isRemoved { toShow.removeFirst() }
-    guard !isShowing, results.isWanted(besides: queue.running), let index = toShow.popFirst() else { return }
-    isShowing = true
-    let (member, cache) = (members[index], poller.cache)
-    let reason = RemoteFeedError.notDue(until: member.health.due, member.health.reason)
-    let shown = Fail<FeedImages, RemoteFeedError>(error: reason)
-      .fallback(to: cache.feed(at: member.polled.address).load(maxAge: member.polled.options.maxAge), now: cache.now)
-      .asResult()
-      .sink { [weak self] result in
-        self?.isShowing = false
-        self?.members[index].validators = nil
-        self?.show(result, of: index)
-        self?.pump()
-      }
-    jobs.append(shown)
-    if jobs.count > 16 { jobs.removeFirst(8) }
-  }
-
-  func show(_ result: FeedResult, of index: Int) {
-    guard !members[index].isRemoved else { return }
-    results.add(FeedReport(address: members[index].polled.address, result: result), of: index)
   }
 }
