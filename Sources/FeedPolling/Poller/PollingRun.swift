@@ -44,7 +44,7 @@ final class PollingRun: Subscription {
   // Here and below: used several times per poll, on one thread, and no access lasts across a call.
   @exclusivity(unchecked) var members: [Member] = []
   @exclusivity(unchecked) var queue: PollQueue
-  let desk: PollDesk
+  let batcher: PollBatcher
   let visits: HostVisits
   var random: SplitMix64
   let results: PolledResults
@@ -80,7 +80,7 @@ final class PollingRun: Subscription {
     self.finish = finish
     visits = HostVisits(
       store: poller.store, cache: poller.cache, on: poller.scheduler, report: poller.options.report)
-    desk = PollDesk(poller.store, poller.cache.worker, on: poller.scheduler)
+    batcher = PollBatcher(poller.store, poller.cache.worker, on: poller.scheduler)
     queue = PollQueue(limit: poller.options.maxRunning)
     random = SplitMix64(seed: poller.options.seed)
   }
@@ -109,7 +109,7 @@ final class PollingRun: Subscription {
     let polled = members.indices.filter { members[$0].poll != nil }
     for index in polled { members[index].poll.take()?.cancel() }
     // Saves a pause that a server has just requested.
-    desk.flush()
+    batcher.flush()
     for index in polled {
       endVisits(of: index)
       freeHost(of: index, isAbandoned: true)
