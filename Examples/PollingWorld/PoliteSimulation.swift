@@ -171,7 +171,7 @@ public final class PoliteSimulation {
     }
   }
 
-  private func delivered(_ polled: PolledFeed) {
+  private func delivered(_ polled: FeedReport) {
     report.deliveries += 1
     guard case .success(let feed) = polled.result else { return }
     // A process must show a server's response only once.

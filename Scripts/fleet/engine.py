@@ -8,7 +8,7 @@ swift = "".join(open(path).read() for path in glob.glob("Sources/Feed*/**/Fleet*
 
 
 def value(name):
-    """What a number of FleetScripts, FleetRules or FleetTime is."""
+    """What a number of FleetScripts or FleetRules is."""
     found = re.search(r"static let " + name.split(".")[-1] + r" = (\[?\d[^\n/]*)", swift).group(1)
     return found.strip().strip("[]").replace("_", "")
 

@@ -133,15 +133,10 @@ struct FeedSource {
     }
     // Reports are shown one at a time.
     let room = min(polling.maxRunning, lists == nil ? polled.count : .max, count ?? .max)
-    guard let pages else {
-      return poller.map { FeedReport(address: $0.address, result: $0.result) }.eraseToAnyPublisher()
-    }
+    guard let pages else { return poller.eraseToAnyPublisher() }
     return pages.finding(
       in: poller, room: room, client: ObservedClient(client: client, log: session.log), cache: cache,
-      store: store, on: session
-    )
-    .map { FeedReport(address: $0.address, result: $0.result) }
-    .eraseToAnyPublisher()
+      store: store, on: session)
   }
 
   /// The feeds that other processes save, and those that are already saved. Doesn't make requests.

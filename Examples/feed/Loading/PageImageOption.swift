@@ -21,7 +21,7 @@ struct PageImageOption: ParsableArguments {
   func finding(
     in poller: FeedPoller, room: Int, client: any HTTPClient, cache: FeedCache, store: SQLiteFeedStore,
     on session: Session
-  ) -> AnyPublisher<PolledFeed, Never> {
+  ) -> AnyPublisher<FeedReport, Never> {
     let polls =
       room > 1
       ? poller.buffer(size: room, prefetch: .keepFull, whenFull: .dropNewest).eraseToAnyPublisher()

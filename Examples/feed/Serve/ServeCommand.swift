@@ -172,9 +172,8 @@ struct ServeCommand: ParsableCommand {
         site.hubs = hubs
         site.signer = signer
         if let publicUrl {
-          var options = FeedHub.Options()
-          options.report = { [console = session.console] in console.warn("\($0)") }
-          let hub = site.hub(at: publicUrl, client, store, options)
+          let hub = site.hub(at: publicUrl, client, store)
+          hub.report = { [console = session.console] in console.warn("\($0)") }
           site.hub = hub
           session.keep(gallery.news.sink { hub.changed() })
           session.keep(AnyCancellable { hub.cancel() })

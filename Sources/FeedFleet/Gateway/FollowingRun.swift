@@ -5,9 +5,9 @@ import ImageFeed
 
 /// One subscription to a ``FleetFollower``.
 final class FollowingRun: Subscription {
-  private let follower: FleetFollower
-  private var engine: any FleetFollower.Engine { follower.engine }
-  private var deliver: ((FleetFollower.Event) -> Subscribers.Demand)?
+  let follower: FleetFollower
+  var engine: any FleetFollower.Engine { follower.engine }
+  private(set) var deliver: ((FleetFollower.Event) -> Subscribers.Demand)?
   private var demand = Subscribers.Demand.none
   private var waiting: [FleetFollower.Event] = []
   private var isDelivering = false
@@ -23,17 +23,17 @@ final class FollowingRun: Subscription {
   /// the list, so that only reading it shows whether the engine works again.
   private var away: (error: FleetError, isList: Bool)?
   /// The position up to which everything was delivered.
-  private var cursor: UpdateCursor?
-  private var versions: [URL: FeedVersion?] = [:]
+  private(set) var cursor: UpdateCursor?
+  var versions: [URL: FeedVersion?] = [:]
   /// Counts connections to the log, so that late events from an old connection are ignored.
   private var round = 0
   private var random: SplitMix64
   /// The list that was delivered last.
-  private var edition = ""
-  private var looking: AnyCancellable?
-  private var lookTimer: (any Cancellable)?
+  var edition = ""
+  var looking: AnyCancellable?
+  var lookTimer: (any Cancellable)?
   /// A position that the log did not have when it was last checked.
-  private var missing: UpdateCursor?
+  var missing: UpdateCursor?
 
   init(_ follower: FleetFollower, _ deliver: @escaping (FleetFollower.Event) -> Subscribers.Demand) {
     self.follower = follower
@@ -57,7 +57,7 @@ final class FollowingRun: Subscription {
     timer.take()?.cancel()
   }
 
-  private func stop() {
+  func stop() {
     round += 1
     work = nil
     fetching = nil
@@ -71,7 +71,7 @@ final class FollowingRun: Subscription {
 
   // MARK: Delivering
 
-  private func send(_ event: FleetFollower.Event) {
+  func send(_ event: FleetFollower.Event) {
     // The subscriber may have cancelled during the event before this one.
     guard deliver != nil else { return }
     waiting.append(event)
@@ -106,7 +106,7 @@ final class FollowingRun: Subscription {
     }
   }
 
-  private func snapshot(isReset: Bool) {
+  func snapshot(isReset: Bool) {
     let engine = engine
     // The log and the list are read first: updates written while the feeds are read are delivered again, not missed.
     let log = engine.latest(Self.history).zip(engine.end(), engine.edition())
@@ -133,7 +133,7 @@ final class FollowingRun: Subscription {
   private static let history = 4000
 
   /// The feeds to follow, and true if there are more.
-  private var addresses: AnyPublisher<([URL], isCut: Bool), FleetError> {
+  var addresses: AnyPublisher<([URL], isCut: Bool), FleetError> {
     let most = follower.most
     if let wanted = follower.wanted {
       return Just((Array(wanted.prefix(most)), wanted.count > most)).setFailureType(to: FleetError.self)
@@ -151,7 +151,7 @@ final class FollowingRun: Subscription {
     follow(after: snapshot.cursor)
   }
 
-  private func ended(_ completion: Subscribers.Completion<FleetError>, isList: Bool = false) {
+  func ended(_ completion: Subscribers.Completion<FleetError>, isList: Bool = false) {
     if case .failure(let error) = completion { failed(error, isList: isList) }
   }
 
@@ -172,7 +172,7 @@ final class FollowingRun: Subscription {
   }
 
   /// - Parameter isList: true if the list is known to be up to date.
-  private func recovered(isList: Bool = false) {
+  func recovered(isList: Bool = false) {
     failures = 0
     guard let away, isList || !away.isList else { return }
     self.away = nil
@@ -247,66 +247,5 @@ final class FollowingRun: Subscription {
     }
     versions[feed.address] = version
     send(.update(version == known ? nil : feed, for: logged))
-  }
-
-  // MARK: The list
-
-  private func planLook() {
-    guard deliver != nil else { return }
-    looking = nil
-    lookTimer?.cancel()
-    lookTimer = follower.scheduler.once(after: .init(follower.look)) { [weak self] in self?.look() }
-  }
-
-  /// Checks that the log was not replaced. A reader that waits for the next entry would not notice.
-  private func look() {
-    guard deliver != nil, let asked = cursor else { return }
-    looking = engine.holds(asked).zip(engine.edition()).sink { [weak self] in
-      self?.ended($0, isList: true)
-    } receiveValue: { [weak self] holds, edition in
-      guard let self else { return }
-      // The log may have been trimmed just before the position advanced; by the next check, the position has advanced.
-      let isLost = !holds && cursor == asked
-      if isLost, asked == missing {
-        stop()
-        return snapshot(isReset: true)
-      }
-      missing = isLost ? asked : nil
-      guard edition == self.edition else { return readList(edition) }
-      recovered(isList: true)
-      planLook()
-    }
-  }
-
-  private func readList(_ edition: String) {
-    let engine = engine
-    looking = addresses.flatMap { all, isCut in
-      engine.feeds(all, withImages: false).map { (Array(zip(all, $0)), isCut) }
-    }
-    .flatMap { [weak self] feeds, isCut in
-      // Updates to feeds that were known before are in the log.
-      let versions = self?.versions ?? [:]
-      let news = feeds.filter { address, feed in feed?.version != nil && (versions[address] ?? nil) == nil }.map(\.0)
-      return engine.feeds(news, withImages: true).map { (feeds, isCut, $0.compactMap { $0 }) }
-    }
-    .sink { [weak self] in
-      self?.ended($0, isList: true)
-    } receiveValue: { [weak self] feeds, isCut, added in
-      self?.edition = edition
-      self?.take(feeds, added, isCut: isCut)
-    }
-  }
-
-  private func take(_ feeds: [(URL, FleetFeed?)], _ added: [FleetFeed], isCut: Bool) {
-    recovered(isList: true)
-    planLook()
-    let before = versions
-    versions = [:]
-    for (address, feed) in feeds { versions[address] = .some(feed == nil ? nil : before[address] ?? nil) }
-    let added = added.filter { (versions[$0.address] ?? nil) == nil }
-    for feed in added { versions[feed.address] = .some(feed.version) }
-    let gone = before.filter { address, version in version != nil && (versions[address] ?? nil) == nil }.map(\.key)
-    guard !added.isEmpty || !gone.isEmpty || Set(before.keys) != Set(versions.keys) else { return }
-    send(.list(FleetList(addresses: feeds.map(\.0), added: added, forgotten: Set(gone), isCut: isCut)))
   }
 }

@@ -1,8 +1,13 @@
 import FeedPolling
 import FeedRedis
 
-/// The scripts of a fleet. Each runs atomically, uses the fleet's time (`FleetTime`), and refuses a database that isn't
-/// a fleet's.
+/// The scripts of a fleet. Each runs atomically, uses the fleet's time, and refuses a database that isn't a fleet's.
+///
+/// Leases, gaps, pauses and due times are measured by the fleet's time. It follows the server's clock, but never goes
+/// back, and doesn't jump while the fleet is in use: that clock may be set, the server may stop for a while, or another
+/// server with a different clock may take over. In each case, the fleet's time advances by the elapsed time on its
+/// users' monotonic clocks. After that, it follows the server's clock again, running a tenth faster or slower until both
+/// agree.
 ///
 /// All keys begin with the key that each script receives, whose tag keeps them in a single slot of a cluster:
 /// - `meta`, a hash: `program`, `schema`, `feeds`, the number of feeds; `born`, the time of creation; `list`, the
@@ -41,9 +46,9 @@ enum FleetScripts {
 
     """
 
-  /// Refuses a database that isn't a fleet's, and computes the time, `now`, like `FleetTime`. The last two arguments of
-  /// each script are the last fleet time that its caller received, and the milliseconds since then by the caller's own
-  /// clock, or nothing.
+  /// Refuses a database that isn't a fleet's, and computes the time, `now`. The last two arguments of each script are
+  /// the last fleet time that its caller received, and the milliseconds since then by the caller's own clock, or
+  /// nothing.
   static let guarding = """
     local about = redis.call('HMGET', p .. 'meta', 'schema', 'clock', 'raw')
     if about[1] ~= '\(schema)' then return redis.error_reply('NOFLEET') end
@@ -52,12 +57,12 @@ enum FleetScripts {
     local told, since = tonumber(ARGV[last + 1]), tonumber(ARGV[last + 2])
     local likely = told and math.max(0, told + since - clock)
     if passed < 0 then passed = likely or 0
-    elseif likely and passed > likely + \(FleetTime.tolerance) then passed = likely
-    elseif not likely and passed > \(FleetTime.tolerance) and raw > clock + passed and redis.call('HLEN', p .. 'leases') == 0 then
+    elseif likely and passed > likely + \(FleetRules.tolerance) then passed = likely
+    elseif not likely and passed > \(FleetRules.tolerance) and raw > clock + passed and redis.call('HLEN', p .. 'leases') == 0 then
       passed = raw - clock
     end
     clock = clock + passed
-    local most = passed / \(FleetTime.pace)
+    local most = passed / \(FleetRules.pace)
     clock = clock + math.max(-most, math.min(raw - clock, most))
     local now = math.floor(clock)
 

@@ -1,7 +1,7 @@
 internal import CCurl
 import Foundation
 
-/// Methods and bodies.
+/// Methods, fields and bodies.
 extension CurlTransfer {
   /// Sets the callbacks with which libcurl reads a body. They run only while this object exists, because it owns the
   /// handle.
@@ -52,6 +52,18 @@ extension CurlTransfer {
     }
     if let signer, !request.has("Signature") { fields += signer.fields(for: request.url) }
     return fields
+  }
+
+  func set(_ fields: [HTTPRequest.Header], _ expectation: String?) {
+    guard headers != nil || !fields.isEmpty || expectation != nil else { return }
+    curl_slist_free_all(headers)
+    headers = nil
+    for field in fields {
+      // A field without a value ends with a semicolon: with a colon, libcurl would remove it.
+      headers = curl_slist_append(headers, field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+    }
+    if let expectation { headers = curl_slist_append(headers, expectation) }
+    ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
   }
 
   /// The `Expect` line, without which libcurl would wait for the server's consent before every body.

@@ -11,36 +11,36 @@ final class CurlTransfer {
   /// The index of this transfer in the client's list of running transfers.
   var index = -1
   @exclusivity(unchecked) private(set) var reader: ResponseReader
-  private let sockets: CurlSockets
-  private let networkGuard: NetworkGuard
+  let sockets: CurlSockets
+  let networkGuard: NetworkGuard
   /// The address in a private network to which this transfer refused to connect.
-  private(set) var refused: NetworkAddress?
-  private var isGuarded = false
+  var refused: NetworkAddress?
+  var isGuarded = false
   /// True if there was no file descriptor for this request's connection; libcurl reports only that it could not
   /// connect.
   private(set) var lackedDescriptor = false
   private(set) var hasOpenedSocket = false
   // A turn of the loop, and the number of libcurl's progress reports in it.
-  private var steps = (turn: 0, calls: 0)
+  var steps = (turn: 0, calls: 0)
   private var offersContentCodings = true
   // libcurl writes an error message here when a request fails; it keeps the pointer as long as the handle exists.
   let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-  private var headers: UnsafeMutablePointer<curl_slist>?
+  var headers: UnsafeMutablePointer<curl_slist>?
   private let names: [String: [String]]
   let signer: RequestSigner?
   private var resolved: UnsafeMutablePointer<curl_slist>?
   /// The request's body.
   var upload: BodyUpload?
   /// The number of times that libcurl has begun to send the request.
-  private(set) var sends = 0
+  var sends = 0
   /// True if libcurl was prevented from repeating a request that must not be repeated.
-  private(set) var wasKeptFromRepeating = false
+  var wasKeptFromRepeating = false
   /// True for GET without a body, which needs no further settings.
   var isPlain = true
   private let configuredProxy: HTTPProxy
   private let environment: ProxyVariables
   /// The proxy of the current request; empty if there is none.
-  private var proxy = ""
+  var proxy = ""
   /// True if no proxy makes the connection.
   var isDirect: Bool { proxy.isEmpty }
   /// The TLS connection whose closing marks the end of the body.
@@ -158,83 +158,9 @@ final class CurlTransfer {
   /// Called when the server has sent `close_notify`.
   func connectionEnded() { isConnectionEnded = true }
 
-  /// Checks a looked-up address before connecting to it.
-  private func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
-    guard let exchange, isDirect else { return true }
-    // libcurl reserves room after this struct for socket addresses longer than `sockaddr`.
-    let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr)!
-    let place = UnsafeRawPointer(address) + offset
-    guard let peer = NetworkAddress(place, count: Int(address.pointee.addrlen)) else { return true }
-    if networkGuard.allows(exchange.request, peer) { return true }
-    refused = peer
-    return false
-  }
-
-  /// Checks the connection before the request is sent, because a connection opened by another request is not checked
-  /// when connecting.
-  private func judgeConnections(_ isGuarded: Bool) {
-    self.isGuarded = isGuarded
-    ccurl_set_pointer(easy, CURLOPT_PREREQDATA, isGuarded ? Unmanaged.passUnretained(self).toOpaque() : nil)
-    ccurl_set_prereq(easy, nil)
-    guard isGuarded else { return }
-    ccurl_set_prereq(easy) { this, peer, _, _, _ in
-      let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
-      guard transfer.mayBeSentAgain() else {
-        // An address that was refused while connecting again isn't the reason.
-        transfer.refused = nil
-        return CURL_PREREQFUNC_ABORT
-      }
-      guard transfer.isDirect, let exchange = transfer.exchange,
-        let peer = peer.flatMap({ NetworkAddress(cString: $0) }),
-        !transfer.networkGuard.allows(exchange.request, peer)
-      else {
-        // Another of the host's addresses was allowed, so a later error doesn't come from the refusal.
-        transfer.refused = nil
-        return CURL_PREREQFUNC_OK
-      }
-      transfer.refused = peer
-      return CURL_PREREQFUNC_ABORT
-    }
-  }
-
   private func offerContentCodings(_ offered: Bool) {
     ccurl_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, offered ? ContentCoding.offer : nil)
     offersContentCodings = offered
-  }
-
-  /// Counts libcurl's attempts to send. If a reused connection turns out to be closed, libcurl sends again; this is
-  /// prevented for requests that can't be repeated. A response, such as 417, proves that the first attempt had no
-  /// effect.
-  private func mayBeSentAgain() -> Bool {
-    sends += 1
-    guard sends > 1, let exchange, reader.headerSize == exchange.headerSize else { return true }
-    guard exchange.request.isRepeatable ?? exchange.request.method.isIdempotent else {
-      wasKeptFromRepeating = true
-      return false
-    }
-    return true
-  }
-
-  /// Sends requests through `proxy`, or directly if it is empty.
-  private func apply(_ proxy: String) {
-    self.proxy = proxy
-    ccurl_set_pointer(easy, CURLOPT_PROXY, proxy)
-    // Limits the response that a proxy sends before it connects. libcurl (7.88) reads that response byte by byte,
-    // without a limit, and doesn't return to the loop while more arrives. The callback slows down every request, so it
-    // is set only if there is a proxy.
-    ccurl_set_long(easy, CURLOPT_NOPROGRESS, isDirect ? 1 : 0)
-    guard !isDirect else { return }
-    ccurl_set_pointer(easy, CURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
-    ccurl_set_progress(easy) { this, _, _, _, _ in
-      Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue().isStuck ? 1 : 0
-    }
-  }
-
-  /// True if libcurl has taken more steps than any response needs without returning to the loop; called at every step.
-  private var isStuck: Bool {
-    if steps.turn != sockets.turn { steps = (sockets.turn, 0) }
-    steps.calls += 1
-    return steps.calls > 256 << 10
   }
 
   /// The transfer that owns an easy handle.
@@ -281,18 +207,6 @@ extension CurlTransfer {
     ccurl_set_pointer(easy, CURLOPT_RESOLVE, resolved)
   }
 
-  private func set(_ fields: [HTTPRequest.Header], _ expectation: String?) {
-    guard headers != nil || !fields.isEmpty || expectation != nil else { return }
-    curl_slist_free_all(headers)
-    headers = nil
-    for field in fields {
-      // A field without a value ends with a semicolon: with a colon, libcurl would remove it.
-      headers = curl_slist_append(headers, field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
-    }
-    if let expectation { headers = curl_slist_append(headers, expectation) }
-    ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
-  }
-
   /// Releases the received bytes.
   func reset() {
     exchange = nil
@@ -322,16 +236,5 @@ extension CurlTransfer {
       redirects: exchange.redirects)
     head.isPrivate = notePeer(of: exchange)
     return head
-  }
-
-  /// Records the sender of the response.
-  ///
-  /// - Returns: true if the sender is in a private network; `nil` if that is unknown.
-  private func notePeer(of exchange: HTTPExchange) -> Bool? {
-    guard isDirect else { return nil }
-    var text: UnsafePointer<CChar>?
-    ccurl_get_string(easy, CURLINFO_PRIMARY_IP, &text)
-    return text.flatMap { NetworkAddress(cString: $0) }
-      .map { networkGuard.note($0, of: exchange.request, exchange.host) }
   }
 }

@@ -120,23 +120,11 @@ public struct PolledAddress {
   }
 }
 
-/// One result of polling.
-public struct PolledFeed: Sendable {
-  /// The feed, as it was passed to the poller.
-  public var address: URL
-  public var result: FeedResult
-
-  public init(address: URL, result: FeedResult) {
-    self.address = address
-    self.result = result
-  }
-}
-
 extension FeedPoller: Publisher, _DeliversAtHome {
-  public typealias Output = PolledFeed
+  public typealias Output = FeedReport
   public typealias Failure = Never
 
-  public func receive<S: Subscriber>(subscriber: S) where S.Input == PolledFeed, S.Failure == Never {
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == FeedReport, S.Failure == Never {
     let run = PollingRun(self) {
       subscriber.receive($0)
     } finish: {

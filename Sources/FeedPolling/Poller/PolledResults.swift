@@ -4,14 +4,14 @@ import ImageFeed
 /// The results for a subscription to a ``FeedPoller``: they wait for demand, and a result that equals the feed's
 /// previous one is omitted.
 final class PolledResults {
-  private var receive: ((PolledFeed) -> Subscribers.Demand)?
+  private var receive: ((FeedReport) -> Subscribers.Demand)?
   private var demand = Subscribers.Demand.none
-  private var waiting: ArraySlice<PolledFeed> = []
+  private var waiting: ArraySlice<FeedReport> = []
   /// The last delivered result of each feed.
   private var marks: [Int: ShownMark] = [:]
   private var isDelivering = false
 
-  init(_ receive: @escaping (PolledFeed) -> Subscribers.Demand) { self.receive = receive }
+  init(_ receive: @escaping (FeedReport) -> Subscribers.Demand) { self.receive = receive }
 
   /// True until ``end()``.
   var isWanted: Bool { receive != nil }
@@ -31,7 +31,7 @@ final class PolledResults {
   }
 
   /// - Parameter index: the feed's index.
-  func add(_ result: PolledFeed, of index: Int) {
+  func add(_ result: FeedReport, of index: Int) {
     let mark = ShownMark(result.result)
     guard mark != marks[index] else { return }
     marks[index] = mark

@@ -13,8 +13,8 @@ extension PollingRun {
       feed: wish, host: members[index].host, now: now, lease: VisitedHosts.duration(feed.options.timeout),
       gap: poller.gap(for: feed), dueIfLost: now + wait.seconds)
     (members[index].begun, members[index].reserved, members[index].left) = (now, claim.reserved, nil)
-    desk.isCrowded = queue.running > Self.crowd
-    members[index].poll = desk.claim(claim) { [weak self] in self?.claimed(index, claim, $0) }
+    batcher.isCrowded = queue.running > Self.crowd
+    members[index].poll = batcher.claim(claim) { [weak self] in self?.claimed(index, claim, $0) }
   }
 
   private func claimed(_ index: Int, _ claim: PollClaim, _ verdict: Result<PollVerdict, FeedStoreError>) {
@@ -85,7 +85,7 @@ extension PollingRun {
 
   private func complete(_ index: Int, _ outcome: FeedPoll.Outcome) {
     guard isLive else { return }
-    desk.complete(outcome.completion) { [weak self] answer in
+    batcher.complete(outcome.completion) { [weak self] answer in
       guard let self, isLive else { return }
       switch answer {
       case .success(let record?): completed(index, outcome, record)
@@ -153,7 +153,7 @@ extension PollingRun {
     queue.ended(
       index, due: members[index].isRemoved ? nil : due.map { $0.timeIntervalSince1970 },
       hostOpens: opens == .distantPast ? -.infinity : opens.timeIntervalSince1970)
-    desk.isCrowded = queue.running > Self.crowd
+    batcher.isCrowded = queue.running > Self.crowd
     pump()
   }
 

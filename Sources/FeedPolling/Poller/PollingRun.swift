@@ -44,18 +44,18 @@ final class PollingRun: Subscription {
   // Here and below: used several times per poll, on one thread, and no access lasts across a call.
   @exclusivity(unchecked) var members: [Member] = []
   @exclusivity(unchecked) var queue: PollQueue
-  let desk: PollDesk
+  let batcher: PollBatcher
   let visits: HostVisits
   var random: SplitMix64
-  private let results: PolledResults
+  let results: PolledResults
   private var finish: (() -> Void)?
   /// The feeds whose saved copy is shown first.
   @exclusivity(unchecked) var toShow: ArraySlice<Int> = []
-  private var isShowing = false
+  var isShowing = false
   private var hasBegun = false
   var isReady = false
   private let clock: PollingClock
-  private var jobs: [any Cancellable] = []
+  var jobs: [any Cancellable] = []
   /// The number of feeds whose last request failed.
   var failing = 0
   private var progress = PollingProgress()
@@ -72,7 +72,7 @@ final class PollingRun: Subscription {
   var nextList: [PolledAddress]?
 
   init(
-    _ poller: FeedPoller, receive: @escaping (PolledFeed) -> Subscribers.Demand, finish: @escaping () -> Void
+    _ poller: FeedPoller, receive: @escaping (FeedReport) -> Subscribers.Demand, finish: @escaping () -> Void
   ) {
     self.poller = poller
     results = PolledResults(receive)
@@ -80,7 +80,7 @@ final class PollingRun: Subscription {
     self.finish = finish
     visits = HostVisits(
       store: poller.store, cache: poller.cache, on: poller.scheduler, report: poller.options.report)
-    desk = PollDesk(poller.store, poller.cache.worker, on: poller.scheduler)
+    batcher = PollBatcher(poller.store, poller.cache.worker, on: poller.scheduler)
     queue = PollQueue(limit: poller.options.maxRunning)
     random = SplitMix64(seed: poller.options.seed)
   }
@@ -109,7 +109,7 @@ final class PollingRun: Subscription {
     let polled = members.indices.filter { members[$0].poll != nil }
     for index in polled { members[index].poll.take()?.cancel() }
     // Saves a pause that a server has just requested.
-    desk.flush()
+    batcher.flush()
     for index in polled {
       endVisits(of: index)
       freeHost(of: index, isAbandoned: true)
@@ -227,32 +227,5 @@ final class PollingRun: Subscription {
     clock.cancel()
     visits.cancel()
     finish?()
-  }
-
-  // MARK: Showing
-
-  /// Shows the saved feeds, one after another.
-  private func showNext() {
-    while let index = toShow.first, members[index].isRemoved { toShow.removeFirst() }
-    guard !isShowing, results.isWanted(besides: queue.running), let index = toShow.popFirst() else { return }
-    isShowing = true
-    let (member, cache) = (members[index], poller.cache)
-    let reason = RemoteFeedError.notDue(until: member.health.due, member.health.reason)
-    let shown = Fail<FeedImages, RemoteFeedError>(error: reason)
-      .fallback(to: cache.feed(at: member.polled.address).load(maxAge: member.polled.options.maxAge), now: cache.now)
-      .asResult()
-      .sink { [weak self] result in
-        self?.isShowing = false
-        self?.members[index].validators = nil
-        self?.show(result, of: index)
-        self?.pump()
-      }
-    jobs.append(shown)
-    if jobs.count > 16 { jobs.removeFirst(8) }
-  }
-
-  func show(_ result: FeedResult, of index: Int) {
-    guard !members[index].isRemoved else { return }
-    results.add(PolledFeed(address: members[index].polled.address, result: result), of: index)
   }
 }

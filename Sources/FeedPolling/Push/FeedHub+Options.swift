@@ -1,5 +1,4 @@
 public import FeedStream
-package import ImageFeed
 
 extension FeedHub {
   /// Options; each has a default.
@@ -20,15 +19,6 @@ extension FeedHub {
     public var retries = RetryPolicy.exponential(from: .seconds(30), cap: .seconds(900), jitter: 0.5, limit: 6)
     /// The time limit for a request. Ten seconds by default.
     public var timeout = Duration.seconds(10)
-    /// Receives the store's error when the store fails. Does nothing by default.
-    package var report: (FeedStoreError) -> Void {
-      get { reporting.report }
-      set { reporting = Reporting(report: newValue) }
-    }
-    private var reporting = Reporting(report: { _ in })
-
-    // @unchecked: called on the hub's thread only.
-    private struct Reporting: @unchecked Sendable { let report: (FeedStoreError) -> Void }
 
     public init() {}
   }

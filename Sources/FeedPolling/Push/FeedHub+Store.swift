@@ -48,8 +48,8 @@ extension FeedHub {
         try notes.set(note, at: .hub, isKept: false)
         return Written(before: saved, after: note)
       }
-    } completion: { [weak self, options] (result: Result<Written, FeedStoreError>) in
-      if case .failure(let error) = result { options.report(error) }
+    } completion: { [weak self, report] (result: Result<Written, FeedStoreError>) in
+      if case .failure(let error) = result { report(error) }
       // After the end, the write that `cancel()` began saves everything.
       guard let self, !isOver else { return }
       isSaving = false
@@ -92,7 +92,7 @@ extension FeedHub {
         adopt(note ?? HubNote(subscriptions: []))
         if isUnsaved, !isSaving { write() }
       case .failure(let error):
-        if error != last { options.report(error) }
+        if error != last { report(error) }
         var unused = SystemRandomNumberGenerator()
         reading = scheduler.once(after: HostVisits.policy.pause(before: attempt, using: &unused)) { [weak self] in
           self?.resume(attempt: attempt + 1, after: error)

@@ -116,7 +116,6 @@ extension HubSubscriber {
   private func begin(_ path: String, _ entry: Entry) {
     isBusy = true
     let hub = entry.lease.link.hub
-    guard let visits else { return send(path) }
     let lease = Duration.seconds(HTTPRequest(hub).timeout.seconds + 5)
     claim = visits.claim(hub.pollingHost, lease: lease, gap: options.gap) { [weak self] in self?.claimed(path, $0) }
   }
@@ -126,7 +125,7 @@ extension HubSubscriber {
     case .success(nil): return send(path)
     case .failure(let error):
       // Without a store, only this process's own requests are a second apart.
-      visits?.report(error)
+      visits.report(error)
       return send(path)
     case .success(let host?):
       let opens = host.reopens(at: now())
@@ -168,13 +167,6 @@ extension HubSubscriber {
 
   /// A client for one request, which claims the hosts that redirects lead to.
   private func guardedClient(timeout: Duration) -> GuardedClient {
-    guard let visits else {
-      return GuardedClient(client, on: scheduler) { _, _ in
-        Just(.granted).eraseToAnyPublisher()
-      } leave: { _ in
-        true
-      }
-    }
     let visited = VisitedHosts(
       visits, gap: options.gap, timeout: timeout, holding: claim.take().map { [$0] } ?? [],
       purpose: "to a request for a subscription")

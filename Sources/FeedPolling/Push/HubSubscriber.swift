@@ -86,8 +86,8 @@ public final class HubSubscriber {
   /// The entries in the order of their times; an entry whose time has changed is found again at its new time.
   var agenda = Heap<Wake>()
   private var wakes = 0
-  /// Claims the hosts of hubs; `nil` without a poller.
-  var visits: HostVisits?
+  /// Claims the hosts of hubs; set by `FeedPoller.notified(by:)`, without which no request is sent.
+  var visits: HostVisits!
   /// True from the claim of a hub's host until the gap after the response.
   var isBusy = false
   var claim: HostClaim?

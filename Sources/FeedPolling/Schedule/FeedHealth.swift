@@ -5,7 +5,7 @@ import ImageFeed
 /// The state of polling a feed: everything that the next poll depends on, and facts for users.
 ///
 /// It is kept in a store, where other processes, and this one after a restart, can read it.
-public struct FeedHealth: Hashable, Sendable, Codable {
+public struct FeedHealth: Hashable, Sendable {
   /// The URL that was subscribed to.
   public var address: URL
   /// The time when the feed is requested next; `nil` for never, and before the first request.
@@ -51,7 +51,7 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public init(address: URL) { self.address = address }
 
   /// A permanent redirect that is observed until it is trusted.
-  public struct Move: Hashable, Sendable, Codable {
+  public struct Move: Hashable, Sendable {
     public var to: URL
     /// The time when the redirect was first seen.
     public var since: Date

@@ -2,7 +2,7 @@ public import Foundation
 import ImageFeed
 
 /// The state of one host: the feeds of a host share its pauses.
-public struct HostHealth: Hashable, Sendable, Codable {
+public struct HostHealth: Hashable, Sendable {
   /// The host, with its port if that isn't the scheme's default.
   public var name: String
   /// The end of the pause that the host requested; it is in the past if the pause is over.

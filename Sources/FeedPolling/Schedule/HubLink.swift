@@ -3,7 +3,7 @@ public import FeedHTTP
 public import Foundation
 
 /// The hub that announces a feed's changes, and the URL that identifies the feed to the hub (W3C WebSub, section 4).
-public struct HubLink: Hashable, Sendable, Codable {
+public struct HubLink: Hashable, Sendable {
   public var hub: URL
   public var topic: URL
   /// True if the response that named the hub came from a private network; otherwise, `nil`.

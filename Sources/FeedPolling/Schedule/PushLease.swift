@@ -1,7 +1,7 @@
 public import Foundation
 
 /// A subscription at a hub: while it is valid, the hub announces the feed's changes.
-public struct PushLease: Hashable, Sendable, Codable {
+public struct PushLease: Hashable, Sendable {
   public var link: HubLink
   /// The last part of the callback's path: random, so that it can't be guessed.
   public var path: String

@@ -69,7 +69,7 @@ package final class PageImageFinder {
   var feeds: [URL: Feed] = [:]
   /// The items whose pages are waiting or being read.
   var waiting: [URL: Set<FeedImage.ID>] = [:]
-  private var emitter: Create<PolledFeed, Never>.Emitter?
+  private var emitter: Create<FeedReport, Never>.Emitter?
   private var isEnded = false
 
   /// - Parameters:
@@ -93,9 +93,9 @@ package final class PageImageFinder {
   /// **Demand:** passes through; found images are held until they are requested. **Failure:** none. **Cancellation:**
   /// cancels running requests; the next process repeats them.
   package func finding(
-    in feeds: some Publisher<PolledFeed, Never>
-  ) -> AnyPublisher<PolledFeed, Never> {
-    let found = Create<PolledFeed, Never>(size: .max) { [self] emitter in
+    in feeds: some Publisher<FeedReport, Never>
+  ) -> AnyPublisher<FeedReport, Never> {
+    let found = Create<FeedReport, Never>(size: .max) { [self] emitter in
       self.emitter = emitter
       emitter.onCancel { [self] in end() }
     }
@@ -106,7 +106,7 @@ package final class PageImageFinder {
       .eraseToAnyPublisher()
   }
 
-  private func take(_ polled: PolledFeed) {
+  private func take(_ polled: FeedReport) {
     guard case .success(let feed) = polled.result else { return }
     feeds[polled.address, default: Feed(source: feed.source)].source = feed.source
     feeds[polled.address]?.isPrivate = feed.images.isFromPrivateNetwork
@@ -158,7 +158,7 @@ package final class PageImageFinder {
   /// Delivers a feed with its found images.
   func show(_ images: FeedImages, of address: URL) {
     guard !isEnded, let feed = feeds[address] else { return }
-    emitter?.send(PolledFeed(address: address, result: .success(.init(images: images, source: feed.source))))
+    emitter?.send(FeedReport(address: address, result: .success(.init(images: images, source: feed.source))))
   }
 
   private func end() {

@@ -10,9 +10,9 @@ package enum FleetRules {
   /// A tolerance in milliseconds: a worker that wakes at most this long after a host is due counts as awake for that
   /// host.
   package static let slack = 20
-
-  /// The time that a feed waits, in milliseconds, after `lapses` workers died polling it; `nil` if it doesn't wait.
-  package static func wait(after lapses: Int) -> Int64? {
-    lapses < suspicious ? nil : min(86_400_000, 3_600_000 << min(lapses - suspicious, 5))
-  }
+  /// The tolerated difference between two clocks, in milliseconds.
+  package static let tolerance = 2000
+  /// The divisor of the correction: until the fleet's time agrees with the engine's clock, the fleet's time runs one
+  /// tenth faster or slower.
+  package static let pace = 10
 }

@@ -16,17 +16,11 @@ public final class SizedImageLoader {
     let error: ImageDecodingError?
   }
 
-  private struct Wish: Hashable {
-    let key: URL
-    let feed: URL?
-    let isPrivate: Bool?
-  }
-
   let loader: ImageLoader
   let cache: ImageCache
   let decoder: ImageDecoder
   let report: (FeedStoreError) -> Void
-  private let flights = Flights<Wish, LoadedImage, SizedImageError>()
+  private let flights = Flights<ImageWish, LoadedImage, SizedImageError>()
   /// The findings, by the URL of the resized image, or of the original if it can't be decoded in any size.
   private var findings: [URL: Finding] = [:]
   /// The number of images decoded for resizing so far, including those whose originals were delivered instead.
@@ -83,7 +77,7 @@ public final class SizedImageLoader {
         }
         .eraseToAnyPublisher()
     }
-    return flights.join(Wish(key: key, feed: feed, isPrivate: isPrivate)) { [self] in
+    return flights.join(ImageWish(url: key, feed: feed, isPrivate: isPrivate)) { [self] in
       load(url, of: feed, isPrivate, step, key)
     }
   }
@@ -246,23 +240,4 @@ public final class SizedImageLoader {
 extension BodyDigest {
   /// The value for the `ETag` field.
   fileprivate var tag: String { "\"\(text)\"" }
-}
-
-/// The reason why there is no image to show.
-public enum SizedImageError: Error, Hashable, Sendable {
-  /// The original couldn't be loaded.
-  case image(ImageError)
-  /// The original couldn't be decoded.
-  case decoding(ImageDecodingError)
-}
-
-extension SizedImageError: CustomStringConvertible, LocalizedError {
-  public var description: String {
-    switch self {
-    case .image(let error): "\(error)"
-    case .decoding(let error): "\(error)"
-    }
-  }
-
-  public var errorDescription: String? { description }
 }

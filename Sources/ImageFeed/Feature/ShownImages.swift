@@ -65,10 +65,3 @@ public protocol ShownImagesStore: FeedStore {
   /// - Parameter change: may be called more than once; only the last result counts.
   func changeShownImages(for address: URL, _ change: (inout ShownImages?) -> Void) throws(FeedStoreError)
 }
-
-extension ShownImagesStore {
-  /// Replaces the record of a feed's shown images.
-  public func setShownImages(_ shown: ShownImages, for address: URL) throws(FeedStoreError) {
-    try changeShownImages(for: address) { $0 = shown }
-  }
-}

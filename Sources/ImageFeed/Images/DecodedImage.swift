@@ -31,15 +31,6 @@ public struct DecodedImage: Hashable, Sendable {
     /// Four bytes per pixel, row by row from the top: red, green, blue and alpha, not premultiplied.
     case rgba
     case jpeg, png
-
-    /// The file's media type, as in the `Content-Type` header field; `nil` for pixels.
-    public var type: String? {
-      switch self {
-      case .rgba: nil
-      case .jpeg: ImageData.Kind.jpeg.type
-      case .png: ImageData.Kind.png.type
-      }
-    }
   }
 
   public var size: Size

@@ -29,11 +29,6 @@ public final class ImageCache {
 
   /// The saved image of one URL.
   public func image(at url: URL) -> LocalImage { LocalImage(url: url, cache: self) }
-
-  /// Calls `body` on the scheduler after all earlier calls to the store have completed.
-  public func whenIdle(_ body: @escaping () -> Void) {
-    worker.perform({}, completion: { (_: Result<Void, Never>) in body() })
-  }
 }
 
 /// The saved image of one URL.

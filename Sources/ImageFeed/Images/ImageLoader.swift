@@ -28,13 +28,7 @@ public final class ImageLoader {
   private let cache: ImageCache
   private let options: Options
   private let report: (FeedStoreError) -> Void
-  private struct Wish: Hashable {
-    let url: URL
-    let feed: URL?
-    let isPrivate: Bool?
-  }
-
-  private let flights = Flights<Wish, LoadedImage, ImageError>()
+  private let flights = Flights<ImageWish, LoadedImage, ImageError>()
   private var refusals: [URL: (error: ImageError, until: Date)] = [:]
 
   /// - Parameter report: receives the error of a failed save; the image is still shown. Does nothing by default.
@@ -82,7 +76,7 @@ public final class ImageLoader {
   private func original(_ url: URL, of feed: URL?, _ isPrivate: Bool?) -> AnyPublisher<LoadedImage, ImageError> {
     Deferred { [self] () -> AnyPublisher<LoadedImage, ImageError> in
       if let refusal = refusal(of: url) { return Fail(error: refusal).eraseToAnyPublisher() }
-      return flights.join(Wish(url: url, feed: feed, isPrivate: isPrivate)) { [self] in
+      return flights.join(ImageWish(url: url, feed: feed, isPrivate: isPrivate)) { [self] in
         load(url, of: feed, isPrivate).handleEvents(receiveCompletion: { [self] completion in
           if case .failure(let error) = completion { remember(error, for: url) }
         })
@@ -159,6 +153,15 @@ public final class ImageLoader {
     if refusals.count >= 1000 { refusals.removeAll() }
     refusals[url] = (error, now.addingTimeInterval(options.errorLifetime / .seconds(1)))
   }
+}
+
+/// An image to load, and where its URL comes from.
+struct ImageWish: Hashable {
+  let url: URL
+  /// The feed that lists the image; `nil` if the user chose the URL.
+  let feed: URL?
+  /// The feed's ``FeedImages/isFromPrivateNetwork``.
+  let isPrivate: Bool?
 }
 
 extension RemoteImageError {

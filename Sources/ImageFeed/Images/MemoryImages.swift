@@ -47,8 +47,6 @@ struct MemoryImages {
     bytes -= entry.image.value.data.bytes.count
   }
 
-  mutating func removeAll() { self = MemoryImages(limit: limit) }
-
   private mutating func link(_ url: URL) {
     entries[url]?.older = newest
     entries[url]?.newer = nil

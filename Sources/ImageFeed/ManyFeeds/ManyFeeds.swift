@@ -1,9 +1,9 @@
 public import FeedStream
 public import Foundation
 
-/// The result of loading one of several feeds.
+/// The result of loading one of several feeds, or of a poll.
 public struct FeedReport: Sendable {
-  /// The feed's URL, as it was requested.
+  /// The feed's URL, as it was passed to the loader or to the poller.
   public var address: URL
   public var result: FeedResult
 

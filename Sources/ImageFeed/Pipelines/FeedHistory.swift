@@ -16,19 +16,6 @@ public struct FeedHistory {
     self.cache = cache
   }
 
-  /// A feed's former items, newest first, page by page.
-  ///
-  /// **Demand:** a page is read when it is requested. Completes after the last one, which is never empty. **Failure:**
-  /// the store's error. **Cancellation:** a page that is being read is not delivered.
-  ///
-  /// - Parameter size: the number of images on a page.
-  public func pages(of address: URL, size: Int = 50) -> AnyPublisher<SeenPage, FeedStoreError> {
-    let store = store
-    return paged { place in
-      { () throws(FeedStoreError) in try store.history(of: address, after: place, limit: size) }
-    }
-  }
-
   /// One page of a feed's former items; the last page has no ``SeenPage/next``.
   public func page(
     of address: URL, after place: SeenPage.Place?, size: Int = 50
@@ -73,24 +60,32 @@ public struct FeedHistory {
   ///
   /// Updates the index first, if something has changed since the last query: see ``index()``.
   ///
-  /// **Demand, failure, cancellation:** as in ``pages(of:size:)``.
+  /// **Demand:** a page is read when it is requested. Completes after the last one, which is never empty. **Failure:**
+  /// the store's error. **Cancellation:** a page that is being read is not delivered.
   ///
   /// - Parameter onIndexing: receives the progress of the index, while it is not complete. Does nothing by default.
   public func results(
     of query: SeenQuery, onIndexing: @escaping (IndexProgress) -> Void = { _ in }
   ) -> AnyPublisher<SeenPage, FeedStoreError> {
-    let store = store
+    let (store, worker) = (store, cache.worker)
     let indexing = index()
       .handleEvents(receiveOutput: { if !$0.isComplete { onIndexing($0) } })
       .compactMap { _ in SeenPage?.none }
-    let pages = paged { place in
-      { () throws(FeedStoreError) in
+    func page(after place: SeenPage.Place?) -> AnyPublisher<SeenPage, FeedStoreError> {
+      worker.publisher { () throws(FeedStoreError) in
         var query = query
         query.after = place ?? query.after
         return try store.seen(query)
       }
+      .flatMap(maxPublishers: .max(1)) { found -> AnyPublisher<SeenPage, FeedStoreError> in
+        guard !found.images.isEmpty else { return Empty().eraseToAnyPublisher() }
+        let one = Just(found).setFailureType(to: FeedStoreError.self)
+        guard let next = found.next else { return one.eraseToAnyPublisher() }
+        return one.append(Deferred { page(after: next) }).eraseToAnyPublisher()
+      }
+      .eraseToAnyPublisher()
     }
-    return indexing.append(pages).eraseToAnyPublisher()
+    return indexing.append(Deferred { page(after: nil) }).eraseToAnyPublisher()
   }
 
   /// The number of items in one part of an index update; the worker's other work waits until the part is indexed.
@@ -128,31 +123,5 @@ public struct FeedHistory {
     return cache.worker.publisher { () throws(FeedStoreError) in
       try store.setStar(isStarred, id, of: address, now: now())
     }
-  }
-
-  /// The ids of the starred items of a feed.
-  public func stars(of address: URL) -> AnyPublisher<Set<FeedImage.ID>, FeedStoreError> {
-    let store = store
-    return cache.worker.publisher { () throws(FeedStoreError) in try store.stars(of: address) }
-  }
-
-  private func paged(
-    _ read: @escaping (SeenPage.Place?) -> @Sendable () throws(FeedStoreError) -> SeenPage
-  ) -> AnyPublisher<SeenPage, FeedStoreError> {
-    let worker = cache.worker
-    return Deferred { () -> AnyPublisher<SeenPage, FeedStoreError> in
-      func page(_ place: SeenPage.Place?) -> AnyPublisher<SeenPage, FeedStoreError> {
-        worker.publisher(read(place))
-          .flatMap(maxPublishers: .max(1)) { found -> AnyPublisher<SeenPage, FeedStoreError> in
-            guard !found.images.isEmpty else { return Empty().eraseToAnyPublisher() }
-            let one = Just(found).setFailureType(to: FeedStoreError.self)
-            guard let next = found.next else { return one.eraseToAnyPublisher() }
-            return one.append(Deferred { page(next) }).eraseToAnyPublisher()
-          }
-          .eraseToAnyPublisher()
-      }
-      return page(nil)
-    }
-    .eraseToAnyPublisher()
   }
 }

@@ -9,7 +9,7 @@ package enum PageImageResponse: Sendable {
   /// The page has no image, or there is no such page.
   case nothing
   /// The server requests a pause (429, 503), or has failed: the page may have an image.
-  case later(status: Int, HTTPHeaders)
+  case later
 }
 
 extension Publisher where Output == StreamingResponse, Failure == HTTPError {
@@ -27,7 +27,7 @@ extension Publisher where Output == StreamingResponse, Failure == HTTPError {
       }
       guard response.status == 200 else {
         let isPassing = response.status >= 500 || [408, 425, 429].contains(response.status)
-        return just(isPassing ? .later(status: response.status, response.headers) : .nothing)
+        return just(isPassing ? .later : .nothing)
       }
       let type = (response.headers["Content-Type"] ?? "text/html").lowercased().prefix { $0 != ";" }
         .filter { !$0.isWhitespace }

@@ -527,7 +527,7 @@ import Testing
     try await withFolder { folder in
       try withVirtualTime { time in
         let store = SQLiteFeedStore(path: folder.appendingPathComponent("feeds.db").path)
-        try store.setShownImages(ShownImages(FeedImages([image(1)])), for: feed)
+        try store.changeShownImages(for: feed) { $0 = ShownImages(FeedImages([image(1)])) }
         let history = BrowsedHistory(FeedHistory(store: store, cache: FeedCache(store: store, on: time)))
         var new: Set<FeedImage.ID> = []
         history.post = { if case .marks(_, let ids, _) = $0 { new.formUnion(ids) } }

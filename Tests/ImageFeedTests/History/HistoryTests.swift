@@ -227,7 +227,7 @@ func makePost(
     #expect(try titles(store) == ["Post 1", "Post 2"])
     try save([makePost(2), makePost(3)], after: 1, in: store)
     #expect(try titles(store) == ["Post 1"])
-    try store.setShownImages(ShownImages([makePost(3)]), for: address)
+    try store.changeShownImages(for: address) { $0 = ShownImages([makePost(3)]) }
     try store.deleteAll()
     #expect(try titles(store).count == 3 && store.shownImages(for: address) != nil)
     try store.forgetHistory(of: otherAddress)
@@ -281,19 +281,15 @@ func makePost(
     try save([], after: 1, in: store)
     let cache = FeedCache(store: store, on: time)
     let history = FeedHistory(store: store, cache: cache)
-    let recorder = history.pages(of: address, size: 2).record(on: time, demand: .max(1))
+    let recorder = history.results(of: SeenQuery(feeds: [address], limit: 2)).record(on: time, demand: .max(1))
     time.run()
     #expect(recorder.values.map(\.images.count) == [2] && recorder.completion == nil)
     recorder.request(.max(5))
     time.run()
     #expect(recorder.values.map(\.images.count) == [2, 2, 1])
     #expect(recorder.completion == .finished)
-    var stars: Set<FeedImage.ID> = []
-    let one = history.setStar(true, makePost(3).id, of: address)
-      .flatMap { _ in history.stars(of: address) }
-      .sink(receiveCompletion: { _ in }, receiveValue: { stars = $0 })
+    let starring = history.setStar(true, makePost(3).id, of: address).record(on: time)
     time.run()
-    #expect(stars == [makePost(3).id])
-    one.cancel()
+    #expect(try starring.values == [true] && store.stars(of: address) == [makePost(3).id])
   }
 }

@@ -214,7 +214,7 @@ import Testing
     #expect(world.outcome(of: imageURL) == .success(try remote()))
   }
 
-  @Test func `prefetched delivers images in order, and loads at most its width ahead`() throws {
+  @Test func `ahead delivers images in order, and loads at most its width ahead`() throws {
     let world = ImageWorld()
     world.network.serve("images.example") { request, _ in
       // The first request is the slowest.
@@ -223,10 +223,10 @@ import Testing
     let images = (0..<10 as Range<UInt32>).map {
       FeedImage(id: FeedImage.ID(UUID(), number: $0 + 1), url: URL(string: "https://images.example/\($0).png")!)
     }
-    let screen = Recorder<ShownImage, Never>(on: world.time, demand: .max(2))
-    images.prefetched(width: 3, with: world.loader).subscribe(screen)
+    let screen = images.ahead(width: 3) { image in world.loader.data(for: image.url).asResult().map { (image, $0) } }
+      .record(on: world.time, demand: .max(2))
     world.time.run()
-    #expect(screen.values.map(\.image.id.number) == [1, 2])
+    #expect(screen.values.map(\.0.id.number) == [1, 2])
     #expect(world.network.requests == 5)
     screen.cancel()
     world.time.run()
@@ -239,7 +239,7 @@ import Testing
     let images = (0..<10 as Range<UInt32>).map {
       FeedImage(id: FeedImage.ID(UUID(), number: $0 + 1), url: URL(string: "https://images.example/\($0).png")!)
     }
-    let subscription = images.prefetched(width: 4, with: world.loader).sink { _ in }
+    let subscription = images.ahead(width: 4) { world.loader.data(for: $0.url).asResult() }.sink { _ in }
     world.time.advance(by: 1)
     #expect(world.network.open.count == 4)
     subscription.cancel()

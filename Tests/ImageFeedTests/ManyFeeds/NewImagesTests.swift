@@ -121,7 +121,7 @@ import Testing
       id: .init(UUID(), number: 7), description: nil, location: nil, address: makeImage(1).address)
     let shown = ShownImages(FeedImages([makeImage(1), numbered]))
     #expect(try store.shownImages(for: address) == nil)
-    try store.setShownImages(shown, for: address)
+    try store.changeShownImages(for: address) { $0 = shown }
     try store.replace(for: address, with: makeFeed())
     #expect(try store.delete(for: address, if: .timestamp(noon)))
     let other = SQLiteFeedStore(path: store.path)
@@ -131,7 +131,7 @@ import Testing
     #expect(try other.shownImages(for: address)?.new(in: makeFeed(5).images) == [0, 4])
     try store.changeShownImages(for: address) { $0 = nil }
     #expect(try store.shownImages(for: address) == nil)
-    try store.setShownImages(shown, for: address)
+    try store.changeShownImages(for: address) { $0 = shown }
     try store.replace(for: address, with: makeFeed())
     #expect(try store.delete(for: address))
     #expect(try store.shownImages(for: address) == shown)

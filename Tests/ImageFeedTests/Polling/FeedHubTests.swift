@@ -49,7 +49,7 @@ private let topic = "https://feeds.example/feed.atom"
       start()
     }
 
-    func start() {
+    func start(reportingTo report: @escaping (FeedStoreError) -> Void = { _ in }) {
       let clock = Clock(time)
       hub = FeedHub(
         at: URL(string: "https://feeds.example/hub")!, client: network, store: store, on: time, options: options,
@@ -60,6 +60,7 @@ private let topic = "https://feeds.example/feed.atom"
           guard contentDelay > 0 else { return content.eraseToAnyPublisher() }
           return content.delay(for: .milliseconds(contentDelay), scheduler: time).eraseToAnyPublisher()
         })
+      hub.report = report
       pass(1)
     }
 
@@ -386,8 +387,7 @@ private let topic = "https://feeds.example/feed.atom"
     let lock = Lock()
     let place = Place(store: lock.store(failsToWrite: true))
     var errors = 0
-    place.options.report = { _ in errors += 1 }
-    place.start()
+    place.start { _ in errors += 1 }
     lock.set(true)
     place.hub.save()
     place.hub.save()
@@ -439,8 +439,7 @@ private let topic = "https://feeds.example/feed.atom"
     let place = Place(store: lock.store(failsToWrite: true))
     lock.set(true)
     var errors: [FeedStoreError] = []
-    place.options.report = { errors.append($0) }
-    place.start()
+    place.start { errors.append($0) }
     place.pass(3600)
     #expect(errors == [.retrieval(.busy, place: "memory")])
     place.ask("good", mode: "unsubscribe")
@@ -555,6 +554,8 @@ private let topic = "https://feeds.example/feed.atom"
     let clock = Clock(place.time)
     let subscriber = HubSubscriber(
       at: URL(string: "https://me.example/websub")!, client: place.network, on: place.time, now: { clock.now })
+    let cache = FeedCache(store: place.store, on: place.time, now: { clock.now })
+    _ = FeedPoller([], client: place.network, cache: cache, store: place.store, on: place.time).notified(by: subscriber)
     let hub = place.hub!
     place.network.serve("feeds.example") { request, _ in
       let form = URLComponents(string: "?" + request.body.text)?.queryItems ?? []

@@ -14,7 +14,7 @@ import Testing
     let time = VirtualTimeScheduler()
     let network: VirtualNetwork
     var disk: VirtualDisk
-    var results: [PolledFeed] = []
+    var results: [FeedReport] = []
     var decisions: [PollDecision] = []
     var progress: [PollingProgress] = []
     var isFinished = false

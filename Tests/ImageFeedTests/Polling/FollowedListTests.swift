@@ -14,7 +14,7 @@ import Testing
     let network: VirtualNetwork
     let disk: VirtualDisk
     let lists = PassthroughSubject<[PolledAddress], Never>()
-    var results: [PolledFeed] = []
+    var results: [FeedReport] = []
     var progress = PollingProgress()
     var isFinished = false
     private var process: AnyCancellable?

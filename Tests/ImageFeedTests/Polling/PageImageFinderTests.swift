@@ -16,7 +16,7 @@ import Testing
     let time = VirtualTimeScheduler()
     let network: VirtualNetwork
     let store = InMemoryFeedStore()
-    var results: [PolledFeed] = []
+    var results: [FeedReport] = []
     var errors: [FeedStoreError] = []
     private let clock: Clock
     private var process: AnyCancellable?
@@ -476,7 +476,7 @@ import Testing
   }
 }
 
-extension PolledFeed {
+extension FeedReport {
   fileprivate var images: FeedImages { (try? result.get().images) ?? [] }
 }
 

@@ -113,7 +113,7 @@ private struct SeenReader {
     if pack?.part != part { pack = try read(part) }
     guard let pack, firstSeen.times.indices.contains(place) else { return nil }
     let image = bytes.withUnsafeBytes {
-      FeedImages.Builder.image(at: place - starts[part], inPack: $0, of: pack.count)
+      FeedImages.Builder.image(inPack: $0, of: pack.count, only: place - starts[part])
     }
     guard let image, image.id == id else { return nil }
     return facts.seen(image, first: firstSeen.times[place], last: nil, isPrivate: feed?.isFromPrivateNetwork)

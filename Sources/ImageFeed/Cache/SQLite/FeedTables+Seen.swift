@@ -178,15 +178,10 @@ extension FeedTables {
 }
 
 extension FeedImages.Builder {
-  /// The image in a pack that has one; `nil` if it is damaged.
-  static func image(inPack pack: UnsafeRawBufferPointer) -> FeedImage? {
-    var builder = FeedImages.Builder(count: 1)
-    guard builder.append(pack: pack, of: 1) else { return nil }
-    return builder.finish().first
-  }
-
-  /// One of the images in a pack; only that image is created.
-  static func image(at place: Int, inPack pack: UnsafeRawBufferPointer, of count: Int) -> FeedImage? {
+  /// The image in a pack that has one, or one of the images in a pack; `nil` if the pack is damaged.
+  ///
+  /// - Parameter place: the position of the image, the only one that is created; `nil` if the pack has one image.
+  static func image(inPack pack: UnsafeRawBufferPointer, of count: Int = 1, only place: Int? = nil) -> FeedImage? {
     var builder = FeedImages.Builder(count: 1)
     guard builder.append(pack: pack, of: count, only: place) else { return nil }
     return builder.finish().first

@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFeed
 
 /// The number of operations that share a transaction.
-@Suite(.settled) struct PollDeskTests {
+@Suite(.settled) struct PollBatcherTests {
   /// A store that counts the operations of each call.
   private final class CountingStore: PollStore {
     let memory = InMemoryFeedStore()
@@ -29,12 +29,12 @@ import Testing
     let time = VirtualTimeScheduler()
     let store = CountingStore()
     let worker: SerialWorker
-    let desk: PollDesk
+    let batcher: PollBatcher
 
     init() {
       time.offloadLatency = .milliseconds(1)
       worker = SerialWorker(on: time)
-      desk = PollDesk(store, worker, on: time)
+      batcher = PollBatcher(store, worker, on: time)
     }
 
     func claim(_ number: Int, _ done: @escaping (PollVerdict?) -> Void = { _ in }) -> any Cancellable {
@@ -42,7 +42,7 @@ import Testing
       let claim = PollClaim(
         feed: FeedHealth(address: address), host: "host\(number).com", now: noon, lease: .seconds(35),
         dueIfLost: noon + 3600)
-      return desk.claim(claim) { done(try? $0.get()) }
+      return batcher.claim(claim) { done(try? $0.get()) }
     }
   }
 
@@ -57,7 +57,7 @@ import Testing
 
   @Test func `when crowded, claims within ten milliseconds share a transaction`() {
     let place = Place()
-    place.desk.isCrowded = true
+    place.batcher.isCrowded = true
     var times: [Int64] = []
     for number in 0..<40 {
       _ = place.claim(number) { _ in times.append(place.time.now.nanoseconds / 1_000_000) }
@@ -71,7 +71,7 @@ import Testing
 
   @Test func `a record with a pause is written immediately, even when crowded`() {
     let place = Place()
-    place.desk.isCrowded = true
+    place.batcher.isCrowded = true
     _ = place.claim(0)
     place.time.advance(by: .milliseconds(2))
     _ = place.claim(1)
@@ -81,7 +81,7 @@ import Testing
     let health = FeedHealth(address: URL(string: "https://host0.com/feed")!)
     var isNoted = false
     let record = PollRecord(feed: health, host: host, decision: decision, outcome: .unchanged)
-    place.desk.complete(PollCompletion(record, now: noon)) { _ in isNoted = true }
+    place.batcher.complete(PollCompletion(record, now: noon)) { _ in isNoted = true }
     place.time.advance(by: .milliseconds(1))
     #expect(isNoted && place.store.sizes.withLock { $0 } == [1, 2])
     place.time.advance(by: .milliseconds(20))
@@ -90,7 +90,7 @@ import Testing
   @Test func `pending work is handed to the store on close, after its running work`() throws {
     for isCrowded in [false, true] {
       let place = Place()
-      place.desk.isCrowded = isCrowded
+      place.batcher.isCrowded = isCrowded
       _ = place.claim(0)
       if isCrowded { place.time.advance(by: .milliseconds(3)) }
       var health = FeedHealth(address: URL(string: "https://host0.com/feed")!)
@@ -99,10 +99,10 @@ import Testing
       host.pausedUntil = noon + 7200
       let decision = PollDecision(time: noon, request: "", outcome: "", due: nil, rule: .retryAfter, reason: "")
       let record = PollRecord(feed: health, host: host, decision: decision, outcome: .unchanged)
-      let noted = place.desk.complete(PollCompletion(record, now: noon)) { _ in }
+      let noted = place.batcher.complete(PollCompletion(record, now: noon)) { _ in }
       // Act like an interrupted process, which no longer waits for the result, but then for the worker's last work.
       noted.cancel()
-      place.desk.flush()
+      place.batcher.flush()
       var isIdle = false
       place.worker.perform({}, completion: { (_: Result<Void, Never>) in isIdle = true })
       while !isIdle { place.time.advance(by: .milliseconds(1)) }

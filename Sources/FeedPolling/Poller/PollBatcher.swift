@@ -6,7 +6,7 @@ import ImageFeed
 /// if there are many polls, are carried out in the next transaction.
 ///
 /// A transaction and the switch to the thread pool take longer than a poll's writes.
-package final class PollDesk {
+package final class PollBatcher {
   /// An operation on the store, until it is carried out or abandoned.
   private final class Job: Cancellable {
     let work: PollWork

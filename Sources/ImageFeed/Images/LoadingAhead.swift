@@ -1,40 +1,4 @@
-public import FeedStream
-public import Foundation
-
-/// An image of a feed, or the reason why there is none to show.
-public struct ShownImage: Sendable {
-  public var image: FeedImage
-  public var data: Result<LoadedImage, ImageError>
-
-  public init(_ image: FeedImage, data: Result<LoadedImage, ImageError>) {
-    self.image = image
-    self.data = data
-  }
-}
-
-extension Sequence<FeedImage> {
-  /// The data of each image, in the order of these images, loaded before it is requested.
-  ///
-  /// Loading begins with the first request; from then on, `width` images are loading or ready. A screen requests as
-  /// many images as it shows, and the next ones are ready when it scrolls. An image that can't be loaded is also
-  /// delivered as a value.
-  /// **Demand:** each requested value is one image, in the feed's order. **Failure:** none. **Cancellation:** closes
-  /// the requests that no other subscriber waits for. **Policy:** holds up to `width` images.
-  ///
-  /// - Parameters:
-  ///   - width: the number of images to load in advance.
-  ///   - loader: loads the images.
-  ///   - feed: the feed that lists them: see ``ImageLoader/data(for:of:isPrivate:)``.
-  ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
-  /// - Precondition: `width` is more than zero.
-  public func prefetched(
-    width: Int, with loader: ImageLoader, of feed: URL? = nil, isPrivate: Bool? = nil
-  ) -> some Publisher<ShownImage, Never> {
-    ahead(width: width) { image in
-      loader.data(for: image.url, of: feed, isPrivate: isPrivate).asResult().map { ShownImage(image, data: $0) }
-    }
-  }
-}
+package import FeedStream
 
 extension Sequence {
   /// The values that `load` delivers for the elements, in the elements' order, loaded before they are requested.
@@ -50,7 +14,7 @@ extension Sequence {
   package func ahead<P: Publisher>(
     width: Int, _ load: @escaping (Element) -> P
   ) -> some Publisher<P.Output, Never> where P.Failure == Never {
-    precondition(width > 0, "prefetched(width: \(width)): no image could be loaded ahead; use 1 or more")
+    precondition(width > 0, "ahead(width: \(width)): nothing could be loaded ahead; use 1 or more")
     let elements = Array(self)
     return Create<P.Output, Never> { emitter in
       let loading = LoadingAhead(elements, width: width, load, emitter)
