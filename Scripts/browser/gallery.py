@@ -846,6 +846,7 @@ def everything(browser, folder):
         elsewhere(people, gallery, origin)
         tokens(people, folder, origin)
         expect("every screenshot was compared with its stored copy", looked.compared, 0 if renews else 9)
+        expect("the page looks like its stored copies; if it is to look otherwise, run Scripts/test-browser --images", people.differences, [])
         expect("no foreign script ran, and no other server was requested", people.complaints, [])
         for address in ADDRESSES:
             expect(f"the server does not request an unsafe URL: {address}", address in origin.asked, False)

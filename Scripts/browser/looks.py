@@ -1,4 +1,4 @@
-"""Small copies of screenshots. Later screenshots are compared with them; with --looks, a visible difference fails the test."""
+"""Small copies of screenshots. Later screenshots are compared with them; a visible difference fails the test."""
 
 import base64
 import os
