@@ -188,6 +188,14 @@ def changes(people, gallery, origin, page):
     expect("the former description is gone", page.locator("text=The same image again").count(), 0)
 
 
+def caught_up(page, gallery):
+    """Waits until a server that was restarted has loaded its feeds, and the page has what they brought."""
+    gallery.ready()
+    # The page takes the new server for its own once it has everything.
+    run = re.search(r'data-run="([^"]+)"', gallery.text(""))[1]
+    until(page, f"body.dataset.run === {json.dumps(run)} && !isBusy")
+
+
 def losses(people, gallery, origin, page):
     # Also the cards that a page further down has brought.
     until(page, "scrollTo(0, document.body.scrollHeight), document.querySelectorAll('#gallery > li').length > 150")
@@ -212,6 +220,8 @@ def losses(people, gallery, origin, page):
     origin.add("Arrived meanwhile", "Porto")
     gallery.start()
     page.wait_for_selector("text=Arrived meanwhile", timeout=60_000)
+    # Until then, the server has only part of the list, and its pages may end early.
+    caught_up(page, gallery)
     becomes(page, "an open page catches up after the server has restarted", "document.getElementById('bar').hidden")
 
     until(page, "scrollTo(0, document.body.scrollHeight), document.querySelectorAll('#gallery > li').length > 150")
@@ -227,10 +237,7 @@ def losses(people, gallery, origin, page):
     page.wait_for_selector(".missing:has(#failed) .reason:has-text('lost its connection')", state="attached")
     gallery.start()
     page.wait_for_selector("#bar", state="hidden", timeout=60_000)
-    gallery.ready()
-    # The page takes the new server for its own once it has what that server loads.
-    run = re.search(r'data-run="([^"]+)"', gallery.text(""))[1]
-    until(page, f"body.dataset.run === {json.dumps(run)} && !isBusy")
+    caught_up(page, gallery)
     until(page, "document.getElementById('failed').naturalWidth > 0")
     expect("an image that failed while the server was away is loaded again", page.locator(".missing #failed").count(), 0)
     expect("after a restart of the server, the page keeps its images and its place", (cards(page) >= count, page.evaluate("scrollY") > 2000), (True, True))
