@@ -15,7 +15,7 @@ struct ResponseReader: ~Copyable {
   private var headerBytes = 0
   private var headerLines = 0
   private var isHeaderWhole = false
-  private var status = 0
+  private(set) var status = 0
   /// True if a response had status 417: libcurl never again waits for consent in this transfer.
   private(set) var hasRefusedExpectation = false
   /// True if the server has given its consent to a body (status 100).
