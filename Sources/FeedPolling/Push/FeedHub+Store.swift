@@ -122,4 +122,31 @@ extension FeedHub {
     forgetExpired()
     if hasNew { changed() }
   }
+
+  // MARK: Ends of subscriptions
+
+  func forgetExpired() {
+    for key in subscriptions.values.filter(hasEnded).map(\.key) { remove(key) }
+  }
+
+  /// True after the end of the lease. A clock that was set forward is given an hour to be set back, as the removal of
+  /// a subscription is final.
+  func hasEnded(_ subscription: HubSubscription) -> Bool {
+    if clock.jump() > 60 { spared = scheduler.now.advanced(by: .seconds(3600)) }
+    if let spared, scheduler.now < spared { return false }
+    return subscription.until <= now()
+  }
+
+  /// Ends a subscription, for all hubs that share the store.
+  func remove(_ key: HubSubscription.Key) {
+    forget(key)
+    // If it is subscribed to again before the removal is saved, the saved version doesn't count.
+    noteChange([.renewed, .marked], of: key)
+  }
+
+  func forget(_ key: HubSubscription.Key) {
+    subscriptions[key] = nil
+    deliveries[key] = nil
+    abandoned[key] = nil
+  }
 }

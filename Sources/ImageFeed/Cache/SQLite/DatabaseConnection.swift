@@ -13,7 +13,7 @@ final class DatabaseConnection: Sendable {
     var configuration = configuration
     // GRDB releases the configuration after it has closed the file.
     configuration.prepareDatabase { _ in withExtendedLifetime(file) {} }
-    queue = try DatabaseQueue(path: address ?? file.file.path, configuration: configuration)
+    queue = try DatabaseQueue(path: address ?? file.path, configuration: configuration)
   }
 
   deinit {

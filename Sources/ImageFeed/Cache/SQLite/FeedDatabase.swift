@@ -30,7 +30,7 @@ struct FeedDatabase: Sendable {
     var configuration = Self.configuration(busyTimeout: .zero)
     configuration.readonly = true
     let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#%"))
-    let path = file.file.path.addingPercentEncoding(withAllowedCharacters: allowed) ?? file.file.path
+    let path = file.path.addingPercentEncoding(withAllowedCharacters: allowed) ?? file.path
     connection = try Self.explaining {
       try DatabaseConnection(file, at: "file:\(path)?immutable=1", configuration)
     }

@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// Only SQLite may open and close such a file. Locks of files belong to the process (`fcntl(2)`): when the process
 /// closes *any* descriptor of a file, the system also releases SQLite's locks on that file. Another process then
-/// removes the log into which this process continues to write. So whoever opens a path where a database may be does so
-/// in ``unlessOpen(_:_:)``.
+/// removes the log into which this process continues to write. So open a path where a database may be only in
+/// ``unlessOpen(_:_:)``.
 final class OpenFile: Sendable {
   /// The result of an access to a file.
   enum Access<Result: Sendable>: Sendable {
@@ -23,10 +23,10 @@ final class OpenFile: Sendable {
   /// one is held.
   private static let files = Mutex<[Place: (applicationID: Int, connections: Int)]>([:])
 
-  let file: CacheFile
+  let path: String
   private let place: Place
 
-  private init(_ file: CacheFile, _ place: Place) { (self.file, self.place) = (file, place) }
+  private init(_ path: String, _ place: Place) { (self.path, self.place) = (path, place) }
 
   /// Notes that SQLite is about to open a file.
   ///
@@ -49,7 +49,7 @@ final class OpenFile: Sendable {
       return true
     }
     guard isOurs else { throw FeedDatabaseFailure(.foreign) }
-    return OpenFile(file, place)
+    return OpenFile(file.path, place)
   }
 
   deinit {
