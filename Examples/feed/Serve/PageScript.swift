@@ -166,7 +166,9 @@ extension PageAssets {
         // A search may have replaced the list in the meantime.
         if (!link.isConnected) { observe(); return false; }
         const hadFocus = document.activeElement === link;
-        link.remove();
+        // A server that has just started may not know yet that there is more.
+        const isPartial = fresh.body.dataset.loading && !fresh.getElementById("more");
+        if (isPartial) setTimeout(observe, 2000); else link.remove();
         const items = [...fresh.querySelectorAll("#gallery > li")].filter((item) => !document.getElementById(item.id));
         list.append(...items);
         if (hadFocus) items[0]?.querySelector("a").focus();

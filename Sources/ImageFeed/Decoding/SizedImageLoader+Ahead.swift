@@ -42,7 +42,7 @@ extension SizedImageLoader {
     return cache.image(at: url).retrieve()
       .map { Before.saved($0.value) }
       .replaceEmpty(with: .new)
-      .catch { error in
+      .catch { error -> Just<Before> in
         report(error)
         return Just(.unknown)
       }
