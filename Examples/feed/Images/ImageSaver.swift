@@ -47,17 +47,24 @@ final class ImageSaver {
   /// - Parameter isTold: true to report how many images were saved.
   func save(_ feeds: [(address: URL, images: FeedImages)], isTold: Bool = true, then: @escaping () -> Void) {
     var known: Set<URL> = []
-    let firsts = Self.wishes(in: feeds) { [$0.url] }
+    let firsts = Self.wishes(in: feeds) { [$0.url] }.filter { known.insert($0.url).inserted }
     let others = Self.wishes(in: feeds) { $0.images.lazy.compactMap { URL(string: $0.url) } }
-    let wishes = (firsts + others).filter { known.insert($0.url).inserted }
-    budget = budget.unspent(for: wishes.lazy.map(\.feed))
+      .filter { known.insert($0.url).inserted }
+    let count = firsts.count + others.count
+    budget = budget.unspent(for: firsts.lazy.map(\.feed))
     let console = session.console
     var (saved, failed, left, reduced) = (0, 0, 0, 0)
     unsaved = 0
     client.failures = [:]
     // If no image has to be loaded, this save ends here, and `then` may start the next one.
     var isOver = false
-    let saving = wishes.publisher
+    let saving = firsts.publisher
+      .append(
+        Deferred { [self] in
+          budget.expect(others.lazy.map(\.feed))
+          return others.publisher
+        }
+      )
       .flatMap(maxPublishers: .max(Self.width)) { [self] wish in load(wish) }
       .sink { [self] _ in
         console.setStatus("")
@@ -77,7 +84,7 @@ final class ImageSaver {
         case .failure?: failed += 1
         case nil: left += 1
         }
-        console.setStatus("images: \(saved + failed) of \(wishes.count)…")
+        console.setStatus("images: \(saved + failed) of \(count)…")
       }
     if !isOver { running = saving }
   }

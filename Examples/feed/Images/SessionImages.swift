@@ -15,16 +15,16 @@ extension ImageLoader {
 extension SizedImageLoader {
   /// The images of a session in several sizes, if the decoder is installed.
   ///
-  /// - Parameter unsaved: called when an image couldn't be saved, after the warning.
+  /// - Parameter unsaved: called when an original couldn't be saved, after the warning.
   convenience init(
     _ store: DiskImageStore, client: any HTTPClient, on session: Session, unsaved: @escaping () -> Void = {}
   ) {
     let cache = ImageCache(store: store, on: session.loop)
-    let report: (FeedStoreError) -> Void = { [console = session.console] in
-      console.warn("\($0)")
+    let report: (FeedStoreError) -> Void = { [console = session.console] in console.warn("\($0)") }
+    let loader = ImageLoader(client: client, cache: cache) {
+      report($0)
       unsaved()
     }
-    let loader = ImageLoader(client: client, cache: cache, reportingTo: report)
     let decoder = ImageDecoder(on: session.loop)
     if !decoder.isAvailable {
       session.console.warn("image-decoder isn't installed next to feed; images aren't resized.")

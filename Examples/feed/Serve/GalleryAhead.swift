@@ -25,6 +25,8 @@ final class GalleryAhead {
   private var sizes: [String: Int] = [:]
   private var running: [String: AnyCancellable] = [:]
   private var waiting: ArraySlice<Gallery.Entry.Image> = []
+  /// The images that are loaded after those, from what these leave of the budget.
+  private var others: ArraySlice<Gallery.Entry.Image> = []
   private var beginning: AnyCancellable?
   private var watch: AnyCancellable?
 
@@ -46,21 +48,20 @@ final class GalleryAhead {
   /// Starts again with the latest images. Images that were loaded before are only counted.
   private func begin() {
     if sizes.count >= Self.mostTried { sizes = [:] }
-    waiting = Self.order(of: gallery.entries.prefix(count))
-    budget = budget.unspent(for: waiting.lazy.compactMap { [gallery] in gallery.image($0.key)?.namers.first?.address })
+    let entries = gallery.entries.prefix(count)
+    var known: Set<String> = []
+    waiting = entries.compactMap(\.images.first).filter { known.insert($0.key).inserted }[...]
+    others = entries.lazy.flatMap(\.others).prefix(Self.mostOthers).filter { known.insert($0.key).inserted }[...]
+    budget = budget.unspent(for: feeds(of: waiting))
     goOn()
   }
 
-  /// The images of these items without duplicates: the main ones, and then the others.
-  private static func order(of entries: ArraySlice<Gallery.Entry>) -> ArraySlice<Gallery.Entry.Image> {
-    var known: Set<String> = []
-    let main = entries.compactMap(\.images.first).filter { known.insert($0.key).inserted }
-    let others = entries.lazy.flatMap(\.others).prefix(mostOthers).filter { known.insert($0.key).inserted }
-    return main[...] + others
+  private func feeds(of images: ArraySlice<Gallery.Entry.Image>) -> [URL] {
+    images.compactMap { gallery.image($0.key)?.namers.first?.address }
   }
 
   private func goOn() {
-    while running.count < Self.width, let image = waiting.popFirst() {
+    while running.count < Self.width, let image = next() {
       guard let named = gallery.image(image.key), let feed = named.namers.first?.address, running[image.key] == nil
       else { continue }
       guard budget.allows(feed) else {
@@ -80,6 +81,14 @@ final class GalleryAhead {
       }
       if running[image.key] != nil { running[image.key] = loading }
     }
+  }
+
+  private func next() -> Gallery.Entry.Image? {
+    if waiting.isEmpty {
+      (waiting, others) = (others, [])
+      budget.expect(feeds(of: waiting))
+    }
+    return waiting.popFirst()
   }
 
   private func end(_ key: String, _ size: Int, of feed: URL) {

@@ -30,6 +30,10 @@ extension PageAssets {
     function show(one, card) {
       const view = document.createElement("div"), image = new Image(), reason = large.querySelector(".reason");
       const isShown = () => stage.firstChild === view;
+      async function hideMissingOriginal() {
+        const answer = await fetch(original(one.href), { method: "HEAD" }).catch(() => null);
+        if (isShown() && answer && !answer.ok) part("original").hidden = part("download").hidden = true;
+      }
       stage.replaceChildren(view);
       whole(view);
       reason.textContent = "";
@@ -48,6 +52,7 @@ extension PageAssets {
         // The image may be a smaller copy, which is kept for when its server is unreachable.
         const isCopy = image.naturalWidth < Math.min(one.thumb?.getAttribute("width") ?? 0, 1600);
         reason.textContent = isCopy ? "Only a smaller copy is saved." : "";
+        if (isCopy) hideMissingOriginal();
         if (!one.thumb?.naturalWidth) stage.classList.toggle("clear", isClear(image));
         view.querySelector(".thumb")?.remove();
       });
@@ -55,8 +60,7 @@ extension PageAssets {
         clearTimeout(waiting);
         image.classList.add("missing");
         const text = await why(image.src);
-        const answer = await fetch(original(one.href), { method: "HEAD" }).catch(() => null);
-        if (isShown() && answer && !answer.ok) part("original").hidden = part("download").hidden = true;
+        await hideMissingOriginal();
         if (isShown()) reason.textContent = (view.querySelector(".thumb") ? "Only this thumbnail is available. " : "") + text;
       });
       [image.alt, image.src] = [one.alt, one.href];

@@ -25,10 +25,11 @@ extension SizedImageLoader {
   /// widest smaller copy that fits, but at least the tile.
   ///
   /// A smaller copy is shown in place of its original as ``ImageLoader/data(for:of:isPrivate:width:)`` describes. Only
-  /// an image that wasn't saved before is replaced by a copy, because others have been shown or are starred; and a
-  /// smaller copy that is saved already is kept, without a request. The original is always kept if it can't be decoded.
-  /// **Demand:** begins when the value is requested. **Failure:** as ``data(for:of:isPrivate:width:)``, and for an image
-  /// that is cut off. **Cancellation:** as there.
+  /// an image that wasn't saved before and isn't kept (``ImageStore/isKept(_:)``) is replaced by a copy, because others
+  /// have been shown or are starred; and a copy that is saved already stays, without a request. The original stays if it
+  /// can't be decoded, or not now. **Demand:** begins when the value is requested. **Failure:**
+  /// ``SizedImageError/image(_:)``, also for an image that is cut off. **Cancellation:** as
+  /// ``data(for:of:isPrivate:width:)``.
   ///
   /// - Parameters:
   ///   - url: the image's URL.
@@ -38,27 +39,32 @@ extension SizedImageLoader {
   package func ahead(
     _ url: URL, of feed: URL, isPrivate: Bool?, within room: Int
   ) -> AnyPublisher<Ahead, SizedImageError> {
-    let report = report
-    return cache.image(at: url).retrieve()
+    cache.image(at: url).retrieve()
       .map { Before.saved($0.value) }
       .replaceEmpty(with: .new)
-      .catch { error -> Just<Before> in
+      .catch { [report] error -> Just<Before> in
         report(error)
         return Just(.unknown)
       }
       .setFailureType(to: SizedImageError.self)
       .flatMap(maxPublishers: .max(1)) { [self] before -> AnyPublisher<Ahead, SizedImageError> in
-        if case .saved(let image) = before, image.reducedWidth != nil {
-          return Self.ahead(image.data.bytes.count, isReduced: true)
-        }
+        if case .saved(let image) = before, image.reducedWidth != nil { return copied(image, at: url) }
         return loader.data(for: url, of: feed, isPrivate: isPrivate).whole().last().mapError(SizedImageError.image)
           .flatMap(maxPublishers: .max(1)) { [self] original in
             data(for: url, of: feed, isPrivate: isPrivate, width: Self.tile).last()
-              .flatMap(maxPublishers: .max(1)) { [self] tile in
+              .catch { error -> AnyPublisher<LoadedImage, SizedImageError> in
+                guard case .decoding = error else { return Fail(error: error).eraseToAnyPublisher() }
+                return Self.just(original)
+              }
+              .flatMap(maxPublishers: .max(1)) { [self] tile -> AnyPublisher<Ahead, SizedImageError> in
                 let isTile = tile.data == original.data
                 let bytes = original.data.bytes.count + (isTile ? 0 : tile.data.bytes.count)
-                guard case .new = before, !isTile, bytes > room else { return Self.ahead(bytes, isReduced: false) }
+                let whole = Ahead(bytes: bytes, isReduced: false)
+                guard case .new = before, !isTile, bytes > room else { return Self.just(whole) }
                 return reduce(original.data, at: url, tile.data, within: room)
+                  .replaceEmpty(with: whole)
+                  .setFailureType(to: SizedImageError.self)
+                  .eraseToAnyPublisher()
               }
           }
           .eraseToAnyPublisher()
@@ -66,14 +72,23 @@ extension SizedImageLoader {
       .eraseToAnyPublisher()
   }
 
-  private static func ahead(_ bytes: Int, isReduced: Bool) -> AnyPublisher<Ahead, SizedImageError> {
-    Just(Ahead(bytes: bytes, isReduced: isReduced)).setFailureType(to: SizedImageError.self).eraseToAnyPublisher()
+  /// A copy that is saved already, with its tile, if that is a different image.
+  private func copied(_ copy: FetchedImage, at url: URL) -> AnyPublisher<Ahead, SizedImageError> {
+    let tile = Self.key(url, width: Self.tile).map { cache.image(at: $0).retrieve() }
+    return (tile ?? Empty().eraseToAnyPublisher())
+      .map(\.value.data.bytes.count)
+      .replaceError(with: 0)
+      .replaceEmpty(with: 0)
+      .map { Ahead(bytes: copy.data.bytes.count + $0, isReduced: true) }
+      .setFailureType(to: SizedImageError.self)
+      .eraseToAnyPublisher()
   }
 
-  /// Replaces a saved original by the widest copy that fits together with the tile, or by the tile.
+  /// Replaces a saved original by the widest copy that fits together with the tile, or by the tile. Finishes without a
+  /// value if the original stays.
   private func reduce(
     _ original: ImageData, at url: URL, _ tile: ImageData, within room: Int
-  ) -> AnyPublisher<Ahead, SizedImageError> {
+  ) -> some Publisher<Ahead, Never> {
     let least = tile.bytes.count
     // A copy that is surely too large isn't made: the bytes grow more slowly than the pixels, but faster than the width.
     let widths = Self.ladder.reversed().filter { $0 > Self.tile && least + least * $0 / Self.tile <= room }
@@ -82,43 +97,41 @@ extension SizedImageLoader {
         decoder.decode(original, fitting: DecodedImage.Size(width: width, height: 0), as: .web)
       }
       .first { $0.size != $0.originalSize && $0.bytes.count + least <= room }
-      .map { decoded in
-        (try? ImageData(Data(decoded.bytes))).map { (data: $0, width: decoded.size.width) }
-      }
-      // An image that can be decoded in one size can be decoded in others; if the decoder fails, the tile is there.
-      .catch { _ in Empty<(data: ImageData, width: Int)?, Never>() }
-      .replaceEmpty(with: nil)
+      .tryMap { Copy(data: try ImageData(Data($0.bytes)), width: $0.size.width, bytes: $0.bytes.count + least) }
+      .replaceEmpty(with: Copy(data: tile, width: Self.tile, bytes: least))
+      .catch { _ in Empty<Copy, Never>() }
       .flatMap(maxPublishers: .max(1)) { [self] copy in
-        replace(url, by: copy?.data ?? tile, width: copy?.width ?? Self.tile, isTile: copy == nil)
-          .map { Ahead(bytes: copy.map { $0.data.bytes.count + least } ?? least, isReduced: true) }
+        replace(url, by: copy).map { Ahead(bytes: copy.bytes, isReduced: true) }
       }
-      .setFailureType(to: SizedImageError.self)
-      .eraseToAnyPublisher()
   }
 
-  /// Saves a copy in place of the original, with its lifetime, but without validators: they belong to other bytes.
-  ///
-  /// - Parameter isTile: true to delete the saved tile, because the copy takes its place.
-  private func replace(_ url: URL, by copy: ImageData, width: Int, isTile: Bool) -> AnyPublisher<Void, Never> {
-    let (local, report) = (cache.image(at: url), report)
-    return local.retrieve()
-      .flatMap(maxPublishers: .max(1)) { original in
-        let image = FetchedImage(copy, lifetime: original.value.lifetime, reducedWidth: width)
-        return local.saving(Saved(image, timestamp: original.timestamp, validators: FeedValidators()))
+  /// A smaller copy of an image.
+  private struct Copy {
+    let data: ImageData
+    let width: Int
+    /// The number of bytes, including those of the tile, if that is a different image.
+    let bytes: Int
+  }
+
+  /// Saves a copy in place of the original, with its lifetime and its validators, and deletes the tile if that is the
+  /// copy. Delivers a value if that was done.
+  private func replace(_ url: URL, by copy: Copy) -> some Publisher<Void, Never> {
+    let (local, cache, report) = (cache.image(at: url), cache, report)
+    let tile = copy.width == Self.tile ? Self.key(url, width: Self.tile) : nil
+    return cache.worker.publisher { [store = cache.store] () throws(FeedStoreError) in try store.isKept(url) }
+      .filter { !$0 }
+      .flatMap(maxPublishers: .max(1)) { _ in local.retrieve() }
+      .flatMap(maxPublishers: .max(1)) { original -> AnyPublisher<Void, FeedStoreError> in
+        let image = FetchedImage(copy.data, lifetime: original.value.lifetime, reducedWidth: copy.width)
+        return local.saving(Saved(image, timestamp: original.timestamp, validators: original.validators))
+          .map { _ in }
+          .append(tile.map { cache.image(at: $0).deleting() } ?? Empty().eraseToAnyPublisher())
+          .append(())
+          .eraseToAnyPublisher()
       }
-      .ignoreOutput()
-      .append(isTile ? deletingTile(of: url) : Empty().eraseToAnyPublisher())
-      .catch { error -> Empty<Never, Never> in
+      .catch { error -> Empty<Void, Never> in
         report(error)
         return Empty()
       }
-      .map { _ in }
-      .append(())
-      .eraseToAnyPublisher()
-  }
-
-  private func deletingTile(of url: URL) -> AnyPublisher<Never, FeedStoreError> {
-    guard let key = Self.key(url, width: Self.tile) else { return Empty().eraseToAnyPublisher() }
-    return cache.image(at: key).deleting().eraseToAnyPublisher()
   }
 }

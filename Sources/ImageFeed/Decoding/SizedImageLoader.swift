@@ -68,13 +68,8 @@ public final class SizedImageLoader {
   ) -> AnyPublisher<LoadedImage, SizedImageError> {
     let step = width.flatMap { width in Self.ladder.first { $0 >= width } }
     guard decoder.isAvailable, let step, let key = Self.key(url, width: step) else {
-      return loader.data(for: url, of: feed, isPrivate: isPrivate, width: width).mapError(SizedImageError.image)
-        .flatMap(maxPublishers: .max(1)) { image -> AnyPublisher<LoadedImage, SizedImageError> in
-          guard width == nil, image.isReduced, case .stale(_, let reason) = image.source else {
-            return Self.just(image)
-          }
-          return Fail(error: .image(ImageError(remote: reason))).eraseToAnyPublisher()
-        }
+      let loaded = loader.data(for: url, of: feed, isPrivate: isPrivate, width: width)
+      return (width == nil ? loaded.original().eraseToAnyPublisher() : loaded).mapError(SizedImageError.image)
         .eraseToAnyPublisher()
     }
     return flights.join(ImageWish(url: key, feed: feed, isPrivate: isPrivate)) { [self] in
@@ -163,8 +158,8 @@ public final class SizedImageLoader {
       .eraseToAnyPublisher()
   }
 
-  private static func just(_ image: LoadedImage) -> AnyPublisher<LoadedImage, SizedImageError> {
-    Just(image).setFailureType(to: SizedImageError.self).eraseToAnyPublisher()
+  static func just<Output>(_ value: Output) -> AnyPublisher<Output, SizedImageError> {
+    Just(value).setFailureType(to: SizedImageError.self).eraseToAnyPublisher()
   }
 
   /// A smaller image, or the original if that is better.

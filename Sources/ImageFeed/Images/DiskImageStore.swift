@@ -115,6 +115,8 @@ public final class DiskImageStore: ImageStore {
     return nil
   }
 
+  public func isKept(_ url: URL) throws(FeedStoreError) -> Bool { try kept().contains(url) }
+
   public func delete(for url: URL) throws(FeedStoreError) {
     try perform(.deletion) { index in
       if try index.row(for: url, creating: false) != nil { try index.forget(url) }

@@ -46,10 +46,17 @@ package struct ImageBudget: Sendable {
   package func unspent(for images: some Sequence<URL>) -> ImageBudget {
     var budget = self
     (budget.spent, budget.all, budget.left, budget.allLeft) = ([:], 0, [:], 0)
-    for feed in images {
-      budget.left[feed, default: 0] += 1
-      budget.allLeft += 1
-    }
+    budget.expect(images)
     return budget
+  }
+
+  /// Counts more images to load, which share what the others leave.
+  ///
+  /// - Parameter images: the feed of each image.
+  package mutating func expect(_ images: some Sequence<URL>) {
+    for feed in images {
+      left[feed, default: 0] += 1
+      allLeft += 1
+    }
   }
 }

@@ -59,13 +59,14 @@ public struct LocalImage {
   }
 
   /// Deletes the image; finishes when that is done.
-  func deleting() -> some Publisher<Never, FeedStoreError> {
+  func deleting() -> AnyPublisher<Void, FeedStoreError> {
     let (cache, url) = (cache, url)
     return Deferred {
       cache.memory.remove(url)
       return cache.worker.publisher { [store = cache.store] () throws(FeedStoreError) in try store.delete(for: url) }
+        .compactMap { _ -> Void? in nil }
     }
-    .ignoreOutput()
+    .eraseToAnyPublisher()
   }
 }
 

@@ -13,7 +13,7 @@ extension Publisher where Output == Saved<FetchedImage>, Failure == CacheMiss {
     map { LoadedImage($0, source: .cache(savedAt: $0.timestamp)) }
       .catch { miss in
         remote
-          .map { LoadedImage($0.data, source: .remote) }
+          .map { LoadedImage($0.data, source: .remote, isReduced: $0.reducedWidth != nil) }
           .mapError { ImageError(remote: $0, cache: miss.failure) }
       }
   }
@@ -45,6 +45,16 @@ extension Publisher where Output == LoadedImage, Failure == ImageError {
     flatMap(maxPublishers: .max(1)) { image -> Result<LoadedImage, ImageError>.Publisher in
       guard image.source == .part else { return .init(.success(image)) }
       return .init(.failure(ImageError(remote: .invalidData(.cutOff(image.data)))))
+    }
+  }
+
+  /// Fails with the reason why the original can't be loaded if only a smaller copy is saved.
+  ///
+  /// **Demand, cancellation:** pass through. **Failure:** upstream's, or the reason.
+  func original() -> some Publisher<LoadedImage, ImageError> {
+    flatMap(maxPublishers: .max(1)) { image -> Result<LoadedImage, ImageError>.Publisher in
+      guard image.isReduced, case .stale(_, let reason) = image.source else { return .init(.success(image)) }
+      return .init(.failure(ImageError(remote: reason)))
     }
   }
 }

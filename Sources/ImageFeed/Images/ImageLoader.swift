@@ -46,39 +46,45 @@ public final class ImageLoader {
   ///
   /// A request for an image that is already being loaded shares that load. An image whose lifetime has passed is
   /// requested again with its validators, and is still shown if its server can't be reached or sends no image; so is a
-  /// smaller copy that is saved in place of an image (``LoadedImage/isReduced``). If an
-  /// image is cut off and none is saved, the part is delivered (``LoadedImage/Source/part``), but not saved;
-  /// ``ImageDecoder`` refuses it unless its first frame is whole. If a server responded without an image, that image
-  /// isn't requested again for a while (``Options/errorLifetime``). **Demand:** the image is held until requested.
-  /// **Failure:** ``ImageError`` if there is nothing to show; nothing is saved in that case. **Cancellation:** closes
-  /// the request if no other subscriber waits for it; a save that was requested is completed.
+  /// smaller copy that is saved in place of an image (``LoadedImage/isReduced``). If an image is cut off and none is
+  /// saved, the part is delivered (``LoadedImage/Source/part``), but not saved; ``ImageDecoder`` refuses it unless its
+  /// first frame is whole. If a server responded without an image, that image isn't requested again for a while
+  /// (``Options/errorLifetime``). **Demand:** the image is held until requested. **Failure:** ``ImageError`` if there is
+  /// nothing to show; nothing is saved in that case. **Cancellation:** closes the request if no other subscriber waits
+  /// for it; a save that was requested is completed.
   ///
   /// - Parameters:
   ///   - url: the image's URL.
   ///   - feed: the feed that lists it. If the feed didn't come from a private network, the image isn't loaded from one
   ///     either (`HTTPRequest.origin`). `nil` if the user chose the URL.
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
-  ///   - width: the width in pixels that is needed. If a smaller copy that is saved in place of the original is at least
-  ///     that wide, it is delivered for as long as its original would be; otherwise, it is delivered only if the
-  ///     original can't be loaded. `nil` if only the original will do.
+  ///   - width: the width in pixels that is needed. A smaller copy that is saved in place of the original, and is at
+  ///     least that wide, is treated as the original would be; others are delivered only if the original can't be loaded.
+  ///     `nil` if only the original will do.
   public func data(
     for url: URL, of feed: URL? = nil, isPrivate: Bool? = nil, width: Int? = nil
   ) -> AnyPublisher<LoadedImage, ImageError> {
-    let original = original(url, of: feed, isPrivate)
-    guard let width else { return original }
-    return cache.image(at: url).load(width: width)
-      .map { LoadedImage($0, source: .cache(savedAt: $0.timestamp)) }
-      .catch { _ in original }
+    let wish = ImageWish(url: url, feed: feed, isPrivate: isPrivate)
+    guard let width else { return data(for: wish) }
+    return cache.image(at: url).retrieve()
+      .map { $0.value.reducedWidth != nil && $0.value.suffices(for: width) }
+      .replaceError(with: false)
+      .replaceEmpty(with: false)
+      .setFailureType(to: ImageError.self)
+      .flatMap(maxPublishers: .max(1)) { [self] isEnough in
+        var wish = wish
+        wish.acceptsCopy = isEnough
+        return data(for: wish)
+      }
       .eraseToAnyPublisher()
   }
 
-  /// The original, or whatever is saved in its place if it can't be loaded.
-  private func original(_ url: URL, of feed: URL?, _ isPrivate: Bool?) -> AnyPublisher<LoadedImage, ImageError> {
+  private func data(for wish: ImageWish) -> AnyPublisher<LoadedImage, ImageError> {
     Deferred { [self] () -> AnyPublisher<LoadedImage, ImageError> in
-      if let refusal = refusal(of: url) { return Fail(error: refusal).eraseToAnyPublisher() }
-      return flights.join(ImageWish(url: url, feed: feed, isPrivate: isPrivate)) { [self] in
-        load(url, of: feed, isPrivate).handleEvents(receiveCompletion: { [self] completion in
-          if case .failure(let error) = completion { remember(error, for: url) }
+      if let refusal = refusal(of: wish.url) { return Fail(error: refusal).eraseToAnyPublisher() }
+      return flights.join(wish) { [self] in
+        load(wish).handleEvents(receiveCompletion: { [self] completion in
+          if case .failure(let error) = completion { remember(error, for: wish.url) }
         })
         .eraseToAnyPublisher()
       }
@@ -86,12 +92,12 @@ public final class ImageLoader {
     .eraseToAnyPublisher()
   }
 
-  /// Loads the image at a URL as ``data(for:of:isPrivate:)`` does, and saves it even if it was only in memory.
+  /// Loads the image at a URL as ``data(for:of:isPrivate:width:)`` does, and saves it even if it was only in memory.
   ///
   /// Use this for an image that must be kept, after it has become one of the images that the store keeps: see
   /// ``DiskImageStore/init(folder:limit:busyTimeout:keeping:)``. **Demand, cancellation:** as in
-  /// ``data(for:of:isPrivate:)``. **Failure:** as there, and ``InvalidImage/cutOff(_:)`` for an image that is cut off.
-  /// A failed save is reported.
+  /// ``data(for:of:isPrivate:width:)``. **Failure:** as there, ``InvalidImage/cutOff(_:)`` for an image that is cut off,
+  /// and the reason why the original can't be loaded if only a smaller copy is saved. A failed save is reported.
   public func keep(_ url: URL, of feed: URL? = nil, isPrivate: Bool? = nil) -> AnyPublisher<LoadedImage, ImageError> {
     let (local, report) = (cache.image(at: url), report)
     let saving = Deferred { local.retrieve().flatMap(maxPublishers: .max(1)) { local.saving($0) } }
@@ -101,13 +107,13 @@ public final class ImageLoader {
         return Empty()
       }
       .setFailureType(to: ImageError.self)
-    return data(for: url, of: feed, isPrivate: isPrivate).whole().append(saving).eraseToAnyPublisher()
+    return data(for: url, of: feed, isPrivate: isPrivate).whole().original().append(saving).eraseToAnyPublisher()
   }
 
-  private func load(_ url: URL, of feed: URL?, _ isPrivate: Bool?) -> AnyPublisher<LoadedImage, ImageError> {
-    let saved = cache.image(at: url)
-    return saved.load()
-      .fallback(to: remote(url, of: feed, isPrivate, saved: saved).caching(to: saved, reportingTo: report))
+  private func load(_ wish: ImageWish) -> AnyPublisher<LoadedImage, ImageError> {
+    let saved = cache.image(at: wish.url)
+    return saved.load(width: wish.width)
+      .fallback(to: remote(wish, saved: saved).caching(to: saved, reportingTo: report))
       .fallback(to: saved.load(ageless: true))
       .catch { error -> Result<LoadedImage, ImageError>.Publisher in
         if case .invalidData(.cutOff(let part)) = error.remote { return .init(LoadedImage(part, source: .part)) }
@@ -116,21 +122,22 @@ public final class ImageLoader {
       .eraseToAnyPublisher()
   }
 
-  /// The server's image, requested with the validators of the saved one, if any. If the server states a new lifetime
-  /// for the saved image, that image with the new lifetime.
+  /// The server's image, requested with the validators of the saved one if that will do. If the server states a new
+  /// lifetime for the saved image, that image with the new lifetime.
   private func remote(
-    _ url: URL, of feed: URL?, _ isPrivate: Bool?, saved: LocalImage
+    _ wish: ImageWish, saved: LocalImage
   ) -> some Publisher<Fetched<FetchedImage>, RemoteImageError> {
     saved.retrieve()
-      .map { Optional($0) }
+      .map { $0.value.suffices(for: wish.width) ? $0 : nil }
       .replaceError(with: nil)
       .replaceEmpty(with: nil)
       .setFailureType(to: RemoteImageError.self)
       .flatMap(maxPublishers: .max(1)) { [client, options, now = cache.now] saved in
         var request = HTTPRequest(
-          feed == nil ? url : url.withoutUser, timeout: .init(options.timeout), maxBodyBytes: options.maxBytes,
+          wish.feed == nil ? wish.url : wish.url.withoutUser, timeout: .init(options.timeout),
+          maxBodyBytes: options.maxBytes,
           headers: saved?.validators.conditions ?? [])
-        (request.origin, request.originIsPrivate) = (feed, isPrivate)
+        (request.origin, request.originIsPrivate) = (wish.feed, wish.isPrivate)
         return client.get(request).asImage(lifetime: options.lifetime, now: now)
           .catch { Result.Publisher($0.renewal(of: saved)) }
       }
@@ -162,6 +169,11 @@ struct ImageWish: Hashable {
   let feed: URL?
   /// The feed's ``FeedImages/isFromPrivateNetwork``.
   let isPrivate: Bool?
+  /// True if the smaller copy that is saved in place of the original will do.
+  var acceptsCopy = false
+
+  /// The width that a copy must have; `nil` if only the original will do.
+  fileprivate var width: Int? { acceptsCopy ? 0 : nil }
 }
 
 extension RemoteImageError {
@@ -170,7 +182,8 @@ extension RemoteImageError {
     guard case .unchanged(let news, let lifetime?) = self, let saved, !saved.validators.isEmpty else {
       return .failure(self)
     }
-    let image = FetchedImage(saved.value.data, lifetime: lifetime)
+    var image = saved.value
+    image.lifetime = lifetime
     return .success(Fetched(image, validators: saved.validators.updated(by: news)))
   }
 }

@@ -14,6 +14,9 @@ public protocol ImageStore: Sendable {
   @discardableResult
   func save(_ image: Saved<FetchedImage>, for url: URL, now: Date) throws(FeedStoreError) -> Bool
 
+  /// True if the image of `url` must stay as it is: no smaller copy may take its place.
+  func isKept(_ url: URL) throws(FeedStoreError) -> Bool
+
   /// Deletes the image of `url`; does nothing if there is none.
   func delete(for url: URL) throws(FeedStoreError)
 
@@ -31,6 +34,9 @@ public protocol ImageStore: Sendable {
 }
 
 extension ImageStore {
+  /// False by default, for stores that may delete any image.
+  public func isKept(_ url: URL) throws(FeedStoreError) -> Bool { false }
+
   /// Returns nothing by default, for stores that don't keep facts.
   public func facts(for urls: [URL]) throws(FeedStoreError) -> [URL: ImageFacts] { [:] }
 

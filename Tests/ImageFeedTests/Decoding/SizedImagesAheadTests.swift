@@ -1,3 +1,4 @@
+import FeedStream
 import Foundation
 import TestSupport
 import Testing
@@ -55,7 +56,7 @@ import Testing
     let next = world.restarted()
     next.serve(makePNG(1, count: 50_000))
     next.images.clock.now = noon.addingTimeInterval(2_000)
-    #expect(next.ahead(within: 1_200) == .success(.init(bytes: 900, isReduced: true)))
+    #expect(next.ahead(within: 1_200) == .success(.init(bytes: 1_200, isReduced: true)))
     #expect(next.images.network.requests == 0)
     #expect(next.asked == [])
   }
@@ -68,9 +69,58 @@ import Testing
     #expect(try world.outcome(width: nil)?.get().data.bytes.count == 50_000)
   }
 
-  @Test func `an image that can't be decoded is kept as it is`() throws {
-    world.answer = { .answer(ImageDecodingResponse(.unsupported, body: "why")) }
+  @Test(arguments: [ImageDecodingResponse.Status.unsupported, .corrupt, .tooLarge])
+  func `an image that can't be decoded is kept as it is`(status: ImageDecodingResponse.Status) throws {
+    world.answer = { .answer(ImageDecodingResponse(status, body: "why")) }
     #expect(world.ahead(within: 1_200) == .success(.init(bytes: 50_000, isReduced: false)))
+  }
+
+  @Test func `a copy whose lifetime has passed is confirmed by its server, and stays`() throws {
+    world.serve(makePNG(1, count: 50_000), lifetime: 100)
+    _ = world.ahead(within: 1_200)
+    world.images.clock.now = noon.addingTimeInterval(200)
+    #expect(try world.outcome(width: 800)?.get().data == world.small(800))
+    #expect(world.images.network.requests == 2)
+    #expect(try world.outcome(width: 800)?.get().data == world.small(800))
+    #expect(world.images.network.requests == 2)
+    #expect(try world.images.store.retrieve(for: imageURL, now: noon)?.value.reducedWidth == 800)
+  }
+
+  @Test func `a copy is found in the files of another process, and in those whose index is lost`() throws {
+    let folder = TemporaryFolder()
+    let world = SizedWorld(store: DiskImageStore(folder: folder.file("images")))
+    world.bytesByWidth = self.world.bytesByWidth
+    world.serve(makePNG(1, count: 50_000))
+    #expect(world.ahead(within: 1_200) == .success(.init(bytes: 1_200, isReduced: true)))
+    #expect(world.reported.isEmpty)
+    for isLost in [false, true] {
+      if isLost { try FileManager.default.removeItem(atPath: folder.file("images/index.sqlite")) }
+      let next = SizedWorld(store: DiskImageStore(folder: folder.file("images")))
+      next.images.network.disconnect()
+      #expect(try next.outcome(width: 800)?.get().data == world.small(800))
+      guard case .failure(.image) = next.outcome(width: nil) else {
+        Issue.record("only a smaller copy is saved")
+        return
+      }
+    }
+  }
+
+  @Test func `an image that the store's owner keeps isn't replaced by a copy`() throws {
+    let folder = TemporaryFolder()
+    let world = SizedWorld(store: DiskImageStore(folder: folder.file("images")) { [imageURL] })
+    world.serve(makePNG(1, count: 50_000))
+    world.bytesByWidth = self.world.bytesByWidth
+    #expect(world.ahead(within: 1_200) == .success(.init(bytes: 50_300, isReduced: false)))
+  }
+
+  @Test func `an image to keep, of which only a copy is saved, fails while its server is unreachable`() throws {
+    _ = world.ahead(within: 1_200)
+    world.images.network.disconnect()
+    var result: Result<LoadedImage, ImageError>?
+    let subscription = world.loader.keep(imageURL).asResult().sink { result = $0 }
+    world.images.time.run()
+    #expect(throws: ImageError.self) { try result?.get() }
+    withExtendedLifetime(subscription) {}
   }
 
   @Test func `the facts about an image are those of its original, not of a copy`() throws {
