@@ -46,12 +46,12 @@ public final class ImageLoader {
   ///
   /// A request for an image that is already being loaded shares that load. An image whose lifetime has passed is
   /// requested again with its validators, and is still shown if its server can't be reached or sends no image; so is a
-  /// smaller copy that is saved in place of an image (``LoadedImage/isReduced``). If an
-  /// image is cut off and none is saved, the part is delivered (``LoadedImage/Source/part``), but not saved;
-  /// ``ImageDecoder`` refuses it unless its first frame is whole. If a server responded without an image, that image
-  /// isn't requested again for a while (``Options/errorLifetime``). **Demand:** the image is held until requested.
-  /// **Failure:** ``ImageError`` if there is nothing to show; nothing is saved in that case. **Cancellation:** closes
-  /// the request if no other subscriber waits for it; a save that was requested is completed.
+  /// smaller copy that is saved in place of an image (``LoadedImage/isReduced``). If an image is cut off and none is
+  /// saved, the part is delivered (``LoadedImage/Source/part``), but not saved; ``ImageDecoder`` refuses it unless its
+  /// first frame is whole. If a server responded without an image, that image isn't requested again for a while
+  /// (``Options/errorLifetime``). **Demand:** the image is held until requested. **Failure:** ``ImageError`` if there is
+  /// nothing to show; nothing is saved in that case. **Cancellation:** closes the request if no other subscriber waits
+  /// for it; a save that was requested is completed.
   ///
   /// - Parameters:
   ///   - url: the image's URL.
