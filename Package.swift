@@ -333,7 +333,7 @@ let package = Package(
       dependencies: [
         "TestSupport", "HTTPTestSupport", "RedisTestSupport",
         "feed", "image-decoder", "LiveEvents", "LoadAndShow", "SearchField", "YourOwnFormat", "ZipTwoLoads",
-        "TypeAndSearch", "ShowFeed",
+        "TypeAndSearch", "ShowFeed", "StuckStreams", "TodoServer", "year-of-polling",
         "CountVisits", "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedHTTPServer", "FeedPolling",
         "FeedStream", "ImageFeed",
         "PlainText", "Samples", "TerminalImages", "FeedStreamTesting", "ImageFeedTesting",

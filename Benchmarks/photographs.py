@@ -1,5 +1,5 @@
 """Photographs of 2 MB, which don't fit into the budget of images: the number of them that are saved, and shown on the page
-while their server is unreachable. Prints the rows of RESULTS.md."""
+while their server is unreachable. Prints two rows of a table."""
 
 import http.server
 import json
@@ -78,15 +78,30 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def reach(count, number, what):
+    """Waits until a number is at least `count`; fails if it doesn't grow for a minute."""
+    last, deadline = None, 0
+    while (value := number()) < count:
+        if value != last:
+            last, deadline = value, time.monotonic() + 60
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what}: {value} of {count}, and none in the last minute")
+        time.sleep(0.1)
+
+
 def shown(browser, address, count, **options):
     """The numbers of images that a page shows, and of those that it can't show, once it was scrolled through."""
     from people import cards, until
 
     page = browser.new_context(**options).new_page()
     page.goto(address)
-    while cards(page) < count:
+
+    def scrolled():
         page.evaluate("scrollTo(0, document.body.scrollHeight)")
         page.wait_for_timeout(50)
+        return cards(page)
+
+    reach(count, scrolled, "photographs on the page")
     for number in range(0, count, 5):
         page.evaluate(f"document.querySelectorAll('#gallery > li')[{number}].scrollIntoView()")
         page.wait_for_timeout(50)
@@ -106,8 +121,11 @@ def main(program, folder, count):
         arguments = ["--every", "1h", "--cache", f"{work}/feeds.db", "--images-ahead", str(min(count, 2000)), *origin.feeds()]
         gallery = Gallery(program, *arguments)
         began = time.monotonic()
-        while len(origin.asked) < count:
-            time.sleep(0.5)
+        try:
+            reach(count, lambda: len(origin.asked), "photographs loaded ahead")
+        except AssertionError:
+            gallery.stop()
+            raise
         # The last ones are made smaller.
         time.sleep(15)
         took = time.monotonic() - began - 15
@@ -117,8 +135,7 @@ def main(program, folder, count):
         saved = subprocess.run(
             [program, "cache", "images", "--cache", f"{work}/feeds.db"], capture_output=True, text=True).stdout.strip()
         gallery = Gallery(program, *arguments)
-        while gallery.count() < count:
-            time.sleep(0.1)
+        reach(count, gallery.count, "photographs listed")
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(
                 executable_path=shutil.which("chromium-headless-shell"), args=["--no-sandbox"])

@@ -1,7 +1,7 @@
 import FeedStream
 
-/// A proxy that passes at most a given number of bytes per second in each direction. Nothing is dropped; the sender has
-/// to wait.
+/// A proxy that passes at most a given number of bytes per second in each direction. The sender has to wait; nothing is
+/// dropped while both sides are connected. If one breaks off, both connections are closed, and bytes that wait are lost.
 ///
 ///     Handles proxy 8080 example.org:80 100000
 func proxy(_ arguments: [String], on loop: EventLoop) throws -> AnyCancellable {

@@ -22,8 +22,7 @@ import Testing
   }
 
   @Test(arguments: [(10, 8), (64, 63), (64, 1), (7, 7), (200, 3)])
-  func `the loops of a worker together send as many requests as --concurrency allows`(_ concurrency: Int, _ loops: Int)
-  {
+  func `the shares of a worker's loops add up to --concurrency`(_ concurrency: Int, _ loops: Int) {
     let shares = (1...loops).map { WorkCommand.share(of: concurrency, forWorker: $0, of: loops) }
     #expect(shares.reduce(0, +) == concurrency)
     #expect(shares.min()! >= 1 && shares.max()! - shares.min()! <= 1)

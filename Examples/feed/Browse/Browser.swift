@@ -239,10 +239,14 @@ final class Browser {
   private func help(_ work: some Publisher<String, Never>) {
     helped += 1
     let name = "help \(helped)"
-    helpers[name] = work.sink { [weak self] _ in
+    // If the work completes while it is being subscribed to, it must not be kept.
+    var isComplete = false
+    let helper = work.sink { [weak self] _ in
+      isComplete = true
       self?.helpers[name] = nil
     } receiveValue: { [weak self] in
       self?.post(.message($0))
     }
+    if !isComplete { helpers[name] = helper }
   }
 }

@@ -13,7 +13,8 @@ public enum FolderChange: Hashable, Sendable {
 
 extension Folder {
   /// The changes to the folder's entries, without end. Changes within subfolders are not delivered: to watch these, too,
-  /// find them with ``entries(recursively:skipsUnreadable:on:)``, and merge their changes.
+  /// find them with ``entries(recursively:skipsUnreadable:on:)``, and merge their changes. This doesn't include
+  /// subfolders that are created later.
   ///
   ///     Folder("Sources/App").changes(on: loop)
   ///       .debounce(for: .milliseconds(100), scheduler: loop)
