@@ -95,10 +95,8 @@ extension FleetScripts {
     return redis.call('ZREM', p .. 'workers', ARGV[1])
     """)
 
-  /// Arguments: address, version, the trace or nothing.
-  static let append = script(
-    "append",
-    "return redis.call('XADD', p .. 'updates', '*', 'a', ARGV[1], 'v', ARGV[2], unpack(traced(ARGV[3])))")
+  /// Arguments: address, version, the trace or nothing, the log's retention time.
+  static let append = script("append", "return log(ARGV[1], ARGV[2], ARGV[3], ARGV[4])")
 
   /// The end of the log. Before the first update, there is none.
   static let end = RedisScript("end", reading + beginning + guarding + ending + "return ending()")
@@ -142,9 +140,7 @@ extension FleetScripts {
     redis.call('HSET', f, 'm', ARGV[4])
     if ARGV[3] ~= '' then redis.call('HSET', f, 'v', ARGV[3]) end
     if ARGV[5] ~= '' then redis.call('HSET', f, 'd', ARGV[5]) end
-    if ARGV[7] == '1' then
-      redis.call('XADD', p .. 'updates', 'MINID', '~', whole(math.min(raw, now) - ARGV[6]), '*', 'a', ARGV[1], 'v', ARGV[3])
-    end
+    if ARGV[7] == '1' then log(ARGV[1], ARGV[3], '', ARGV[6]) end
     return 1
     """)
 

@@ -173,8 +173,7 @@ extension FleetScripts {
       -- One that is from the future was saved while a clock was wrong.
       if there == '' or tonumber(new) > tonumber(there) or tonumber(there) > (now + \(FleetRules.future)) * 1000 then
         redis.call('HSET', f, 'v', new, 'm', ARGV[8], 'd', ARGV[11])
-        local oldest = whole(math.min(raw, now) - ARGV[13])
-        id = redis.call('XADD', p .. 'updates', 'MINID', '~', oldest, '*', 'a', a, 'v', new, unpack(traced(ARGV[16])))
+        id = log(a, new, ARGV[16], ARGV[13])
       else verdict = 'superseded' end
     elseif there ~= seen then verdict = 'superseded'
     elseif new ~= '' then redis.call('HSET', f, 'v', new, 'm', ARGV[8])
