@@ -144,6 +144,18 @@ extension FleetScripts {
     return 1
     """)
 
+  // Commands without a key, in scripts with one: a cluster node that doesn't have the fleet's keys would execute such a
+  // command, but names the right node instead of running the script.
+
+  /// Returns a page of the saved feeds' keys, after the cursor of the next page. Arguments: cursor.
+  static let scan = RedisScript(
+    "scan",
+    reading + beginning + guarding + "return redis.call('SCAN', ARGV[1], 'MATCH', p .. 'f:*', 'COUNT', 1000)")
+
+  /// Returns facts about the server.
+  static let facts = RedisScript(
+    "facts", reading + beginning + guarding + "return redis.call('INFO', 'memory', 'errorstats')")
+
   /// Deletes a saved feed, if it has not changed since it was read. Arguments: address, version.
   static let forget = freeing(
     "forget",

@@ -40,7 +40,7 @@ extension RedisFleet {
   func savedFeeds() -> AnyPublisher<[FleetFeed], FleetError> {
     let beginning = key("f:")
     func page(_ cursor: String) -> AnyPublisher<(next: String, keys: [String]), FleetError> {
-      send(RedisCommand("SCAN", RedisArgument(cursor), "MATCH", RedisArgument("\(beginning)*"), "COUNT", 1000))
+      run(FleetScripts.scan, [RedisArgument(cursor)])
         .reading(in: self) { reply in
           guard let parts = reply.elements, parts.count == 2, let next = parts[0].text, let keys = parts[1].elements
           else { return nil }
