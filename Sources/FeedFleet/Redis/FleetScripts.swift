@@ -14,8 +14,8 @@ import FeedRedis
 ///   request;
 /// - `paces`, a hash: the learned milliseconds between requests to a host, and how they were learned;
 /// - `f:<address>`, a hash: `v` its version, `m` its record, `d` its images, `q` its host if that isn't the URL's;
-/// - `updates`, a stream: `a` an address, `v` its version, `t` the poll's trace, `b` the entry before; `workers`, a sorted set, and `about`, a hash; `sleepers`, a sorted set: when idle workers
-///   check again;
+/// - `updates`, a stream: `a` an address, `v` its version, `t` the poll's trace, `b` the entry before;
+/// - `workers`, a sorted set, and `about`, a hash; `sleepers`, a sorted set: when idle workers check again;
 /// - `s:<minute>`, a hash of counts, and `totals`, a hash of their sums; `lapses`, a hash: for each feed, the number of
 ///   workers in a row that died while they were polling it.
 enum FleetScripts {
@@ -70,8 +70,8 @@ enum FleetScripts {
   private static let tools = """
     redis.call('HSET', p .. 'meta', 'clock', string.format('%.3f', clock), 'raw', whole(raw))
     local function list() redis.call('HINCRBY', p .. 'meta', 'list', 1) end
-    -- Logs an update, and drops those that are older than `keep` milliseconds. A reader that has not read `b`, the entry
-    -- before, has missed something.
+    -- Logs an update, and drops those that are older than `keep` milliseconds. A reader that has not read `b`, the
+    -- entry before, has missed something.
     local function log(a, v, trace, keep)
       local key, before = p .. 'updates', ending()
       local oldest = whole(math.min(raw, now) - keep)
