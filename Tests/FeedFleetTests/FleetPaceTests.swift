@@ -49,6 +49,36 @@ import Testing
     }
   }
 
+  @Test(arguments: Engine.allCases) func `after a lost lease, a visit waits for the rest of the host's pace`(
+    _ engine: Engine
+  ) throws {
+    let other = URL(feed: 3, host: "b.example")
+    try withFleet(engine, adding: [a, other]) { fleet in
+      let leases = try fleet.claim()
+      let visiting = try #require(leases.first { $0.address == other })
+      var completion = try #require(leases.first { $0.address == a }).completion("one", due: Date() - 1)
+      completion.pace = pace
+      _ = try fleet.wait(fleet.queue.complete(completion))
+      #expect(try fleet.claim(lease: .seconds(45), worker: "lost").map(\.address) == [a])
+      try fleet.pass(.seconds(46))
+      let visit = fleet.queue.visit("a.example", with: visiting, by: "w", for: .seconds(45))
+      guard case .busy(let rest) = try fleet.wait(visit) else {
+        Issue.record("the host was visited")
+        return
+      }
+      #expect(rest >= .seconds(10) && rest <= .seconds(16))
+      let losses =
+        if let memory = fleet.queue as? MemoryFleet {
+          memory.state.lapses[a]
+        } else {
+          Int(try fleet.server?.cli("HGET", "fs{0}:lapses", a.absoluteString) ?? "")
+        }
+      #expect(losses == 1, "a feed that kills workers is delayed")
+      try fleet.pass(.seconds(17))
+      #expect(try fleet.wait(visit) == .granted)
+    }
+  }
+
   @Test(arguments: Engine.allCases) func `removing a host's last feed forgets its pace`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a]) { fleet in
       var completion = try #require(try fleet.claim().first).completion("one")

@@ -65,6 +65,23 @@ import Testing
     }
   }
 
+  @Test func `the log is trimmed even if the server's clock was ahead before`() throws {
+    try withFleet(.redis, adding: [a]) { fleet in
+      let server = try #require(fleet.server)
+      let lease = try #require(try fleet.claim().first)
+      try server.cli(
+        "EVAL",
+        """
+        redis.call('XADD', KEYS[1], '9999999999999-0', 'a', 'x', 'v', '1')
+        for _ = 1, 101000 do redis.call('XADD', KEYS[1], '*', 'a', 'x', 'v', '1') end
+        return 1
+        """, "1", "fs{0}:updates")
+      _ = try fleet.wait(fleet.queue.complete(lease.completion("one")))
+      let count = try #require(Int(try server.cli("XLEN", "fs{0}:updates")))
+      #expect((100_000...100_200).contains(count), "whole nodes of a hundred entries are trimmed")
+    }
+  }
+
   @Test func `the fleet's time approaches a changed clock by a tenth of the elapsed time`() {
     var time = FleetTime(clock: 1_000_000, raw: 1_000_000)
     func advance(_ seconds: Double, clockSetBy step: Double = 0) -> Double {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A gateway receives each change of a fleet, with the change's own id.
-@Suite(.settled) struct FollowerTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct FollowerTests {
   private let a = URL(feed: 1)
   private let b = URL(feed: 2)
 
@@ -303,6 +303,29 @@ import Testing
       engine.state = empty
       time.advance(by: .seconds(20))
       #expect(reader.resets == 1)
+    }
+  }
+
+  @Test func `a follower resets when the log was trimmed while nothing was requested`() throws {
+    try withFleet(.redis, adding: [a]) { fleet in
+      let redis = try #require(fleet.queue as? RedisFleet)
+      let updates = (1...3).map { FeedUpdate(address: a, version: FeedVersion(microseconds: $0)) }
+      let isReset = FleetFollower([a], in: redis, on: fleet.loop).setFailureType(to: FleetError.self)
+        .flatMap(maxPublishers: .max(1)) { event -> AnyPublisher<Bool, FleetError> in
+          guard case .snapshot(let snapshot) = event, !snapshot.isReset else {
+            let isReset = if case .snapshot = event { true } else { false }
+            return Just(isReset).setFailureType(to: FleetError.self).eraseToAnyPublisher()
+          }
+          // The next entry is requested after this.
+          return updates.publisher.setFailureType(to: FleetError.self)
+            .flatMap(maxPublishers: .max(1)) { redis.append($0) }
+            .collect()
+            .tryMap { _ in try fleet.trim(to: 1) }
+            .mapError { FleetError.engine($0, isTemporary: false) }
+            .flatMap { _ in Empty<Bool, FleetError>() }
+            .eraseToAnyPublisher()
+        }
+      #expect(try fleet.wait(isReset.first().eraseToAnyPublisher()))
     }
   }
 }

@@ -61,4 +61,19 @@ import Testing
       "EVAL", "for i = 1, 4999 do redis.call('HSET', 'fs{0}:f:https://a.example/' .. i, 'v', i, 'm', '{}') end", "0")
     #expect(try store.summaries().count == 5000)
   }
+
+  @Test func `a cluster node without the fleet's keys can't reply for the node that has them`() throws {
+    try withFleet(.redis, adding: [URL(feed: 1)]) { fleet in
+      let redis = try #require(fleet.queue as? RedisFleet)
+      let lease = try #require(try fleet.claim().first)
+      _ = try fleet.wait(redis.complete(lease.completion("one")))
+      var names: Set<String> = []
+      redis.client.onReply = { names.insert($0.name) }
+      #expect(try fleet.wait(redis.savedFeeds().collect().eraseToAnyPublisher()).joined().count == 1)
+      #expect(try fleet.wait(redis.facts()).policy == "noeviction")
+      redis.client.onReply = nil
+      // Each of these but SCRIPT has a key, so that another node refuses it.
+      #expect(names == ["SCRIPT", "EVALSHA", "HMGET"])
+    }
+  }
 }

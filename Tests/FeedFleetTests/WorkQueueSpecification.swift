@@ -39,7 +39,8 @@ import Testing
       #expect(feed.images?.map(\.description) == ["one"])
       #expect(feed.record.health.outcome == "one")
       let update = try fleet.wait(fleet.log.updates(after: start).first().eraseToAnyPublisher())
-      #expect(update == LoggedUpdate(cursor: cursor, update: FeedUpdate(address: a, version: feed.version!)))
+      let saved = FeedUpdate(address: a, version: feed.version!)
+      #expect(update == LoggedUpdate(cursor: cursor, update: saved, previous: start))
       #expect(try fleet.claim() == [])
     }
   }
@@ -311,6 +312,7 @@ import Testing
       #expect(try fleet.wait(fleet.log.end()) == cursors[2])
       for cursor in cursors { #expect(try fleet.wait(fleet.log.holds(cursor))) }
       let rest = try fleet.wait(fleet.log.updates(after: cursors[0]).prefix(2).collect().eraseToAnyPublisher())
+      #expect(rest.map(\.previous) == [cursors[0], cursors[1]])
       #expect(rest.map(\.cursor) == [cursors[1], cursors[2]])
       // The cursor is ahead of the log, which was rolled back.
       #expect(try fleet.wait(fleet.log.holds(UpdateCursor("99999999999999-0"))) == false)

@@ -189,6 +189,46 @@ import Testing
     }
   }
 
+  @Test func `large commands and replies may take longer than options.patience while their bytes are in transit`()
+    throws
+  {
+    let large = String(repeating: "x", count: 2_000_000)
+    var options = RedisClient.Options()
+    options.patience = .seconds(3)
+    try withServer(nil, options) { words in
+      switch words[0] {
+      case "GET": "$\(large.utf8.count)\r\n\(large)\r\n"
+      case "SET": words[2].utf8.count == large.utf8.count ? "+OK\r\n" : "-ERR cut\r\n"
+      default: nil
+      }
+    } _: { time, server, client, outcomes in
+      time.network.link.bytesPerSecond = 200_000
+      outcomes.note(client.send(RedisCommand("SET", "k", RedisArgument(large))))
+      time.advance(by: .seconds(9))
+      #expect(outcomes.texts.isEmpty)
+      time.advance(by: .seconds(2))
+      #expect(outcomes.texts == ["OK"])
+      for _ in 0..<2 { outcomes.note(client.send(RedisCommand("GET", "k"))) }
+      time.advance(by: .seconds(21))
+      #expect(outcomes.texts.map(\.utf8.count) == [2, large.utf8.count, large.utf8.count])
+      #expect(client.connectionCount == 1)
+    }
+  }
+
+  @Test func `commands to a silent server fail even if later ones are being sent`() throws {
+    var options = RedisClient.Options()
+    options.patience = .seconds(3)
+    try withServer(nil, options) { words in
+      words[0] == "GET" ? "" : nil
+    } _: { time, server, client, outcomes in
+      for _ in 0..<4 {
+        outcomes.note(client.send(RedisCommand("GET", "k")))
+        time.advance(by: .seconds(1))
+      }
+      #expect(outcomes.texts.first?.contains("did not reply within 3s") == true)
+    }
+  }
+
   @Test func `a login that takes longer than options.patience in all fails`() throws {
     var options = RedisClient.Options()
     options.patience = .seconds(3)

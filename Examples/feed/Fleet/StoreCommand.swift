@@ -93,6 +93,10 @@ struct StoreCopy: ParsableCommand {
       return FleetFeed(address: address, record: record, version: nil, document: nil)
     }
     let bytes = saved.images.bytes
+    // A worker finds out why the feed can't be saved.
+    guard bytes.count <= FleetRules.documentBytes else {
+      return FleetFeed(address: address, record: record, version: nil, document: nil)
+    }
     (record.validators, record.imageCount) = (saved.validators, saved.images.count)
     record.digest = FeedImages.digest(in: bytes)
     record.isFromPrivateNetwork = saved.images.isFromPrivateNetwork

@@ -212,6 +212,11 @@ final class FollowingRun: Subscription {
 
   private func note(_ logged: LoggedUpdate) {
     isLogAsked = false
+    // The log was trimmed while the subscriber requested nothing.
+    if let previous = logged.previous, previous != cursor {
+      stop()
+      return snapshot(isReset: true)
+    }
     let address = logged.update.address
     let isNew = versions[address] == nil
     if isNew, follower.wanted != nil || versions.count >= follower.most {

@@ -95,10 +95,8 @@ extension FleetScripts {
     return redis.call('ZREM', p .. 'workers', ARGV[1])
     """)
 
-  /// Arguments: address, version, the trace or nothing.
-  static let append = script(
-    "append",
-    "return redis.call('XADD', p .. 'updates', '*', 'a', ARGV[1], 'v', ARGV[2], unpack(traced(ARGV[3])))")
+  /// Arguments: address, version, the trace or nothing, the log's retention time.
+  static let append = script("append", "return log(ARGV[1], ARGV[2], ARGV[3], ARGV[4])")
 
   /// The end of the log. Before the first update, there is none.
   static let end = RedisScript("end", reading + beginning + guarding + ending + "return ending()")
@@ -142,11 +140,21 @@ extension FleetScripts {
     redis.call('HSET', f, 'm', ARGV[4])
     if ARGV[3] ~= '' then redis.call('HSET', f, 'v', ARGV[3]) end
     if ARGV[5] ~= '' then redis.call('HSET', f, 'd', ARGV[5]) end
-    if ARGV[7] == '1' then
-      redis.call('XADD', p .. 'updates', 'MINID', '~', whole(math.min(raw, now) - ARGV[6]), '*', 'a', ARGV[1], 'v', ARGV[3])
-    end
+    if ARGV[7] == '1' then log(ARGV[1], ARGV[3], '', ARGV[6]) end
     return 1
     """)
+
+  // Commands without a key, in scripts with one: a cluster node that doesn't have the fleet's keys would execute such a
+  // command, but names the right node instead of running the script.
+
+  /// Returns a page of the saved feeds' keys, after the cursor of the next page. Arguments: cursor.
+  static let scan = RedisScript(
+    "scan",
+    reading + beginning + guarding + "return redis.call('SCAN', ARGV[1], 'MATCH', p .. 'f:*', 'COUNT', 1000)")
+
+  /// Returns facts about the server.
+  static let facts = RedisScript(
+    "facts", reading + beginning + guarding + "return redis.call('INFO', 'memory', 'errorstats')")
 
   /// Deletes a saved feed, if it has not changed since it was read. Arguments: address, version.
   static let forget = freeing(

@@ -9,7 +9,6 @@ extension FleetScripts {
     abandoning + sleeping + """
       local found = redis.call('ZRANGEBYSCORE', p .. 'hosts', '-inf', whole(now), 'LIMIT', 0, ARGV[1])
       local out, damaged = {}, {}
-      local lapsed = 0
       -- What another program has done to one host's keys is that host's trouble alone.
       local function holdOff(h, key)
         damaged[#damaged + 1] = key
@@ -18,14 +17,8 @@ extension FleetScripts {
       local late, total = {}, 0
       for i, h in ipairs(found) do
         local lease = redis.call('HGET', p .. 'leases', h)
-        if lease then
-          redis.call('HDEL', p .. 'leases', h)
-          lapsed = lapsed + 1
-          abandon(h, string.match(lease, '^%S+ %S+ %S+ (.*)$') or '')
-        end
         local pace = redis.call('HGET', p .. 'paces', h) or ''
-        -- A lost worker may have sent its request: what is left of the host's own pause holds.
-        if lease then rest(h, tonumber(string.match(pace, '^%d+') or 0) - ARGV[2]) end
+        if lease then lapse(h, lease, pace, ARGV[2]) end
         local first = queue(h)
         local feed = first and first[1] and read('HMGET', p .. 'f:' .. first[1], 'v', 'm')
         if not first then holdOff(h, p .. 'h:' .. h)
@@ -47,7 +40,6 @@ extension FleetScripts {
           end
         end
       end
-      if lapsed > 0 then count('lapsed', lapsed) end
       if #out > 0 then
         redis.call('HINCRBY', p .. 'totals', 'claimed', #out)
         redis.call('HINCRBY', p .. 'totals', 'late', whole(total))
@@ -67,6 +59,14 @@ extension FleetScripts {
       count('abandoned', 1)
       local wait = math.min(86400000, 3600000 * 2 ^ math.min(times - \(FleetRules.suspicious), 5))
       redis.call('ZADD', p .. 'h:' .. h, whole(now + wait), a)
+    end
+    -- Ends a lost worker's lease of `length` milliseconds. The worker may have sent its request: what is left of the
+    -- host's own pause holds.
+    local function lapse(h, lease, pace, length)
+      redis.call('HDEL', p .. 'leases', h)
+      count('lapsed', 1)
+      abandon(h, string.match(lease, '^%S+ %S+ %S+ (.*)$') or '')
+      rest(h, tonumber(string.match(pace, '^%d+') or 0) - length)
     end
 
     """
@@ -110,21 +110,26 @@ extension FleetScripts {
   /// address.
   static let visit = script(
     "visit",
-    """
-    local h, nonce = ARGV[1], ARGV[2]
-    if paused(h) > now then return {'paused', whole(paused(h)), redis.call('HGET', p .. 'reasons', h) or ''} end
-    local lease = redis.call('HGET', p .. 'leases', h)
-    local busy = tonumber(redis.call('GET', p .. 'g:' .. h) or 0)
-    if lease and string.sub(lease, 1, #nonce + 1) ~= nonce .. ' ' then
-      busy = math.max(busy, tonumber(string.match(lease, '^%S+ (%S+)')))
-    end
-    if busy > now then return {'busy', whole(busy - now)} end
-    local till = whole(now + ARGV[3])
-    redis.call('HSET', p .. 'leases', h, nonce .. ' ' .. till .. ' ' .. ARGV[4] .. ' ' .. ARGV[5])
-    -- Where it is polled, too; a host that is not is forgotten with its lease.
-    redis.call('ZADD', p .. 'hosts', till, h)
-    return {'granted'}
-    """)
+    abandoning + """
+      local h, nonce = ARGV[1], ARGV[2]
+      if paused(h) > now then return {'paused', whole(paused(h)), redis.call('HGET', p .. 'reasons', h) or ''} end
+      local lease = redis.call('HGET', p .. 'leases', h)
+      local busy = 0
+      if lease and string.sub(lease, 1, #nonce + 1) ~= nonce .. ' ' then
+        busy = tonumber(string.match(lease, '^%S+ (%S+)'))
+        if busy <= now then
+          lapse(h, lease, redis.call('HGET', p .. 'paces', h) or '', ARGV[3])
+          open(h, 0)
+        end
+      end
+      busy = math.max(busy, rested(h))
+      if busy > now then return {'busy', whole(busy - now)} end
+      local till = whole(now + ARGV[3])
+      redis.call('HSET', p .. 'leases', h, nonce .. ' ' .. till .. ' ' .. ARGV[4] .. ' ' .. ARGV[5])
+      -- Where it is polled, too; a host that is not is forgotten with its lease.
+      redis.call('ZADD', p .. 'hosts', till, h)
+      return {'granted'}
+      """)
 
   /// Arguments: host, nonce, gap, end of the pause or nothing, its reason.
   static let endVisit = freeing(
@@ -173,8 +178,7 @@ extension FleetScripts {
       -- One that is from the future was saved while a clock was wrong.
       if there == '' or tonumber(new) > tonumber(there) or tonumber(there) > (now + \(FleetRules.future)) * 1000 then
         redis.call('HSET', f, 'v', new, 'm', ARGV[8], 'd', ARGV[11])
-        local oldest = whole(math.min(raw, now) - ARGV[13])
-        id = redis.call('XADD', p .. 'updates', 'MINID', '~', oldest, '*', 'a', a, 'v', new, unpack(traced(ARGV[16])))
+        id = log(a, new, ARGV[16], ARGV[13])
       else verdict = 'superseded' end
     elseif there ~= seen then verdict = 'superseded'
     elseif new ~= '' then redis.call('HSET', f, 'v', new, 'm', ARGV[8])

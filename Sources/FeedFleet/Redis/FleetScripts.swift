@@ -19,8 +19,8 @@ import FeedRedis
 ///   request;
 /// - `paces`, a hash: the learned milliseconds between requests to a host, and how they were learned;
 /// - `f:<address>`, a hash: `v` its version, `m` its record, `d` its images, `q` its host if that isn't the URL's;
-/// - `updates`, a stream; `workers`, a sorted set, and `about`, a hash; `sleepers`, a sorted set: when idle workers
-///   check again;
+/// - `updates`, a stream: `a` an address, `v` its version, `t` the poll's trace, `b` the entry before;
+/// - `workers`, a sorted set, and `about`, a hash; `sleepers`, a sorted set: when idle workers check again;
 /// - `s:<minute>`, a hash of counts, and `totals`, a hash of their sums; `lapses`, a hash: for each feed, the number of
 ///   workers in a row that died while they were polling it.
 enum FleetScripts {
@@ -29,6 +29,9 @@ enum FleetScripts {
   static let heldOff = 60_000
   /// The value for "never": this number is later than any time, and a score can represent it exactly.
   static let never = 9_000_000_000_000_000
+
+  /// The number of updates to keep while their ids don't show their age.
+  static let mostUpdates = 100_000
 
   // With this first line, a script runs as a whole, or is refused: on a replica, or when memory is full (Redis 7).
   static let writing = "#!lua\n"
@@ -72,7 +75,19 @@ enum FleetScripts {
   private static let tools = """
     redis.call('HSET', p .. 'meta', 'clock', string.format('%.3f', clock), 'raw', whole(raw))
     local function list() redis.call('HINCRBY', p .. 'meta', 'list', 1) end
-    local function traced(trace) return trace ~= '' and {'t', trace} or {} end
+    -- Logs an update, and drops those that are older than `keep` milliseconds. A reader that has not read `b`, the
+    -- entry before, has missed something.
+    local function log(a, v, trace, keep)
+      local key, before = p .. 'updates', ending()
+      local oldest = whole(math.min(raw, now) - keep)
+      local id = redis.call(
+        'XADD', key, 'MINID', '~', oldest, '*', 'a', a, 'v', v, 'b', before, unpack(trace ~= '' and {'t', trace} or {}))
+      -- Ids never go back, so that after the server's clock was ahead, they don't show which entries are old.
+      if tonumber(string.match(id, '^%d+')) > raw + 60000 then
+        redis.call('XTRIM', key, 'MAXLEN', '~', \(mostUpdates))
+      end
+      return id
+    end
     local function count(name, n)
       local key = p .. 's:' .. whole(math.floor(now / 60000))
       redis.call('HINCRBY', key, name, n)
@@ -124,11 +139,11 @@ enum FleetScripts {
     """
 
   static func script(_ name: String, _ text: String) -> RedisScript {
-    RedisScript(name, writing + beginning + guarding + looking + tools + text)
+    RedisScript(name, writing + beginning + guarding + looking + ending + tools + text)
   }
 
   static func freeing(_ name: String, _ text: String) -> RedisScript {
-    RedisScript(name, relieving + beginning + guarding + looking + tools + text)
+    RedisScript(name, relieving + beginning + guarding + looking + ending + tools + text)
   }
 
   /// Determines the kind of content in the database.

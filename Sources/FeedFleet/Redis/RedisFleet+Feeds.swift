@@ -23,30 +23,45 @@ extension RedisFleet: FeedLibrary {
 
   /// The saved feeds, in the order of `addresses`.
   ///
+  /// Images that are too large for a reply are left out. Otherwise, such a reply would end the connection, and one feed
+  /// would prevent a gateway from reading any.
+  ///
   /// - Parameter skipsDamaged: true to read a key that another program has overwritten like a missing one.
   func saved(
     _ addresses: [URL], withImages: Bool, skipsDamaged: Bool = false
   ) -> AnyPublisher<[Saved], FleetError> {
     guard !addresses.isEmpty else { return Just([]).setFailureType(to: FleetError.self).eraseToAnyPublisher() }
-    let fields: [RedisArgument] = withImages ? ["v", "m", "d"] : ["v", "m"]
-    let missing = RedisValue.array(fields.map { _ in .null })
-    return send(
-      addresses.map { RedisCommand("HMGET", [RedisArgument(key("f:\($0.absoluteString)"))] + fields) },
-      wrongType: skipsDamaged ? missing : nil
-    )
-    .map { RedisValue.array($0) }
-    .reading(in: self) { replies in
-      let replies = (replies.elements ?? []).compactMap(\.elements)
-      guard replies.count == addresses.count, replies.allSatisfy({ $0.count == fields.count }) else { return nil }
-      return zip(addresses, replies).map { address, parts in
-        guard let text = parts[1].text else { return Saved() }
-        let record = FeedRecord(text, of: address) ?? FeedRecord(health: FeedHealth(address: address))
-        let feed = FleetFeed(
-          address: address, record: record, version: parts[0].version,
-          document: withImages ? parts[2].bytes?.compacted() : nil)
-        return Saved(feed: feed, record: parts[1].bytes ?? Chunk())
+    let keys = addresses.map { RedisArgument(key("f:\($0.absoluteString)")) }
+    guard withImages else { return saved(addresses, keys.map { [$0, "v", "m"] }, skipsDamaged: skipsDamaged) }
+    let most = client.options.limits.stringBytes
+    return send(keys.map { RedisCommand("HSTRLEN", $0, "d") }, wrongType: skipsDamaged ? .integer(0) : nil)
+      .flatMap { [self] sizes in
+        let fields = zip(keys, sizes).map { key, size -> [RedisArgument] in
+          size.integer ?? 0 <= most ? [key, "v", "m", "d"] : [key, "v", "m"]
+        }
+        return saved(addresses, fields, skipsDamaged: skipsDamaged)
       }
-    }
+      .eraseToAnyPublisher()
+  }
+
+  /// - Parameter fields: the key of each feed and the fields to read.
+  private func saved(
+    _ addresses: [URL], _ fields: [[RedisArgument]], skipsDamaged: Bool
+  ) -> AnyPublisher<[Saved], FleetError> {
+    send(fields.map { RedisCommand("HMGET", $0) }, wrongType: skipsDamaged ? .array([.null, .null]) : nil)
+      .map { RedisValue.array($0) }
+      .reading(in: self) { replies in
+        let replies = (replies.elements ?? []).compactMap(\.elements)
+        guard replies.count == addresses.count, replies.allSatisfy({ 2...3 ~= $0.count }) else { return nil }
+        return zip(addresses, replies).map { address, parts in
+          guard let text = parts[1].text else { return Saved() }
+          let record = FeedRecord(text, of: address) ?? FeedRecord(health: FeedHealth(address: address))
+          let feed = FleetFeed(
+            address: address, record: record, version: parts[0].version,
+            document: parts.count > 2 ? parts[2].bytes?.compacted() : nil)
+          return Saved(feed: feed, record: parts[1].bytes ?? Chunk())
+        }
+      }
   }
 
   /// The URLs of all feeds, grouped by host, one page at a time.

@@ -6,7 +6,8 @@ import Foundation
 extension RedisFleet {
   /// Writes a feed, if neither the saved version nor the record has changed since they were read.
   func replace(_ old: Saved, by new: FleetFeed) -> AnyPublisher<Bool, FleetError> {
-    keeping(
+    if let error = refusal(of: new.document) { return Fail(error: error).eraseToAnyPublisher() }
+    return keeping(
       run(
         FleetScripts.replace,
         [
@@ -17,6 +18,13 @@ extension RedisFleet {
         ])
     )
     .reading(in: self) { $0.integer.map { $0 == 1 } }
+  }
+
+  /// The error for images that are too large to be saved.
+  func refusal(of document: Chunk?) -> FleetError? {
+    guard let count = document?.count, count > FleetRules.documentBytes else { return nil }
+    let reason = "the feed's images take more than \(FleetRules.documentBytes >> 20) MiB"
+    return .store(.insertion(.other(reason), place: place))
   }
 
   /// Deletes a saved feed, if it has not changed since it was read.
@@ -32,7 +40,7 @@ extension RedisFleet {
   func savedFeeds() -> AnyPublisher<[FleetFeed], FleetError> {
     let beginning = key("f:")
     func page(_ cursor: String) -> AnyPublisher<(next: String, keys: [String]), FleetError> {
-      send(RedisCommand("SCAN", RedisArgument(cursor), "MATCH", RedisArgument("\(beginning)*"), "COUNT", 1000))
+      run(FleetScripts.scan, [RedisArgument(cursor)])
         .reading(in: self) { reply in
           guard let parts = reply.elements, parts.count == 2, let next = parts[0].text, let keys = parts[1].elements
           else { return nil }

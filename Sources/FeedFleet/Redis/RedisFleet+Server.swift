@@ -37,7 +37,7 @@ struct ServerFacts {
 extension RedisFleet {
   /// The facts about the server; empty if this user is not allowed to read them.
   func facts() -> AnyPublisher<ServerFacts, FleetError> {
-    send(RedisCommand("INFO", "memory", "errorstats"))
+    run(FleetScripts.facts)
       .reading(in: self) { $0.text.map { ServerFacts($0) } }
       .catch { error -> AnyPublisher<ServerFacts, FleetError> in
         guard case .engine(RedisError.refused(_, let refusal), _) = error, refusal.kind == .notPermitted else {

@@ -9,7 +9,7 @@ extension RedisFleet: UpdateLog {
       FleetScripts.append,
       [
         RedisArgument(update.address.absoluteString), RedisArgument("\(update.version)"),
-        RedisArgument(update.trace ?? ""),
+        RedisArgument(update.trace ?? ""), .milliseconds(logDuration),
       ]
     )
     .reading(in: self) { $0.text.map { UpdateCursor($0) } }
@@ -32,7 +32,8 @@ extension RedisFleet: UpdateLog {
     }
     return LoggedUpdate(
       cursor: UpdateCursor(entry.id),
-      update: FeedUpdate(address: address, version: version, trace: entry["t"]?.text))
+      update: FeedUpdate(address: address, version: version, trace: entry["t"]?.text),
+      previous: entry["b"]?.text.map { UpdateCursor($0) })
   }
 
   public func holds(_ cursor: UpdateCursor) -> AnyPublisher<Bool, FleetError> {

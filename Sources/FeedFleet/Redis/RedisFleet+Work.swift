@@ -52,6 +52,7 @@ extension RedisFleet: WorkQueue {
   }
 
   public func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError> {
+    if let error = refusal(of: completion.document) { return Fail(error: error).eraseToAnyPublisher() }
     let lease = completion.lease
     return run(
       FleetScripts.complete,

@@ -74,7 +74,8 @@ public final class RedisHTTPCache: HTTPCacheStore {
         switch change {
         case .remove: if meant.isEmpty { return done }
         case .save(let response):
-          if response.byteCount <= capacity {
+          // A longer body couldn't be read again.
+          if response.byteCount <= min(capacity, fleet.client.options.limits.stringBytes) {
             (action, head, bytes) = ("save", CachedHead(response.head).text, response.byteCount)
             body = Chunk(Array(response.body))
           } else if meant.isEmpty {

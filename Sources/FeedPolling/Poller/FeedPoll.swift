@@ -146,6 +146,14 @@ package final class FeedPoll: Cancellable {
       .followingPages(reportingTo: options.onFeedFound) { [exchange] feed in
         requests.images(at: feed, since: known, namedBy: exchange.isFromPrivateNetwork)
       }
+      .tryMap { [bytes] fetched in
+        guard bytes?.count ?? 0 <= FleetRules.documentBytes else {
+          let what = "bytes in its images after relative URLs are resolved"
+          throw RemoteFeedError.invalidData(.tooMuch(of: what, limit: FleetRules.documentBytes))
+        }
+        return fetched
+      }
+      .mapError { $0 as! RemoteFeedError }
       .caching(to: copy, since: known, reportingTo: options.report)
   }
 
@@ -182,4 +190,5 @@ private final class EncodedImages: Sendable {
 
   func set(_ bytes: [UInt8]) { self.bytes.withLock { $0 = bytes } }
   func get() -> [UInt8]? { bytes.withLock { $0 } }
+  var count: Int { bytes.withLock { $0?.count ?? 0 } }
 }

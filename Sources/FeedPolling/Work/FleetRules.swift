@@ -7,6 +7,8 @@ package enum FleetRules {
   package static let lateness = [1, 5, 15, 60, 300, 900, 3600, 86_400, 1_000_000_000]
   /// The maximum time by which a version may be in the future, in milliseconds, as in `FeedCachePolicy`.
   package static let future = 300_000
+  /// The maximum size of a feed's saved images, in bytes: gateways must be able to read what workers save.
+  package static let documentBytes = 32 << 20
   /// A tolerance in milliseconds: a worker that wakes at most this long after a host is due counts as awake for that
   /// host.
   package static let slack = 20

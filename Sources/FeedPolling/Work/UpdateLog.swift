@@ -52,9 +52,13 @@ public struct FeedUpdate: Hashable, Sendable {
 public struct LoggedUpdate: Hashable, Sendable {
   public var cursor: UpdateCursor
   public var update: FeedUpdate
+  /// The position of the update before this one, even if that has been trimmed; `nil` if it is unknown. A reader whose
+  /// last update has another position has missed updates.
+  public var previous: UpdateCursor?
 
-  public init(cursor: UpdateCursor, update: FeedUpdate) {
+  public init(cursor: UpdateCursor, update: FeedUpdate, previous: UpdateCursor? = nil) {
     self.cursor = cursor
     self.update = update
+    self.previous = previous
   }
 }

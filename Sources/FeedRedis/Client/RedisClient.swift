@@ -21,7 +21,8 @@ public import FeedTLS
 public final class RedisClient {
   /// Options; each has a default.
   public struct Options: Sendable {
-    /// The time limit for a reply, and for the entire login. Ten seconds by default.
+    /// The time limit for a reply, and for the entire login. Ten seconds by default. A large command or a large reply
+    /// may take longer: the time begins again whenever bytes arrive, or a part of the command is sent.
     public var patience: Duration = .seconds(10)
     /// The pause after the first failure to connect, which is doubled after each further failure, and the longest
     /// pause. The actual pause is a random share of that, from half to all. 50 milliseconds and two seconds by default.

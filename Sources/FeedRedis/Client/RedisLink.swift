@@ -7,6 +7,8 @@ final class RedisLink {
 
   private struct Waiting {
     let sent: StreamInstant
+    /// The number of bytes of this connection's commands, up to this command's last one.
+    let end: Int
     /// Receives the reply; `nil` once it has been called.
     var reply: Reply?
   }
@@ -23,6 +25,11 @@ final class RedisLink {
   /// The time when the next write was planned: commands sent in the same turn share one clock reading.
   @exclusivity(unchecked) private var planned = StreamInstant(nanoseconds: 0)
   @exclusivity(unchecked) private var isFlushPlanned = false
+  /// The number of bytes of all commands so far, and of those that the system has accepted.
+  @exclusivity(unchecked) private var sentBytes = 0
+  @exclusivity(unchecked) private var acceptedBytes = 0
+  /// The last time when bytes arrived, or bytes of the oldest waiting command were accepted.
+  @exclusivity(unchecked) private var progressed = StreamInstant(nanoseconds: 0)
   private var isWriting = false
   private var isReading = false
   private var isDead = false
@@ -34,7 +41,10 @@ final class RedisLink {
   /// Receives the reason when the connection has ended, before the waiting commands receive it.
   var onEnd: ((RedisError) -> Void)?
 
-  /// - Parameter patience: the time that a reply may take.
+  /// The size of a write that the system doesn't accept at once, in bytes: each one that completes is progress.
+  private static let pieceBytes = 256 << 10
+
+  /// - Parameter patience: the time that may pass without progress while a command waits for its reply.
   init(
     _ connection: Connection, to address: RedisAddress, patience: Duration, limits: RESPDecoder.Limits,
     on scheduler: any LoopScheduler
@@ -65,7 +75,8 @@ final class RedisLink {
       planned = scheduler.now
       planFlush()
     }
-    waiting.append(Waiting(sent: planned, reply: reply))
+    sentBytes += command.encoded.count
+    waiting.append(Waiting(sent: planned, end: sentBytes, reply: reply))
     if deadline == nil { watch(for: patience) }
   }
 
@@ -100,14 +111,28 @@ final class RedisLink {
     let chunk = Chunk(out)
     out.removeAll(keepingCapacity: out.capacity < 1 << 20)
     let count = connection.channel.writeNow(chunk)
+    accepted(count)
     guard count < chunk.count else { return }
     isWriting = true
-    connection.channel.write([chunk[count..<chunk.count]]) { [weak self] error in
+    write(chunk.dropFirst(count))
+  }
+
+  private func write(_ chunk: Chunk) {
+    let piece = chunk.prefix(Self.pieceBytes)
+    connection.channel.write([piece]) { [weak self] error in
       guard let self else { return }
+      guard error == nil else { return end(.closed(address)) }
+      accepted(piece.count)
+      if piece.count < chunk.count { return write(chunk.dropFirst(piece.count)) }
       isWriting = false
-      if error != nil { return end(.closed(address)) }
       flush()
     }
+  }
+
+  /// Records progress, but not that of a later command: the system accepts bytes even if the server is stopped.
+  private func accepted(_ count: Int) {
+    if count > 0, firstWaiting < waiting.count, acceptedBytes < waiting[firstWaiting].end { progressed = scheduler.now }
+    acceptedBytes += count
   }
 
   // MARK: Reading
@@ -117,6 +142,7 @@ final class RedisLink {
     withExtendedLifetime(self) {
       switch result {
       case .chunk(let chunk):
+        progressed = scheduler.now
         decoder.feed(chunk)
         do {
           while !isDead, let value = try decoder.next() { deliver(value) }
@@ -158,7 +184,8 @@ final class RedisLink {
   private func look() {
     deadline = nil
     guard !isDead, firstWaiting < waiting.count else { return }
-    let waited = Duration.nanoseconds(waiting[firstWaiting].sent.distance(to: scheduler.now).nanoseconds)
+    let began = max(waiting[firstWaiting].sent, progressed)
+    let waited = Duration.nanoseconds(began.distance(to: scheduler.now).nanoseconds)
     if waited >= patience { end(.timedOut(address, after: patience)) } else { watch(for: patience - waited) }
   }
 }

@@ -6,8 +6,9 @@ import Foundation
 extension MemoryFleet: UpdateLog {
   /// Numbers are microseconds, so that no number is used again after a failover.
   func note(_ update: FeedUpdate) -> UpdateCursor {
+    let previous = state.last
     state.last = max(state.last + 1, Int(now().milliseconds) * 1000)
-    state.log.append((state.last, update))
+    state.log.append((state.last, update, previous))
     return UpdateCursor("\(state.last)")
   }
 
@@ -24,7 +25,7 @@ extension MemoryFleet: UpdateLog {
 
   func latest(_ count: Int) -> AnyPublisher<[LoggedUpdate], FleetError> {
     call { [self] in
-      state.log.suffix(count).map { LoggedUpdate(cursor: UpdateCursor("\($0.cursor)"), update: $0.update) }
+      state.log.suffix(count).map { Self.logged($0) }
     }
   }
 
@@ -50,10 +51,15 @@ extension MemoryFleet: UpdateLog {
   }
 
   private func feed(_ reader: MemoryReader) {
-    for (number, update) in state.log where number > reader.last {
-      reader.last = number
-      reader.subject.send(LoggedUpdate(cursor: UpdateCursor("\(number)"), update: update))
+    for entry in state.log where entry.cursor > reader.last {
+      reader.last = entry.cursor
+      reader.subject.send(Self.logged(entry))
     }
+  }
+
+  private static func logged(_ entry: State.Entry) -> LoggedUpdate {
+    LoggedUpdate(
+      cursor: UpdateCursor("\(entry.cursor)"), update: entry.update, previous: UpdateCursor("\(entry.previous)"))
   }
 }
 

@@ -14,11 +14,9 @@ extension MemoryFleet: WorkQueue {
       for (name, _) in due {
         var host = state.hosts[name]!
         var rests = Date.distantPast
-        if let lapsed = host.lease.take() {
-          abandon(lapsed.address, on: &host, now: now)
-          // A lost worker may have sent its request, so the rest of the host's own pause applies.
-          rests = now + (host.pace?.rest ?? 0) - wish.lease.seconds
-          host.rests = max(host.rests, rests)
+        if let lost = host.lease {
+          lapse(lost, on: &host, after: wish.lease, now: now)
+          rests = host.rests
         }
         if let first = host.first, first.due <= now, host.pausedUntil ?? .distantPast <= now, rests <= now {
           let lease = Lease(
@@ -42,6 +40,13 @@ extension MemoryFleet: WorkQueue {
       if leases.count < wish.count { grant.wake = sleep(wish, until: grant.next, now: now) }
       return grant
     }
+  }
+
+  /// Ends a lost worker's lease. The worker may have sent its request, so the rest of the host's own pause applies.
+  private func lapse(_ lost: Lease, on host: inout Host, after length: Duration, now: Date) {
+    host.lease = nil
+    abandon(lost.address, on: &host, now: now)
+    host.rests = max(host.rests, now + (host.pace?.rest ?? 0) - length.seconds)
   }
 
   /// Handles a lease that expired without a sign of its worker. The worker's request may have killed it.
@@ -142,6 +147,11 @@ extension MemoryFleet: WorkQueue {
       var visited = state.hosts[host] ?? Host()
       if let until = visited.pausedUntil, until > now {
         return .paused(until: until == .distantFuture ? nil : until, reason: visited.reason)
+      }
+      if let other = visited.lease, other.nonce != lease.nonce, other.until <= now {
+        lapse(other, on: &visited, after: duration, now: now)
+        visited.open(notBefore: .distantPast, now: now)
+        state.hosts[host] = visited
       }
       var busy = visited.rests
       if let other = visited.lease, other.nonce != lease.nonce { busy = max(busy, other.until) }

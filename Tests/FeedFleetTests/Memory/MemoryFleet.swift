@@ -56,7 +56,8 @@ final class MemoryFleet {
     var feeds: [URL: Feed] = [:]
     var homes: [URL: String] = [:]
     var done: [String: UpdateCursor?] = [:]
-    var log: [(cursor: Int, update: FeedUpdate)] = []
+    typealias Entry = (cursor: Int, update: FeedUpdate, previous: Int)
+    var log: [Entry] = []
     var last = 0
     var edition = 0
     /// The number of consecutive workers per feed that were lost during its lease.
