@@ -8,6 +8,19 @@ import Foundation
 //     swift run StuckStreams [port]
 
 let loop = EventLoop()
+guard let port = Int(CommandLine.arguments.dropFirst().first ?? "8080"), 0...65_535 ~= port else {
+  FileHandle.standardError.write(Data("usage: StuckStreams [port]\n".utf8))
+  exit(64)
+}
+let server: HTTPServer
+do {
+  server = try HTTPServer(at: .internet("127.0.0.1", port: port), on: loop)
+} catch {
+  // The port may be in use.
+  FileHandle.standardError.write(Data("\(error)\n".utf8))
+  exit(1)
+}
+
 // The map shows the streams that are subscribed to from here on.
 StreamDiagnostics.startMap()
 var subscriptions: [AnyCancellable] = []
@@ -61,18 +74,6 @@ settings
   .sink { print($0) }
   .store(in: &subscriptions)
 
-guard let port = Int(CommandLine.arguments.dropFirst().first ?? "8080"), 0...65_535 ~= port else {
-  FileHandle.standardError.write(Data("usage: StuckStreams [port]\n".utf8))
-  exit(64)
-}
-let server: HTTPServer
-do {
-  server = try HTTPServer(at: .internet("127.0.0.1", port: port), on: loop)
-} catch {
-  // The port may be in use.
-  FileHandle.standardError.write(Data("\(error)\n".utf8))
-  exit(1)
-}
 var routes = HTTPRoutes()
 routes.streamMap("/streams")
 server.serve(routes).store(in: &subscriptions)

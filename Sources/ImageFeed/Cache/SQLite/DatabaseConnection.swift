@@ -7,18 +7,21 @@ import GRDB
 /// available, the connection is closed and its queue is leaked.
 final class DatabaseConnection: Sendable {
   let queue: DatabaseQueue
+  /// Released after the queue has closed the file.
+  private let file: OpenFile
 
   /// - Parameter address: the path of the file, or its `file:` URI.
   init(_ file: OpenFile, at address: String? = nil, _ configuration: Configuration) throws {
-    var configuration = configuration
-    // GRDB releases the configuration after it has closed the file.
-    configuration.prepareDatabase { _ in withExtendedLifetime(file) {} }
+    self.file = file
     queue = try DatabaseQueue(path: address ?? file.path, configuration: configuration)
   }
 
   deinit {
+    do { try queue.close() } catch {
+      // The file may still be open, so it counts as open from here on.
+      _ = Unmanaged.passRetained(file)
+    }
     guard !Self.canStartThread else { return }
-    try? queue.close()
     // The queue is leaked on purpose.
     _ = Unmanaged.passRetained(queue)
   }
