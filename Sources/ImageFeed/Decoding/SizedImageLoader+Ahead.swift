@@ -28,7 +28,7 @@ extension SizedImageLoader {
   /// an image that wasn't saved before and isn't kept (``ImageStore/isKept(_:)``) is replaced by a copy, because others
   /// have been shown or are starred; and a copy that is saved already stays, without a request. The original stays if it
   /// can't be decoded, or not now. **Demand:** begins when the value is requested. **Failure:**
-  /// ``SizedImageError/image(_:)``, also for an image that is cut off. **Cancellation:** as
+  /// ``SizedImageError/image(_:)``, for an image that is cut off, too. **Cancellation:** as
   /// ``data(for:of:isPrivate:width:)``.
   ///
   /// - Parameters:
