@@ -8,18 +8,7 @@ import Foundation
 //     swift run StuckStreams [port]
 
 let loop = EventLoop()
-guard let port = Int(CommandLine.arguments.dropFirst().first ?? "8080"), 0...65_535 ~= port else {
-  FileHandle.standardError.write(Data("usage: StuckStreams [port]\n".utf8))
-  exit(64)
-}
-let server: HTTPServer
-do {
-  server = try HTTPServer(at: .internet("127.0.0.1", port: port), on: loop)
-} catch {
-  // The port may be in use.
-  FileHandle.standardError.write(Data("\(error)\n".utf8))
-  exit(1)
-}
+let server = listen()
 
 // The map shows the streams that are subscribed to from here on.
 StreamDiagnostics.startMap()
@@ -77,5 +66,17 @@ settings
 var routes = HTTPRoutes()
 routes.streamMap("/streams")
 server.serve(routes).store(in: &subscriptions)
-FileHandle.standardOutput.write(Data("http://127.0.0.1:\(server.address?.port ?? port)/streams\n".utf8))
+FileHandle.standardOutput.write(Data("http://127.0.0.1:\(server.address?.port ?? 0)/streams\n".utf8))
 loop.run(.untilStopped)
+
+func listen() -> HTTPServer {
+  guard let port = Int(CommandLine.arguments.dropFirst().first ?? "8080"), 0...65_535 ~= port else {
+    FileHandle.standardError.write(Data("usage: StuckStreams [port]\n".utf8))
+    exit(64)
+  }
+  do { return try HTTPServer(at: .internet("127.0.0.1", port: port), on: loop) } catch {
+    // The port may be in use.
+    FileHandle.standardError.write(Data("\(error)\n".utf8))
+    exit(1)
+  }
+}
