@@ -2,6 +2,19 @@ import FeedHTTP
 import FeedStream
 import ImageFeed
 
+extension CommonOptions {
+  /// The images, kept next to the feeds; the same for every command. Images of starred items don't count toward the
+  /// limit. The starred items are read through the session's open cache, if there is one.
+  func imageStore(in session: Session) -> DiskImageStore {
+    let isOpen = session.store != nil
+    let feeds = session.store ?? SQLiteFeedStore(path: cachePath)
+    return DiskImageStore(folder: imageFolder, limit: imageCacheSize.bytes) { () throws(FeedStoreError) in
+      defer { if !isOpen { feeds.close() } }
+      return try feeds.starredImages()
+    }
+  }
+}
+
 extension ImageLoader {
   /// The images of a session, kept next to its feeds.
   convenience init(for common: CommonOptions, client: any HTTPClient, on session: Session) {

@@ -58,23 +58,12 @@ struct CommonOptions: ParsableArguments {
         + "Choose a cache file in another folder.")
   }
 
-  private var imageFolder: String {
+  var imageFolder: String {
     URL(fileURLWithPath: cachePath).deletingLastPathComponent().appendingPathComponent("images").path
   }
 
   /// The cache file: the given one, or the user's default.
   var cachePath: String { cache ?? Self.defaultCachePath() }
-
-  /// The images, kept next to the feeds; the same for every command. Images of starred items don't count toward the
-  /// limit. The starred items are read through the session's open cache, if there is one.
-  func imageStore(in session: Session) -> DiskImageStore {
-    let isOpen = session.store != nil
-    let feeds = session.store ?? SQLiteFeedStore(path: cachePath)
-    return DiskImageStore(folder: imageFolder, limit: imageCacheSize.bytes) { () throws(FeedStoreError) in
-      defer { if !isOpen { feeds.close() } }
-      return try feeds.starredImages()
-    }
-  }
 
   /// The location that the XDG base directory specification defines; a relative `XDG_CACHE_HOME` is ignored.
   static func defaultCachePath(
