@@ -52,12 +52,14 @@ final class FleetUnderTest {
 
   static func wait<Value>(_ publisher: AnyPublisher<Value, FleetError>, on loop: EventLoop) throws -> Value {
     var result: Result<Value, FleetError>?
+    var isRunning = false
     let subscription = publisher.sink { [loop] in
       if case .failure(let error) = $0 { result = .failure(error) }
-      loop.stop()
+      if isRunning { loop.stop() }
     } receiveValue: {
       result = result ?? .success($0)
     }
+    isRunning = true
     if result == nil { loop.run(.untilStopped) }
     subscription.cancel()
     return try #require(result).get()

@@ -96,6 +96,7 @@ import Testing
     for isLost in [false, true] {
       if isLost { try FileManager.default.removeItem(atPath: folder.file("images/index.sqlite")) }
       let next = SizedWorld(store: DiskImageStore(folder: folder.file("images")))
+      next.bytesByWidth = world.bytesByWidth
       next.images.network.disconnect()
       #expect(try next.outcome(width: 800)?.get().data == world.small(800))
       guard case .failure(.image) = next.outcome(width: nil) else {
