@@ -69,7 +69,9 @@ final class ImageSaver {
       .sink { [self] _ in
         console.setStatus("")
         let copies = reduced > 0 ? "; \(reduced) in a smaller size" : ""
-        if isTold { console.note("Saved \(saved - unsaved) of \(counted(saved + failed + left, "image"))\(copies)") }
+        if isTold {
+          console.note("Saved \(max(saved - unsaved, reduced)) of \(counted(saved + failed + left, "image"))\(copies)")
+        }
         if isTold, left + reduced > 0 {
           let size = ByteCount(budget.perFeed).text
           console.hint("to save more of them whole, raise --images-per-feed (\(size)) or --image-cache-size")

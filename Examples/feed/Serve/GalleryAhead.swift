@@ -49,10 +49,11 @@ final class GalleryAhead {
   private func begin() {
     if sizes.count >= Self.mostTried { sizes = [:] }
     let entries = gallery.entries.prefix(count)
-    var known: Set<String> = []
+    var known = Set(running.keys)
+    let begun = known.compactMap { gallery.image($0)?.namers.first?.address }
     waiting = entries.compactMap(\.images.first).filter { known.insert($0.key).inserted }[...]
     others = entries.lazy.flatMap(\.others).prefix(Self.mostOthers).filter { known.insert($0.key).inserted }[...]
-    budget = budget.unspent(for: feeds(of: waiting))
+    budget = budget.unspent(for: begun + feeds(of: waiting))
     goOn()
   }
 
@@ -62,8 +63,7 @@ final class GalleryAhead {
 
   private func goOn() {
     while running.count < Self.width, let image = next() {
-      guard let named = gallery.image(image.key), let feed = named.namers.first?.address, running[image.key] == nil
-      else { continue }
+      guard let named = gallery.image(image.key), let feed = named.namers.first?.address else { continue }
       guard budget.allows(feed) else {
         budget.spend(0, on: feed)
         continue

@@ -10,12 +10,13 @@ extension SizedImageLoader {
     package var isReduced: Bool
   }
 
-  /// The saved image before it was loaded.
+  /// What was saved before the image is loaded.
   private enum Before {
-    case saved(FetchedImage)
     case new
-    /// It couldn't be read.
-    case unknown
+    /// A copy, unless the store's owner keeps the image.
+    case copy(FetchedImage)
+    /// Something that no copy may replace, or that couldn't be read.
+    case original
   }
 
   /// The width of a tile, which is made of each image that is loaded ahead.
@@ -39,19 +40,25 @@ extension SizedImageLoader {
   package func ahead(
     _ url: URL, of feed: URL, isPrivate: Bool?, within room: Int
   ) -> AnyPublisher<Ahead, SizedImageError> {
-    cache.image(at: url).retrieve()
-      .map { Before.saved($0.value) }
+    let local = cache.image(at: url)
+    return local.retrieve()
+      .flatMap(maxPublishers: .max(1)) { saved -> AnyPublisher<Before, FeedStoreError> in
+        guard saved.value.reducedWidth != nil else {
+          return Just(.original).setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
+        }
+        return local.isKept().map { $0 ? .original : .copy(saved.value) }.eraseToAnyPublisher()
+      }
       .replaceEmpty(with: .new)
       .catch { [report] error -> Just<Before> in
         report(error)
-        return Just(.unknown)
+        return Just(.original)
       }
       .setFailureType(to: SizedImageError.self)
       .flatMap(maxPublishers: .max(1)) { [self] before -> AnyPublisher<Ahead, SizedImageError> in
-        if case .saved(let image) = before, image.reducedWidth != nil { return copied(image, at: url) }
+        if case .copy(let image) = before { return copied(image, at: url) }
         return loader.data(for: url, of: feed, isPrivate: isPrivate).whole().last().mapError(SizedImageError.image)
           .flatMap(maxPublishers: .max(1)) { [self] original in
-            data(for: url, of: feed, isPrivate: isPrivate, width: Self.tile).last()
+            tile(of: original, at: url).last()
               .catch { error -> AnyPublisher<LoadedImage, SizedImageError> in
                 guard case .decoding = error else { return Fail(error: error).eraseToAnyPublisher() }
                 return Self.just(original)
@@ -70,6 +77,11 @@ extension SizedImageLoader {
           .eraseToAnyPublisher()
       }
       .eraseToAnyPublisher()
+  }
+
+  private func tile(of original: LoadedImage, at url: URL) -> AnyPublisher<LoadedImage, SizedImageError> {
+    guard decoder.isAvailable, let key = Self.key(url, width: Self.tile) else { return Self.just(original) }
+    return fit(original, at: url, Self.tile, key)
   }
 
   /// A copy that is saved already, with its tile, if that is a different image.
@@ -118,16 +130,16 @@ extension SizedImageLoader {
   private func replace(_ url: URL, by copy: Copy) -> some Publisher<Void, Never> {
     let (local, cache, report) = (cache.image(at: url), cache, report)
     let tile = copy.width == Self.tile ? Self.key(url, width: Self.tile) : nil
-    return cache.worker.publisher { [store = cache.store] () throws(FeedStoreError) in try store.isKept(url) }
-      .filter { !$0 }
-      .flatMap(maxPublishers: .max(1)) { _ in local.retrieve() }
-      .flatMap(maxPublishers: .max(1)) { original -> AnyPublisher<Void, FeedStoreError> in
+    return local.retrieve()
+      .flatMap(maxPublishers: .max(1)) { original in
         let image = FetchedImage(copy.data, lifetime: original.value.lifetime, reducedWidth: copy.width)
-        return local.saving(Saved(image, timestamp: original.timestamp, validators: original.validators))
-          .map { _ in }
-          .append(tile.map { cache.image(at: $0).deleting() } ?? Empty().eraseToAnyPublisher())
-          .append(())
-          .eraseToAnyPublisher()
+        return local.reducing(
+          to: Saved(image, timestamp: original.timestamp, validators: original.validators))
+      }
+      .filter { $0 }
+      .flatMap(maxPublishers: .max(1)) { _ -> AnyPublisher<Void, FeedStoreError> in
+        let deleting = tile.map { cache.image(at: $0).deleting() } ?? Empty().eraseToAnyPublisher()
+        return deleting.append(()).eraseToAnyPublisher()
       }
       .catch { error -> Empty<Void, Never> in
         report(error)

@@ -55,12 +55,12 @@ public final class SizedImageLoader {
   /// and is not saved. If only a smaller copy of the original is saved, and that is too small, the original is loaded;
   /// if that fails, the copy is delivered, except in place of the original.
   ///
-  /// **Demand, cancellation:** as in ``ImageLoader/data(for:of:isPrivate:)``. **Failure:** ``SizedImageError``; an
+  /// **Demand, cancellation:** as in ``ImageLoader/data(for:of:isPrivate:width:)``. **Failure:** ``SizedImageError``; an
   /// image that can't be decoded isn't tried again during the lifetime of this loader, unless its bytes change.
   ///
   /// - Parameters:
   ///   - url: the image's URL.
-  ///   - feed: the feed that lists it, as for ``ImageLoader/data(for:of:isPrivate:)``.
+  ///   - feed: the feed that lists it, as for ``ImageLoader/data(for:of:isPrivate:width:)``.
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
   ///   - width: the width in pixels; `nil` for the original.
   public func data(
@@ -135,7 +135,7 @@ public final class SizedImageLoader {
   }
 
   /// The resized original, unless it exists already.
-  private func fit(
+  func fit(
     _ original: LoadedImage, at url: URL, _ step: Int, _ key: URL
   ) -> AnyPublisher<LoadedImage, SizedImageError> {
     let digest = BodyDigest(original.data.bytes)

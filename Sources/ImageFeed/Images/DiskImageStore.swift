@@ -28,7 +28,8 @@ public final class DiskImageStore: ImageStore {
   ///   - limit: the maximum number of bytes on disk. 150 MB by default.
   ///   - busyTimeout: the time that a call waits for other processes before it fails as busy.
   ///   - kept: the URLs of images that stay beyond the limit, such as ``HistoryStore/starredImages()``; none by
-  ///     default. Called within calls to the store, on their thread, when the limit is reached; it may block. While
+  ///     default. Called within calls to the store, on their thread, when the limit is reached or a smaller copy
+  ///     may replace an image; it may block. While
   ///     this call fails, nothing is deleted, and no image that needs room is saved.
   public init(
     folder: String, limit: Int = 150_000_000, busyTimeout: Duration = .seconds(10),

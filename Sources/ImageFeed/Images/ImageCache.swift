@@ -58,6 +58,24 @@ public struct LocalImage {
       }
   }
 
+  /// True if the store's owner keeps the original (``ImageStore/isKept(_:)``).
+  func isKept() -> AnyPublisher<Bool, FeedStoreError> {
+    cache.worker.publisher { [store = cache.store, url] () throws(FeedStoreError) in try store.isKept(url) }
+      .eraseToAnyPublisher()
+  }
+
+  /// Saves a smaller copy in place of the original, unless the store's owner keeps that, and delivers true if it was
+  /// saved.
+  func reducing(to copy: Saved<FetchedImage>) -> AnyPublisher<Bool, FeedStoreError> {
+    let (cache, url, now) = (cache, url, cache.now)
+    return cache.worker.publisher { [store = cache.store] () throws(FeedStoreError) -> Bool in
+      guard try !store.isKept(url) else { return false }
+      return try store.save(copy, for: url, now: now())
+    }
+    .handleEvents(receiveOutput: { if $0 { cache.memory.remove(url) } })
+    .eraseToAnyPublisher()
+  }
+
   /// Deletes the image; finishes when that is done.
   func deleting() -> AnyPublisher<Void, FeedStoreError> {
     let (cache, url) = (cache, url)

@@ -66,8 +66,12 @@ public final class ImageLoader {
   ) -> AnyPublisher<LoadedImage, ImageError> {
     let wish = ImageWish(url: url, feed: feed, isPrivate: isPrivate)
     guard let width else { return data(for: wish) }
-    return cache.image(at: url).retrieve()
-      .map { $0.value.reducedWidth != nil && $0.value.suffices(for: width) }
+    let saved = cache.image(at: url)
+    return saved.retrieve()
+      .filter { $0.value.reducedWidth != nil && $0.value.suffices(for: width) }
+      // The original of a starred image replaces its copy as soon as it can be loaded.
+      .flatMap(maxPublishers: .max(1)) { _ in saved.isKept() }
+      .map { !$0 }
       .replaceError(with: false)
       .replaceEmpty(with: false)
       .setFailureType(to: ImageError.self)
@@ -132,14 +136,26 @@ public final class ImageLoader {
       .replaceError(with: nil)
       .replaceEmpty(with: nil)
       .setFailureType(to: RemoteImageError.self)
-      .flatMap(maxPublishers: .max(1)) { [client, options, now = cache.now] saved in
+      .flatMap(maxPublishers: .max(1)) { [client, options, cache, now = cache.now] known in
         var request = HTTPRequest(
           wish.feed == nil ? wish.url : wish.url.withoutUser, timeout: .init(options.timeout),
           maxBodyBytes: options.maxBytes,
-          headers: saved?.validators.conditions ?? [])
+          headers: known?.validators.conditions ?? [])
         (request.origin, request.originIsPrivate) = (wish.feed, wish.isPrivate)
         return client.get(request).asImage(lifetime: options.lifetime, now: now)
-          .catch { Result.Publisher($0.renewal(of: saved)) }
+          .catch { error -> AnyPublisher<Fetched<FetchedImage>, RemoteImageError> in
+            guard let known, known.value.reducedWidth != nil else {
+              return Result.Publisher(error.renewal(of: known)).eraseToAnyPublisher()
+            }
+            // The original may have been saved meanwhile, by another process, too.
+            cache.memory.remove(saved.url)
+            return saved.retrieve()
+              .map { $0.validators == known.validators ? $0 : nil }
+              .replaceError(with: nil)
+              .replaceEmpty(with: nil)
+              .flatMap(maxPublishers: .max(1)) { Result.Publisher(error.renewal(of: $0)) }
+              .eraseToAnyPublisher()
+          }
       }
   }
 

@@ -27,6 +27,10 @@ import Testing
     #expect(budget.room(for: address) == 45)
     budget.spend(200, on: address)
     #expect(budget.room(for: address) == 0)
+    var later = ImageBudget(perFeed: 100, of: 1_000).unspent(for: [address])
+    later.spend(20, on: address)
+    later.expect([address, address])
+    #expect(later.room(for: address) == 40)
     let narrow = ImageBudget(perFeed: 100, of: 100).unspent(for: [address] + Array(repeating: otherAddress, count: 6))
     #expect(narrow.room(for: address) == 10)
   }
