@@ -149,7 +149,8 @@ extension HTTPRequest {
   /// The fields that contain no secrets and may be sent to any origin.
   static let isSentAnywhere: Set<String> = [
     "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
-    "content-language", "content-type", "if-modified-since", "if-none-match", "last-event-id", "pragma", "user-agent",
+    "content-language", "content-type", "if-modified-since", "if-none-match", "if-range", "last-event-id", "pragma",
+    "range", "user-agent",
   ]
 }
 

@@ -6,7 +6,7 @@ public struct HTTPResponse: Sendable, Equatable {
   public var status: Int
   /// The header fields of the final response.
   public var headers: HTTPHeaders
-  /// The body, decompressed unless ``HTTPRequest/decodesContent`` is false.
+  /// The body, decompressed unless ``HTTPRequest/decodesContent`` is false or the status is 206.
   public var body: Data
   /// The URL of the response: the one requested, or the last one that a redirect led to.
   public var url: URL

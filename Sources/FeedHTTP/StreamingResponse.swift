@@ -9,8 +9,8 @@ public struct StreamingResponse {
   public var headers: HTTPHeaders
   /// The URL that the response comes from: the requested one, or the last one that a redirect led to.
   public var url: URL
-  /// The body as it arrives, decompressed unless ``HTTPRequest/decodesContent`` is false. It can be subscribed to
-  /// once.
+  /// The body as it arrives, decompressed unless ``HTTPRequest/decodesContent`` is false or the status is 206. It can
+  /// be subscribed to once.
   ///
   /// **Demand:** a chunk is delivered when it is requested; without demand, the connection is not read beyond a few
   /// hundred kilobytes. **Failure:** the reason why the body did not arrive in full, delivered after the bytes that did

@@ -33,7 +33,7 @@ final class TLSChannel: ByteChannel {
   var hasWritten: ((SystemError?) -> Void)?
   var hasEnded: ((SystemError?) -> Void)?
   var isWritingBelow = false
-  /// The number of encrypted bytes that the next writes repeat.
+  /// The number of plaintext bytes that are already encrypted, and that the next write repeats.
   var encryptedAhead = 0
 
   init(_ below: Connection, _ engine: TLSEngine, on scheduler: any LoopScheduler) {

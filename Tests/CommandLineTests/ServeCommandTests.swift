@@ -328,7 +328,7 @@ import Testing
         port, "/slideshow?every=5s&token=sesame&clock=1&folder=Sea%20&x", "Accept: text/html\r\n")
       #expect(show.contains("Location: /slideshow?every=5s&clock=1&folder=Sea%20&x\r\n"))
       // Another server on the same host may have set a cookie, too.
-      let cookies = "Cookie: a=b; feed-token-0=other; \(pass)\r\n"
+      let cookies = "Cookie: a=b\u{600}; feed-token-0=other\u{600}; \(pass)\r\n"
       #expect(try await get(port, "/", cookies).hasPrefix("HTTP/1.1 200"))
       let secure = try await get(port, "/?token=sesame", "X-Forwarded-Proto: https\r\n")
       #expect(secure.contains("Set-Cookie: \(pass); HttpOnly; SameSite=Lax; Path=/; Secure\r\n"))

@@ -111,6 +111,9 @@ final class MemoryChannel: ByteChannel {
   private var pending: (() -> Void)?
   /// False while the client reads nothing.
   var takes = true { didSet { if takes { pending?() } } }
+  private var pendingEnd: ((SystemError?) -> Void)?
+  /// False while the end of the bytes waits for the client.
+  var takesEnd = true { didSet { if takesEnd { pendingEnd.take()?(nil) } } }
   private(set) var isClosed = false
   private(set) var hasEndedWriting = false
   /// True if the client can tell that the server closed the connection too early.
@@ -192,7 +195,7 @@ final class MemoryChannel: ByteChannel {
 
   func endWriting(_ done: @escaping (SystemError?) -> Void) {
     hasEndedWriting = true
-    time.schedule { done(nil) }
+    time.schedule { [self] in if takesEnd { done(nil) } else if !isClosed { pendingEnd = done } }
   }
 
   func breakOffAtClose() { isBrokenOff = true }
@@ -201,5 +204,6 @@ final class MemoryChannel: ByteChannel {
     isClosed = true
     deliver = nil
     pending = nil
+    pendingEnd = nil
   }
 }

@@ -58,6 +58,25 @@ import Testing
     #expect(bench.server.connectionCount == 0)
   }
 
+  @Test func `the end of a connection may wait for the client as long as a write, before the server lingers`() {
+    let bench = Bench().serve { _ in .text("") }
+    let (slow, gone) = (bench.send(), bench.send())
+    for client in [slow, gone] {
+      client.takesEnd = false
+      client.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+    }
+    bench.pass(.seconds(20))
+    #expect(slow.hasEndedWriting && !slow.isClosed)
+    slow.takesEnd = true
+    bench.pass(.seconds(1))
+    #expect(!slow.isClosed)
+    bench.pass(.seconds(2))
+    #expect(slow.isClosed && !gone.isClosed)
+    bench.pass(.seconds(8))
+    #expect(gone.isClosed)
+    bench.end()
+  }
+
   @Test func `an empty line after a request doesn't start the next request's deadline`() {
     let bench = Bench().serve { _ in .text("") }
     let client = bench.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi\r\n")

@@ -79,9 +79,11 @@ struct AccessRules: Sendable {
   /// True if a request needs no token, or has the cookie of a client that has sent the token.
   func knows(_ request: ServerRequest) -> Bool {
     guard token != nil else { return true }
-    return request.headers.values(of: "Cookie").joined(separator: ";").split(separator: ";").contains { offer in
-      let pair = offer.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
-      return pair.count == 2 && pair[0] == cookie && Self.isSame(String(pair[1]), pass)
+    // Split at bytes: a `Character` may contain a separator and the scalars around it.
+    let offers = request.headers.values(of: "Cookie").flatMap { $0.utf8.split(separator: UInt8(ascii: ";")) }
+    return offers.contains { offer in
+      let pair = offer.drop { $0 == UInt8(ascii: " ") }.split(separator: UInt8(ascii: "="), maxSplits: 1)
+      return pair.count == 2 && pair[0].elementsEqual(cookie.utf8) && Self.isSame(String(Substring(pair[1])), pass)
     }
   }
 

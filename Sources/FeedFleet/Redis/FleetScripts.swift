@@ -6,8 +6,8 @@ import FeedRedis
 /// Leases, gaps, pauses and due times are measured by the fleet's time. It follows the server's clock, but never goes
 /// back, and doesn't jump while the fleet is in use: that clock may be set, the server may stop for a while, or another
 /// server with a different clock may take over. In each case, the fleet's time advances by the elapsed time on its
-/// users' monotonic clocks. After that, it follows the server's clock again, running a tenth faster or slower until both
-/// agree.
+/// users' monotonic clocks. After that, it follows the server's clock again, running a tenth faster or slower until
+/// both agree.
 ///
 /// All keys begin with the key that each script receives, whose tag keeps them in a single slot of a cluster:
 /// - `meta`, a hash: `program`, `schema`, `feeds`, the number of feeds; `born`, the time of creation; `list`, the

@@ -113,7 +113,7 @@ extension CurlHTTPClient {
     run(exchange)
   }
 
-  /// Stops the running `exchange`; its connection is closed when this returns.
+  /// Stops the running `exchange`; if its connection uses HTTP/1.1, the connection is closed when this returns.
   func stop(_ exchange: HTTPExchange, _ transfer: CurlTransfer) {
     multi.remove(transfer)
     recycle(transfer)

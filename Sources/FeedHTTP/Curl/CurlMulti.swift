@@ -62,7 +62,7 @@ final class CurlMulti {
     return curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
   }
 
-  /// Stops a request; a connection that is busy with it is closed before this returns.
+  /// Stops a request; an HTTP/1.1 connection that is busy with it is closed before this returns.
   func remove(_ transfer: CurlTransfer) {
     curl_multi_remove_handle(multi, transfer.easy)
     if !isActing { timer.settle() }

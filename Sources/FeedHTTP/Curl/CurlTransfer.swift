@@ -22,7 +22,7 @@ final class CurlTransfer {
   private(set) var hasOpenedSocket = false
   // A turn of the loop, and the number of libcurl's progress reports in it.
   var steps = (turn: 0, calls: 0)
-  private var offersContentCodings = true
+  private var offeredCodings: String?
   // libcurl writes an error message here when a request fails; it keeps the pointer as long as the handle exists.
   let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   var headers: UnsafeMutablePointer<curl_slist>?
@@ -118,7 +118,7 @@ final class CurlTransfer {
     ccurl_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
     ccurl_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     // Compression is offered and recognized here; the data is decoded in `ContentDecoder`.
-    offerContentCodings(true)
+    offer(ContentCoding.offer)
     ccurl_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
     ccurl_set_pointer(easy, CURLOPT_USERAGENT, configuration.userAgent)
     if let file = configuration.certificateAuthorities {
@@ -158,9 +158,9 @@ final class CurlTransfer {
   /// Called when the server has sent `close_notify`.
   func connectionEnded() { isConnectionEnded = true }
 
-  private func offerContentCodings(_ offered: Bool) {
-    ccurl_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, offered ? ContentCoding.offer : nil)
-    offersContentCodings = offered
+  private func offer(_ codings: String?) {
+    ccurl_set_pointer(easy, CURLOPT_ACCEPT_ENCODING, codings)
+    offeredCodings = codings
   }
 
   /// The transfer that owns an easy handle.
@@ -178,9 +178,9 @@ extension CurlTransfer {
   func prepare(for exchange: HTTPExchange) {
     let request = exchange.request
     reader.begin(request, after: exchange.headerSize, into: exchange.stream)
-    // A part of a compressed body could not be decoded.
-    let offersCodings = request.decodesContent && !request.has("Range")
-    if offersCodings != offersContentCodings { offerContentCodings(offersCodings) }
+    // A part of a compressed body could not be decoded. Without an offer, a server may choose any coding.
+    let codings = !request.decodesContent ? nil : request.has("Range") ? "identity" : ContentCoding.offer
+    if codings != offeredCodings { offer(codings) }
     sentence.pointee = 0
     lackedDescriptor = false
     hasOpenedSocket = false

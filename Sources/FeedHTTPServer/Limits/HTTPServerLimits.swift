@@ -34,7 +34,8 @@ public struct HTTPServerLimits: Sendable {
   /// rejected with status 408.
   public var bodyGrace: StreamInstant.Stride = .seconds(10)
   /// The time that each write of a response may wait for the client, in addition to the time that its bytes take at
-  /// ``bytesPerSecond``. After that, the connection is closed.
+  /// ``bytesPerSecond``; also the time that the announcement of a TLS connection's end may wait. After that, the
+  /// connection is closed.
   public var writeGrace: StreamInstant.Stride = .seconds(30)
   /// The minimum transfer rate of bodies and responses that are being awaited, in bytes per second.
   public var bytesPerSecond = 240

@@ -95,7 +95,7 @@ struct ResponseHeads {
     guard areFields else { return false }
     if !always.isEmpty {
       for (name, value) in always
-      where (headers[name] == nil || HTTPSyntax.isSame(name, "vary")) && (id == nil || !Self.isID(name)) {
+      where Self.isAdded(name, to: headers) && (id == nil || !Self.isID(name)) {
         _ = cursor.putField(name, value)
       }
     }
@@ -116,6 +116,11 @@ struct ResponseHeads {
     cursor.put("\r\n")
     body?.withUnsafeBytes { cursor.put($0) }
     return true
+  }
+
+  /// True if a field in ``always`` is added to a response with these fields.
+  static func isAdded(_ name: String, to headers: HTTPHeaders) -> Bool {
+    headers[name] == nil || HTTPSyntax.isSame(name, "vary")
   }
 
   /// True for fields that the server sets itself.

@@ -35,7 +35,8 @@ extension ServerConnection {
         process()
       }
     case .closing, .upgraded, .closed: break
-    case .lingering: if hasPassed(ticks, limits.linger) { close() }
+    // Over TLS, the end consists of bytes, which wait for the client as a write does.
+    case .lingering: if hasPassed(ticks, hasEndedWriting ? limits.linger : limits.writeGrace) { close() }
     }
   }
 }

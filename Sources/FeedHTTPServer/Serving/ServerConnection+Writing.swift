@@ -122,7 +122,7 @@ extension ServerConnection {
     phase = .lingering
     (ticks, countedBytes) = (0, 0)
     channel.endWriting { [unowned self] error in
-      hasEndedWriting = true
+      (hasEndedWriting, ticks) = (true, 0)
       if error != nil || inputHasEnded { close() }
     }
     updateReading()

@@ -20,7 +20,9 @@ extension ServerConnection {
       }
       text += "\(name): \(value)\r\n"
     }
-    for (name, value) in server.heads.always where headers[name] == nil { text += "\(name): \(value)\r\n" }
+    for (name, value) in server.heads.always where ResponseHeads.isAdded(name, to: headers) {
+      text += "\(name): \(value)\r\n"
+    }
     source = Upgrade(self, take)
     enqueue(Chunk(text + "\r\n"))
     process()

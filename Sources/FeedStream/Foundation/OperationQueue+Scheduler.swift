@@ -49,40 +49,27 @@
       options: SchedulerOptions?, _ action: @escaping () -> Void
     ) -> any Cancellable {
       let action = Carried(uncheckedly: action)
-      let state = Locked(Repetition.State())
+      let run = WaitingRun()
       let timer = OperationQueue.timers.schedule(
         after: .init(.now() + max(date.date.timeIntervalSinceNow, 0)), interval: .seconds(interval.timeInterval),
         tolerance: .zero, options: nil
       ) {
-        guard state.withLock({ !exchange(&$0.isWaiting, with: true) }) else { return }
+        guard run.begin() else { return }
         let errand = LoopErrand {
-          let isCancelled = state.withLock { state in
-            state.isWaiting = false
-            return state.isCancelled
-          }
-          if !isCancelled { action.value() }
+          if run.end() { action.value() }
         } dropped: {
-          state.withLock { $0.isWaiting = false }
+          _ = run.end()
         }
         self.addOperation { errand.run() }
       }
-      return Repetition(timer: timer, state: state)
+      return Repetition(run: run, timer: timer)
     }
 
     private struct Repetition: Cancellable {
-      struct State {
-        var isCancelled = false
-        /// True while a run waits in the queue.
-        var isWaiting = false
-      }
-
+      let run: WaitingRun
       let timer: any Cancellable
-      let state: Locked<State>
 
-      func cancel() {
-        state.withLock { $0.isCancelled = true }
-        timer.cancel()
-      }
+      func cancel() { if run.cancel() { timer.cancel() } }
     }
 
     /// The queue that runs the timers of operation queues.

@@ -42,7 +42,8 @@ public final class ReplaySubject<Output, Failure: Error>: Subject, _DeliversAtHo
   /// - Parameter count: 0 or more; `Int.max` keeps all values.
   @inlinable public convenience init(count: Int) { self.init(limit: count, startAgeing: nil) }
 
-  /// Keeps the values sent less than `maxAge` ago, but at most the last `count` values.
+  /// Keeps the values sent less than `maxAge` ago, but at most the last `count` values. If the scheduler's clock is set
+  /// back by `maxAge` or more, the earlier values are discarded.
   ///
   /// - Parameters:
   ///   - maxAge: the age at which a value is discarded.
@@ -53,7 +54,10 @@ public final class ReplaySubject<Output, Failure: Error>: Subject, _DeliversAtHo
   ) {
     self.init(limit: count) {
       let birth = scheduler.now
-      return { birth.distance(to: scheduler.now) >= maxAge }
+      return {
+        let age = birth.distance(to: scheduler.now)
+        return age >= maxAge || age <= -maxAge
+      }
     }
   }
 

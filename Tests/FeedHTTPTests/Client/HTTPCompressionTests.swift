@@ -52,7 +52,7 @@ import Testing
   ) {
     let part = Compression.gzip(text).prefix(100)
     let origin = RawOrigin.answering { request in
-      guard request["Accept-Encoding"] == nil else { return RawOrigin.answer("400 Bad Request") }
+      guard request["Accept-Encoding"] == "identity" else { return RawOrigin.answer("400 Bad Request") }
       return RawOrigin.answer(
         "206 Partial Content", ["Content-Encoding: gzip", "Content-Range: bytes 0-99/9999"], part)
     }

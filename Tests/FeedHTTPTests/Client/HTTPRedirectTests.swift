@@ -152,13 +152,16 @@ import Testing
     defer { origin.stop() }
     let fields = [
       HTTPRequest.Header(name: "X-Key", value: "secret"), .init(name: "Accept", value: "text/a"),
-      .init(name: "If-None-Match", value: "\"x\""),
+      .init(name: "If-None-Match", value: "\"x\""), .init(name: "If-Range", value: "\"y\""),
+      .init(name: "Range", value: "bytes=0-9"),
     ]
     let response = HTTPBench().run(HTTPRequest(origin.url(), headers: fields)).response
     let requests = seen.withLock { $0 }
     #expect(requests.map { $0["X-Key"] } == ["secret", "secret", nil])
     #expect(requests.map { $0["Accept"] } == ["text/a", "text/a", "text/a"])
     #expect(requests.map { $0["If-None-Match"] } == ["\"x\"", "\"x\"", "\"x\""])
+    #expect(requests.map { $0["If-Range"] } == ["\"y\"", "\"y\"", "\"y\""])
+    #expect(requests.map { $0["Range"] } == ["bytes=0-9", "bytes=0-9", "bytes=0-9"])
     #expect(response?.redirects.map(\.from.path) == ["/feed", "/moved"])
     #expect(response?.redirects.last?.to == other.url())
   }

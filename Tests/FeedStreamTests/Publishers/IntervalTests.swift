@@ -56,6 +56,17 @@ import Testing
     }
   }
 
+  @Test func `Interval has no next tick at the end of time`() {
+    withVirtualTime { time in
+      let recorder = Interval(every: .milliseconds(2), scheduler: time).record(on: time)
+      time.stall(for: .seconds(.infinity))
+      time.advance()
+      #expect(recorder.values == [0])
+      #expect(time.pending.isEmpty)
+      recorder.cancel()
+    }
+  }
+
   @Test func `cancelling during a tick stops Interval`() {
     withVirtualTime { time in
       let recorder = Interval(every: .milliseconds(1), scheduler: time).record(on: time)

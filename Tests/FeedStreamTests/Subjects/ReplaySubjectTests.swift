@@ -35,6 +35,25 @@ import Testing
     }
   }
 
+  @Test func `ReplaySubject drops values from before its clock was set back by the maximum age`() {
+    withVirtualTime { time in
+      let clock = SettableClock(time)
+      let subject = ReplaySubject<Int, Never>(maxAge: .milliseconds(10), scheduler: clock)
+      clock.offset = .seconds(3600)
+      subject.send(1)
+      func replayed() -> [Int] {
+        let recorder = subject.record(on: time)
+        defer { recorder.cancel() }
+        return recorder.values
+      }
+      clock.offset -= .milliseconds(9)
+      #expect(replayed() == [1])
+      clock.offset = .zero
+      subject.send(2)
+      #expect(replayed() == [2])
+    }
+  }
+
   @Test func `the completion waits for the kept values, and isn't delayed without any`() {
     let subject = ReplaySubject<Int, Never>(count: 1)
     subject.send(1)

@@ -131,36 +131,24 @@ extension StreamDomain {
     after date: Base.SchedulerTimeType, interval: Base.SchedulerTimeType.Stride,
     tolerance: Base.SchedulerTimeType.Stride, options: Base.SchedulerOptions?, _ action: @escaping () -> Void
   ) -> any Cancellable {
-    let state = Locked(Repetition.State())
+    let run = WaitingRun()
     home.hold()
     let timer = base.schedule(after: date, interval: interval, tolerance: tolerance, options: options) { [home] in
       // While an earlier run waits in the home, another run would only follow it without a pause.
-      guard state.withLock({ !exchange(&$0.isWaiting, with: true) }) else { return }
-      home.domain?.perform {
-        // Read in the stream's home, where a cancellation usually happens.
-        let isCancelled = state.withLock { state in
-          state.isWaiting = false
-          return state.isCancelled
-        }
-        if !isCancelled { action() }
-      }
+      guard run.begin() else { return }
+      // It ends in the stream's home, where a cancellation usually happens.
+      home.domain?.perform { if run.end() { action() } }
     }
-    return Repetition(state: state, home: home, timer: timer)
+    return Repetition(run: run, home: home, timer: timer)
   }
 
   private struct Repetition: Cancellable {
-    struct State {
-      var isCancelled = false
-      /// True while a run that is due waits in the home.
-      var isWaiting = false
-    }
-
-    let state: Locked<State>
+    let run: WaitingRun
     let home: CrossedHome
     let timer: any Cancellable
 
     func cancel() {
-      guard !state.withLock({ exchange(&$0.isCancelled, with: true) }) else { return }
+      guard run.cancel() else { return }
       timer.cancel()
       home.letGo()
     }

@@ -61,7 +61,6 @@ package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
   @usableFromInline
   func start(in interval: Context.SchedulerTimeType.Stride, _ action: @escaping () -> Void) -> any Cancellable {
     // The period matters only if the first run is late or dropped. A short one would keep a processor busy meanwhile.
-    start(
-      at: scheduler.now.advanced(by: interval), period: interval > .milliseconds(1) ? interval : .seconds(1), action)
+    start(at: scheduler.now.advanced(by: interval), period: max(interval, .milliseconds(10)), action)
   }
 }
