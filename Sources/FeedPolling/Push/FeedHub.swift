@@ -60,22 +60,18 @@ public final class FeedHub {
   var contents: [Int: AnyCancellable] = [:]
   private var number = 0
   var isSaving = false
-  var isUnsaved = false
   /// True when the saved subscriptions have been read.
   var isRead = false
-  /// The changes that haven't been saved yet. The number of removals is limited (``Options/mostSubscriptions``), because
-  /// strangers may confirm to unsubscribe anything.
+  /// The changes that haven't been saved yet.
   var changes: [HubSubscription.Key: HubChange] = [:]
-  /// The changes that the running write saves.
-  var writing: [HubSubscription.Key: HubChange] = [:]
   /// The next write, if it waits for other deliveries.
   var delayed: (any Cancellable)?
-  /// The next attempt to read them.
+  /// The next attempt to read the saved subscriptions.
   var reading: (any Cancellable)?
   private(set) var isOver = false
   let clock: PollingClock
-  /// The time until which no lease ends, because the wall clock was set forward, perhaps by mistake.
-  var spared: StreamInstant?
+  /// The time when the wall clock was last set forward, perhaps by mistake.
+  var jump: StreamInstant?
   private var gathering: (any Cancellable)?
   private var timer: (any Cancellable)?
 
@@ -133,7 +129,7 @@ public final class FeedHub {
     (running, contents, deliveries, verifications, verifying) = ([:], [:], [:], [], [])
     isOver = true
     for timer in [gathering.take(), timer.take(), reading.take(), delayed.take()] { timer?.cancel() }
-    if isUnsaved { write() }
+    write()
   }
 
   // MARK: Work
