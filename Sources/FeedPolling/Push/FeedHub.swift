@@ -75,15 +75,18 @@ public final class FeedHub {
   private var gathering: (any Cancellable)?
   private var timer: (any Cancellable)?
 
-  /// - Parameter store: keeps the subscriptions; `nil` to forget them when the process ends.
+  /// - Parameters:
+  ///   - store: keeps the subscriptions; `nil` to forget them when the process ends.
+  ///   - saver: runs the calls to the store; a worker of its own by default.
   package init(
-    at url: URL, client: any HTTPClient, store: (any NoteStore)? = nil, on scheduler: any LoopScheduler,
-    options: Options = Options(), now: @escaping () -> Date = { Date() }, isTopic: @escaping (URL) -> Bool,
+    at url: URL, client: any HTTPClient, store: (any NoteStore)? = nil, saver: SerialWorker? = nil,
+    on scheduler: any LoopScheduler, options: Options = Options(), now: @escaping () -> Date = { Date() },
+    isTopic: @escaping (URL) -> Bool,
     content: @escaping (URL) -> AnyPublisher<Content, Never>
   ) {
     (self.url, self.client, self.store, self.scheduler) = (url, client, store, scheduler)
     (self.options, self.now, self.isTopic, self.content) = (options, now, isTopic, content)
-    saver = SerialWorker(on: scheduler)
+    self.saver = saver ?? SerialWorker(on: scheduler)
     clock = PollingClock(scheduler, wall: now)
     _ = clock.jump()
     resume()
@@ -95,17 +98,19 @@ public final class FeedHub {
   ///   - url: the public URL of the hub.
   ///   - client: sends the requests to subscribers.
   ///   - store: the cache file.
+  ///   - cache: its worker runs the calls to the store, so that ``FeedCache/whenIdle(_:)`` waits for them.
   ///   - now: the wall clock.
   ///   - isTopic: returns true for the URL of a feed whose changes are announced.
   ///   - content: returns the content of the feed at such a URL.
   public convenience init(
-    at url: URL, client: any HTTPClient, keptIn store: SQLiteFeedStore, on scheduler: any LoopScheduler,
-    options: Options = Options(), now: @escaping () -> Date = { Date() }, isTopic: @escaping (URL) -> Bool,
+    at url: URL, client: any HTTPClient, keptIn store: SQLiteFeedStore, cache: FeedCache,
+    on scheduler: any LoopScheduler, options: Options = Options(), now: @escaping () -> Date = { Date() },
+    isTopic: @escaping (URL) -> Bool,
     content: @escaping (URL) -> AnyPublisher<Content, Never>
   ) {
     self.init(
-      at: url, client: client, store: store, on: scheduler, options: options, now: now, isTopic: isTopic,
-      content: content)
+      at: url, client: client, store: store, saver: cache.worker, on: scheduler, options: options, now: now,
+      isTopic: isTopic, content: content)
   }
 
   /// The number of verified subscriptions, including expired ones that the hub has not removed yet.
@@ -124,7 +129,7 @@ public final class FeedHub {
     }
   }
 
-  /// Cancels the running requests. Subscriptions stay in the store.
+  /// Cancels the running requests, and saves the changes. Subscriptions stay in the store.
   public func cancel() {
     (running, contents, deliveries, verifications, verifying) = ([:], [:], [:], [], [])
     isOver = true

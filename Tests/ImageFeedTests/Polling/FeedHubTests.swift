@@ -454,6 +454,7 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.hub.changes.count == 4)
     lock.set(false)
     place.hub.cancel()
+    place.pass(1)
     place.start()
     #expect(place.hub.count == 0)
   }
