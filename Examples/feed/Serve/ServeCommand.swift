@@ -172,7 +172,7 @@ struct ServeCommand: ParsableCommand {
         site.hubs = hubs
         site.signer = signer
         if let publicUrl {
-          let hub = site.hub(at: publicUrl, client, store)
+          let hub = site.hub(at: publicUrl, client, store, cache)
           hub.report = { [console = session.console] in console.warn("\($0)") }
           site.hub = hub
           session.keep(gallery.news.sink { hub.changed() })

@@ -45,7 +45,7 @@ extension Site {
   }
 
   /// The hub for this server's own feeds.
-  func hub(at publicURL: URL, _ client: any HTTPClient, _ store: SQLiteFeedStore) -> FeedHub {
+  func hub(at publicURL: URL, _ client: any HTTPClient, _ store: SQLiteFeedStore, _ cache: FeedCache) -> FeedHub {
     let base = FeedHub.base(of: publicURL)
     let hub = "\(base)\(Self.hubPath)"
     let part = { [gallery, access] in
@@ -55,7 +55,7 @@ extension Site {
     }
     let places = [part().place("/feed.json"), part().place("/feed.atom")].map { base + $0 }
     return FeedHub(
-      at: URL(string: hub) ?? publicURL, client: client, keptIn: store, on: scheduler,
+      at: URL(string: hub) ?? publicURL, client: client, keptIn: store, cache: cache, on: scheduler,
       isTopic: { places.contains($0.absoluteString) },
       content: { topic in
         let part = part()

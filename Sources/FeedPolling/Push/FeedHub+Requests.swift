@@ -45,12 +45,13 @@ extension FeedHub {
       } else {
         var subscription = verification.subscription
         subscription.until = now() + verification.lease.seconds
+        subscription.confirmed = confirmation(of: key)
         // Without content so far, the first content is a change.
         let mark = subscriptions[key]?.mark
         abandoned[key] = nil
         subscription.mark = mark ?? ""
         subscriptions[key] = subscription
-        noteChange(.renewed, of: key)
+        noteChange(of: key, confirmed: subscription.confirmed)
         if mark == nil { begin(key) }
       }
       save()
@@ -62,8 +63,7 @@ extension FeedHub {
     read(key.topic) { [weak self] content in
       guard let self, subscriptions[key]?.mark == "", deliveries[key] == nil else { return }
       subscriptions[key]?.mark = content.mark
-      // The subscription may be saved already, with an earlier mark.
-      noteChange(isRead ? .marked : [], of: key)
+      noteChange(of: key)
       save()
     }
   }
@@ -89,7 +89,7 @@ extension FeedHub {
       for (key, subscription) in subscriptions where key.topic == topic {
         if subscription.mark == nil {
           subscriptions[key]?.mark = content.mark
-          noteChange([], of: key)
+          noteChange(of: key)
           save()
         } else if let delivery = deliveries[key], delivery.due == nil {
           if delivery.mark != content.mark { deliveries[key]?.isOutdated = true }
@@ -105,9 +105,7 @@ extension FeedHub {
   }
 
   func deliver(_ key: HubSubscription.Key) {
-    guard let subscription = subscriptions[key], !hasEnded(subscription) else {
-      return remove(key)
-    }
+    guard let subscription = subscriptions[key], subscription.until > leaseClock() else { return forget(key) }
     deliveries[key]?.due = nil
     // Sends the latest content, even if an earlier version could not be delivered.
     let response = content(key.topic).first()
@@ -137,7 +135,7 @@ extension FeedHub {
     case 200...299:
       // Saved only now, so that a delivery that a restart interrupts is repeated.
       subscriptions[key]?.mark = mark
-      noteChange(.marked, of: key)
+      noteChange(of: key, isDelivered: true)
       abandoned[key] = nil
       saveSoon()
       deliveries[key] = delivery.isOutdated ? Delivery(mark: delivery.mark, due: scheduler.now) : nil

@@ -1,81 +1,56 @@
 import FeedStream
+import Foundation
 import ImageFeed
 
 extension FeedHub {
   /// Saves the changes; those that are made while the store is busy are saved together.
   func save() {
-    isUnsaved = true
     delayed.take()?.cancel()
     if !isSaving { write() }
   }
 
   /// Saves the changes after a while, together with those of other deliveries.
   func saveSoon() {
-    let isNext = isUnsaved && isSaving
-    isUnsaved = true
-    guard store != nil, !isNext, delayed == nil else { return }
+    guard store != nil, delayed == nil else { return }
     delayed = scheduler.once(after: options.quiet) { [weak self] in
-      guard let self else { return }
-      delayed = nil
-      // After a running write, the next one begins.
-      if isUnsaved, !isSaving { write() }
+      self?.delayed = nil
+      self?.save()
     }
   }
 
-  /// Notes what the next write saves of a subscription.
-  func noteChange(_ change: HubChange, of key: HubSubscription.Key) {
-    guard store != nil else { return }
-    if subscriptions[key] == nil, changes[key] == nil {
-      let removals = (Array(changes.keys) + writing.keys).count { subscriptions[$0] == nil }
-      guard removals < options.mostSubscriptions else { return }
-    }
-    changes[key, default: []].formUnion(change)
-  }
-
+  /// Writes the changes into the saved subscriptions. After a failure, they are written again after the next change,
+  /// after the saved subscriptions are read, and at the end; not immediately, because the store may keep failing.
   func write() {
-    guard let store else { return }
-    delayed.take()?.cancel()
-    (isSaving, isUnsaved) = (true, false)
-    // At the end, another write may still be running, and may fail.
-    writing.merge(changes) { $0.union($1) }
-    changes = [:]
-    let (attempted, known) = (writing, subscriptions)
+    guard let store, !changes.isEmpty else { return }
+    isSaving = true
+    let (attempted, known, date) = (changes, subscriptions, leaseClock())
     saver.perform {
       () throws(FeedStoreError) in
       try store.changeNotes(replacing: false) { notes in
-        let saved = try notes.note(.hub, as: HubNote.self)
-        let note = HubNote(saved, with: attempted, of: known)
+        // If nothing is saved, the file may have been replaced.
+        let saved = try notes.note(.hub, as: HubNote.self)?.byKey ?? known
+        let note = HubNote(saved, with: attempted, at: date)
         try notes.set(note, at: .hub, isKept: false)
-        return Written(before: saved, after: note)
+        return note
       }
-    } completion: { [weak self, report] (result: Result<Written, FeedStoreError>) in
+    } completion: { [weak self, report] (result: Result<HubNote, FeedStoreError>) in
       if case .failure(let error) = result { report(error) }
       // After the end, the write that `cancel()` began saves everything.
       guard let self, !isOver else { return }
       isSaving = false
-      writing = [:]
-      switch result {
-      case .success(let written):
-        // A subscription that was saved for the first time has no earlier mark.
-        let before = written.before?.byKey ?? [:]
-        for key in changes.keys where before[key] == nil { changes[key]?.insert(.marked) }
-        adopt(written.after)
-      case .failure: changes.merge(attempted) { $0.union($1) }
+      let hasMore = changes != attempted
+      if case .success(let note) = result {
+        for (key, change) in attempted {
+          if changes[key] == change {
+            changes[key] = nil
+          } else if changes[key]?.confirmed == change.confirmed {
+            changes[key]?.confirmed = nil
+          }
+        }
+        didRead(note)
       }
-      if isUnsaved {
-        if delayed == nil { write() }
-      } else if case .failure = result {
-        // Not tried again immediately, because the store may keep failing, but after the next change, after the saved
-        // subscriptions are read, and at the end.
-        isUnsaved = true
-      }
+      if hasMore, delayed == nil { write() }
     }
-  }
-
-  /// The saved subscriptions before and after a write.
-  private struct Written: Sendable {
-    let before: HubNote?
-    let after: HubNote
   }
 
   /// Reads the saved subscriptions, unless a write does so first. While the store fails, tries again, and reports an
@@ -89,8 +64,8 @@ extension FeedHub {
       guard let self, !isOver, !isRead else { return }
       switch result {
       case .success(let note):
-        adopt(note ?? HubNote(subscriptions: []))
-        if isUnsaved, !isSaving { write() }
+        didRead(note ?? HubNote(subscriptions: []))
+        save()
       case .failure(let error):
         if error != last { report(error) }
         var unused = SystemRandomNumberGenerator()
@@ -101,47 +76,67 @@ extension FeedHub {
     }
   }
 
-  /// Continues with the saved subscriptions, which other hubs may have changed. What this hub hasn't saved yet counts
-  /// more.
-  private func adopt(_ note: HubNote) {
-    let (saved, isFirst) = (note.byKey, !isRead)
+  /// Continues with the saved subscriptions to this server's feeds. Later changes by other hubs aren't read.
+  private func didRead(_ note: HubNote) {
+    guard !isRead else { return }
     isRead = true
     reading.take()?.cancel()
-    let unsaved = changes.merging(writing) { $0.union($1) }
-    for key in subscriptions.keys.filter({ saved[$0] == nil && unsaved[$0] == nil }) { forget(key) }
-    var hasNew = isFirst && !saved.isEmpty
-    for (key, subscription) in saved {
-      if let change = unsaved[key] {
-        // A delivery of a later content may be due.
-        if !change.contains(.marked), let mark = subscription.mark { subscriptions[key]?.mark = mark }
-      } else {
-        hasNew = hasNew || subscriptions[key] == nil
-        subscriptions[key] = subscription
-      }
+    for (key, saved) in note.byKey where isTopic(key.topic) {
+      subscriptions[key] = if let change = changes[key] { change.applied(to: saved) } else { saved }
     }
     forgetExpired()
-    if hasNew { changed() }
+    changed()
   }
 
-  // MARK: Ends of subscriptions
+  // MARK: Changes
+
+  /// Notes that the next write saves a subscription.
+  ///
+  /// - Parameters:
+  ///   - confirmed: the time when the subscription, or its removal, was confirmed; `nil` if only the mark has changed.
+  ///   - isDelivered: true if the saved mark doesn't count.
+  func noteChange(of key: HubSubscription.Key, confirmed: Date? = nil, isDelivered: Bool = false) {
+    guard store != nil else { return }
+    var change = changes[key] ?? HubChange()
+    change.subscription = subscriptions[key]
+    change.confirmed = confirmed ?? change.confirmed
+    change.isDelivered = isDelivered || change.isDelivered
+    changes[key] = change
+  }
+
+  /// The time of a confirmation: later than the one before, even if the clock was set back.
+  func confirmation(of key: HubSubscription.Key) -> Date {
+    let last = changes[key]?.confirmed ?? subscriptions[key]?.confirmed ?? .distantPast
+    return max(now(), last + 0.001)
+  }
+
+  /// Ends a subscription, which may be another hub's. Strangers may confirm to unsubscribe anything, so the number of
+  /// noted removals of unknown subscriptions is limited.
+  func remove(_ key: HubSubscription.Key) {
+    let (isKnown, date) = (subscriptions[key] != nil, confirmation(of: key))
+    forget(key)
+    guard isKnown || changes[key] != nil || changes.count < options.mostSubscriptions else { return }
+    // If it is subscribed to again before the removal is saved, the saved mark doesn't count.
+    noteChange(of: key, confirmed: date, isDelivered: true)
+  }
+
+  // MARK: Ends of leases
 
   func forgetExpired() {
-    for key in subscriptions.values.filter(hasEnded).map(\.key) { remove(key) }
+    let date = leaseClock()
+    for key in subscriptions.values.filter({ $0.until <= date }).map(\.key) { forget(key) }
   }
 
-  /// True after the end of the lease. A clock that was set forward is given an hour to be set back, as the removal of
-  /// a subscription is final.
-  func hasEnded(_ subscription: HubSubscription) -> Bool {
-    if clock.jump() > 60 { spared = scheduler.now.advanced(by: .seconds(3600)) }
-    if let spared, scheduler.now < spared { return false }
-    return subscription.until <= now()
-  }
-
-  /// Ends a subscription, for all hubs that share the store.
-  func remove(_ key: HubSubscription.Key) {
-    forget(key)
-    // If it is subscribed to again before the removal is saved, the saved version doesn't count.
-    noteChange([.renewed, .marked], of: key)
+  /// The time at which leases end. A clock that was set forward is given an hour to be set back, as the end of a lease
+  /// is final. The hour isn't given again within another hour, because the clock also jumps when the machine sleeps.
+  func leaseClock() -> Date {
+    let present = scheduler.now
+    let passed = jump.map { $0.distance(to: present).seconds } ?? .infinity
+    if clock.jump() > 60, passed > 7200 {
+      jump = present
+      return .distantPast
+    }
+    return passed < 3600 ? .distantPast : now()
   }
 
   func forget(_ key: HubSubscription.Key) {

@@ -41,10 +41,11 @@ extension FeedHub {
     return HubReply(202)
   }
 
-  /// True if the limits allow this subscription. A subscription that waits for its verification counts, too.
+  /// True if the limits allow this subscription. A subscription that waits for its verification counts, too, and so
+  /// does an ended one until that is saved.
   private func hasRoom(for key: HubSubscription.Key) -> Bool {
     let waiting = (verifications + verifying).filter { $0.mode == "subscribe" }.map(\.subscription.key)
-    let known = Set(subscriptions.keys).union(waiting)
+    let known = Set(subscriptions.keys).union(waiting).union(changes.keys)
     if known.contains(key) { return true }
     let ofHost = known.count { $0.callback.hostForLimits == key.callback.hostForLimits }
     return known.count < options.mostSubscriptions && ofHost < options.mostPerHost

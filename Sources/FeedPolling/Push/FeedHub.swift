@@ -60,34 +60,33 @@ public final class FeedHub {
   var contents: [Int: AnyCancellable] = [:]
   private var number = 0
   var isSaving = false
-  var isUnsaved = false
   /// True when the saved subscriptions have been read.
   var isRead = false
-  /// The changes that haven't been saved yet. The number of removals is limited (``Options/mostSubscriptions``), because
-  /// strangers may confirm to unsubscribe anything.
+  /// The changes that haven't been saved yet.
   var changes: [HubSubscription.Key: HubChange] = [:]
-  /// The changes that the running write saves.
-  var writing: [HubSubscription.Key: HubChange] = [:]
   /// The next write, if it waits for other deliveries.
   var delayed: (any Cancellable)?
-  /// The next attempt to read them.
+  /// The next attempt to read the saved subscriptions.
   var reading: (any Cancellable)?
   private(set) var isOver = false
   let clock: PollingClock
-  /// The time until which no lease ends, because the wall clock was set forward, perhaps by mistake.
-  var spared: StreamInstant?
+  /// The time when the wall clock was last set forward, perhaps by mistake.
+  var jump: StreamInstant?
   private var gathering: (any Cancellable)?
   private var timer: (any Cancellable)?
 
-  /// - Parameter store: keeps the subscriptions; `nil` to forget them when the process ends.
+  /// - Parameters:
+  ///   - store: keeps the subscriptions; `nil` to forget them when the process ends.
+  ///   - saver: runs the calls to the store; a worker of its own by default.
   package init(
-    at url: URL, client: any HTTPClient, store: (any NoteStore)? = nil, on scheduler: any LoopScheduler,
-    options: Options = Options(), now: @escaping () -> Date = { Date() }, isTopic: @escaping (URL) -> Bool,
+    at url: URL, client: any HTTPClient, store: (any NoteStore)? = nil, saver: SerialWorker? = nil,
+    on scheduler: any LoopScheduler, options: Options = Options(), now: @escaping () -> Date = { Date() },
+    isTopic: @escaping (URL) -> Bool,
     content: @escaping (URL) -> AnyPublisher<Content, Never>
   ) {
     (self.url, self.client, self.store, self.scheduler) = (url, client, store, scheduler)
     (self.options, self.now, self.isTopic, self.content) = (options, now, isTopic, content)
-    saver = SerialWorker(on: scheduler)
+    self.saver = saver ?? SerialWorker(on: scheduler)
     clock = PollingClock(scheduler, wall: now)
     _ = clock.jump()
     resume()
@@ -99,17 +98,19 @@ public final class FeedHub {
   ///   - url: the public URL of the hub.
   ///   - client: sends the requests to subscribers.
   ///   - store: the cache file.
+  ///   - cache: its worker runs the calls to the store, so that ``FeedCache/whenIdle(_:)`` waits for them.
   ///   - now: the wall clock.
   ///   - isTopic: returns true for the URL of a feed whose changes are announced.
   ///   - content: returns the content of the feed at such a URL.
   public convenience init(
-    at url: URL, client: any HTTPClient, keptIn store: SQLiteFeedStore, on scheduler: any LoopScheduler,
-    options: Options = Options(), now: @escaping () -> Date = { Date() }, isTopic: @escaping (URL) -> Bool,
+    at url: URL, client: any HTTPClient, keptIn store: SQLiteFeedStore, cache: FeedCache,
+    on scheduler: any LoopScheduler, options: Options = Options(), now: @escaping () -> Date = { Date() },
+    isTopic: @escaping (URL) -> Bool,
     content: @escaping (URL) -> AnyPublisher<Content, Never>
   ) {
     self.init(
-      at: url, client: client, store: store, on: scheduler, options: options, now: now, isTopic: isTopic,
-      content: content)
+      at: url, client: client, store: store, saver: cache.worker, on: scheduler, options: options, now: now,
+      isTopic: isTopic, content: content)
   }
 
   /// The number of verified subscriptions, including expired ones that the hub has not removed yet.
@@ -128,12 +129,12 @@ public final class FeedHub {
     }
   }
 
-  /// Cancels the running requests. Subscriptions stay in the store.
+  /// Cancels the running requests, and saves the changes. Subscriptions stay in the store.
   public func cancel() {
     (running, contents, deliveries, verifications, verifying) = ([:], [:], [:], [], [])
     isOver = true
     for timer in [gathering.take(), timer.take(), reading.take(), delayed.take()] { timer?.cancel() }
-    if isUnsaved { write() }
+    write()
   }
 
   // MARK: Work

@@ -18,18 +18,32 @@ struct HubSubscription: Hashable, Codable, Sendable {
   /// The mark of the content that was delivered last, or that the feed had when the subscription began; empty if it had
   /// none, and `nil` in the notes of older versions.
   var mark: String?
+  /// The time when the subscription was confirmed last; `nil` in the notes of older versions.
+  var confirmed: Date?
 
   var key: Key { Key(topic: topic, callback: callback) }
 }
 
-/// The parts of a subscription that a hub has changed since it last saved.
-struct HubChange: OptionSet, Sendable {
-  let rawValue: Int
+/// A hub's change of one subscription.
+struct HubChange: Equatable, Sendable {
+  /// The subscription after the change; `nil` if it was removed.
+  var subscription: HubSubscription?
+  /// The time when the subscription, or its removal, was confirmed; `nil` if only the mark has changed.
+  var confirmed: Date?
+  /// True if the saved mark doesn't count.
+  var isDelivered = false
 
-  /// The lease and the secret; only such a change adds a subscription that isn't saved.
-  static let renewed = HubChange(rawValue: 1)
-  /// The mark.
-  static let marked = HubChange(rawValue: 2)
+  /// The saved subscription after this change. If another hub has changed it, too, the later confirmation counts.
+  func applied(to saved: HubSubscription?) -> HubSubscription? {
+    guard let saved else { return confirmed == nil ? nil : subscription }
+    let isLater = confirmed.map { $0 >= saved.confirmed ?? .distantPast } ?? false
+    guard let subscription else { return isLater ? nil : saved }
+    var result = isLater ? subscription : saved
+    // The delivery of a content that is later than the saved one may be due.
+    let keepsMark = !isDelivered && saved.mark?.isEmpty == false
+    result.mark = keepsMark ? saved.mark : subscription.mark
+    return result
+  }
 }
 
 /// The saved subscriptions, which several hubs may share.
@@ -38,36 +52,17 @@ struct HubNote: StoredNote, Codable {
 
   init(subscriptions: [HubSubscription]) { self.subscriptions = subscriptions }
 
-  var byKey: [HubSubscription.Key: HubSubscription] {
-    Dictionary(subscriptions.map { ($0.key, $0) }) { first, _ in first }
+  /// The saved subscriptions after one hub's changes, without those that have ended.
+  init(
+    _ saved: [HubSubscription.Key: HubSubscription], with changes: [HubSubscription.Key: HubChange], at date: Date
+  ) {
+    var merged = saved
+    for (key, change) in changes { merged[key] = change.applied(to: merged[key]) }
+    subscriptions = merged.values.filter { $0.until > date }
   }
 
-  /// The saved subscriptions after the changes of one hub; those of other hubs are kept. If nothing is saved, all of the
-  /// hub's subscriptions are.
-  ///
-  /// - Parameters:
-  ///   - changes: the hub's changes. A subscription that isn't in `known` was removed.
-  ///   - known: the hub's subscriptions.
-  init(
-    _ saved: HubNote?, with changes: [HubSubscription.Key: HubChange],
-    of known: [HubSubscription.Key: HubSubscription]
-  ) {
-    var merged = saved?.byKey ?? known
-    for (key, change) in changes {
-      guard var own = known[key] else {
-        merged[key] = nil
-        continue
-      }
-      if let old = merged[key] {
-        // A delivery of a later content may be due.
-        if !change.contains(.marked) { own.mark = old.mark ?? own.mark }
-        if !change.contains(.renewed) { (own.until, own.secret) = (old.until, old.secret) }
-        merged[key] = own
-      } else if change.contains(.renewed) {
-        merged[key] = own
-      }
-    }
-    subscriptions = Array(merged.values)
+  var byKey: [HubSubscription.Key: HubSubscription] {
+    Dictionary(subscriptions.map { ($0.key, $0) }) { first, _ in first }
   }
 
   init?(_ fields: NoteFields.Reader) {

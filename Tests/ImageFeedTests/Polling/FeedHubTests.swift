@@ -22,6 +22,8 @@ private let topic = "https://feeds.example/feed.atom"
     var hub: FeedHub!
     var options = FeedHub.Options()
     var version = 1
+    /// The URL of the hub's feed.
+    var served = topic
     var isReachable = true
     /// The error of the wall clock, and the time that a delivery takes, in seconds.
     var clockError = 0.0
@@ -53,7 +55,7 @@ private let topic = "https://feeds.example/feed.atom"
       let clock = Clock(time)
       hub = FeedHub(
         at: URL(string: "https://feeds.example/hub")!, client: network, store: store, on: time, options: options,
-        now: { [unowned self] in clock.now + clockError }, isTopic: { $0.absoluteString == topic },
+        now: { [unowned self] in clock.now + clockError }, isTopic: { [unowned self] in $0.absoluteString == served },
         content: { [unowned self] _ in
           let content = Just(
             FeedHub.Content(type: "application/atom+xml", body: Chunk("version \(version)"), mark: "\(version)"))
@@ -254,6 +256,17 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.bodies == ["version 2"] && place.hub.count == 0)
   }
 
+  @Test func `leases end on a machine that sleeps often`() {
+    let place = Place()
+    place.ask("good", lease: "900")
+    for _ in 0..<3 {
+      place.clockError += 300
+      place.publish()
+      place.pass(2400)
+    }
+    #expect(place.hub.count == 0)
+  }
+
   @Test func `a retry is sent in time, even if the clock is set back`() {
     let place = Place()
     place.ask("good")
@@ -285,19 +298,60 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.hub.count == 1 && place.sent.map(\.body) == ["version 2", "version 3"])
   }
 
-  @Test func `two hubs on one store keep each other's subscriptions and removals`() {
+  @Test func `hubs that share a store keep each other's subscriptions and removals, and learn of them at their start`()
+  {
     let store = InMemoryFeedStore()
     let (one, two) = (Place(store: store), Place(store: store))
     one.ask("good")
     two.ask("other")
     let later = Place(store: store)
-    #expect(later.hub.count == 2)
+    #expect(one.hub.count == 1 && two.hub.count == 1 && later.hub.count == 2)
     two.ask("good", mode: "unsubscribe")
     one.publish()
     #expect(one.hub.count == 1 && one.bodies == ["version 2"])
-    one.ask("other", mode: "unsubscribe")
-    #expect(one.hub.count == 0)
-    for place in [one, two, later] { place.hub.cancel() }
+    #expect(Place(store: store).hub.count == 1, "a recorded delivery doesn't bring the subscription back")
+  }
+
+  @Test func `a hub neither reads nor deletes subscriptions to another server's feeds`() {
+    let store = InMemoryFeedStore()
+    let (one, two) = (Place(store: store), Place(store: store))
+    one.ask("good")
+    two.hub.cancel()
+    two.served = "https://others.example/feed.atom"
+    two.start()
+    two.ask("other", topic: two.served)
+    two.publish()
+    #expect(two.hub.count == 1 && two.sent.map(\.host) == ["other"])
+    one.hub.cancel()
+    one.start()
+    #expect(one.hub.count == 1)
+  }
+
+  @Test func `a hub that sees a lease end keeps the subscription that was renewed at another hub`() {
+    let store = InMemoryFeedStore()
+    let one = Place(store: store)
+    one.ask("good", lease: "300")
+    let two = Place(store: store)
+    for place in [one, two] { place.pass(270) }
+    one.ask("good", lease: "900")
+    two.pass(60)
+    two.ask("other")
+    #expect(two.hub.count == 1)
+    #expect(Place(store: store).hub.count == 2)
+  }
+
+  @Test func `if two hubs change a subscription, the later confirmation counts`() throws {
+    let url = try #require(URL(string: topic))
+    func subscription(_ confirmed: Double) -> HubSubscription {
+      HubSubscription(topic: url, callback: url, until: noon + 900 - confirmed, mark: "1", confirmed: noon + confirmed)
+    }
+    let saved = subscription(10)
+    for (seconds, isLater) in [(9.0, false), (11, true)] {
+      let renewed = HubChange(subscription: subscription(seconds), confirmed: noon + seconds)
+      #expect(renewed.applied(to: saved) == (isLater ? renewed.subscription : saved))
+      #expect(HubChange(confirmed: noon + seconds).applied(to: saved) == (isLater ? nil : saved))
+    }
+    #expect(HubChange(subscription: saved, isDelivered: true).applied(to: nil) == nil)
   }
 
   @Test func `deliveries that end one after another are saved together`() {
@@ -383,13 +437,36 @@ private let topic = "https://feeds.example/feed.atom"
     place.pass(1)
   }
 
+  @Test func `while the store fails, subscriptions that come and go are limited, and a known one's removal is kept`() {
+    let lock = Lock()
+    let place = Place(store: lock.store(failsToWrite: true))
+    place.ask("good")
+    place.hub.cancel()
+    place.options.mostSubscriptions = 3
+    place.start()
+    lock.set(true)
+    for number in 0..<5 {
+      place.ask("other", path: "/\(number)")
+      place.ask("other", mode: "unsubscribe", path: "/\(number)")
+    }
+    #expect(place.hub.changes.count == 3)
+    place.ask("good", mode: "unsubscribe")
+    #expect(place.hub.changes.count == 4)
+    lock.set(false)
+    place.hub.cancel()
+    place.pass(1)
+    place.start()
+    #expect(place.hub.count == 0)
+  }
+
   @Test func `cancel() during a write that fails writes once more`() {
     let lock = Lock()
     let place = Place(store: lock.store(failsToWrite: true))
     var errors = 0
     place.start { _ in errors += 1 }
     lock.set(true)
-    place.hub.save()
+    let url = URL(string: topic)!
+    place.hub.remove(.init(topic: url, callback: url))
     place.hub.save()
     place.hub.cancel()
     place.pass(60)
