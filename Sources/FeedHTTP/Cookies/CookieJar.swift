@@ -76,7 +76,7 @@ public final class CookieJar {
   /// The cookie that a field sets; `nil` if the response may not set it (section 5.7).
   private func cookie(_ field: String, _ url: URL) -> Cookie? {
     guard let set = SetCookie(field), let host = Self.host(url) else { return nil }
-    var domain = set.domain ?? ""
+    var domain = set.domain.map { PublicSuffixes.host($0[...]) } ?? ""
     if !domain.isEmpty, suffixes.contains(domain) || domain.hasSuffix(".") {
       guard domain == host else { return nil }
       domain = ""

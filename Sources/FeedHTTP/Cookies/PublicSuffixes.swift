@@ -38,8 +38,9 @@ public struct PublicSuffixes: Sendable {
     return (try? String(contentsOfFile: path, encoding: .utf8)).map(PublicSuffixes.init(list:)) ?? PublicSuffixes()
   }()
 
-  /// A name as a URL's host has it: lists contain non-ASCII names, but hosts are in punycode (`xn--…`).
-  private static func host(_ name: Substring) -> String {
+  /// A name as a URL's host has it: lists and `Set-Cookie` fields may contain non-ASCII names, but hosts are in punycode
+  /// (`xn--…`).
+  static func host(_ name: Substring) -> String {
     let name = name.lowercased()
     guard name.utf8.contains(where: { $0 >= 0x80 }) else { return name }
     return URL(string: "http://\(name)/")?.host(percentEncoded: false) ?? name

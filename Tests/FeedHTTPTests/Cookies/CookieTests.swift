@@ -78,6 +78,13 @@ import Testing
     #expect(jar.cookies.isEmpty)
   }
 
+  @Test func `a Domain attribute in another script counts in the form that hosts have`() {
+    let jar = jar(PublicSuffixes(list: "cn\n公司.cn\n"))
+    set(jar, "a=1; Domain=网络.cn; Path=/", at: "http://www.xn--io0a7i.cn/")
+    set(jar, "b=1; Domain=公司.cn; Path=/", at: "http://www.xn--55qx5d.cn/")
+    #expect(jar.cookies.map(\.domain) == ["xn--io0a7i.cn"])
+  }
+
   @Test func `Secure cookies are set and sent over https only, and http can't overwrite them`() {
     let jar = jar()
     set(jar, "a=1; Secure; Path=/", at: "https://example.com/")
