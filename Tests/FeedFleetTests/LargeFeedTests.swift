@@ -1,4 +1,5 @@
 import FeedFleet
+import FeedRedis
 import FeedStream
 import FeedStreamTesting
 import Foundation
@@ -53,6 +54,19 @@ import Testing
       let feeds = try fleet.wait(fleet.library.feeds([a, b], withImages: true))
       #expect(feeds[0]?.version != nil && feeds[0]?.document == nil)
       #expect(feeds[1]?.images?.count == 1)
+    }
+  }
+
+  @Test func `reading a feed takes one command, and reading several sends the script's text once`() throws {
+    try withFleet(.redis, adding: [a, b]) { fleet in
+      let redis = try #require(fleet.queue as? RedisFleet)
+      var commands: [String] = []
+      redis.client.onReply = { commands.append($0.name) }
+      #expect(try fleet.wait(redis.feeds([a, b, a], withImages: true)).count == 3)
+      #expect(commands == ["SCRIPT", "EVALSHA", "EVALSHA", "EVALSHA"])
+      commands = []
+      _ = try fleet.feed(a)
+      #expect(commands == ["EVALSHA"])
     }
   }
 

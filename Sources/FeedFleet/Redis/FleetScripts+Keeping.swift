@@ -152,6 +152,21 @@ extension FleetScripts {
     "scan",
     reading + beginning + guarding + "return redis.call('SCAN', ARGV[1], 'MATCH', p .. 'f:*', 'COUNT', 1000)")
 
+  /// Returns the version and record of a saved feed, and its images if they aren't too large. Arguments: address, the
+  /// maximum number of bytes of the images, 1 to read a key that another program has overwritten like a missing one.
+  static let feed = RedisScript(
+    "feed",
+    reading + beginning + guarding + looking + """
+      local f = p .. 'f:' .. ARGV[1]
+      local feed = read('HMGET', f, 'v', 'm')
+      if not feed then
+        if ARGV[3] == '1' then return {false, false} end
+        return redis.error_reply('WRONGTYPE ' .. f)
+      end
+      if redis.call('HSTRLEN', f, 'd') <= tonumber(ARGV[2]) then feed[3] = redis.call('HGET', f, 'd') end
+      return feed
+      """)
+
   /// Returns facts about the server.
   static let facts = RedisScript(
     "facts", reading + beginning + guarding + "return redis.call('INFO', 'memory', 'errorstats')")
