@@ -96,7 +96,7 @@ extension FleetScripts {
     """)
 
   /// Arguments: address, version, the trace or nothing, the log's retention time.
-  static let append = script("append", "return log(ARGV[1], ARGV[2], ARGV[3], ARGV[4])")
+  static let append = script("append", "return log(ARGV[1], ARGV[2], ARGV[3], ARGV[4], ending())")
 
   /// The end of the log. Before the first update, there is none.
   static let end = RedisScript("end", reading + beginning + guarding + ending + "return ending()")
@@ -137,10 +137,11 @@ extension FleetScripts {
     if (redis.call('HGET', f, 'v') or '') ~= ARGV[2] then return 0 end
     -- A poll that saves no new version changes the record alone.
     if (redis.call('HGET', f, 'm') or '') ~= ARGV[8] then return 0 end
+    local before = ARGV[7] == '1' and ending()
     redis.call('HSET', f, 'm', ARGV[4])
     if ARGV[3] ~= '' then redis.call('HSET', f, 'v', ARGV[3]) end
     if ARGV[5] ~= '' then redis.call('HSET', f, 'd', ARGV[5]) end
-    if ARGV[7] == '1' then log(ARGV[1], ARGV[3], '', ARGV[6]) end
+    if ARGV[7] == '1' then log(ARGV[1], ARGV[3], '', ARGV[6], before) end
     return 1
     """)
 

@@ -161,6 +161,8 @@ extension FleetScripts {
       redis.call('HDEL', p .. 'lapses', a)
       return {'lost', ''}
     end
+    local isNew = ARGV[10] ~= '' and ARGV[11] ~= ''
+    local tail = isNew and ending()
     redis.call('HDEL', p .. 'leases', h)
     redis.call('HDEL', p .. 'lapses', a)
     -- Even if the feed was removed, its host's pause and pace hold for the host's other feeds.
@@ -175,11 +177,11 @@ extension FleetScripts {
     local seen, new = ARGV[9], ARGV[10]
     local there = redis.call('HGET', f, 'v') or ''
     local id, verdict = '', 'accepted'
-    if new ~= '' and ARGV[11] ~= '' then
+    if isNew then
       -- One that is from the future was saved while a clock was wrong.
       if there == '' or tonumber(new) > tonumber(there) or tonumber(there) > (now + \(FleetRules.future)) * 1000 then
         redis.call('HSET', f, 'v', new, 'm', ARGV[8], 'd', ARGV[11])
-        id = log(a, new, ARGV[16], ARGV[13])
+        id = log(a, new, ARGV[16], ARGV[13], tail)
       else verdict = 'superseded' end
     elseif there ~= seen then verdict = 'superseded'
     elseif new ~= '' then redis.call('HSET', f, 'v', new, 'm', ARGV[8])

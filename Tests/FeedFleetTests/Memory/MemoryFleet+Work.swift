@@ -85,7 +85,10 @@ extension MemoryFleet: WorkQueue {
   }
 
   func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError> {
-    call { [self] in carryOut(completion, now: now()) }
+    guard completion.document?.count ?? 0 <= FleetRules.documentBytes else {
+      return Fail(error: .store(.insertion(.other("the images are too large"), place: "memory"))).eraseToAnyPublisher()
+    }
+    return call { [self] in carryOut(completion, now: now()) }
   }
 
   private func carryOut(_ completion: WorkCompletion, now: Date) -> WorkVerdict {
