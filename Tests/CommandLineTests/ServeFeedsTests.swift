@@ -1,3 +1,4 @@
+import FeedPolling
 import FeedStreamTesting
 import Foundation
 import ImageFeed
@@ -33,6 +34,25 @@ import Testing
   private func items(_ gallery: Gallery, token: String? = nil) throws -> [String: Any] {
     let text = part(gallery, token: token).json(at: "http://h")
     return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+  }
+
+  @Test func `a gateway says why it can't show the saved images of a feed, and keeps those that it shows`() throws {
+    let address = try #require(URL(string: "http://h/1"))
+    let version = FeedVersion(now + 60)
+    let feed = FleetFeed(
+      address: address, record: FeedRecord(health: FeedHealth(address: address)), version: version, document: nil)
+    func origin(_ gallery: Gallery) -> Gallery.Origin {
+      Gateway.origin(of: feed, feed.images, shown: gallery.sources[0], heard: now + 90).0
+    }
+    guard case .nowhere(reason: "the saved images can't be read") = origin(try gallery(["http://h/1"], [])) else {
+      Issue.record("the feed looks healthy")
+      return
+    }
+    guard case .saved(now, reason: _) = origin(try gallery(["http://h/1"], [image(1, "a", at: "http://h/a.png")]))
+    else {
+      Issue.record("earlier images look current")
+      return
+    }
   }
 
   @Test func `served feeds have unique ids, and an image's first feed keeps the original id`() throws {

@@ -54,14 +54,14 @@ import Testing
   ) throws {
     let other = URL(feed: 3, host: "b.example")
     try withFleet(engine, adding: [a, other]) { fleet in
-      let leases = try fleet.claim()
+      let leases = try fleet.claim(lease: .seconds(45))
       let visiting = try #require(leases.first { $0.address == other })
       var completion = try #require(leases.first { $0.address == a }).completion("one", due: Date() - 1)
       completion.pace = pace
       _ = try fleet.wait(fleet.queue.complete(completion))
       #expect(try fleet.claim(lease: .seconds(45), worker: "lost").map(\.address) == [a])
       try fleet.pass(.seconds(46))
-      let visit = fleet.queue.visit("a.example", with: visiting, by: "w", for: .seconds(45))
+      let visit = fleet.queue.visit("a.example", with: visiting, by: "w", for: .seconds(7))
       guard case .busy(let rest) = try fleet.wait(visit) else {
         Issue.record("the host was visited")
         return
@@ -76,6 +76,27 @@ import Testing
       #expect(losses == 1, "a feed that kills workers is delayed")
       try fleet.pass(.seconds(17))
       #expect(try fleet.wait(visit) == .granted)
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `after a lost visit, the host's whole pace still applies`(
+    _ engine: Engine
+  ) throws {
+    let other = URL(feed: 3, host: "b.example")
+    try withFleet(engine, adding: [a, other]) { fleet in
+      let leases = try fleet.claim()
+      let visiting = try #require(leases.first { $0.address == other })
+      var completion = try #require(leases.first { $0.address == a }).completion("one", due: Date() - 1)
+      completion.pace = pace
+      _ = try fleet.wait(fleet.queue.complete(completion))
+      let visit = fleet.queue.visit("a.example", with: visiting, by: "lost", for: .seconds(7))
+      #expect(try fleet.wait(visit) == .granted)
+      try fleet.pass(.seconds(8))
+      #expect(try fleet.claim(lease: .seconds(45)) == [], "its request may have been sent 8 seconds ago")
+      try fleet.pass(.seconds(46))
+      #expect(try fleet.claim(lease: .seconds(45)).map(\.host).contains("a.example") == false)
+      try fleet.pass(.seconds(17))
+      #expect(try fleet.claim(lease: .seconds(45)).map(\.host).contains("a.example"))
     }
   }
 

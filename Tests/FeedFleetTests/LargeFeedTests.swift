@@ -1,4 +1,5 @@
 import FeedFleet
+import FeedRedis
 import FeedStream
 import FeedStreamTesting
 import Foundation
@@ -56,15 +57,29 @@ import Testing
     }
   }
 
-  @Test func `images that are too large are never saved`() throws {
-    try withFleet(.redis, adding: [a]) { fleet in
+  @Test func `reading a feed takes one command, and reading several sends the script's text once`() throws {
+    try withFleet(.redis, adding: [a, b]) { fleet in
+      let redis = try #require(fleet.queue as? RedisFleet)
+      var commands: [String] = []
+      redis.client.onReply = { commands.append($0.name) }
+      #expect(try fleet.wait(redis.feeds([a, b, a], withImages: true)).count == 3)
+      #expect(commands == ["SCRIPT", "EVALSHA", "EVALSHA", "EVALSHA"])
+      commands = []
+      _ = try fleet.feed(a)
+      #expect(commands == ["EVALSHA"])
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `images that are too large are never saved`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a]) { fleet in
       var completion = try #require(try fleet.claim().first).completion("one")
       completion.document = Chunk([UInt8](repeating: 1, count: FleetRules.documentBytes + 1))
-      let redis = try #require(fleet.queue as? RedisFleet)
-      let feed = FleetFeed(
-        address: a, record: completion.record, version: completion.version, document: completion.document)
-      #expect(throws: FleetError.self) { try fleet.wait(redis.complete(completion)) }
-      #expect(throws: FleetError.self) { try fleet.wait(redis.put(feed)) }
+      #expect(throws: FleetError.self) { try fleet.wait(fleet.queue.complete(completion)) }
+      if let redis = fleet.queue as? RedisFleet {
+        let feed = FleetFeed(
+          address: a, record: completion.record, version: completion.version, document: completion.document)
+        #expect(throws: FleetError.self) { try fleet.wait(redis.put(feed)) }
+      }
       #expect(try fleet.feed(a)?.version == nil)
     }
   }

@@ -76,4 +76,36 @@ import Testing
       #expect(names == ["SCRIPT", "EVALSHA", "HMGET"])
     }
   }
+
+  @Test func `a listing starts over when the connection changes, which may be to another server`() throws {
+    try withFleet(.redis, adding: [URL(feed: 1)]) { fleet in
+      let redis = try #require(fleet.queue as? RedisFleet)
+      var cursors: [String] = []
+      let names = redis.names { cursor -> AnyPublisher<RedisFleet.NamePage, FleetError> in
+        cursors.append(cursor)
+        let page = RedisFleet.NamePage(next: cursor == "0" ? "5" : nil, names: [cursor == "0" ? "a" : "b"])
+        guard cursors.count == 2 else { return Just(page).setFailureType(to: FleetError.self).eraseToAnyPublisher() }
+        return redis.client.send(RedisCommand("QUIT"))
+          .flatMap { _ in redis.client.send(RedisCommand("PING")).retry(3) }
+          .mapError { redis.failure($0) }
+          .map { _ in page }
+          .eraseToAnyPublisher()
+      }
+      #expect(try fleet.wait(names.collect().eraseToAnyPublisher()) == [["a"], ["b"], ["a"], ["b"]])
+      #expect(cursors == ["0", "5", "0", "5"])
+    }
+  }
+
+  @Test func `a feed without a version doesn't replace the record of a saved one`() throws {
+    let address = URL(feed: 1)
+    try withFleet(.redis, adding: [address]) { fleet in
+      let redis = try #require(fleet.queue as? RedisFleet)
+      let lease = try #require(try fleet.claim().first)
+      _ = try fleet.wait(redis.complete(lease.completion("one")))
+      let empty = FleetFeed(
+        address: address, record: FeedRecord(health: FeedHealth(address: address)), version: nil, document: nil)
+      #expect(try fleet.wait(redis.put(empty)) == false)
+      #expect(try fleet.feed(address)?.record.health.outcome == "one")
+    }
+  }
 }

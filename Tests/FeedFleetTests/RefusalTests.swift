@@ -52,6 +52,31 @@ import Testing
     }
   }
 
+  @Test func `a completion that may not read the log's end is refused as a whole, and can be repeated`() throws {
+    try withFleet { fleet, redis, server in
+      _ = try fleet.wait(redis.append(FeedUpdate(address: other, version: FeedVersion(microseconds: 1))))
+      let completion = try #require(try fleet.claim(1).first).completion("one")
+      try server.cli("ACL", "SETUSER", "default", "-xinfo")
+      #expect(throws: FleetError.self) { try fleet.wait(redis.complete(completion)) }
+      #expect(try fleet.feed(completion.lease.address)?.version == nil)
+      try server.cli("ACL", "SETUSER", "default", "+@all")
+      guard case .accepted(_?) = try fleet.wait(redis.complete(completion)) else {
+        Issue.record("not accepted with an update")
+        return
+      }
+    }
+  }
+
+  @Test func `an entry of the log that another program has written doesn't count as a missed update`() throws {
+    try withFleet { fleet, redis, server in
+      let first = try fleet.wait(redis.append(FeedUpdate(address: a, version: FeedVersion(microseconds: 1))))
+      try server.cli("XADD", "fs{0}:updates", "*", "x", "y")
+      let second = try fleet.wait(redis.append(FeedUpdate(address: a, version: FeedVersion(microseconds: 2))))
+      let update = try fleet.wait(redis.updates(after: first).first().eraseToAnyPublisher())
+      #expect(update.cursor == second && update.previous == first)
+    }
+  }
+
   @Test func `expired pauses are removed, even those of hosts without feeds`() throws {
     try withFleet { fleet, redis, server in
       try fleet.wait(redis.pause("gone.example", for: .milliseconds(1), because: "short"))

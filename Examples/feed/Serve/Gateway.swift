@@ -95,16 +95,22 @@ final class Gateway {
   private func put(_ feed: FleetFeed) {
     let index = places[feed.address] ?? gallery.add(.init(address: feed.address, title: nil))
     places[feed.address] = index
+    let images = feed.images
+    let (origin, date) = Self.origin(of: feed, images, shown: gallery.sources[index], heard: heard)
+    gallery.put(images, of: index, at: date, origin)
+  }
+
+  /// The origin and the date of the images to show: those of the feed, or else those that are shown already.
+  static func origin(
+    of feed: FleetFeed, _ images: FeedImages?, shown: Gallery.Source, heard: Date
+  ) -> (Gallery.Origin, Date) {
     let health = feed.record.health
-    let date = feed.version?.date ?? heard
-    let origin: Gallery.Origin =
-      if health.failures == 0 {
-        .server
-      } else if feed.version == nil {
-        .nowhere(reason: health.outcome.printable(limit: 300))
-      } else {
-        .saved(date, reason: health.outcome.printable(limit: 300))
-      }
-    gallery.put(feed.images, of: index, at: date, origin)
+    // The images are damaged, or too large to be read.
+    let isUnreadable = feed.version != nil && images == nil
+    let date = (isUnreadable ? shown.checked : feed.version?.date) ?? heard
+    if health.failures == 0 && !isUnreadable { return (.server, date) }
+    let reason = health.failures > 0 ? health.outcome.printable(limit: 300) : "the saved images can't be read"
+    if feed.version == nil || isUnreadable && shown.images.isEmpty { return (.nowhere(reason: reason), date) }
+    return (.saved(date, reason: reason), date)
   }
 }

@@ -96,7 +96,7 @@ extension FleetScripts {
     """)
 
   /// Arguments: address, version, the trace or nothing, the log's retention time.
-  static let append = script("append", "return log(ARGV[1], ARGV[2], ARGV[3], ARGV[4])")
+  static let append = script("append", "return log(ARGV[1], ARGV[2], ARGV[3], ARGV[4], ending())")
 
   /// The end of the log. Before the first update, there is none.
   static let end = RedisScript("end", reading + beginning + guarding + ending + "return ending()")
@@ -137,10 +137,11 @@ extension FleetScripts {
     if (redis.call('HGET', f, 'v') or '') ~= ARGV[2] then return 0 end
     -- A poll that saves no new version changes the record alone.
     if (redis.call('HGET', f, 'm') or '') ~= ARGV[8] then return 0 end
+    local before = ARGV[7] == '1' and ending()
     redis.call('HSET', f, 'm', ARGV[4])
     if ARGV[3] ~= '' then redis.call('HSET', f, 'v', ARGV[3]) end
     if ARGV[5] ~= '' then redis.call('HSET', f, 'd', ARGV[5]) end
-    if ARGV[7] == '1' then log(ARGV[1], ARGV[3], '', ARGV[6]) end
+    if ARGV[7] == '1' then log(ARGV[1], ARGV[3], '', ARGV[6], before) end
     return 1
     """)
 
@@ -151,6 +152,21 @@ extension FleetScripts {
   static let scan = RedisScript(
     "scan",
     reading + beginning + guarding + "return redis.call('SCAN', ARGV[1], 'MATCH', p .. 'f:*', 'COUNT', 1000)")
+
+  /// Returns the version and record of a saved feed, and its images if they aren't too large. Arguments: address, the
+  /// maximum number of bytes of the images, 1 to read a key that another program has overwritten like a missing one.
+  static let feed = RedisScript(
+    "feed",
+    reading + beginning + guarding + looking + """
+      local f = p .. 'f:' .. ARGV[1]
+      local feed = read('HMGET', f, 'v', 'm')
+      if not feed then
+        if ARGV[3] == '1' then return {false, false} end
+        return redis.error_reply('WRONGTYPE ' .. f)
+      end
+      if redis.call('HSTRLEN', f, 'd') <= tonumber(ARGV[2]) then feed[3] = redis.call('HGET', f, 'd') end
+      return feed
+      """)
 
   /// Returns facts about the server.
   static let facts = RedisScript(

@@ -53,20 +53,21 @@ extension FleetScripts {
   /// the next one. Therefore, from the third consecutive time on, such a feed waits, longer each time.
   private static let abandoning = """
     local function abandon(h, a)
-      if not read('ZSCORE', p .. 'h:' .. h, a) then return end
       local times = redis.call('HINCRBY', p .. 'lapses', a, 1)
       if times < \(FleetRules.suspicious) then return end
       count('abandoned', 1)
       local wait = math.min(86400000, 3600000 * 2 ^ math.min(times - \(FleetRules.suspicious), 5))
       redis.call('ZADD', p .. 'h:' .. h, whole(now + wait), a)
     end
-    -- Ends a lost worker's lease of `length` milliseconds. The worker may have sent its request: what is left of the
-    -- host's own pause holds.
+    -- Ends a lost worker's lease. The worker may have sent its request: what is left of the host's own pause holds.
+    -- `length` is the milliseconds of a lease for one of the host's feeds. A visit may be as short as its request.
     local function lapse(h, lease, pace, length)
+      local a = string.match(lease, '^%S+ %S+ %S+ (.*)$') or ''
+      local isVisit = not read('ZSCORE', p .. 'h:' .. h, a)
       redis.call('HDEL', p .. 'leases', h)
       count('lapsed', 1)
-      abandon(h, string.match(lease, '^%S+ %S+ %S+ (.*)$') or '')
-      rest(h, tonumber(string.match(pace, '^%d+') or 0) - length)
+      if not isVisit then abandon(h, a) end
+      rest(h, tonumber(string.match(pace, '^%d+') or 0) - (isVisit and 0 or length))
     end
 
     """
@@ -107,7 +108,7 @@ extension FleetScripts {
     """)
 
   /// Leases another host, to which a lease's request was redirected. Arguments: host, nonce, milliseconds, worker,
-  /// address.
+  /// address, milliseconds of the lease.
   static let visit = script(
     "visit",
     abandoning + """
@@ -118,7 +119,7 @@ extension FleetScripts {
       if lease and string.sub(lease, 1, #nonce + 1) ~= nonce .. ' ' then
         busy = tonumber(string.match(lease, '^%S+ (%S+)'))
         if busy <= now then
-          lapse(h, lease, redis.call('HGET', p .. 'paces', h) or '', ARGV[3])
+          lapse(h, lease, redis.call('HGET', p .. 'paces', h) or '', ARGV[6])
           open(h, 0)
         end
       end
@@ -160,6 +161,8 @@ extension FleetScripts {
       redis.call('HDEL', p .. 'lapses', a)
       return {'lost', ''}
     end
+    local isNew = ARGV[10] ~= '' and ARGV[11] ~= ''
+    local tail = isNew and ending()
     redis.call('HDEL', p .. 'leases', h)
     redis.call('HDEL', p .. 'lapses', a)
     -- Even if the feed was removed, its host's pause and pace hold for the host's other feeds.
@@ -174,11 +177,11 @@ extension FleetScripts {
     local seen, new = ARGV[9], ARGV[10]
     local there = redis.call('HGET', f, 'v') or ''
     local id, verdict = '', 'accepted'
-    if new ~= '' and ARGV[11] ~= '' then
+    if isNew then
       -- One that is from the future was saved while a clock was wrong.
       if there == '' or tonumber(new) > tonumber(there) or tonumber(there) > (now + \(FleetRules.future)) * 1000 then
         redis.call('HSET', f, 'v', new, 'm', ARGV[8], 'd', ARGV[11])
-        id = log(a, new, ARGV[16], ARGV[13])
+        id = log(a, new, ARGV[16], ARGV[13], tail)
       else verdict = 'superseded' end
     elseif there ~= seen then verdict = 'superseded'
     elseif new ~= '' then redis.call('HSET', f, 'v', new, 'm', ARGV[8])

@@ -75,15 +75,15 @@ enum FleetScripts {
   private static let tools = """
     redis.call('HSET', p .. 'meta', 'clock', string.format('%.3f', clock), 'raw', whole(raw))
     local function list() redis.call('HINCRBY', p .. 'meta', 'list', 1) end
-    -- Logs an update, and drops those that are older than `keep` milliseconds. A reader that has not read `b`, the
-    -- entry before, has missed something.
-    local function log(a, v, trace, keep)
-      local key, before = p .. 'updates', ending()
+    -- Logs an update, and drops those that are older than `keep` milliseconds. A reader that has not read `before`, the
+    -- end of the log, has missed something. Read it before you write anything, because it may be refused.
+    local function log(a, v, trace, keep, before)
+      local key = p .. 'updates'
       local oldest = whole(math.min(raw, now) - keep)
       local id = redis.call(
         'XADD', key, 'MINID', '~', oldest, '*', 'a', a, 'v', v, 'b', before, unpack(trace ~= '' and {'t', trace} or {}))
       -- Ids never go back, so that after the server's clock was ahead, they don't show which entries are old.
-      if tonumber(string.match(id, '^%d+')) > raw + 60000 then
+      if tonumber(string.match(id, '^%d+')) > raw + keep then
         redis.call('XTRIM', key, 'MAXLEN', '~', \(mostUpdates))
       end
       return id

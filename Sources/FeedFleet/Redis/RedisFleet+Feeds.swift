@@ -31,25 +31,20 @@ extension RedisFleet: FeedLibrary {
     _ addresses: [URL], withImages: Bool, skipsDamaged: Bool = false
   ) -> AnyPublisher<[Saved], FleetError> {
     guard !addresses.isEmpty else { return Just([]).setFailureType(to: FleetError.self).eraseToAnyPublisher() }
-    let keys = addresses.map { RedisArgument(key("f:\($0.absoluteString)")) }
-    guard withImages else { return saved(addresses, keys.map { [$0, "v", "m"] }, skipsDamaged: skipsDamaged) }
-    let most = client.options.limits.stringBytes
-    return send(keys.map { RedisCommand("HSTRLEN", $0, "d") }, wrongType: skipsDamaged ? .integer(0) : nil)
-      .flatMap { [self] sizes in
-        let fields = zip(keys, sizes).map { key, size -> [RedisArgument] in
-          size.integer ?? 0 <= most ? [key, "v", "m", "d"] : [key, "v", "m"]
-        }
-        return saved(addresses, fields, skipsDamaged: skipsDamaged)
-      }
-      .eraseToAnyPublisher()
-  }
-
-  /// - Parameter fields: the key of each feed and the fields to read.
-  private func saved(
-    _ addresses: [URL], _ fields: [[RedisArgument]], skipsDamaged: Bool
-  ) -> AnyPublisher<[Saved], FleetError> {
-    send(fields.map { RedisCommand("HMGET", $0) }, wrongType: skipsDamaged ? .array([.null, .null]) : nil)
-      .map { RedisValue.array($0) }
+    let replies =
+      withImages
+      ? run(
+        FleetScripts.feed,
+        each: addresses.map {
+          [
+            RedisArgument($0.absoluteString), RedisArgument(client.options.limits.stringBytes),
+            skipsDamaged ? 1 : 0,
+          ]
+        })
+      : send(
+        addresses.map { RedisCommand("HMGET", RedisArgument(key("f:\($0.absoluteString)")), "v", "m") },
+        wrongType: skipsDamaged ? .array([.null, .null]) : nil)
+    return replies.map { RedisValue.array($0) }
       .reading(in: self) { replies in
         let replies = (replies.elements ?? []).compactMap(\.elements)
         guard replies.count == addresses.count, replies.allSatisfy({ 2...3 ~= $0.count }) else { return nil }
@@ -70,13 +65,23 @@ extension RedisFleet: FeedLibrary {
   ///
   /// **Demand:** reads a page when there is demand. **Failure:** ``FleetError``. **Cancellation:** ends the listing.
   public func addresses() -> AnyPublisher<[URL], FleetError> {
-    let seen = Seen()
-    return page(of: "0", seen)
-      .expand { [self] page in
-        page.next == "0" ? Empty<Page, FleetError>().eraseToAnyPublisher() : self.page(of: page.next, seen)
+    Deferred { [self] in
+      // A server may return a host twice.
+      var seen: Set<String> = []
+      return names { [self] in hosts(from: $0, 200) }
+        .flatMap(maxPublishers: .max(1)) { [self] hosts in addresses(on: hosts.filter { seen.insert($0).inserted }) }
+    }
+    .eraseToAnyPublisher()
+  }
+
+  private func addresses(on hosts: [String]) -> AnyPublisher<[URL], FleetError> {
+    send(hosts.map { RedisCommand("ZRANGE", RedisArgument(key("h:\($0)")), 0, -1) })
+      .map { RedisValue.array($0) }
+      .reading(in: self) { replies in
+        let feeds = (replies.elements ?? []).compactMap(\.elements)
+        guard feeds.count == hosts.count else { return nil }
+        return feeds.joined().compactMap { $0.text.flatMap { URL(string: $0) } }
       }
-      .map(\.addresses)
-      .eraseToAnyPublisher()
   }
 
   /// True if the fleet polls a feed on this host.
@@ -84,37 +89,57 @@ extension RedisFleet: FeedLibrary {
     send(RedisCommand("EXISTS", RedisArgument(key("h:\(host)")))).reading(in: self) { $0.integer.map { $0 == 1 } }
   }
 
-  private struct Page {
-    var next: String
-    var addresses: [URL]
+  /// A page of a listing, and the cursor of the next page; `nil` after the last one.
+  struct NamePage {
+    var next: String?
+    var names: [String]
   }
 
-  /// The hosts seen so far, because a server may return a host twice.
-  private final class Seen { var hosts: Set<String> = [] }
-
-  private struct HostPage {
-    var next: String
-    var hosts: [String]
+  /// The names in a listing, one page at a time.
+  ///
+  /// Only the server that returned a cursor knows it, and a new connection may be to another server. So if the
+  /// connection changes, the listing starts over, and delivers names again.
+  func names(
+    _ page: @escaping (_ cursor: String) -> AnyPublisher<NamePage, FleetError>
+  ) -> AnyPublisher<[String], FleetError> {
+    Deferred { [client] in
+      var connection = 0
+      func read(_ cursor: String?) -> AnyPublisher<NamePage, FleetError> {
+        if cursor == nil { connection = client.connectionCount }
+        return page(cursor ?? "0")
+          .map { page in
+            var page = page
+            // A listing of one page has one reply.
+            let isWhole = cursor == nil && page.next == nil
+            if !isWhole, client.connectionCount != connection { page.next = "0" }
+            return page
+          }
+          .eraseToAnyPublisher()
+      }
+      return read(nil)
+        .expand { page -> AnyPublisher<NamePage, FleetError> in
+          guard let next = page.next else { return Empty().eraseToAnyPublisher() }
+          return read(next == "0" ? nil : next)
+        }
+        .map(\.names)
+    }
+    .eraseToAnyPublisher()
   }
 
-  private func hosts(from cursor: String, _ count: Int) -> AnyPublisher<HostPage, FleetError> {
+  private func hosts(from cursor: String, _ count: Int) -> AnyPublisher<NamePage, FleetError> {
     send(RedisCommand("ZSCAN", RedisArgument(key("hosts")), RedisArgument(cursor), "COUNT", RedisArgument(count)))
       .reading(in: self) { reply in
-        guard let parts = reply.elements, parts.count == 2, let next = parts[0].text, let pairs = parts[1].elements
-        else { return nil }
-        return HostPage(next: next, hosts: stride(from: 0, to: pairs.count, by: 2).compactMap { pairs[$0].text })
+        NamePage(reply) { pairs in stride(from: 0, to: pairs.count, by: 2).compactMap { pairs[$0].text } }
       }
   }
 
   /// Reads the names of all hosts, and the feeds of the first hosts. There can be as many hosts as feeds, because
   /// nearly every feed may have its own host. A host whose key another program has overwritten has no feeds.
   public func first(_ count: Int) -> AnyPublisher<[URL], FleetError> {
-    func start(at cursor: String) -> AnyPublisher<HostPage, FleetError> { hosts(from: cursor, 1000) }
-    return start(at: "0")
-      .expand { $0.next == "0" ? Empty<HostPage, FleetError>().eraseToAnyPublisher() : start(at: $0.next) }
-      .reduce(FirstNames(count + 100)) { names, page in
+    names { [self] in hosts(from: $0, 1000) }
+      .reduce(FirstNames(count + 100)) { names, hosts in
         var names = names
-        names.add(page.hosts)
+        names.add(hosts)
         return names
       }
       .flatMap { [self] names -> AnyPublisher<[URL], FleetError> in
@@ -134,26 +159,6 @@ extension RedisFleet: FeedLibrary {
 
   public func edition() -> AnyPublisher<String, FleetError> {
     run(FleetScripts.edition).reading(in: self) { $0.text }
-  }
-
-  private func page(of cursor: String, _ seen: Seen) -> AnyPublisher<Page, FleetError> {
-    hosts(from: cursor, 200)
-      .flatMap { [self] page -> AnyPublisher<Page, FleetError> in
-        let next = page.next
-        let hosts = page.hosts.filter { seen.hosts.insert($0).inserted }
-        guard !hosts.isEmpty else {
-          return Just(Page(next: next, addresses: [])).setFailureType(to: FleetError.self).eraseToAnyPublisher()
-        }
-        return send(hosts.map { RedisCommand("ZRANGE", RedisArgument(key("h:\($0)")), 0, -1) })
-          .map { RedisValue.array($0) }
-          .reading(in: self) { replies in
-            let feeds = (replies.elements ?? []).compactMap(\.elements)
-            guard feeds.count == hosts.count else { return nil }
-            return Page(
-              next: next, addresses: feeds.joined().compactMap { $0.text.flatMap { URL(string: $0) } })
-          }
-      }
-      .eraseToAnyPublisher()
   }
 
   /// The state of polling a feed, which explains the decisions about it.
@@ -186,6 +191,15 @@ extension RedisFleet: FeedLibrary {
         .eraseToAnyPublisher()
       }
       .eraseToAnyPublisher()
+  }
+}
+
+extension RedisFleet.NamePage {
+  /// - Returns: `nil` for anything but a reply to a scan.
+  init?(_ reply: RedisValue, _ names: ([RedisValue]) -> [String]) {
+    guard let parts = reply.elements, parts.count == 2, let next = parts[0].text, let elements = parts[1].elements
+    else { return nil }
+    self.init(next: next == "0" ? nil : next, names: names(elements))
   }
 }
 

@@ -39,25 +39,19 @@ extension RedisFleet {
   /// All saved feeds without their images, one page at a time; this reads every key. A feed may be delivered twice.
   func savedFeeds() -> AnyPublisher<[FleetFeed], FleetError> {
     let beginning = key("f:")
-    func page(_ cursor: String) -> AnyPublisher<(next: String, keys: [String]), FleetError> {
+    return names { [self] cursor in
       run(FleetScripts.scan, [RedisArgument(cursor)])
-        .reading(in: self) { reply in
-          guard let parts = reply.elements, parts.count == 2, let next = parts[0].text, let keys = parts[1].elements
-          else { return nil }
-          return (next, keys.compactMap(\.text))
-        }
+        .reading(in: self) { NamePage($0) { keys in keys.compactMap(\.text) } }
     }
-    return page("0")
-      .expand { $0.next == "0" ? Empty().eraseToAnyPublisher() : page($0.next) }
-      // Page by page, because the commands for all feeds at once could exceed `maxWaiting`.
-      .flatMap(maxPublishers: .max(1)) { [self] page in
-        saved(page.keys.compactMap { URL(string: String($0.dropFirst(beginning.count))) }, withImages: false)
-      }
-      .map { $0.compactMap(\.feed) }
-      .eraseToAnyPublisher()
+    // Page by page, because the commands for all feeds at once could exceed `maxWaiting`.
+    .flatMap(maxPublishers: .max(1)) { [self] keys in
+      saved(keys.compactMap { URL(string: String($0.dropFirst(beginning.count))) }, withImages: false)
+    }
+    .map { $0.compactMap(\.feed) }
+    .eraseToAnyPublisher()
   }
 
-  /// Writes a feed if the saved version is older, or if none is saved.
+  /// Writes a feed if the saved version is older, or if none is saved. A feed without a version is older than any.
   ///
   /// - Returns: false when the saved version is as new or newer.
   public func put(_ feed: FleetFeed) -> AnyPublisher<Bool, FleetError> { put(feed, triesLeft: 100) }
@@ -66,7 +60,7 @@ extension RedisFleet {
   private func put(_ feed: FleetFeed, triesLeft: Int) -> AnyPublisher<Bool, FleetError> {
     saved([feed.address], withImages: false)
       .flatMap { [self] saved -> AnyPublisher<Bool, FleetError> in
-        if let there = saved[0].feed?.version, let version = feed.version, there >= version {
+        if let there = saved[0].feed?.version, feed.version.map({ there >= $0 }) ?? true {
           return Just(false).setFailureType(to: FleetError.self).eraseToAnyPublisher()
         }
         guard triesLeft > 0 else {

@@ -41,9 +41,20 @@ extension RedisFleet: UpdateLog {
   }
 
   public func updates(after cursor: UpdateCursor) -> AnyPublisher<LoggedUpdate, FleetError> {
-    client.entries(of: key("updates"), after: cursor.description)
-      .mapError { [self] in failure($0) }
-      .compactMap { Self.update($0) }
-      .eraseToAnyPublisher()
+    Deferred { [self] in
+      // An entry that another program has written is skipped: the one after it then follows the last update.
+      var (read, last) = (cursor, cursor)
+      return client.entries(of: key("updates"), after: cursor.description)
+        .mapError { [self] in failure($0) }
+        .compactMap { entry -> LoggedUpdate? in
+          let before = read
+          read = UpdateCursor(entry.id)
+          guard var update = Self.update(entry) else { return nil }
+          if update.previous == before { update.previous = last }
+          last = read
+          return update
+        }
+    }
+    .eraseToAnyPublisher()
   }
 }

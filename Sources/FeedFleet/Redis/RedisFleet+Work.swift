@@ -22,7 +22,7 @@ extension RedisFleet: WorkQueue {
       var grant = WorkGrant(leases: [], now: now, next: parts[1].date)
       grant.wake = parts[4].integer.map { .milliseconds($0) }
       for one in granted {
-        if let lease = Self.lease(one) {
+        if let lease = Self.lease(one, for: wish.lease) {
           grant.leases.append(lease)
         } else {
           grant.problems.append(.damaged(place, "The lease for \(one.elements?.first?.text ?? "a host")"))
@@ -33,7 +33,7 @@ extension RedisFleet: WorkQueue {
     }
   }
 
-  private static func lease(_ value: RedisValue) -> WorkLease? {
+  private static func lease(_ value: RedisValue, for duration: Duration) -> WorkLease? {
     guard let parts = value.elements, parts.count == 7, let host = parts[0].text, let nonce = parts[1].text,
       let address = parts[2].text.flatMap({ URL(string: $0) }), let due = parts[3].date
     else { return nil }
@@ -43,6 +43,7 @@ extension RedisFleet: WorkQueue {
     var lease = WorkLease(
       host: host, nonce: nonce, address: address, due: due, version: parts[4].version, record: record)
     lease.pace = HostPace(stored: parts[6].text)
+    lease.duration = duration
     return lease
   }
 
@@ -85,7 +86,7 @@ extension RedisFleet: WorkQueue {
       FleetScripts.visit,
       [
         RedisArgument(host), RedisArgument(lease.nonce), .milliseconds(duration), RedisArgument(worker),
-        RedisArgument(lease.address.absoluteString),
+        RedisArgument(lease.address.absoluteString), .milliseconds(lease.duration),
       ]
     )
     .reading(in: self) { reply in

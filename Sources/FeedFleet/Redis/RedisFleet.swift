@@ -54,6 +54,15 @@ public final class RedisFleet {
     return open().flatMap { _ in run }.eraseToAnyPublisher()
   }
 
+  /// Checks that the database belongs to a fleet, and then runs a script that doesn't use the time once per list of
+  /// arguments.
+  func run(_ script: RedisScript, each lists: [[RedisArgument]]) -> AnyPublisher<[RedisValue], FleetError> {
+    let results = client.run(script, keys: [Self.prefix], each: lists.map { $0 + ["", ""] })
+      .mapError { [self] in failure($0) }
+    guard !isOpen else { return results.eraseToAnyPublisher() }
+    return open().flatMap { _ in results }.eraseToAnyPublisher()
+  }
+
   /// Checks that the database belongs to a fleet, and then sends commands.
   ///
   /// - Parameter wrongType: the reply to a command whose key has an unexpected type, if that isn't a failure.

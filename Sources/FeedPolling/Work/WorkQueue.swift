@@ -125,6 +125,8 @@ public struct WorkLease: Hashable, Sendable {
   public var record: FeedRecord
   /// The pace of the host; `nil` when none is known.
   public var pace: HostPace?
+  /// The time for which the host was claimed; zero if it is unknown.
+  package var duration = Duration.zero
 
   public init(host: String, nonce: String, address: URL, due: Date, version: FeedVersion?, record: FeedRecord) {
     self.host = host

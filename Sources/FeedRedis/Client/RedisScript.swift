@@ -26,6 +26,26 @@ extension RedisClient {
     Replying { reply in self.perform(script, keys: keys, arguments, reply) }.eraseToAnyPublisher()
   }
 
+  /// Runs a script once per list of arguments, and delivers the results.
+  ///
+  /// The other runs wait for the first one, so that the script's text isn't sent for each of them.
+  package func run(
+    _ script: RedisScript, keys: [String], each lists: [[RedisArgument]]
+  ) -> AnyPublisher<[RedisValue], RedisError> {
+    Replying { reply in
+      guard let first = lists.first else { return reply(.success(.array([]))) }
+      let batch = ReplyBatch(lists.count, wrongType: nil) { reply($0.map { .array($0) }) }
+      self.perform(script, keys: keys, first) { result in
+        guard case .success = result else { return reply(result) }
+        batch.take(result, at: 0)
+        for (index, arguments) in lists.enumerated().dropFirst() {
+          self.perform(script, keys: keys, arguments) { batch.take($0, at: index) }
+        }
+      }
+    }
+    .map { $0.elements ?? [] }.eraseToAnyPublisher()
+  }
+
   package func perform(
     _ script: RedisScript, keys: [String], _ arguments: [RedisArgument],
     _ reply: @escaping (Result<RedisValue, RedisError>) -> Void

@@ -28,6 +28,7 @@ extension MemoryFleet: WorkQueue {
             host: name, nonce: lease.nonce, address: first.address, due: first.due, version: feed?.version,
             record: feed?.record ?? FeedRecord(health: FeedHealth(address: first.address)))
           granted.pace = host.pace
+          granted.duration = wish.lease
           leases.append(granted)
         } else {
           host.open(notBefore: .distantPast, now: now)
@@ -43,15 +44,17 @@ extension MemoryFleet: WorkQueue {
   }
 
   /// Ends a lost worker's lease. The worker may have sent its request, so the rest of the host's own pause applies.
+  ///
+  /// - Parameter length: the duration of a lease for one of the host's feeds. A visit may be as short as its request.
   private func lapse(_ lost: Lease, on host: inout Host, after length: Duration, now: Date) {
+    let isVisit = host.feeds[lost.address] == nil
     host.lease = nil
-    abandon(lost.address, on: &host, now: now)
-    host.rests = max(host.rests, now + (host.pace?.rest ?? 0) - length.seconds)
+    if !isVisit { abandon(lost.address, on: &host, now: now) }
+    host.rests = max(host.rests, now + (host.pace?.rest ?? 0) - (isVisit ? 0 : length.seconds))
   }
 
   /// Handles a lease that expired without a sign of its worker. The worker's request may have killed it.
   private func abandon(_ address: URL, on host: inout Host, now: Date) {
-    guard host.feeds[address] != nil else { return }
     state.lapses[address, default: 0] += 1
     guard let wait = FleetRules.wait(after: state.lapses[address]!) else { return }
     host.feeds[address] = now + Double(wait) / 1000
@@ -82,7 +85,10 @@ extension MemoryFleet: WorkQueue {
   }
 
   func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError> {
-    call { [self] in carryOut(completion, now: now()) }
+    guard completion.document?.count ?? 0 <= FleetRules.documentBytes else {
+      return Fail(error: .store(.insertion(.other("the images are too large"), place: "memory"))).eraseToAnyPublisher()
+    }
+    return call { [self] in carryOut(completion, now: now()) }
   }
 
   private func carryOut(_ completion: WorkCompletion, now: Date) -> WorkVerdict {
@@ -149,7 +155,7 @@ extension MemoryFleet: WorkQueue {
         return .paused(until: until == .distantFuture ? nil : until, reason: visited.reason)
       }
       if let other = visited.lease, other.nonce != lease.nonce, other.until <= now {
-        lapse(other, on: &visited, after: duration, now: now)
+        lapse(other, on: &visited, after: lease.duration, now: now)
         visited.open(notBefore: .distantPast, now: now)
         state.hosts[host] = visited
       }
