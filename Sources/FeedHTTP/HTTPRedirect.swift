@@ -6,8 +6,9 @@ public import Foundation
 /// - A URL without a fragment keeps the fragment of the URL before it.
 /// - A different origin (scheme, host and port) gets only the fields `Accept`, `Accept-Charset`, `Accept-Encoding`,
 ///   `Accept-Language`, `Cache-Control`, `Content-Encoding`, `Content-Language`, `Content-Type`, `If-Modified-Since`,
-///   `If-None-Match`, `Last-Event-ID`, `Pragma` and `User-Agent`: any other may contain a secret. Likewise, the user
-///   and the password in a URL are sent only to that URL's origin. Those in a redirect's URL are never sent.
+///   `If-None-Match`, `If-Range`, `Last-Event-ID`, `Pragma`, `Range` and `User-Agent`: any other may contain a secret.
+///   Likewise, the user and the password in a URL are sent only to that URL's origin. Those in a redirect's URL are
+///   never sent.
 /// - 303 is followed with GET, and so are 301 and 302 after POST, as browsers do; HEAD stays HEAD. Other methods are
 ///   unchanged, and 307 and 308 repeat the body. A body that can't be sent again fails the request
 ///   (``HTTPError/Kind/body``).

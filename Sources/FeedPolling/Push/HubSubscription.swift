@@ -56,7 +56,7 @@ struct HubNote: StoredNote, Codable {
   init(
     _ saved: [HubSubscription.Key: HubSubscription], with changes: [HubSubscription.Key: HubChange], at date: Date
   ) {
-    var merged = saved
+    var merged = saved.filter { $0.value.until > date }
     for (key, change) in changes { merged[key] = change.applied(to: merged[key]) }
     subscriptions = merged.values.filter { $0.until > date }
   }

@@ -46,7 +46,8 @@ extension SizedImageLoader {
         guard saved.value.reducedWidth != nil else {
           return Just(.original).setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
         }
-        return local.isKept().map { $0 ? .original : .copy(saved.value) }.eraseToAnyPublisher()
+        return local.isKept().replaceError(with: false).map { $0 ? .original : .copy(saved.value) }
+          .setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
       }
       .replaceEmpty(with: .new)
       .catch { [report] error -> Just<Before> in
@@ -56,7 +57,8 @@ extension SizedImageLoader {
       .setFailureType(to: SizedImageError.self)
       .flatMap(maxPublishers: .max(1)) { [self] before -> AnyPublisher<Ahead, SizedImageError> in
         if case .copy(let image) = before { return copied(image, at: url) }
-        return loader.data(for: url, of: feed, isPrivate: isPrivate).whole().last().mapError(SizedImageError.image)
+        return loader.data(for: url, of: feed, isPrivate: isPrivate).whole().original().last()
+          .mapError(SizedImageError.image)
           .flatMap(maxPublishers: .max(1)) { [self] original in
             tile(of: original, at: url).last()
               .catch { error -> AnyPublisher<LoadedImage, SizedImageError> in

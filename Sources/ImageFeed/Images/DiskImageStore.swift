@@ -19,6 +19,7 @@ public final class DiskImageStore: ImageStore {
   public let limit: Int
   private let index: Mutex<ImageIndex>
   private let kept: KeptImages
+  private let latestKept = Mutex<(urls: Set<URL>, read: ContinuousClock.Instant)?>(nil)
 
   /// Creates a store in a folder, which need not exist yet.
   ///
@@ -116,7 +117,15 @@ public final class DiskImageStore: ImageStore {
     return nil
   }
 
-  public func isKept(_ url: URL) throws(FeedStoreError) -> Bool { try kept().contains(url) }
+  /// The owner's images are read at most once a second.
+  public func isKept(_ url: URL) throws(FeedStoreError) -> Bool {
+    if let latest = latestKept.withLock({ $0 }), latest.read.duration(to: .now) < .seconds(1) {
+      return latest.urls.contains(url)
+    }
+    let urls = try kept()
+    latestKept.withLock { $0 = (urls, .now) }
+    return urls.contains(url)
+  }
 
   public func delete(for url: URL) throws(FeedStoreError) {
     try perform(.deletion) { index in

@@ -66,12 +66,8 @@ public final class ImageLoader {
   ) -> AnyPublisher<LoadedImage, ImageError> {
     let wish = ImageWish(url: url, feed: feed, isPrivate: isPrivate)
     guard let width else { return data(for: wish) }
-    let saved = cache.image(at: url)
-    return saved.retrieve()
-      .filter { $0.value.reducedWidth != nil && $0.value.suffices(for: width) }
-      // The original of a starred image replaces its copy as soon as it can be loaded.
-      .flatMap(maxPublishers: .max(1)) { _ in saved.isKept() }
-      .map { !$0 }
+    return cache.image(at: url).retrieve()
+      .map { $0.value.reducedWidth != nil && $0.value.suffices(for: width) }
       .replaceError(with: false)
       .replaceEmpty(with: false)
       .setFailureType(to: ImageError.self)
