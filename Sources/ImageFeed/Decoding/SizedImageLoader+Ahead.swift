@@ -10,7 +10,7 @@ extension SizedImageLoader {
     package var isReduced: Bool
   }
 
-  /// What was saved before the image is loaded.
+  /// The saved form of the image before it is loaded.
   private enum Before {
     case new
     /// A copy, unless the store's owner keeps the image.
