@@ -60,7 +60,8 @@ package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
   /// Schedules `action` after `interval`.
   @usableFromInline
   func start(in interval: Context.SchedulerTimeType.Stride, _ action: @escaping () -> Void) -> any Cancellable {
-    // The period matters only if the first run is late or dropped. A short one would keep a processor busy meanwhile.
-    start(at: scheduler.now.advanced(by: interval), period: max(interval, .milliseconds(10)), action)
+    // The period matters only if the first run is late or dropped. Combine's is the interval, which may be zero.
+    start(
+      at: scheduler.now.advanced(by: interval), period: interval > .zero ? interval : .milliseconds(10), action)
   }
 }
