@@ -74,7 +74,9 @@ final class ImageSaver {
         }
         if isTold, left + reduced > 0 {
           let size = ByteCount(budget.perFeed).text
-          console.hint("to save more of them whole, raise --images-per-feed (\(size)) or --image-cache-size")
+          console.hint(
+            "to save more of them whole, raise --images-per-feed (\(size)) or --image-cache-size"
+              + (reduced > 0 ? ", and delete the smaller copies with feed cache images clear" : ""))
         }
         isOver = true
         then()

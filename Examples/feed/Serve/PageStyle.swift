@@ -58,8 +58,8 @@ extension PageAssets {
     .whole .image img { object-fit: contain; }
     .whole .shade { opacity: .3; }
     .small .image img { object-fit: scale-down; }
-    /* A medium gray, on which dark and light drawings can be seen. */
-    .clear .image, #stage.clear, .show .clear { background: #808080; }
+    /* Squares in two medium grays, on which any drawing can be seen. */
+    .clear .image, #stage.clear, .show .clear { background: repeating-conic-gradient(#777 0 25%, #8c8c8c 0 50%) 0 0 / 1rem 1rem; }
     .clear .shade, li:not(.whole) .loaded .shade { display: none; }
     .image.missing img { opacity: 0; }
     .image .reason { position: absolute; inset: 0; display: grid; place-items: center; padding: 1rem; overflow: auto;
