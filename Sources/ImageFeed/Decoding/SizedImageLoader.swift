@@ -124,14 +124,31 @@ public final class SizedImageLoader {
           .flatMap(maxPublishers: .max(1)) { [self] original in fit(original, at: url, step, key) }
           .catch { error -> AnyPublisher<LoadedImage, SizedImageError> in
             guard case .image(let reason) = error else { return Fail(error: error).eraseToAnyPublisher() }
-            // The store may have evicted the original, which is used less often than its tile.
-            return small.load(ageless: true)
-              .map { LoadedImage($0, source: .stale(savedAt: $0.timestamp, reason: reason.remote)) }
-              .mapError { _ in error }
+            // The store evicts the original before its smaller sizes.
+            return saved(url, for: step)
+              .map { saved, isSmaller in
+                let source = LoadedImage.Source.stale(savedAt: saved.timestamp, reason: reason.remote)
+                return LoadedImage(saved.value.data, source: source, isReduced: isSmaller)
+              }
+              .setFailureType(to: SizedImageError.self)
+              .switchIfEmpty(Fail(error: error))
               .eraseToAnyPublisher()
           }
       }
       .eraseToAnyPublisher()
+  }
+
+  /// The saved image in this size, whatever its age, or else in the next larger one, or in the largest smaller one.
+  private func saved(_ url: URL, for step: Int) -> some Publisher<(Saved<FetchedImage>, isSmaller: Bool), Never> {
+    let widths = Self.ladder.filter { $0 >= step } + Self.ladder.filter { $0 < step }.reversed()
+    return widths.publisher
+      .flatMap(maxPublishers: .max(1)) { [cache] width in
+        let image = Self.key(url, width: width).map { cache.image(at: $0).retrieve() }
+        return (image ?? Empty().eraseToAnyPublisher())
+          .map { ($0, isSmaller: width < step) }
+          .catch { _ in Empty<(Saved<FetchedImage>, isSmaller: Bool), Never>() }
+      }
+      .first()
   }
 
   /// The resized original, unless it exists already.
@@ -153,7 +170,7 @@ public final class SizedImageLoader {
       .map { LoadedImage($0, source: original.source, isReduced: original.isReduced) }
       .mapError(SizedImageError.decoding)
       .flatMap(maxPublishers: .max(1)) { [self] image in
-        image.data == original.data ? Self.just(image) : keep(image, from: url, step, key, digest)
+        image.data == original.data ? Self.just(image) : keep(image, from: url, key, digest)
       }
       .eraseToAnyPublisher()
   }
@@ -192,13 +209,12 @@ public final class SizedImageLoader {
       .eraseToAnyPublisher()
   }
 
-  /// Saves a smaller image with its original's lifetime, and delivers it; the completion waits for the save. If a copy
-  /// is saved in place of the original, and is narrower, the smaller image takes its place.
+  /// Saves a smaller image with its original's lifetime, and delivers it; the completion waits for the save.
   private func keep(
-    _ image: LoadedImage, from url: URL, _ step: Int, _ key: URL, _ digest: BodyDigest
+    _ image: LoadedImage, from url: URL, _ key: URL, _ digest: BodyDigest
   ) -> AnyPublisher<LoadedImage, SizedImageError> {
-    let (local, small) = (cache.image(at: url), cache.image(at: key))
-    return local.retrieve()
+    cache.image(at: url).retrieve()
+      .filter { BodyDigest($0.value.data.bytes) == digest }
       .map { Optional($0) }
       .catch { [report] error in
         report(error)
@@ -206,29 +222,17 @@ public final class SizedImageLoader {
       }
       .replaceEmpty(with: nil)
       .setFailureType(to: SizedImageError.self)
-      .flatMap(maxPublishers: .max(1)) { [report, cache] saved -> AnyPublisher<LoadedImage, SizedImageError> in
-        guard let saved else { return Self.just(image) }
-        let isOriginal = BodyDigest(saved.value.data.bytes) == digest
-        let width = image.isReduced ? nil : saved.value.reducedWidth
-        guard isOriginal || width != nil else { return Self.just(image) }
-        let timestamp = isOriginal ? saved.timestamp : cache.now()
-        var fetched = FetchedImage(image.data, lifetime: saved.value.lifetime)
-        let save: AnyPublisher<Void, FeedStoreError>
-        if !isOriginal, let width, width < step {
-          fetched.reducedWidth = step
-          save = local.reducing(to: Saved(fetched, timestamp: timestamp, validators: saved.validators)).map { _ in }
-            .eraseToAnyPublisher()
-        } else {
-          let validators = FeedValidators(etag: digest.tag)
-          save = small.saving(Saved(fetched, timestamp: timestamp, validators: validators)).map { _ in }
-            .eraseToAnyPublisher()
-        }
-        let saving = save.compactMap { _ -> LoadedImage? in nil }
-          .catch { error in
+      .flatMap(maxPublishers: .max(1)) { [self] original -> AnyPublisher<LoadedImage, SizedImageError> in
+        guard let original else { return Self.just(image) }
+        let fetched = FetchedImage(image.data, lifetime: original.value.lifetime)
+        let validators = FeedValidators(etag: digest.tag)
+        let save = cache.image(at: key).saving(Saved(fetched, timestamp: original.timestamp, validators: validators))
+          .compactMap { _ -> LoadedImage? in nil }
+          .catch { [report] error in
             report(error)
             return Empty<LoadedImage, Never>()
           }
-        return Just(image).append(saving).setFailureType(to: SizedImageError.self).eraseToAnyPublisher()
+        return Just(image).append(save).setFailureType(to: SizedImageError.self).eraseToAnyPublisher()
       }
       .eraseToAnyPublisher()
   }

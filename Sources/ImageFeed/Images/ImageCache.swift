@@ -35,17 +35,6 @@ public final class ImageCache {
 public struct LocalImage {
   public let url: URL
   let cache: ImageCache
-  /// True if only a copy is saved, and an original isn't.
-  private var savesOnlyCopies = false
-
-  init(url: URL, cache: ImageCache) { (self.url, self.cache) = (url, cache) }
-
-  /// The same image; originals aren't saved in it.
-  var copyOnly: LocalImage {
-    var image = self
-    image.savesOnlyCopies = true
-    return image
-  }
 
   /// The saved image, in memory or on disk, unless its lifetime has passed or it is only a smaller copy.
   ///
@@ -105,7 +94,6 @@ extension LocalImage: LocalCopy {
   /// Saves immediately, in memory and in the store; finishes without a value when the save is complete. Fails if the
   /// image is too large for the store.
   public func saving(_ image: Saved<FetchedImage>) -> AnyPublisher<FetchedImage, FeedStoreError> {
-    if savesOnlyCopies, image.value.reducedWidth == nil { return Empty().eraseToAnyPublisher() }
     cache.memory.insert(image, for: url)
     let (store, url, now) = (cache.store, url, cache.now)
     return Future<Bool, FeedStoreError> { promise in

@@ -139,10 +139,12 @@ struct ImageIndex {
     } ?? false
   }
 
-  /// Deletes the least recently used images until that many bytes have been freed.
+  /// Deletes the least recently used images until that many bytes have been freed: first those of more than a thousandth
+  /// of the limit, because many others fit into their place, such as their own smaller sizes.
   private func makeRoom(of bytes: Int, but kept: Set<URL>, _ db: Database) throws {
     let names = Set(kept.map(\.absoluteString))
-    let rows = try Row.fetchCursor(db, sql: "SELECT url, bytes FROM image ORDER BY used, url")
+    let rows = try Row.fetchCursor(
+      db, sql: "SELECT url, bytes FROM image ORDER BY bytes <= ?, used, url", arguments: [limit / 1000])
     var bytes = bytes
     while bytes > 0, let row = try rows.next() {
       let url: String = try row.value(0)

@@ -60,20 +60,20 @@ public final class ImageLoader {
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
   ///   - width: the width in pixels that is needed. A smaller copy that is saved in place of the original, and is at
   ///     least that wide, is treated as the original would be; others are delivered only if the original can't be loaded.
-  ///     The original doesn't replace a copy, because there was no room for it. `nil` if only the original will do.
+  ///     `nil` if only the original will do.
   public func data(
     for url: URL, of feed: URL? = nil, isPrivate: Bool? = nil, width: Int? = nil
   ) -> AnyPublisher<LoadedImage, ImageError> {
     let wish = ImageWish(url: url, feed: feed, isPrivate: isPrivate)
     guard let width else { return data(for: wish) }
     return cache.image(at: url).retrieve()
-      .map { ($0.value.reducedWidth != nil, $0.value.suffices(for: width)) }
-      .replaceError(with: (false, false))
-      .replaceEmpty(with: (false, false))
+      .map { $0.value.reducedWidth != nil && $0.value.suffices(for: width) }
+      .replaceError(with: false)
+      .replaceEmpty(with: false)
       .setFailureType(to: ImageError.self)
-      .flatMap(maxPublishers: .max(1)) { [self] isCopied, isEnough in
+      .flatMap(maxPublishers: .max(1)) { [self] isEnough in
         var wish = wish
-        (wish.isCopied, wish.acceptsCopy) = (isCopied, isCopied && isEnough)
+        wish.acceptsCopy = isEnough
         return data(for: wish)
       }
       .eraseToAnyPublisher()
@@ -112,9 +112,8 @@ public final class ImageLoader {
 
   private func load(_ wish: ImageWish) -> AnyPublisher<LoadedImage, ImageError> {
     let saved = cache.image(at: wish.url)
-    let remote = remote(wish, saved: saved).caching(to: wish.isCopied ? saved.copyOnly : saved, reportingTo: report)
     return saved.load(width: wish.width)
-      .fallback(to: remote)
+      .fallback(to: remote(wish, saved: saved).caching(to: saved, reportingTo: report))
       .fallback(to: saved.load(ageless: true))
       .catch { error -> Result<LoadedImage, ImageError>.Publisher in
         if case .invalidData(.cutOff(let part)) = error.remote { return .init(LoadedImage(part, source: .part)) }
@@ -182,9 +181,7 @@ struct ImageWish: Hashable {
   let feed: URL?
   /// The feed's ``FeedImages/isFromPrivateNetwork``.
   let isPrivate: Bool?
-  /// True if a smaller copy is saved in place of the original, and stays if only a size is needed.
-  var isCopied = false
-  /// True if that copy will do.
+  /// True if the smaller copy that is saved in place of the original will do.
   var acceptsCopy = false
 
   /// The width that a copy must have; `nil` if only the original will do.

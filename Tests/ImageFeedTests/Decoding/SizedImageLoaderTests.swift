@@ -96,8 +96,10 @@ import Testing
     let shown = try next.outcome(width: 400)?.get()
     #expect(try shown?.data == world.small(400))
     if case .stale = shown?.source {} else { Issue.record("\(String(describing: shown?.source))") }
-    guard case .failure(.image) = next.outcome(width: 800) else {
-      Issue.record("nothing is saved in this size")
+    #expect(try next.outcome(width: 800)?.get().data == world.small(400), "no larger size is saved")
+    #expect(try next.outcome(width: 200)?.get().data == world.small(400), "a larger size will do")
+    guard case .failure(.image) = next.outcome(width: nil) else {
+      Issue.record("the original isn't saved")
       return
     }
   }

@@ -49,16 +49,6 @@ import Testing
     #expect(world.images.network.requests == 2)
   }
 
-  @Test func `a copy that is too narrow is replaced by a wider one, and not by the original`() throws {
-    #expect(world.ahead(within: 0) == .success(.init(bytes: 300, isReduced: true)))
-    for _ in 0..<2 { #expect(try world.outcome(width: 800)?.get().data == world.small(800)) }
-    #expect(world.images.network.requests == 2)
-    #expect(try world.images.store.retrieve(for: imageURL, now: noon)?.value.reducedWidth == 800)
-    #expect(try world.outcome(width: 400)?.get().data == world.small(400))
-    #expect(world.images.network.requests == 2)
-    #expect(try world.images.store.usage().bytes < 50_000)
-  }
-
   @Test func `an image that is kept in a smaller size isn't requested again in advance, even after its lifetime`()
     throws
   {
