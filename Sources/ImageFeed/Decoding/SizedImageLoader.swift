@@ -122,7 +122,7 @@ public final class SizedImageLoader {
       .catch { [self] _ in
         loader.data(for: url, of: feed, isPrivate: isPrivate, width: step).mapError(SizedImageError.image)
           .flatMap(maxPublishers: .max(1)) { [self] original in fit(original, at: url, step, key) }
-          .catch { error -> AnyPublisher<LoadedImage, SizedImageError> in
+          .catch { [self] error -> AnyPublisher<LoadedImage, SizedImageError> in
             guard case .image(let reason) = error else { return Fail(error: error).eraseToAnyPublisher() }
             // The store evicts the original before its smaller sizes.
             return saved(url, for: step)
