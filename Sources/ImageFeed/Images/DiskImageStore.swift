@@ -6,10 +6,9 @@ import Synchronization
 ///
 /// Creating the store doesn't touch the disk; the first save creates the folder. The files and the index together never
 /// take up more than `limit` bytes. If an image doesn't fit, others are deleted, the least recently used ones first,
-/// and files of more than a thousandth of the limit before smaller ones, until at
-/// most 70% of the limit is in use. An index that is lost or damaged is rebuilt from the files. A file that is lost,
-/// cut off or damaged counts as an image that was never saved. A file that can't be read makes the retrieval fail, and
-/// stays.
+/// and files of more than a thousandth of the limit before smaller ones, until at most 70% of the limit is in use. An
+/// index that is lost or damaged is rebuilt from the files. A file that is lost, cut off or damaged counts as an image
+/// that was never saved. A file that can't be read makes the retrieval fail, and stays.
 ///
 /// Images that the store's owner keeps, such as those of starred items, are never deleted to make room, and don't count
 /// toward the limit.
