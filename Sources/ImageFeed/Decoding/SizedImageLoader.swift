@@ -124,8 +124,8 @@ public final class SizedImageLoader {
           .flatMap(maxPublishers: .max(1)) { [self] original in fit(original, at: url, step, key) }
           .catch { [self] error -> AnyPublisher<LoadedImage, SizedImageError> in
             guard case .image(let reason) = error else { return Fail(error: error).eraseToAnyPublisher() }
-            // The store evicts the original before its smaller sizes.
-            return saved(url, for: step)
+            // The store evicts the original before its smaller sizes. If this feed may not load the image, another one may.
+            return saved(url, for: reason.isRefusal ? [step] : Self.ladder, nearest: step)
               .map { saved, isSmaller in
                 let source = LoadedImage.Source.stale(savedAt: saved.timestamp, reason: reason.remote)
                 return LoadedImage(saved.value.data, source: source, isReduced: isSmaller)
@@ -139,9 +139,10 @@ public final class SizedImageLoader {
   }
 
   /// The saved image in this size, whatever its age, or else in the next larger one, or in the largest smaller one.
-  private func saved(_ url: URL, for step: Int) -> some Publisher<(Saved<FetchedImage>, isSmaller: Bool), Never> {
-    let widths = Self.ladder.filter { $0 >= step } + Self.ladder.filter { $0 < step }.reversed()
-    return widths.publisher
+  private func saved(
+    _ url: URL, for widths: [Int], nearest step: Int
+  ) -> some Publisher<(Saved<FetchedImage>, isSmaller: Bool), Never> {
+    (widths.filter { $0 >= step } + widths.filter { $0 < step }.reversed()).publisher
       .flatMap(maxPublishers: .max(1)) { [cache] width in
         let image = Self.key(url, width: width).map { cache.image(at: $0).retrieve() }
         return (image ?? Empty().eraseToAnyPublisher())
@@ -246,6 +247,14 @@ public final class SizedImageLoader {
     // Enough for the images of a long page. A dropped finding is determined again.
     if findings.count >= 10_000 { findings.removeAll() }
     findings[key] = finding
+  }
+}
+
+extension ImageError {
+  /// True if the feed may not load the image, because that is in a private network.
+  fileprivate var isRefusal: Bool {
+    guard case .connectivity(let error) = remote else { return false }
+    return error.kind == .privateNetwork
   }
 }
 
