@@ -124,9 +124,9 @@ final class ServedImages {
     let loaded = load(feeds.first)
     guard feeds.count > 1 else { return loaded }
     return loaded.catch { [self] error in
-      guard case .image(let reason) = error, case .connectivity(let cause) = reason.remote,
-        cause.kind == .privateNetwork
-      else { return Fail<Output, SizedImageError>(error: error).eraseToAnyPublisher() }
+      guard case .image(let reason) = error, reason.isRefusal else {
+        return Fail<Output, SizedImageError>(error: error).eraseToAnyPublisher()
+      }
       return first(of: feeds.dropFirst(), load)
     }
     .eraseToAnyPublisher()

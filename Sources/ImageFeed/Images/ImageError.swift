@@ -47,3 +47,11 @@ extension ImageError: CustomStringConvertible, LocalizedError {
 
   public var errorDescription: String? { description }
 }
+
+extension ImageError {
+  /// True if the feed may not load the image, because that is in a private network; another feed may.
+  package var isRefusal: Bool {
+    guard case .connectivity(let error) = remote else { return false }
+    return error.kind == .privateNetwork
+  }
+}
