@@ -43,7 +43,8 @@ public final class OnLoop<State>: Sendable, Cancellable {
     self.thread = thread
     slot = Slot()
     // In order, here and below: calls on the loop's own thread must not overtake those of other threads.
-    loop.bringInOrder { [slot] in slot.fill(make, loop) }
+    // The entrance, here and below: the work waits in the loop's mailbox, and must not keep the loop alive.
+    loop.bringInOrder { [slot, entrance = loop.entrance] in slot.fill(make, entrance) }
   }
 
   deinit { cancel() }
@@ -82,8 +83,8 @@ public final class OnLoop<State>: Sendable, Cancellable {
   /// Releases the state: immediately, if this is the loop's thread and the loop isn't running; otherwise on the loop's
   /// next turn. Idempotent, and safe to use from any thread.
   public func cancel() {
-    guard !loop.isHere || loop.isCurrent else { return slot.empty(loop) }
-    loop.bringInOrder { [slot, loop] in slot.empty(loop) }
+    guard !loop.isHere || loop.isCurrent else { return slot.empty(loop.entrance) }
+    loop.bringInOrder { [slot, entrance = loop.entrance] in slot.empty(entrance) }
   }
 
   /// Holds the state.
@@ -92,10 +93,10 @@ public final class OnLoop<State>: Sendable, Cancellable {
     private var state: State?
     private var isOver = false
 
-    func fill(_ make: (EventLoop) -> State, _ loop: EventLoop) {
-      guard !isOver else { return }
+    func fill(_ make: (EventLoop) -> State, _ entrance: LoopEntrance) {
+      guard !isOver, let loop = entrance.loop else { return }
       // The closer retains this slot: when the loop closes, it may be the only one left to do so.
-      loop.whenClosed(ObjectIdentifier(self)) { [unowned loop] in self.empty(loop) }
+      loop.whenClosed(ObjectIdentifier(self)) { self.empty(entrance) }
       state = make(loop)
       // The subscriptions in the state are kept, and released with it.
       SubscriptionWatch.somethingHappens()
@@ -108,9 +109,9 @@ public final class OnLoop<State>: Sendable, Cancellable {
       if !isOver { state = taken }
     }
 
-    func empty(_ loop: EventLoop) {
+    func empty(_ entrance: LoopEntrance) {
       isOver = true
-      loop.whenClosed(ObjectIdentifier(self), nil)
+      entrance.whenClosed(ObjectIdentifier(self), nil)
       withExtendedLifetime(state.take()) {}
     }
   }
