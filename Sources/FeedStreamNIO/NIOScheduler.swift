@@ -3,6 +3,7 @@
   public import FeedStream
   public import NIOCore
   internal import NIOPosix
+  import Synchronization
 
   /// A SwiftNIO event loop as a scheduler. Set up and cancel streams on the event loop's thread, where they also run.
   ///
@@ -50,9 +51,14 @@
     @discardableResult public func offload<T: Sendable>(
       _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
     ) -> any Cancellable {
-      let completion = Completion(completion)
-      NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop, work).whenSuccess { completion.run($0) }
-      return Cancellation { completion.drop() }
+      // The pool gets only the flag: it must not be the last to release the completion.
+      let (completion, isCancelled) = (Completion(completion), Flag())
+      NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { () -> T? in isCancelled.isSet ? nil : .some(work()) }
+        .whenSuccess { result in if let result { completion.run(result) } }
+      return Cancellation {
+        isCancelled.set()
+        completion.drop()
+      }
     }
 
     fileprivate func deadline(_ date: StreamInstant) -> NIODeadline {
@@ -91,6 +97,13 @@
     init(_ receive: @escaping (T) -> Void) { self.receive = receive }
     func run(_ value: T) { receive?(value) }
     func drop() { receive = nil }
+  }
+
+  /// Tells the thread pool that work is cancelled.
+  private final class Flag: Sendable {
+    private let flag = Atomic(false)
+    var isSet: Bool { flag.load(ordering: .relaxed) }
+    func set() { flag.store(true, ordering: .relaxed) }
   }
 
   /// Work that repeats, counted from the time at which the previous run was due.

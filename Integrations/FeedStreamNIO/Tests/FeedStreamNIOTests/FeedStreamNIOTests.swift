@@ -4,6 +4,7 @@ import FeedStreamNIO
 import NIOCore
 import NIOEmbedded
 import NIOPosix
+import Synchronization
 import Testing
 
 @Suite struct FeedStreamNIOTests {
@@ -94,6 +95,24 @@ import Testing
       return promise.futureResult
     }.get()
     #expect(sum == 55)
+  }
+
+  @Test func `offloaded work that is cancelled before it begins doesn't run`() async throws {
+    let (pool, loop) = (NIOThreadPool.singleton, MultiThreadedEventLoopGroup.singleton.next())
+    let gate = DispatchSemaphore(value: 0)
+    let hasRun = Atomic(false)
+    // The pool runs its work in order, so the offloaded work waits until a thread is free.
+    let threads = NIOSingletons.blockingPoolThreadCountSuggestion
+    for _ in 0..<threads { pool.submit { _ in gate.wait() } }
+    try await loop.submit {
+      loop.scheduler.offload({ hasRun.store(true, ordering: .relaxed) }) { _ in }.cancel()
+    }.get()
+    // The first free thread comes to the cancelled work before it comes to this work.
+    gate.signal()
+    try await pool.runIfActive(eventLoop: loop) {}.get()
+    for _ in 1..<threads { gate.signal() }
+    let ran = hasRun.load(ordering: .relaxed)
+    #expect(!ran)
   }
 
   @Test func `a NIO future is a publisher that delivers on the stream's loop`() {
