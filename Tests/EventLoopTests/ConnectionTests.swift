@@ -227,6 +227,12 @@ import Testing
     #expect(outcome.error?.subject == "\(address)" && outcome.error?.name == reason)
   }
 
+  @Test func `listening at a path in a missing folder fails because the folder is missing`() {
+    let place = SocketAddress.unix("/tmp/\(UInt64.random(in: 0...UInt64.max))/socket")
+    #expect(throws: SystemError("listen on", "\(place)", code: ENOENT)) { try Listener(at: place, on: loop) }
+    loop.run()
+  }
+
   @Test func `a Unix socket works with the longest possible path`() throws {
     let name = String(UInt64.random(in: 0...UInt64.max), radix: 36)
     let path = "/tmp/" + name.padding(toLength: 102, withPad: "n", startingAt: 0)

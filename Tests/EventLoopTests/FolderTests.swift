@@ -1,7 +1,8 @@
-import FeedStream
 import Foundation
 import TestSupport
 import Testing
+
+@testable import FeedStream
 
 @Suite(.settled, .timeLimit(.minutes(5))) struct FolderTests {
   private let loop = EventLoop()
@@ -98,6 +99,18 @@ import Testing
     #expect(!outcome.values.contains(.unknown))
     outcome.cancel()
     loop.run()
+  }
+
+  @Test func `changes to entries whose names have the same characters but different bytes aren't equal`() {
+    #expect(FolderChange.entry("\u{E9}") != .entry("e\u{301}"))
+    #expect(FolderChange.content("\u{E9}") != .content("e\u{301}"))
+    #expect(Set([FolderChange.entry("a"), .entry("a"), .content("a"), .unknown, .unknown]).count == 3)
+  }
+
+  @Test func `the error for too many watched folders names the limit instead of a full disk`() {
+    let message = "\(FolderWatch.failure(of: "photos", code: -ENOSPC))"
+    #expect(message.hasPrefix("cannot watch photos, because the limit fs.inotify.max_user_watches is reached: "))
+    #expect(FolderWatch.failure(of: "photos", code: -ENOENT) == SystemError("watch", "photos", code: ENOENT))
   }
 
   @Test func `unrequested changes are merged per entry, and too many become unknown`() {

@@ -1,7 +1,8 @@
-import FeedStream
 import Foundation
 import TestSupport
 import Testing
+
+@testable import FeedStream
 
 @Suite(.settled, .timeLimit(.minutes(5))) struct SubprocessTests {
   private let loop = EventLoop()
@@ -74,6 +75,11 @@ import Testing
 
   @Test func `a program that is missing, can't be run or has no folder is an error that names it`() {
     folder.write("#!/bin/sh", to: "plain")
+    func limited(_ program: String) -> Subprocess {
+      var subprocess = Subprocess(program)
+      subprocess.limits.openFiles = 64
+      return subprocess
+    }
     var inNowhere = Subprocess("true")
     inNowhere.folder = folder("nowhere")
     for (subprocess, subject, name) in [
@@ -84,6 +90,8 @@ import Testing
       (Subprocess("true", environment: ["A=B": ""]), "true", "EINVAL"),
       (Subprocess("true", environment: ["A=\u{301}B": ""]), "true", "EINVAL"),
       (Subprocess("true", environment: ["A": "\0\u{301}"]), "true", "EINVAL"),
+      (limited(folder("none")), folder("none"), "ENOENT"), (limited(folder("plain")), folder("plain"), "EACCES"),
+      (limited(folder.path), folder.path, "EACCES"),
     ] {
       guard case .system(let error)? = run(subprocess).error else {
         Issue.record("\(subprocess)")
@@ -148,6 +156,21 @@ import Testing
     var subprocess = shell("pwd -P; cat")
     subprocess.folder = folder.path
     #expect(run(subprocess).text == (folder.path as NSString).resolvingSymlinksInPath + "\n")
+  }
+
+  @Test func `a program with limits and a relative path is looked up in its folder`() {
+    folder.write("#!/bin/sh\nulimit -n\n", to: "own")
+    #expect(chmod(folder("own"), 0o700) == 0)
+    var subprocess = Subprocess("./own", folder: folder.path)
+    subprocess.limits.openFiles = 20
+    #expect(run(subprocess).text == "20\n")
+  }
+
+  @Test func `each open descriptor can be closed on spawning, even if the system can't do it in one call`() {
+    let careless = open("/dev/null", O_RDONLY)
+    defer { close(careless) }
+    System.closeEachOnSpawn()
+    #expect(fcntl(careless, F_GETFD) & FD_CLOEXEC != 0)
   }
 
   @Test func `limits apply from the program's start`() {
@@ -319,8 +342,26 @@ import Testing
 }
 
 #if os(Linux)
-  /// A suite without a loop: while this test waits for a process, others run on its thread, and would use the loop.
+  /// A suite without a loop: while these tests wait for a process, others run on its thread, and would use the loop.
   @Suite(.settled) struct InheritedProcessTests {
+    @Test func `a program that can't be started because no descriptor is left fails with that reason`() async {
+      await #expect(processExitsWith: .success) {
+        let loop = EventLoop()
+        var subprocess = Subprocess("true")
+        subprocess.standardOutput = .inherited
+        var limit = rlimit()
+        try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        var none = limit
+        none.rlim_cur = 0
+        try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none) == 0)
+        var failure: SystemError?
+        do throws(SystemError) { _ = try subprocess.start(on: loop) } catch { failure = error }
+        try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        #expect(failure == SystemError("open", "/dev/null", code: EMFILE))
+        loop.run()
+      }
+    }
+
     @Test func `with endsDescendants, children that this process inherits don't delay the exit status`() async {
       await #expect(processExitsWith: .success) {
         // Make this process the parent of orphans, as the first process of a container is.

@@ -52,3 +52,33 @@ import Testing
     loop.run()
   }
 }
+
+/// A suite without a loop: while this test waits for a process, others run on its thread, and would use the loop.
+@Suite(.settled, .timeLimit(.minutes(5))) struct TerminalSignalTests {
+  @Test func `a signal restores the terminal even if a stream received it before the keys were read`() async throws {
+    var (keyboard, screen): (Int32, Int32) = (-1, -1)
+    var name = [CChar](repeating: 0, count: 256)
+    try #require(openpty(&keyboard, &screen, &name, nil, nil) == 0)
+    for descriptor in [keyboard, screen] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    defer { for descriptor in [keyboard, screen] { close(descriptor) } }
+    let path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    await #expect(processExitsWith: .signal(SIGTERM)) { [path = path as String] in
+      try #require(dup2(open(path, O_RDWR | O_NOCTTY), STDIN_FILENO) == STDIN_FILENO)
+      let loop = EventLoop()
+      let signal = Outcome(Signals.received(SIGTERM, on: loop).prefix(1))
+      let keys = Outcome(try Terminal(on: loop).keys)
+      kill(getpid(), SIGTERM)
+      loop.run { signal.completion != nil }
+      var mode = termios()
+      try #require(signal.isFinished)
+      try #require(tcgetattr(STDIN_FILENO, &mode) == 0)
+      try #require(mode.c_lflag & tcflag_t(ICANON) == 0, "the terminal is in raw mode")
+      kill(getpid(), SIGTERM)
+      // Another thread may receive the signal.
+      withExtendedLifetime(keys) { while true { pause() } }
+    }
+    var mode = termios()
+    try #require(tcgetattr(screen, &mode) == 0)
+    #expect(mode.c_lflag & tcflag_t(ICANON) != 0)
+  }
+}

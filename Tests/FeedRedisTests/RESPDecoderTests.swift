@@ -82,6 +82,18 @@ import Testing
     #expect(try decode(["$67108864\r\nx", "*1000000\r\n"], ends: false) == [])
   }
 
+  @Test func `without a limit on strings, an impossible length is refused`() throws {
+    var limits = RESPDecoder.Limits()
+    limits.stringBytes = .max
+    #expect(throws: RESPError.tooLong(limit: .max)) { try decode(["$9223372036854775807\r\n"], limits: limits) }
+  }
+
+  @Test func `a map's keys that have the same characters but different bytes are different keys`() throws {
+    let map = try decode(["%2\r\n$2\r\n\u{E9}\r\n:1\r\n$3\r\ne\u{301}\r\n:2\r\n"])[0]
+    #expect(map["\u{E9}"] == .integer(1))
+    #expect(map["e\u{301}"] == .integer(2))
+  }
+
   @Test func `random bytes and damaged replies never crash the decoder`() throws {
     var random = SystemRandomNumberGenerator()
     let good = Array(Self.everything.utf8)

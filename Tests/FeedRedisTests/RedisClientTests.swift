@@ -150,7 +150,9 @@ import Testing
     }
   }
 
-  @Test func `commands that change how replies follow are refused, and the others get their own replies`() throws {
+  @Test func `commands that change how replies follow, or the session, are refused, and the others get replies`()
+    throws
+  {
     try withServer { words in
       words[0] == "ECHO" ? "$\(words[1].utf8.count)\r\n\(words[1])\r\n" : nil
     } _: { time, server, client, outcomes in
@@ -158,14 +160,16 @@ import Testing
         RedisCommand("SUBSCRIBE", "news"), RedisCommand("pUnsubscribe"), RedisCommand("MONITOR"),
         RedisCommand("Client", "REPLY", "OFF"), RedisCommand("PSYNC", "?", -1),
         RedisCommand("CLIENT", RedisArgument(Chunk("reply")), "SKIP"), RedisCommand("REPLCONF", "ACK", 0),
-        RedisCommand("SCRIPT", "DEBUG", "YES"),
+        RedisCommand("SCRIPT", "DEBUG", "YES"), RedisCommand("SELECT", 3), RedisCommand("auth", "secret"),
+        RedisCommand("HELLO", 2), RedisCommand("RESET"),
       ]
       for command in refused { outcomes.note(client.send(command)) }
       for word in ["a", "b"] { outcomes.note(client.send(RedisCommand("ECHO", RedisArgument(word)))) }
       time.advance(by: .seconds(1))
-      #expect(outcomes.texts.count == 10 && outcomes.texts.suffix(2) == ["a", "b"])
-      #expect(outcomes.texts.prefix(8).allSatisfy { $0.hasPrefix("This client doesn't send ") })
+      #expect(outcomes.texts.count == 14 && outcomes.texts.suffix(2) == ["a", "b"])
+      #expect(outcomes.texts.prefix(12).allSatisfy { $0.hasPrefix("This client doesn't send ") })
       #expect(outcomes.texts[3].hasPrefix("This client doesn't send Client REPLY, "))
+      #expect(outcomes.texts[8...10].allSatisfy { $0.hasSuffix("in the URL: redis://USER:PASSWORD@host/1.") })
       #expect(server.heard == [["HELLO 3 SETNAME feedstream", "PING", "ECHO a", "ECHO b"]])
     }
   }
@@ -304,10 +308,59 @@ import Testing
       for _ in 0..<3 { outcomes.note(client.send(RedisCommand("PING"))) }
       #expect(
         outcomes.texts == [
-          "2 commands are already waiting for unix:///run/redis. Wait until some have completed, or raise maxWaiting."
+          "2 commands are already waiting for unix:///run/redis. Wait until some have completed, "
+            + "send fewer together, or raise maxWaiting."
         ])
       time.advance(by: .seconds(1))
       #expect(outcomes.texts.suffix(2) == ["PONG", "PONG"])
+    }
+  }
+
+  @Test func `commands sent together are sent all, or none if they don't all fit or one is refused`() throws {
+    var options = RedisClient.Options()
+    options.maxWaiting = 3
+    try withServer(nil, options) { words in
+      words[0] == "ECHO" ? "+\(words[1])\r\n" : ["MULTI", "SET", "EXEC"].contains(words[0]) ? "+OK\r\n" : nil
+    } _: { time, server, client, outcomes in
+      var reports: [String] = []
+      client.onReply = { reports.append($0.name) }
+      func send(_ names: String...) {
+        let replies = client.send(names.map { RedisCommand($0, "k") })
+        outcomes.note(replies.map { RedisValue.array($0) }.eraseToAnyPublisher())
+      }
+      send("MULTI", "SUBSCRIBE", "EXEC")
+      // The list doesn't fit while there is no connection …
+      outcomes.note(client.send(RedisCommand("ECHO", "a")))
+      send("MULTI", "SET", "EXEC")
+      #expect(outcomes.texts.count == 2)
+      #expect(reports == ["MULTI", "SET", "EXEC"])
+      time.advance(by: .seconds(1))
+      // … nor while there is one.
+      outcomes.note(client.send(RedisCommand("ECHO", "b")))
+      send("MULTI", "SET", "EXEC")
+      #expect(outcomes.texts.count == 4)
+      time.advance(by: .seconds(1))
+      #expect(server.heard == [["HELLO 3 SETNAME feedstream", "PING", "ECHO a", "ECHO b"]])
+      send("MULTI", "SET", "EXEC")
+      time.advance(by: .seconds(1))
+      #expect(server.heard[0].suffix(3) == ["MULTI k", "SET k", "EXEC k"])
+      #expect(outcomes.texts.count == 6)
+    }
+  }
+
+  @Test func `scripts whose texts have the same characters but different bytes are different scripts`() throws {
+    try withServer { words in
+      switch words[0] {
+      case "SCRIPT": "+\(words[2].utf8.count)\r\n"
+      case "EVALSHA": "+\(words[1])\r\n"
+      default: nil
+      }
+    } _: { time, _, client, outcomes in
+      for text in ["\u{E9}", "e\u{301}"] {
+        outcomes.note(client.run(RedisScript("s", text), keys: []))
+        time.advance(by: .seconds(1))
+      }
+      #expect(outcomes.texts == ["2", "3"])
     }
   }
 

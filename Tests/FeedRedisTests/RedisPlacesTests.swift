@@ -99,6 +99,43 @@ import Testing
     }
   }
 
+  @Test func `a command of a transaction isn't sent to another cluster node, but the next transaction is`() throws {
+    try withVirtualTime { time in
+      func node(_ number: Int, queued: String, executed: String) throws -> ScriptedRedis {
+        try ScriptedRedis(at: Self.place(number), on: time) {
+          switch $0[0] {
+          case "HELLO": Self.cluster
+          case "MULTI": "+OK\r\n"
+          case "INCR": "\(queued)\r\n"
+          case "EXEC": "\(executed)\r\n"
+          default: nil
+          }
+        }
+      }
+      let first = try node(1, queued: "-MOVED 13907 10.0.0.2:6379", executed: "-EXECABORT Transaction discarded")
+      let second = try node(2, queued: "+QUEUED", executed: "*1\r\n:1")
+      let client = RedisClient(try RedisAddress(parsing: "redis://10.0.0.1"), on: time)
+      var (errors, replies): ([RedisError], [[RedisValue]]) = ([], [])
+      for _ in 0..<2 {
+        #expect(second.heard.isEmpty)
+        let transaction = client.send([RedisCommand("MULTI"), RedisCommand("INCR", "k"), RedisCommand("EXEC")])
+        let subscription = transaction.sink {
+          if case .failure(let error) = $0 { errors.append(error) }
+        } receiveValue: {
+          replies.append($0)
+        }
+        time.advance(by: .seconds(2))
+        subscription.cancel()
+      }
+      #expect(errors.map { $0.refusal?.code } == ["MOVED"])
+      #expect(replies == [[.status("OK"), .status("QUEUED"), .array([.integer(1)])]])
+      #expect(second.heard.map { $0.suffix(3) } == [["MULTI", "INCR k", "EXEC"]])
+      client.close()
+      time.run()
+      for server in [first, second] { server.close() }
+    }
+  }
+
   @Test func `nodes that redirect to each other end with an error`() throws {
     try withVirtualTime { time in
       let nodes = try [(1, 2), (2, 1)].map { here, there in

@@ -202,6 +202,30 @@ import Testing
     }
   }
 
+  @Test func `a second reader of the terminal's keys is refused, and the terminal stays in raw mode for the first`()
+    throws
+  {
+    try withVirtualTime { time in
+      let terminal = try Terminal(on: time)
+      var (keys, errors): ([TerminalKey], [SystemError]) = ([], [])
+      let first = terminal.keys.sink { _ in
+      } receiveValue: {
+        keys.append($0)
+      }
+      let second = terminal.keys.sink {
+        if case .failure(let error) = $0 { errors.append(error) }
+      } receiveValue: { _ in
+      }
+      #expect(errors.map(\.name) == ["EBUSY"])
+      #expect(time.terminal.isRaw)
+      time.terminal.press("q")
+      time.run()
+      #expect(keys == [.character("q")])
+      for subscription in [first, second] { subscription.cancel() }
+      #expect(!time.terminal.isRaw)
+    }
+  }
+
   @Test func `watchers of a signal and of the terminal's size are informed in the order in which they subscribed`()
     throws
   {

@@ -13,9 +13,15 @@ public import FeedTLS
 /// that attempt fails; the pauses between attempts (``Options/pauses``) grow with each failure. A command that was sent
 /// but got no reply is never sent again: only the caller knows whether it may be executed twice.
 ///
+/// Send a transaction as one list, from `MULTI` to `EXEC`. Commands that change the login or the database (`AUTH`,
+/// `SELECT` …) are refused, because the next connection wouldn't know them: put both in the URL. The next connection
+/// doesn't know `WATCH` either, so use a ``RedisScript``.
+///
 /// If a node of a cluster reports that another node has a key (`MOVED`), the client connects to that node and sends the
-/// command there. This is sufficient for a cluster if all keys have the same tag. While the slot is migrating (`ASK`,
-/// `TRYAGAIN`), commands are refused; try again later.
+/// command there. This is sufficient for a cluster if all keys have the same tag. A command that is sent meanwhile may
+/// overtake those that are sent again. A transaction isn't sent again: it fails, and the next one is sent to that node.
+/// While the slot is migrating (`ASK`, `TRYAGAIN`), commands are refused; try again later. Without version 3 of the
+/// protocol, the client doesn't follow `MOVED`, and such commands fail.
 ///
 /// Use it on its scheduler's thread. An open connection keeps an event loop running, until ``close()``.
 public final class RedisClient {
@@ -29,7 +35,8 @@ public final class RedisClient {
     public var pauses: ClosedRange<Duration> = .milliseconds(50)...(.seconds(2))
     /// The maximum number of commands waiting for replies or for a connection. 100,000 by default.
     public var maxWaiting = 100_000
-    /// The name under which the server lists this client (`CLIENT LIST`). `feedstream` by default.
+    /// The name under which the server lists this client (`CLIENT LIST`), with version 3 of the protocol. `feedstream`
+    /// by default.
     public var name = "feedstream"
     /// The limits on a reply.
     public var limits = RESPDecoder.Limits()
@@ -63,7 +70,7 @@ public final class RedisClient {
   /// Connections to previous nodes, which are kept until their last reply.
   private var leaving: [RedisLink] = []
   /// The digests of the scripts that the server has received.
-  var digests: [String: String] = [:]
+  var digests: [Chunk: String] = [:]
   /// The number of connections opened so far.
   public private(set) var connectionCount = 0
   /// Receives the duration and the result of each command, for metrics. `nil` by default.
@@ -120,7 +127,7 @@ public final class RedisClient {
   /// - Parameter reply: called once, with the reply, or with the refusal or failure. If nothing can be sent, it is
   ///   called before this method returns.
   package func perform(_ command: RedisCommand, _ reply: @escaping (Result<RedisValue, RedisError>) -> Void) {
-    guard command.hasOneReply else { return reply(.failure(.unsupported(command.refusedName))) }
+    guard command.effect != .refused else { return reply(.failure(.unsupported(command.refusedName))) }
     guard let onReply else { return start(command, reply) }
     let began = scheduler.now
     start(command) { [scheduler, address] result in
@@ -131,21 +138,46 @@ public final class RedisClient {
     }
   }
 
+  /// Sends all commands, or none: without its `EXEC`, a transaction would swallow the commands of others.
+  func perform(
+    _ commands: [RedisCommand], wrongType: RedisValue?, _ done: @escaping (Result<[RedisValue], RedisError>) -> Void
+  ) {
+    guard !commands.isEmpty else { return done(.success([])) }
+    if let refused = commands.first(where: { $0.effect == .refused }) {
+      return done(.failure(.unsupported(refused.refusedName)))
+    }
+    if let error = lackOfRoom(for: commands.count) {
+      for command in commands {
+        onReply?(CommandReport(name: command.name, address: address, duration: .zero, error: error))
+      }
+      return done(.failure(error))
+    }
+    // Before the commands: an attempt that fails at once would fail only the first of them.
+    if case .idle = state { connect() }
+    let batch = ReplyBatch(commands.count, wrongType: wrongType, done)
+    for (index, command) in commands.enumerated() { perform(command) { batch.take($0, at: index) } }
+  }
+
   private func start(_ command: RedisCommand, _ reply: @escaping RedisLink.Reply) {
+    if let error = lackOfRoom(for: 1) { return reply(.failure(error)) }
     switch state {
-    case .closed: return reply(.failure(.clientClosed))
-    case .ready(let link):
-      guard link.waitingCount < options.maxWaiting else {
-        return reply(.failure(.tooManyWaiting(address, link.waitingCount)))
-      }
-      send(command, on: link, reply)
+    case .closed: reply(.failure(.clientClosed))
+    case .ready(let link): send(command, on: link, reply)
     case .idle, .connecting, .pausing:
-      guard waiting.count < options.maxWaiting else {
-        return reply(.failure(.tooManyWaiting(address, waiting.count)))
-      }
       waiting.append((command, reply))
       if case .idle = state { connect() }
     }
+  }
+
+  /// The reason why `count` more commands may not wait; `nil` if they may, or if the client is closed.
+  private func lackOfRoom(for count: Int) -> RedisError? {
+    let present: Int
+    switch state {
+    case .closed: return nil
+    case .ready(let link): present = link.waitingCount
+    case .idle, .connecting, .pausing: present = waiting.count
+    }
+    return present <= options.maxWaiting - count ? nil : .tooManyWaiting(address, present)
   }
 
   private func connect() {
@@ -194,10 +226,14 @@ public final class RedisClient {
 
   private func send(_ command: RedisCommand, on link: RedisLink, _ reply: @escaping RedisLink.Reply) {
     guard link.isClusterNode else { return link.send(command, reply) }
+    if command.effect == .beginsTransaction { link.isInTransaction = true }
+    // On the other node, it would be executed outside the transaction.
+    let staysHere = link.isInTransaction
+    if command.effect == .endsTransaction { link.isInTransaction = false }
     link.send(command) { [weak self] result in
       guard let self else { return reply(result) }
       if case .failure(.refused(_, let refusal)) = result, let place = refusal.movedTo, hops < 5,
-        follow(place, from: link)
+        follow(place, from: link), !staysHere
       {
         start(command, reply)
       } else {
@@ -233,37 +269,5 @@ public final class RedisClient {
     let commands = waiting
     waiting = []
     for (_, reply) in commands { reply(.failure(error)) }
-  }
-}
-
-extension RedisClient {
-  /// Sends a command when subscribed to, delivers its reply and finishes.
-  ///
-  /// **Demand:** sent on subscription; the reply is held until requested. **Failure:** ``RedisError``, including
-  /// refusals. **Cancellation:** the reply is dropped when it arrives; the command is sent anyway.
-  public func send(_ command: RedisCommand) -> AnyPublisher<RedisValue, RedisError> {
-    Replying { reply in self.perform(command, reply) }.eraseToAnyPublisher()
-  }
-
-  /// Sends the commands together when subscribed to, and delivers their replies.
-  ///
-  /// **Demand:** sent on subscription; the replies are held until requested. **Failure:** the first failure or
-  /// refusal. The server executes the other commands anyway. **Cancellation:** as for ``send(_:)``.
-  public func send(_ commands: [RedisCommand]) -> AnyPublisher<[RedisValue], RedisError> {
-    send(commands, wrongType: nil)
-  }
-
-  /// - Parameter wrongType: the reply to a command whose key has an unexpected type, if that isn't a failure.
-  package func send(_ commands: [RedisCommand], wrongType: RedisValue?) -> AnyPublisher<[RedisValue], RedisError> {
-    Replying { reply in self.perform(commands, wrongType: wrongType) { reply($0.map { .array($0) }) } }
-      .map { $0.elements ?? [] }.eraseToAnyPublisher()
-  }
-
-  private func perform(
-    _ commands: [RedisCommand], wrongType: RedisValue?, _ done: @escaping (Result<[RedisValue], RedisError>) -> Void
-  ) {
-    guard !commands.isEmpty else { return done(.success([])) }
-    let batch = ReplyBatch(commands.count, wrongType: wrongType, done)
-    for (index, command) in commands.enumerated() { perform(command) { batch.take($0, at: index) } }
   }
 }

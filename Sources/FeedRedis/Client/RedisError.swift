@@ -15,13 +15,14 @@ public indirect enum RedisError: Error, Hashable, Sendable {
   case refused(RedisAddress, RedisRefusal)
   /// The server's bytes aren't a valid reply.
   case unreadable(RedisAddress, RESPError)
-  /// Too many commands are already waiting: nothing was sent.
+  /// Too many commands are already waiting, or were sent together: nothing was sent.
   case tooManyWaiting(RedisAddress, Int)
   /// The connection is not secure, and nothing was sent.
   case notSecure(RedisAddress, TLSError)
   /// This Sentinel doesn't monitor a primary with that name: nothing was sent.
   case noSuchPrimary(RedisAddress, String)
-  /// This command has no reply of its own, or several, so replies would reach the wrong commands: nothing was sent.
+  /// This command has no reply of its own, or several, so replies would reach the wrong commands; or it changes the
+  /// login or the database, which the next connection wouldn't know. Nothing was sent.
   case unsupported(String)
   /// The client was closed: nothing was sent.
   case clientClosed
@@ -62,14 +63,22 @@ extension RedisError: CustomStringConvertible {
     case .refused(let address, let refusal): Self.sentence(address, refusal.shown(without: address.password))
     case .unreadable(let address, let error): "\(address) cannot be used: \(error). Check that it is a Redis server."
     case .tooManyWaiting(let address, let count):
-      "\(count) commands are already waiting for \(address). Wait until some have completed, or raise maxWaiting."
+      "\(count) commands are already waiting for \(address). Wait until some have completed, send fewer together, or raise maxWaiting."
     case .notSecure(let address, let error):
       "\(address) cannot be used: \(error)." + Self.remedy(for: error)
     case .noSuchPrimary(let address, let name):
       "The Sentinel at \(address) monitors no primary called \(name.printable(limit: 100)). Correct the name in the URL."
     case .unsupported(let name):
-      "This client doesn't send \(name), whose replies would reach other commands. For messages, use a stream: XADD and "
-        + "entries(of:after:)."
+      switch name.lowercased() {
+      case "auth", "hello", "select":
+        "This client doesn't send \(name), which the next connection wouldn't know. Put the user, the password and the "
+          + "database in the URL: redis://USER:PASSWORD@host/1."
+      case "reset":
+        "This client doesn't send \(name), which would log it out. Close it, and make another client."
+      default:
+        "This client doesn't send \(name), whose replies would reach other commands. For messages, use a stream: XADD "
+          + "and entries(of:after:)."
+      }
     case .clientClosed: "The Redis client is closed."
     }
   }

@@ -36,6 +36,8 @@ final class RedisLink {
   private var deadline: (any Cancellable)?
   /// True if the server is a node of a cluster.
   var isClusterNode = false
+  /// True after `MULTI` was sent to a cluster node, until `EXEC` or `DISCARD` is.
+  var isInTransaction = false
   /// True to end the connection if the server has become a replica, because another server is now the primary.
   var endsAsReplica = false
   /// Receives the reason when the connection has ended, before the waiting commands receive it.

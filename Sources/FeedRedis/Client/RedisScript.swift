@@ -2,22 +2,26 @@ public import FeedStream
 
 /// A Lua script that a server runs atomically.
 ///
-/// The server receives the text once per connection, and only the digest after that.
+/// On each connection, the server receives the text with each run until it has replied to the first one, and only the
+/// digest after that.
 public struct RedisScript: Hashable, Sendable {
   /// The script's name in diagnostics.
   public let name: String
   public let text: String
+  /// The text that the server receives. As `String`s, different texts may be equal.
+  let bytes: Chunk
 
   public init(_ name: String, _ text: String) {
     self.name = name
     self.text = text
+    bytes = Chunk(text)
   }
 }
 
 extension RedisClient {
   /// Runs a script when subscribed to, delivers its result and finishes.
   ///
-  /// The script's text is sent once per connection, and again if the server has forgotten it (`NOSCRIPT`).
+  /// The script's text is sent again if the server has forgotten it (`NOSCRIPT`).
   ///
   /// **Demand, cancellation:** as for `send(_:)`. **Failure:** ``RedisError``.
   public func run(
@@ -58,10 +62,10 @@ extension RedisClient {
   private func perform(
     _ script: RedisScript, _ tail: [RedisArgument], loads: Int, _ reply: @escaping RedisLink.Reply
   ) {
-    guard let digest = digests[script.text] else { return load(script, tail, loads: loads, reply) }
+    guard let digest = digests[script.bytes] else { return load(script, tail, loads: loads, reply) }
     perform(RedisCommand("EVALSHA", [RedisArgument(digest)] + tail)) { [weak self] result in
       if let self, case .failure(let error) = result, error.refusal?.kind == .unknownScript, loads > 0 {
-        digests[script.text] = nil
+        digests[script.bytes] = nil
         return load(script, tail, loads: loads, reply)
       }
       reply(result)
@@ -69,13 +73,13 @@ extension RedisClient {
   }
 
   private func load(_ script: RedisScript, _ tail: [RedisArgument], loads: Int, _ reply: @escaping RedisLink.Reply) {
-    perform(RedisCommand("SCRIPT", "LOAD", RedisArgument(script.text))) { [weak self] result in
+    perform(RedisCommand("SCRIPT", "LOAD", RedisArgument(script.bytes))) { [weak self] result in
       guard let self else { return reply(.failure(.clientClosed)) }
       switch result {
       case .failure(let error): reply(.failure(error))
       case .success(let digest):
         guard let digest = digest.text else { return reply(.failure(.unreadable(address, .malformed))) }
-        digests[script.text] = digest
+        digests[script.bytes] = digest
         perform(script, tail, loads: loads - 1, reply)
       }
     }

@@ -124,7 +124,8 @@ public struct RESPDecoder: ChunkDecoder {
     let number = try Int64(line: digits)
     if number == -1, kind == .plain { return .null }
     guard number >= 0 else { throw .malformed }
-    guard number <= limits.stringBytes else { throw .tooLong(limit: limits.stringBytes) }
+    // The line ending after the string counts, too.
+    guard number <= min(limits.stringBytes, .max - 2) else { throw .tooLong(limit: limits.stringBytes) }
     let (count, start) = (Int(number), position)
     guard chunk.count - start >= count + 2 else {
       string = PartialString(kind: kind, count: count, missing: count + 2)

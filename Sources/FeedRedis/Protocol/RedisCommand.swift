@@ -6,15 +6,23 @@ public import FeedStream
 public struct RedisCommand: Hashable, Sendable {
   /// The bytes that are sent: an array of strings, in either version of the protocol.
   public private(set) var encoded: [UInt8]
-  /// False for the commands that change how replies follow commands.
-  let hasOneReply: Bool
+  let effect: Effect
+
+  /// The effect of a command on those that follow it on the connection.
+  enum Effect: Hashable, Sendable {
+    case none
+    /// Changes how replies follow commands, the login or the database. This client doesn't send it.
+    case refused
+    case beginsTransaction
+    case endsTransaction
+  }
 
   /// - Parameter name: the first word, such as `GET`.
   public init(_ name: String, _ arguments: RedisArgument...) { self.init(name, arguments) }
 
   /// - Parameter name: the first word, such as `GET`.
   public init(_ name: String, _ arguments: [RedisArgument]) {
-    hasOneReply = !Self.changesReplies(name, arguments)
+    effect = Self.effect(of: name, arguments)
     // A header takes at most a letter, twenty digits and a line ending; another line ending follows each string.
     let most = arguments.reduce(2 * 25 + name.utf8.count) { $0 + $1.mostBytes + 25 }
     encoded = [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
@@ -35,7 +43,7 @@ public struct RedisCommand: Hashable, Sendable {
   /// The first word, such as `GET`.
   public var name: String { word(0) }
 
-  /// The name of a command that changes how replies follow commands, with its second word if that does.
+  /// The name of a command that isn't sent, with its second word if that is the reason.
   var refusedName: String { ["client", "script"].contains(name.lowercased()) ? "\(name) \(word(1))" : name }
 
   private func word(_ index: Int) -> String {
@@ -45,22 +53,29 @@ public struct RedisCommand: Hashable, Sendable {
     return parts.count > place ? String(decoding: parts[place].dropLast(), as: UTF8.self) : ""
   }
 
-  private static func changesReplies(_ name: String, _ arguments: [RedisArgument]) -> Bool {
-    // The last letters rule out most commands.
-    switch name.utf8.last {
-    case UInt8(ascii: "E"), UInt8(ascii: "e"): return name.lowercased().hasSuffix("subscribe")
-    case UInt8(ascii: "R"), UInt8(ascii: "r"): return name.utf8.count == 7 && name.lowercased() == "monitor"
-    case UInt8(ascii: "C"), UInt8(ascii: "c"): return ["sync", "psync"].contains(name.lowercased())
-    case UInt8(ascii: "T"), UInt8(ascii: "t"):
-      guard name.utf8.count == 6, let changing = ["client": "reply", "script": "debug"][name.lowercased()] else {
-        return false
+  private static func effect(of name: String, _ arguments: [RedisArgument]) -> Effect {
+    // The last letter and the length rule out most commands.
+    switch (name.utf8.last.map { $0 | 0x20 } ?? 0, name.utf8.count) {
+    case (UInt8(ascii: "e"), 9...): return name.lowercased().hasSuffix("subscribe") ? .refused : .none
+    case (UInt8(ascii: "t"), 6): return refuses(name.lowercased(), arguments) ? .refused : .none
+    case (UInt8(ascii: "c"), 4...5), (UInt8(ascii: "d"), 7), (UInt8(ascii: "f"), 8), (UInt8(ascii: "h"), 4),
+      (UInt8(ascii: "i"), 5), (UInt8(ascii: "o"), 5), (UInt8(ascii: "r"), 7), (UInt8(ascii: "t"), 5):
+      switch name.lowercased() {
+      case "auth", "hello", "monitor", "psync", "replconf", "reset", "sync": return .refused
+      case "multi": return .beginsTransaction
+      case "discard", "exec": return .endsTransaction
+      default: return .none
       }
-      switch arguments.first?.kind {
-      case .text(let word)?: return word.lowercased() == changing
-      case .bytes(let word)?: return word.count == 5 && word.text.lowercased() == changing
-      default: return false
-      }
-    case UInt8(ascii: "F"), UInt8(ascii: "f"): return name.utf8.count == 8 && name.lowercased() == "replconf"
+    default: return .none
+    }
+  }
+
+  private static func refuses(_ name: String, _ arguments: [RedisArgument]) -> Bool {
+    if name == "select" { return true }
+    guard let changing = ["client": "reply", "script": "debug"][name] else { return false }
+    switch arguments.first?.kind {
+    case .text(let word)?: return word.lowercased() == changing
+    case .bytes(let word)?: return word.count == 5 && word.text.lowercased() == changing
     default: return false
     }
   }

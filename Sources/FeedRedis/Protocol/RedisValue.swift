@@ -58,7 +58,9 @@ extension RedisValue {
   /// The value of a key in a map, or in an array of alternating keys and values, as in version 2 of the protocol.
   public subscript(key: String) -> RedisValue? {
     guard let elements else { return nil }
-    for index in stride(from: 0, to: elements.count - 1, by: 2) where elements[index].text == key {
+    // Keys are bytes: as `String`s, different keys may be equal.
+    for index in stride(from: 0, to: elements.count - 1, by: 2)
+    where elements[index].text?.utf8.elementsEqual(key.utf8) == true {
       return elements[index + 1]
     }
     return nil

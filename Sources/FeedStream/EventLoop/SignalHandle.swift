@@ -29,9 +29,9 @@ public final class SignalHandle: LoopHandle {
 }
 
 /// The action of a signal before its first watch. libuv sets the default action at the end of the last one.
-private struct FormerAction {
-  var action: sigaction
-  var watches = 1
+struct FormerAction {
+  private var action: sigaction
+  private var watches = 1
 
   /// The signals that are watched on any loop of the process.
   private static let kept = Locked<[Int32: FormerAction]>([:])
@@ -53,6 +53,19 @@ private struct FormerAction {
         }
       }
       return code
+    }
+  }
+
+  /// Replaces a signal's action if it is the default one; if the signal is watched, at the end of the last watch.
+  static func replaceDefault(of number: Int32, by action: sigaction) {
+    kept.withLock { kept in
+      if let former = kept[number] {
+        if former.action.isDefault { kept[number]?.action = action }
+        return
+      }
+      var (current, action) = (sigaction(), action)
+      guard sigaction(number, nil, &current) == 0, current.isDefault else { return }
+      sigaction(number, &action, nil)
     }
   }
 

@@ -9,6 +9,16 @@ public enum FolderChange: Hashable, Sendable {
   case content(String)
   /// Unknown changes, because announcements were lost: check all entries.
   case unknown
+
+  /// Compares names byte by byte, because as `String`s, the names of different entries may be equal.
+  public static func == (one: FolderChange, other: FolderChange) -> Bool {
+    switch (one, other) {
+    case (.entry(let name), .entry(let otherName)), (.content(let name), .content(let otherName)):
+      name.utf8.elementsEqual(otherName.utf8)
+    case (.unknown, .unknown): true
+    default: false
+    }
+  }
 }
 
 extension Folder {
@@ -28,11 +38,12 @@ extension Folder {
   /// delivered as ``FolderChange/unknown``. If the system drops the announcement of a change to an entry's content,
   /// that change may go unnoticed. Network file systems don't announce changes by other machines.
   ///
-  /// **Demand:** announcements are collected from the first request on. **Failure:** the system's error; `ENOENT` when
-  /// the folder has vanished or another folder has taken its name, which is noticed at once or, if the system didn't
-  /// announce it, at the next check. The system may give the other folder the identity of the old one: then the stream
-  /// continues with ``FolderChange/unknown``. **Cancellation:** ends the watch. **Policy:** holds each change once, up
-  /// to 1,024.
+  /// **Demand:** announcements are collected from the first request on. **Failure:** the system's error; `ENOSPC` when
+  /// the user watches too many folders (`fs.inotify.max_user_watches`), and `EMFILE` when too many loops watch folders
+  /// (`fs.inotify.max_user_instances`); `ENOENT` when the folder has vanished or another folder has taken its name,
+  /// which is noticed at once or, if the system didn't announce it, at the next check. The system may give the other
+  /// folder the identity of the old one: then the stream continues with ``FolderChange/unknown``. **Cancellation:**
+  /// ends the watch. **Policy:** holds each change once, up to 1,024.
   ///
   /// - Parameters:
   ///   - interval: the time between two checks; five seconds by default.

@@ -23,9 +23,16 @@ final class FolderWatch: LoopHandle {
         let hint = FolderHint(name: name.map { String(cString: $0) }, kind: isEntry ? .entry : .content)
         watch.loop.folderWatches.announce(hint, to: watch.key, on: watch.loop)
       }, folder, 0)
-    guard code == 0 else { throw SystemError("watch", folder, code: code) }
+    guard code == 0 else { throw Self.failure(of: folder, code: code) }
     // Users of the watch also check periodically, and their timers keep the loop running.
     keepsLoopAlive = false
+  }
+
+  /// - Parameter code: libuv's error number.
+  static func failure(of folder: String, code: Int32) -> SystemError {
+    // The system's text is about a full disk.
+    let reason = ", because the limit fs.inotify.max_user_watches is reached"
+    return SystemError("watch", folder + (code == UV_ENOSPC.rawValue ? reason : ""), code: code)
   }
 
   override func releaseHandler() { loop.folderWatches.remove(key) }

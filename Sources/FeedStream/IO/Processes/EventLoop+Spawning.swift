@@ -24,6 +24,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
       pipes.append(stream == .pipe ? try Pipe(isInput: index == 0, for: subprocess.program) : nil)
     }
     let none = streams.contains(.null) ? System.open("/dev/null", O_RDWR) : -1
+    guard none >= 0 || !streams.contains(.null) else { throw SystemError("open", "/dev/null", code: errno) }
     defer { if none >= 0 { System.close(none) } }
     var descriptors = zip(streams.indices, streams).map { index, stream in
       switch stream {
@@ -145,9 +146,14 @@ extension LoopChannel {
 extension System {
   /// Marks every descriptor except the standard streams as close-on-exec, so that programs started later don't inherit
   /// it. Libraries may have opened some descriptors without that flag.
-  fileprivate static func closeOnSpawn() {
-    if clibuv_close_on_spawn() == 0 { return }
-    for descriptor in 3..<Int32(clamping: sysconf(Int32(_SC_OPEN_MAX))) {
+  fileprivate static func closeOnSpawn() { if clibuv_close_on_spawn() != 0 { closeEachOnSpawn() } }
+
+  /// Does the same with a call for each descriptor.
+  static func closeEachOnSpawn() {
+    // There may be a billion possible numbers, so list those in use, or without `/proc`, try the usual ones.
+    let most = Int32(min(UInt(bitPattern: sysconf(Int32(_SC_OPEN_MAX))), 65_536))
+    let listed = try? SystemFolder("/proc/self/fd", below: nil).next(.max).compactMap { Int32($0.name) }
+    for descriptor in listed ?? Array(0..<most) where descriptor > STDERR_FILENO {
       let flags = fcntl(descriptor, F_GETFD)
       if flags >= 0, flags & FD_CLOEXEC == 0 { _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) }
     }

@@ -28,8 +28,20 @@ struct SpawnCommand {
       self.file = file
       arguments = [subprocess.program] + subprocess.arguments
     } else {
-      // Limits must be set before the program starts: a shell sets them and then executes the program.
-      self.file = "/bin/sh"
+      // Limits must be set before the program starts: a shell sets them and then executes the program. If it can't, it
+      // only exits with a status, so check the program first.
+      let shell = "/bin/sh"
+      let isAbsolute = file.utf8.first == UInt8(ascii: "/")
+      let place = isAbsolute ? file : (folder ?? ".") + "/" + file
+      var status = stat()
+      guard stat(place, &status) == 0, access(place, X_OK) == 0 else {
+        throw SystemError("start", subprocess.program, code: errno)
+      }
+      guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError("start", subprocess.program, code: EACCES) }
+      guard access(shell, X_OK) == 0 else {
+        throw SystemError("set the limits of \(subprocess.program) with", shell, code: errno)
+      }
+      self.file = shell
       arguments = ["sh", "-c", "\(limits.joined(separator: " && ")) && exec \"$@\"", "sh", file] + subprocess.arguments
     }
   }

@@ -54,7 +54,9 @@ final class LoopListener: LoopHandle, ListeningSocket {
   private func bind(_ port: PortSharing) -> Int32 {
     if case .unix(let path) = address.kind {
       guard port == .alone else { return UV_ENOTSUP.rawValue }
-      let code = address.withSystemPath(path) { uv_pipe_bind(raw(), $0) }
+      var code = address.withSystemPath(path) { uv_pipe_bind(raw(), $0) }
+      // libuv reports a missing folder in the same way as one without permission.
+      if code == UV_EACCES.rawValue, access(split(path).folder, F_OK) != 0 { code = -errno }
       if code == 0 {
         // libuv would remove the path at the end, whatever is there by then.
         clibuv_forget_path(handle)

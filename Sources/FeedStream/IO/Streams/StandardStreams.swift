@@ -8,8 +8,8 @@ public enum StandardInput {
   ///
   ///     StandardInput.bytes(on: loop).lines().sink { print($0) } receiveValue: { print($0) }
   ///
-  /// The input doesn't become non-blocking for other processes that share it, unless it is a socket, which the system
-  /// can't reopen.
+  /// The input doesn't become non-blocking for other processes that share it, unless the system can't reopen it: a
+  /// socket, or without `/proc`, or another user's terminal or pipe (after `sudo -u`, for example).
   ///
   /// **Demand:** each requested chunk is one read; without demand, nothing is read. **Failure:** the system's error.
   /// **Cancellation:** stops reading. **Policy:** holds nothing. Use one subscriber at a time: each receives the bytes
@@ -56,8 +56,9 @@ extension Publisher where Output == Chunk {
   ///     write(to: .output, on: loop)
   ///     downstream                  -----------|
   ///
-  /// The stream may be a terminal, a pipe, a socket or a file, and stays open. If its reader has closed it, the write
-  /// fails with `EPIPE`, and the process continues.
+  /// The stream may be a terminal, a pipe, a socket or a file, and stays open. Like ``StandardInput/bytes(on:)``, the
+  /// write may make a stream that can't be reopened non-blocking for the other processes that share it. If its reader
+  /// has closed it, the write fails with `EPIPE`, and the process continues.
   ///
   /// **Demand, failure:** as in ``Publisher/write(to:limit:atEnd:)``. **Cancellation:** cancels upstream and drops
   /// waiting bytes. In a file, a write that is already running completes. In a terminal, a pipe or a socket, only the

@@ -67,8 +67,8 @@ private final class LoopTerminal: TerminalPort {
 
 /// Restores the terminal when the process exits or is ended by a signal.
 private enum TerminalRescue {
-  /// The previous actions of signals, indexed by signal number. They are written before any handler runs, and are only
-  /// read afterwards.
+  /// The previous actions of signals, indexed by signal number; by default, the default action. They are written before
+  /// any handler runs, and are only read afterwards.
   nonisolated(unsafe) private static let former: UnsafeMutablePointer<sigaction> = {
     let former = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
     former.initialize(repeating: sigaction(), count: 65)
@@ -105,20 +105,18 @@ private enum TerminalRescue {
     // Initialize the static properties before a handler needs them.
     setFarewell(Chunk(), to: -1)
     atexit { TerminalRescue.restore() }
-    let crashes = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS]
-    for number in crashes + [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-      guard sigaction(number, nil, former + Int(number)) == 0 else { continue }
-      // Skip signals that the process handles itself, except those for crashes.
-      guard crashes.contains(number) || former[Int(number)].isDefault else { continue }
-      var action = sigaction()
-      action.sa_flags = Int32(SA_ONSTACK)
-      setHandler(&action) { number in
-        TerminalRescue.restore()
-        sigaction(number, TerminalRescue.former + Int(number), nil)
-        raise(number)
-      }
-      sigaction(number, &action, nil)
+    var action = sigaction()
+    action.sa_flags = Int32(SA_ONSTACK)
+    setHandler(&action) { number in
+      TerminalRescue.restore()
+      sigaction(number, TerminalRescue.former + Int(number), nil)
+      raise(number)
     }
+    for number in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS] {
+      if sigaction(number, nil, former + Int(number)) == 0 { sigaction(number, &action, nil) }
+    }
+    // Skip signals that the process handles itself.
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { FormerAction.replaceDefault(of: number, by: action) }
   }()
 
   private static func setHandler(_ action: inout sigaction, _ handler: @escaping @convention(c) (Int32) -> Void) {

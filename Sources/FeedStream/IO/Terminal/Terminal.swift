@@ -28,14 +28,16 @@ public final class Terminal {
   /// one read.
   public var keys: AnyPublisher<TerminalKey, SystemError> {
     Deferred { [self] () -> AnyPublisher<TerminalKey, SystemError> in
+      let keys = connection.bytes.framed(by: KeyDecoder())
+      // A subscriber that is refused must not change the mode, which is the present reader's.
+      guard !connection.users.isRead, !connection.isClosed else { return keys.eraseToAnyPublisher() }
       do throws(SystemError) {
         try port.setRaw(true)
       } catch {
         return Fail(error: error).eraseToAnyPublisher()
       }
       let restoring = Restoring(port)
-      return connection.bytes.framed(by: KeyDecoder())
-        .handleEvents(receiveCompletion: { _ in restoring.now() }, receiveCancel: { restoring.now() })
+      return keys.handleEvents(receiveCompletion: { _ in restoring.now() }, receiveCancel: { restoring.now() })
         .eraseToAnyPublisher()
     }
     .eraseToAnyPublisher()
