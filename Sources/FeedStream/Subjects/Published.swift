@@ -96,9 +96,10 @@ extension Publisher where Failure == Never {
   }
 
   @inlinable func set(_ newValue: Value) {
+    // Send first: a subscriber may set this property, too, and that assignment is complete before this one begins.
+    objectWillChange?.send()
     changes += 1
     let change = changes
-    objectWillChange?.send()
     let _: Delivery = subject.send(newValue)
     // A subscriber may have set a newer value when it received this one.
     if changes == change { discard(exchange(&value, with: newValue)) }

@@ -43,6 +43,20 @@ import Testing
     subscription.cancel()
   }
 
+  @Test func `a property that is set when the object's publisher signals agrees with its publisher`() {
+    let model = Model()
+    var isFirst = true
+    let subscription = model.objectWillChange.sink {
+      guard isFirst else { return }
+      isFirst = false
+      model.count = 2
+    }
+    model.count = 1
+    #expect(model.count == 1)
+    #expect(model.$count.record().values == [model.count])
+    subscription.cancel()
+  }
+
   @Test func `an object without @Published properties has one publisher`() {
     final class Plain: ObservableObject {
       var count = 0 { willSet { objectWillChange.send() } }
