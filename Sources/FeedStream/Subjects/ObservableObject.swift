@@ -1,3 +1,5 @@
+@_spi(Reflection) import Swift
+
 /// A class whose objects signal before they change.
 ///
 /// A class with ``Published`` properties needs no code for this: its ``objectWillChange`` signals before any of them
@@ -18,7 +20,10 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
   /// ``ObservableObjectPublisher/send()``.
   public var objectWillChange: ObservableObjectPublisher {
     var properties: [any ObservedProperty] = []
-    var mirror: Mirror? = Mirror(reflecting: self)
+    // A custom mirror needn't include the properties.
+    let isCustom = self is any CustomReflectable
+    if isCustom { properties = storedProperties(of: self) }
+    var mirror: Mirror? = isCustom ? nil : Mirror(reflecting: self)
     while let level = mirror {
       properties += level.children.compactMap { $0.value as? any ObservedProperty }
       mirror = level.superclassMirror
@@ -95,6 +100,25 @@ private enum ObjectPublishers {
 
 private protocol ObservedProperty {
   var objectWillChange: ObservableObjectPublisher? { get nonmutating set }
+}
+
+extension ObservedProperty {
+  fileprivate static func read(at place: UnsafeRawPointer) -> Self {
+    place.assumingMemoryBound(to: Self.self).pointee
+  }
+}
+
+/// The ``Published`` properties of `object`, including those of superclasses, found without the object's mirror.
+// Safe: the runtime states the type and the offset of each stored property, and the caller retains the object.
+private func storedProperties(of object: AnyObject) -> [any ObservedProperty] {
+  let start = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
+  var properties: [any ObservedProperty] = []
+  // 1 is `.classType`, which can't be used here, because the standard library declares it as a variable.
+  _ = _forEachField(of: type(of: object), options: _EachFieldOptions(rawValue: 1)) { _, offset, type, _ in
+    if let type = type as? any ObservedProperty.Type { properties.append(type.read(at: start + offset)) }
+    return true
+  }
+  return properties
 }
 
 extension Published: ObservedProperty {
