@@ -1,5 +1,3 @@
-@_spi(Reflection) import Swift
-
 /// A class whose objects signal before they change.
 ///
 /// A class with ``Published`` properties needs no code for this: its ``objectWillChange`` signals before any of them
@@ -20,10 +18,7 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
   /// ``ObservableObjectPublisher/send()``.
   public var objectWillChange: ObservableObjectPublisher {
     var properties: [any ObservedProperty] = []
-    // A custom mirror needn't include the properties.
-    let isCustom = self is any CustomReflectable
-    if isCustom { properties = storedProperties(of: self) }
-    var mirror: Mirror? = isCustom ? nil : Mirror(reflecting: self)
+    var mirror: Mirror? = Mirror(reflecting: self)
     while let level = mirror {
       properties += level.children.compactMap { $0.value as? any ObservedProperty }
       mirror = level.superclassMirror
@@ -111,25 +106,6 @@ private enum ObjectPublishers {
 
 private protocol ObservedProperty {
   var objectWillChange: ObservableObjectPublisher? { get nonmutating set }
-}
-
-extension ObservedProperty {
-  fileprivate static func read(at place: UnsafeRawPointer) -> Self {
-    place.assumingMemoryBound(to: Self.self).pointee
-  }
-}
-
-/// The ``Published`` properties of `object`, including those of superclasses, found without the object's mirror.
-// Safe: the runtime states the type and the offset of each stored property, and the caller retains the object.
-private func storedProperties(of object: AnyObject) -> [any ObservedProperty] {
-  let start = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
-  var properties: [any ObservedProperty] = []
-  // 1 is `.classType`, which can't be used here, because the standard library declares it as a variable.
-  _ = _forEachField(of: type(of: object), options: _EachFieldOptions(rawValue: 1)) { _, offset, type, _ in
-    if let type = type as? any ObservedProperty.Type { properties.append(type.read(at: start + offset)) }
-    return true
-  }
-  return properties
 }
 
 extension Published: ObservedProperty {

@@ -11,10 +11,6 @@ import Testing
   private final class SpecialModel: Model {
     @Published var isSpecial = false
   }
-  private final class ReflectableModel<Value>: Model, CustomReflectable {
-    @Published var values: [Value] = []
-    var customMirror: Mirror { Mirror(self, children: ["number of values": values.count]) }
-  }
   private final class Token {}
 
   @Test func `the publisher of Published delivers the current value, and a new one before it is set`() {
@@ -43,18 +39,6 @@ import Testing
     model.count = 1
     model.isSpecial = true
     #expect(signals == [0, 1])
-    #expect(model.objectWillChange === model.objectWillChange)
-    subscription.cancel()
-  }
-
-  @Test func `the object's publisher signals for a class with a custom mirror`() {
-    let model = ReflectableModel<Int>()
-    var signals = 0
-    let subscription = model.objectWillChange.sink { signals += 1 }
-    model.values = [1]
-    model.count = 1
-    model.name = "a"
-    #expect(signals == 3)
     #expect(model.objectWillChange === model.objectWillChange)
     subscription.cancel()
   }
