@@ -15,7 +15,8 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
   /// superclasses.
   ///
   /// An object without such properties has a publisher too; the object's own code must call its
-  /// ``ObservableObjectPublisher/send()``.
+  /// ``ObservableObjectPublisher/send()``. So must a class with a mirror of its own (`CustomReflectable`) for each property
+  /// that isn't among the mirror's children: the mirror is how the properties are found.
   public var objectWillChange: ObservableObjectPublisher {
     var properties: [any ObservedProperty] = []
     var mirror: Mirror? = Mirror(reflecting: self)
