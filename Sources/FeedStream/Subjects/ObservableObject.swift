@@ -15,7 +15,8 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
   /// superclasses.
   ///
   /// An object without such properties has a publisher too; the object's own code must call its
-  /// ``ObservableObjectPublisher/send()``.
+  /// ``ObservableObjectPublisher/send()``. So must a class with a mirror of its own (`CustomReflectable`) for each property
+  /// that isn't among the mirror's children: the mirror is how the properties are found.
   public var objectWillChange: ObservableObjectPublisher {
     var properties: [any ObservedProperty] = []
     var mirror: Mirror? = Mirror(reflecting: self)
@@ -55,10 +56,15 @@ public final class ObservableObjectPublisher: Publisher, _DeliversAtHome {
 
 /// The publishers of objects that have no ``Published`` property to store them.
 private enum ObjectPublishers {
+  /// Represents a thread, or the main queue, whose code may move to other threads.
+  private final class Home: Sendable {}
+
   // @unchecked: the table only stores the publishers. Each publisher is used only where its object is used.
   private struct Table: @unchecked Sendable {
     struct Entry {
       weak var object: AnyObject?
+      /// The place where the object lives; `nil` after its thread has ended.
+      weak var home: Home?
       let publisher: ObservableObjectPublisher
     }
     var entries: [ObjectIdentifier: Entry] = [:]
@@ -67,6 +73,9 @@ private enum ObjectPublishers {
   }
 
   private static let table = Locked(Table())
+
+  private static let slot = ThreadSlot<Home>()
+  private static let ofMainQueue = Home()
 
   static func publisher(of object: AnyObject) -> ObservableObjectPublisher {
     let key = ObjectIdentifier(object)
@@ -77,8 +86,10 @@ private enum ObjectPublishers {
       if let entry = table.entries[key], entry.object != nil {
         return Carried(uncheckedly: (entry.publisher, released))
       }
+      let home = MainQueueCode.isRunning ? ofMainQueue : slot.object { Home() }
       if table.entries.count >= table.limit {
-        for (key, entry) in table.entries {
+        // Not the objects of other threads: a check retains the object, so its `deinit` might run here.
+        for (key, entry) in table.entries where entry.home == nil || entry.home === home {
           let object = entry.object
           released.append(object)
           if object == nil { released.append(table.entries.removeValue(forKey: key)) }
@@ -86,7 +97,8 @@ private enum ObjectPublishers {
         table.limit = max(64, 2 * table.entries.count)
       }
       let publisher = ObservableObjectPublisher()
-      released.append(table.entries.updateValue(Table.Entry(object: object, publisher: publisher), forKey: key))
+      let entry = Table.Entry(object: object, home: home, publisher: publisher)
+      released.append(table.entries.updateValue(entry, forKey: key))
       return Carried(uncheckedly: (publisher, released))
     }.value
     return publisher

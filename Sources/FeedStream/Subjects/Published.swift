@@ -67,8 +67,8 @@ extension Publisher where Failure == Never {
   ///     property    --a--b----
   ///
   /// **Demand:** requests everything immediately. **Failure:** none. **Cancellation:** happens when the property's
-  /// owner is released; there is no cancellable to keep. **Policy:** values that arrive after the release are not
-  /// delivered.
+  /// owner, and each `$property` that you keep, is released; there is no cancellable to keep. **Policy:** values that
+  /// arrive after the release are not delivered.
   @inlinable public func assign(to published: inout Published<Output>.Publisher) {
     subscribe(PublishedSubscriber(published.state))
   }
@@ -87,31 +87,41 @@ extension Publisher where Failure == Never {
     subject = CurrentValueSubject(value, of: "@Published", at: nil)
   }
 
+  // Subscribers of the property keep the subject, but not this object, after its owner has been released.
+  deinit { subject.conduits.upstreams.cancel() }
+
   @inlinable func read() -> Value {
     subject.conduits.checkReading(subject.conduits.name)
     return value
   }
 
   @inlinable func set(_ newValue: Value) {
+    // Send first: a subscriber may set this property, too, and that assignment is complete before this one begins.
+    objectWillChange?.send()
     changes += 1
     let change = changes
-    objectWillChange?.send()
     let _: Delivery = subject.send(newValue)
     // A subscriber may have set a newer value when it received this one.
     if changes == change { discard(exchange(&value, with: newValue)) }
   }
 }
 
-/// Sets a published property. The property retains the subscription, and cancels it on deallocation.
+/// Sets a published property. The property retains the subscription until the completion, and cancels it on
+/// deallocation.
 @usableFromInline final class PublishedSubscriber<Input>: Subscriber {
   @usableFromInline typealias Failure = Never
 
   @usableFromInline weak var state: PublishedState<Input>?
+  /// The subscription, which upstream may complete on one thread while another thread releases the property.
+  private var upstream: UnconfinedUpstream?
 
   @usableFromInline init(_ state: PublishedState<Input>) { self.state = state }
 
   @usableFromInline func receive(subscription: any Subscription) {
-    if let state { state.subject.send(subscription: subscription) } else { subscription.cancel() }
+    guard self.upstream == nil, let subject = state?.subject else { return subscription.cancel() }
+    let upstream = UnconfinedUpstream()
+    self.upstream = upstream
+    subject.send(subscription: upstream.attach(subscription))
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
@@ -119,5 +129,5 @@ extension Publisher where Failure == Never {
     return .none
   }
 
-  @usableFromInline func receive(completion: Subscribers.Completion<Never>) {}
+  @usableFromInline func receive(completion: Subscribers.Completion<Never>) { upstream?.releaseUpstream() }
 }

@@ -62,6 +62,15 @@ import Testing
     }
   }
 
+  @Test func `no bytes are requested, and no chunk is delivered, for a prefix of 0 bytes`() {
+    var requests = 0
+    let chunks = [Chunk("ab")].publisher.handleEvents(receiveRequest: { _ in requests += 1 })
+    let recorder = chunks.prefix(bytes: 0).record()
+    #expect(recorder.values.isEmpty)
+    #expect(recorder.completion == .finished)
+    #expect(requests == 0)
+  }
+
   @Test func `a line or a text over the limit is an error`() {
     var errors: [ChunkError?] = []
     let lines = ["ab", "cd\n"].map { Chunk($0) }.publisher.lines(maxLength: 3)

@@ -1,4 +1,5 @@
 import FeedStream
+import FeedStreamTesting
 import TestSupport
 import Testing
 
@@ -10,6 +11,7 @@ import Testing
   private final class SpecialModel: Model {
     @Published var isSpecial = false
   }
+  private final class Token {}
 
   @Test func `the publisher of Published delivers the current value, and a new one before it is set`() {
     let model = Model()
@@ -41,6 +43,20 @@ import Testing
     subscription.cancel()
   }
 
+  @Test func `a property that is set when the object's publisher signals agrees with its publisher`() {
+    let model = Model()
+    var isFirst = true
+    let subscription = model.objectWillChange.sink {
+      guard isFirst else { return }
+      isFirst = false
+      model.count = 2
+    }
+    model.count = 1
+    #expect(model.count == 1)
+    #expect(model.$count.record().values == [model.count])
+    subscription.cancel()
+  }
+
   @Test func `an object without @Published properties has one publisher`() {
     final class Plain: ObservableObject {
       var count = 0 { willSet { objectWillChange.send() } }
@@ -67,5 +83,47 @@ import Testing
       #expect(model.count == 3)
     }
     #expect(subject.send(4) == Delivery())
+  }
+
+  @Test func `assign(to:) is cancelled when the owner is released, even if the property has a subscriber`() {
+    let subject = PassthroughSubject<Int, Never>()
+    let subscription: AnyCancellable
+    do {
+      let model = Model()
+      subject.assign(to: &model.$count)
+      subscription = model.$count.sink { _ in }
+      #expect(subject.send(3).delivered == 1)
+    }
+    #expect(subject.send(4) == Delivery())
+    subscription.cancel()
+  }
+
+  @Test func `assign(to:) releases a stream that has completed`() {
+    let model = Model()
+    weak var witness: Token?
+    do {
+      let token = Token()
+      witness = token
+      [1, 1, 2].publisher.removeDuplicates { [token] first, second in
+        withExtendedLifetime(token) { first == second }
+      }.assign(to: &model.$count)
+    }
+    #expect(model.count == 2)
+    #expect(witness == nil)
+  }
+
+  @Test func `assign(to:) cancels a second subscription`() {
+    struct Twice: Publisher {
+      typealias Output = Int
+      typealias Failure = Never
+      let subjects: [PassthroughSubject<Int, Never>]
+      func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+        for subject in subjects { subject.receive(subscriber: subscriber) }
+      }
+    }
+    let subjects = [PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>()]
+    let model = Model()
+    Twice(subjects: subjects).assign(to: &model.$count)
+    #expect(subjects.map(\.subscriberCount) == [1, 0])
   }
 }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Protects a stage or a sink from an upstream that may deliver on any thread: a user's publisher.
+/// Protects a stage, a sink or a published property from an upstream that may deliver on any thread: a user's
+/// publisher.
 ///
 /// The first event shows on which thread upstream delivers. A cancellation on another thread must not touch the state
 /// that upstream's thread is using, so the cancellation only cancels upstream. The values that the stage holds are
@@ -91,8 +92,8 @@ import Synchronization
   }
 }
 
-/// A stage's or sink's subscription to an ``UnconfinedUpstream``.
-@usableFromInline final class UnconfinedSubscription: GuardedSubscription {
+/// A subscription to an ``UnconfinedUpstream``.
+@usableFromInline final class UnconfinedSubscription: GuardedSubscription, FiniteSubscription {
   private let upstream: UnconfinedUpstream
   private let number: Int
   private let identifier: CombineIdentifier
@@ -106,6 +107,8 @@ import Synchronization
   }
 
   deinit { _ = upstream.take(number) }
+
+  @usableFromInline var isOver: Bool { upstream.current == nil }
 
   /// Passes on a request for zero values.
   override var takesNone: Bool { true }

@@ -65,8 +65,8 @@ extension Publishers {
     guard isLive else { return }
     hasBegun = true
     super.began()
-    // Upstream may have completed during the request.
-    if hasEnding { _ = drain() }
+    // Upstream may have completed during the request. If the buffer overflowed instead, the failure waits for demand.
+    if hasEnding, up == nil { _ = drain() }
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {

@@ -83,6 +83,19 @@
   /// Delivers this stage as the subscription. An operator that starts with its own request overrides this.
   @inlinable func began() { down.receive(subscription: self) }
 
+  /// Delivers this stage as the subscription to a stream that is already complete. Upstream is cancelled first: the
+  /// subscriber may request values when it receives the subscription.
+  @usableFromInline final func began(completing completion: Subscribers.Completion<Failure>) {
+    phase = .draining
+    up.take()?.cancel()
+    down.receive(subscription: self)
+    // The subscriber may have cancelled in the meantime.
+    guard phase == .draining else { return }
+    phase = .ended
+    forget()
+    down.receive(completion: completion)
+  }
+
   /// True when an arriving event is expected. `takesStray()` decides about an unexpected value, off the hot path.
   @inlinable final var takesEvents: Bool {
     @inline(__always) get { phase == .live || phase == .begun && begin() }

@@ -147,8 +147,7 @@ extension Publishers {
   }
 
   override func began() {
-    super.began()
-    if left == 0 { stop(.finished) }
+    if left == 0 { began(completing: .finished) } else { super.began() }
   }
 
   @usableFromInline func receive(_ input: Chunk) -> Subscribers.Demand {

@@ -121,8 +121,7 @@ final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Out
   }
 
   @usableFromInline override func began() {
-    super.began()
-    if let early { stop(early) }
+    if let early { began(completing: early) } else { super.began() }
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {

@@ -118,8 +118,8 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   /// sent during its delivery come after `input`.
   @inlinable func beginWindow(with input: Input? = nil) {
     let window = newWindow()
-    if let input { fill(window, input) }
     waiting.append(window)
+    if let input { fill(window, input) }
     deliver()
   }
 
@@ -133,8 +133,19 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
 
   @inlinable func fill(_ window: ReplaySubject<Input, Failure>, _ input: Input) {
     filled += 1
+    if filled == count { complete(window, with: input) } else { window.send(input) }
+  }
+
+  /// Sends `window` its last value and finishes it. Values sent during the delivery of the last value are in the next
+  /// window, which is delivered afterwards.
+  @inlinable @inline(never) func complete(_ window: ReplaySubject<Input, Failure>, with input: Input) {
+    open = nil
+    let isOutermost = !isDelivering
+    isDelivering = true
     window.send(input)
-    if filled == count, window === open { endWindow(.finished) }
+    if isOutermost { isDelivering = false }
+    window.send(completion: .finished)
+    deliver()
   }
 
   @inlinable func endWindow(_ completion: Subscribers.Completion<Failure>) {

@@ -31,6 +31,21 @@ import Testing
     expect("--(ab)", .dropNewest)
   }
 
+  @Test func `a buffer that overflows before the first request fails with that request, after the held values`() {
+    let recorder = [1, 2, 3].publisher.setFailureType(to: Boom.self)
+      .buffer(size: 2, prefetch: .byRequest, whenFull: .customError { Boom() }).record(demand: .none)
+    #expect(recorder.completion == nil)
+    recorder.request(.max(2))
+    #expect(recorder.values == [1, 2])
+    #expect(recorder.failure == Boom())
+  }
+
+  @Test func `a failure of upstream before the first request is delivered without a request`() {
+    let recorder = Fail<Int, Boom>(error: Boom()).buffer(size: 2, prefetch: .byRequest, whenFull: .dropNewest)
+      .record(demand: .none)
+    #expect(recorder.failure == Boom())
+  }
+
   @Test func `a buffer with prefetch .keepFull requests one value for each one delivered`() {
     var asked: [Subscribers.Demand] = []
     let recorder = (1...9).publisher.handleEvents(receiveRequest: { asked.append($0) })

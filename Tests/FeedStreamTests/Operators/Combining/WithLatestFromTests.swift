@@ -40,6 +40,29 @@ import Testing
     #expect(failed.failure == Boom())
   }
 
+  @Test func `withLatestFrom completes before upstream delivers if the other publisher has completed`() {
+    var delivered: [Int] = []
+    let upstream = [1, 2, 3].publisher.setFailureType(to: Boom.self)
+      .handleEvents(receiveOutput: { delivered.append($0) })
+    let failed = upstream.withLatestFrom(Fail<Int, Boom>(error: Boom())).record()
+    #expect(failed.subscribedAt != nil)
+    #expect(failed.failure == Boom())
+    #expect(upstream.withLatestFrom(Empty<Int, Boom>()).record().completion == .finished)
+    let other = Just(1).setFailureType(to: Boom.self).append(Fail<Int, Boom>(error: Boom()))
+    #expect(upstream.withLatestFrom(other).record().failure == Boom())
+    #expect(delivered.isEmpty)
+  }
+
+  @Test func `nothing follows when a subscriber cancels a stream that is complete on subscription`() {
+    let upstream = PassthroughSubject<Int, Boom>()
+    var completions = 0
+    upstream.withLatestFrom(Fail<Int, Boom>(error: Boom())).subscribe(
+      AnySubscriber(
+        receiveSubscription: { $0.cancel() }, receiveValue: { _ in .none },
+        receiveCompletion: { _ in completions += 1 }))
+    #expect(completions == 0)
+  }
+
   @Test func `withLatestFrom mixes publishers that can and can't fail`() {
     let failing = Just(2).setFailureType(to: Boom.self)
     let sums: [AnyPublisher<Int, Boom>] = [

@@ -49,6 +49,40 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
+  @Test func `a value sent while a window gets its last value is in the next window`() {
+    let subject = PassthroughSubject<Int, Never>()
+    let recorder = subject.window(2)
+      .flatMap { $0.handleEvents(receiveOutput: { if $0 == 2 { subject.send(3) } }).collect() }.record()
+    for value in [1, 2, 4, 5] { subject.send(value) }
+    #expect(recorder.values == [[1, 2], [3, 4]])
+    subject.send(completion: .finished)
+    #expect(recorder.values == [[1, 2], [3, 4], [5]])
+    #expect(recorder.completion == .finished)
+  }
+
+  @Test func `windows whose values each send the next value are complete, and delivered in order`() {
+    let subject = PassthroughSubject<Int, Never>()
+    let recorder = subject.window(3)
+      .flatMap { window in
+        window.handleEvents(receiveOutput: { if $0 < 9 { subject.send($0 + 1) } }).collect()
+      }.record()
+    subject.send(1)
+    #expect(recorder.values == [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+    recorder.cancel()
+  }
+
+  @Test func `a source that completes while a window gets its last value completes after that window`() {
+    let subject = PassthroughSubject<Int, Boom>()
+    let recorder = subject.window(2)
+      .flatMap {
+        $0.handleEvents(receiveOutput: { if $0 == 2 { subject.send(completion: .failure(Boom())) } }).collect()
+      }.record()
+    subject.send(1)
+    subject.send(2)
+    #expect(recorder.values == [[1, 2]])
+    #expect(recorder.failure == Boom())
+  }
+
   @Test func `a failure of the source fails the open window`() {
     withVirtualTime { time in
       let recorder = time.hot("a#").window(for: .milliseconds(4), scheduler: time).record(on: time)

@@ -14,7 +14,9 @@ final class SweptList<Element: Sendable>: Sendable {
 
   func add(_ element: Element, isOver: (Element) -> Bool) {
     let full: [Element] = contents.withLock { contents in
-      let full = contents.list.count >= contents.limit ? contents.list.take() : []
+      let full = contents.list.count >= contents.limit ? contents.list : []
+      // Until this call sets the next limit, no other call removes elements, so they keep their positions.
+      if !full.isEmpty { contents.limit = .max }
       contents.list.append(element)
       return full
     }
@@ -22,8 +24,10 @@ final class SweptList<Element: Sendable>: Sendable {
     // Outside of the lock: this check may release an object, and the object's `deinit` may run any code.
     let rest = full.filter { !isOver($0) }
     contents.withLock { contents in
-      contents.list = rest + contents.list
+      contents.list.replaceSubrange(..<full.count, with: rest)
       contents.limit = max(64, contents.list.count * 2)
     }
+    // Elements that were removed are released here, outside of the lock, too.
+    discard(full)
   }
 }
