@@ -57,6 +57,16 @@ import Testing
     try expectBoth(feed(both, after: "\n<!-- 0.2 s --><script>track()</script> trailing & junk <"))
   }
 
+  @Test(arguments: ["<br>", "<img src='https://e.com/count'>", "<p>Generated in <b>1</b> s", "<image>", "<p><link>"])
+  func `an unclosed element after a feed doesn't make it cut off, and one in a feed does`(element: String) throws {
+    #expect(try !expectBoth(feed(both, after: element)).isCutOff)
+    #expect(try !expectBoth("<p>" + feed(both, after: element)).isCutOff)
+    #expect(try expectBoth(feed(both).replacing("</rss>", with: element)).isCutOff)
+    let entries = "<entry><title>One</title></entry>"
+    #expect(try !read(atom(entries) + element).isCutOff)
+    #expect(try read(atom(entries).replacing("</feed>", with: element)).isCutOff)
+  }
+
   @Test func `control characters in text are replaced by spaces`() throws {
     try expectBoth(
       feed(item(1, title: "It\u{0B}em\u{1B} 1") + item(2)), titles: ["It em 1", "Item 2"])

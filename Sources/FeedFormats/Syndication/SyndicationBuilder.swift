@@ -174,7 +174,8 @@ struct SyndicationBuilder: XMLSink {
 
   /// Ends the elements that are still open and returns the document.
   mutating func finish() throws(FeedFormatError) -> FeedDocument {
-    if stack.contains(where: { $0.name != 0 }) {
+    // Elements before, around and after a feed, such as a counter's, needn't end.
+    if stack.contains(where: { $0.context == .root || $0.context == .channel || $0.context == .item }) {
       repairs.insert(.cutOff)
       isCutOff = true
       while !stack.isEmpty { try pop() }
