@@ -168,6 +168,14 @@ import Testing
     try expectBoth(feed(item(1, extra: open) + item(2, extra: "<description><![CDATA[Other]]></description>")))
   }
 
+  @Test(arguments: ["dc:creator", "category", "author", "unknown"])
+  func `an unclosed CDATA section ends with its element, even if its text isn't needed`(name: String) throws {
+    let open = "<\(name)><![CDATA[Ann</\(name)>"
+    for other in ["", "<description><![CDATA[Other]]></description>"] {
+      #expect(try !expectBoth(feed(item(1, extra: open) + item(2, extra: other))).isCutOff)
+    }
+  }
+
   @Test(arguments: ["titel", "title2", "Titles"]) func `an end tag with a wrong name closes its element`(name: String)
     throws
   {
