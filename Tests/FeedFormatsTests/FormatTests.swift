@@ -146,6 +146,25 @@ import Testing
       "<feed version='0.3' xmlns='http://purl.org/atom/ns#'><entry>"
       + "<content type='text/html' mode='base64'>PGI+YjwvYj4=</content></entry></feed>"
     #expect(try read(old).items[0].content == FeedText("<b>b</b>", isMarkup: true))
+    #expect(try read(old.replacing("PGI+", with: "PGI+\r\n")).items[0].content == FeedText("<b>b</b>", isMarkup: true))
+  }
+
+  @Test(arguments: ["", "\n", "\r\n", "&#13;", " \r "])
+  func `a blank element doesn't hide another element with the same meaning`(blank: String) throws {
+    let item = try read(
+      rss(
+        """
+        <item><title>\(blank)</title><media:title>Sunset</media:title><description>\(blank)</description>
+        <itunes:summary>At sea</itunes:summary><content:encoded>\(blank)</content:encoded><body>Waves</body></item>
+        """)
+    ).items[0]
+    #expect(item.title?.value == "Sunset" && item.summary?.value == "At sea" && item.content?.value == "Waves")
+  }
+
+  @Test(arguments: ["&#8203;", "&#xFEFF; &#x2060;", "&#xAD;", "&#x200D;", "&#x2028;"])
+  func `a title without a visible character is no title`(title: String) throws {
+    let item = try read(rss("<item><title>\(title)</title><description>At sea</description></item>")).items[0]
+    #expect(item.plainTitle == nil && item.plainDescription == "At sea")
   }
 
   @Test func `an item's place is a GeoRSS or GML point, or a name`() throws {
