@@ -42,6 +42,10 @@ import Testing
     // JavaScript, Go, Java, Apache.
     ("Mon Jan 02 2006 15:04:05 GMT-0700 (MST)", "2006-01-02T22:04:05Z"),
     ("Mon Jan 02 2006 15:04:05 GMT-0700 (Mountain Standard Time)", "2006-01-02T22:04:05Z"),
+    ("Mon Jan 02 2006 15:04:05 GMT+0300 (Arabian Standard Time)", "2006-01-02T12:04:05Z"),
+    ("Mon Jan 02 2006 15:04:05 GMT+1100 (Magadan Standard Time)", "2006-01-02T04:04:05Z"),
+    ("Mon Jan 02 2006 15:04:05 GMT+1200 (Marshall Islands Time)", "2006-01-02T03:04:05Z"),
+    ("2006-01-02T15:04:05+03:00 (Arab Standard Time)", "2006-01-02T12:04:05Z"),
     ("2006-01-02 15:04:05 +0100 CET", "2006-01-02T14:04:05Z"), ("2006-01-02 15:04:05.0", "2006-01-02T15:04:05Z"),
     ("02/Jan/2006:15:04:05 +0000", "2006-01-02T15:04:05Z"),
     // Mistakes.
