@@ -86,6 +86,36 @@ import Testing
     #expect(FeedDate("\n \(text)\t")?.description == expected)
   }
 
+  /// As in dates: some languages use a name's genitive.
+  static let months = [
+    "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+    "Jänner Februar März April Mai Juni Juli August September Oktober November Dezember",
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc.",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "januari februari maart april mei juni juli augustus september oktober november december",
+    "januar februar marts april maj juni juli august september oktober november december",
+    "januar februar mars april mai juni juli august september oktober november desember",
+    "januari februari mars april maj juni juli augusti september oktober november december",
+    "janúar febrúar mars apríl maí júní júlí ágúst september október nóvember desember",
+    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
+    "Ocak Şubat Mart Nisan Mayıs Haziran Temmuz Ağustos Eylül Ekim Kasım Aralık",
+    "január február március április május június július augusztus szeptember október november december",
+    "jan. febr. márc. ápr. máj. jún. júl. aug. szept. okt. nov. dec.",
+    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+    "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
+    "Ιανουαρίου Φεβρουαρίου Μαρτίου Απριλίου Μαΐου Ιουνίου Ιουλίου Αυγούστου Σεπτεμβρίου Οκτωβρίου Νοεμβρίου Δεκεμβρίου",
+  ]
+
+  @Test(arguments: months) func `a month's name in each language is read`(names: String) {
+    for (month, name) in names.split(separator: " ").enumerated() {
+      #expect(
+        FeedDate("2 \(name) 2006")?.description == "2006-\(month < 9 ? "0" : "")\(month + 1)-02T00:00:00Z", "\(name)")
+    }
+  }
+
   @Test func `a date's description parses to the same date`() {
     var seconds: Int64 = -62_135_596_800
     while seconds < 253_402_300_800 {
