@@ -69,7 +69,7 @@ extension FeedText {
 }
 
 extension String {
-  fileprivate var nonempty: String? { contains { !$0.isWhitespace } ? self : nil }
+  fileprivate var nonempty: String? { hasVisibleCharacter ? self : nil }
 
   /// The text up to the first period, question mark or exclamation mark that is followed by a space.
   fileprivate var firstSentence: String {

@@ -166,10 +166,42 @@ private func line(_ text: Bytes) -> String {
       isSpaced = true
       continue
     }
+    if byte &- 0xE1 < 3, text.hasLongSpace(at: index - 1) {
+      isSpaced = true
+      index += 2
+      continue
+    }
     if byte < 0x20 || byte == 0x7F { continue }
     if isSpaced, !result.isEmpty { result.append(UInt8(ascii: " ")) }
     isSpaced = false
     result.append(byte)
   }
   return String(decoding: result, as: UTF8.self)
+}
+
+extension UnsafeBufferPointer where Element == UInt8 {
+  /// True for a space or a line break of three bytes at `index`: U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F,
+  /// U+205F, U+3000.
+  @inline(__always)
+  fileprivate func hasLongSpace(at index: Int) -> Bool {
+    guard index + 2 < count else { return false }
+    switch (self[index], self[index + 1], self[index + 2]) {
+    case (0xE2, 0x80, 0x80...0x8A), (0xE2, 0x80, 0xA8...0xA9), (0xE2, 0x80, 0xAF), (0xE2, 0x81, 0x9F): return true
+    case (0xE1, 0x9A, 0x80), (0xE3, 0x80, 0x80): return true
+    default: return false
+    }
+  }
+}
+
+extension String {
+  /// True when the text has a character that can be seen: not only spaces, control characters and characters such as
+  /// U+200B and U+FEFF.
+  package var hasVisibleCharacter: Bool {
+    unicodeScalars.contains { scalar in
+      if scalar.value <= 0x20 { return false }
+      return scalar.value < 0x7F
+        || !scalar.properties.isWhitespace && !scalar.properties.isDefaultIgnorableCodePoint
+          && scalar.properties.generalCategory != .control
+    }
+  }
 }
