@@ -66,6 +66,16 @@ import Testing
       try expectRead("<rss><item><title>\(title)</title></item></rss>") { $0.textBytes = 10 }
       expect(.textTooLong(limit: 9), "<rss><item><title>\(title)</title></item></rss>") { $0.textBytes = 9 }
     }
+    let markup = "<rss><item><description><b></b><b></b></description></item></rss>"
+    try expectRead(markup) { $0.textBytes = 14 }
+    for limit in [9, 13] { expect(.textTooLong(limit: limit), markup) { $0.textBytes = limit } }
+    for name in ["title", "summary", "content_html", "content_text"] {
+      try expectRead(jsonFeed(#"{"id": "1", "\#(name)": "1234567890"}"#)) { $0.textBytes = 10 }
+      expect(.textTooLong(limit: 9), jsonFeed(#"{"id": "1", "\#(name)": "1234567890"}"#)) { $0.textBytes = 9 }
+    }
+    expect(.textTooLong(limit: 9), #"{"rss": {"channel": {"item": {"description": "1234567890"}}}}"#) {
+      $0.textBytes = 9
+    }
     expect(.textTooLong(limit: 99), "<rss><item><title><![CDATA[" + String(repeating: "x", count: 400)) {
       $0.textBytes = 99
     }

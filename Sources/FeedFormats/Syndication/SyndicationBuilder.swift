@@ -115,7 +115,7 @@ struct SyndicationBuilder: XMLSink {
         repairs.insert(.unclosed)
         while context == .field || context == .markup || context == .wrapper { try pop() }
       } else {
-        openMarkup(tag, hash: hash, name: name)
+        try openMarkup(tag, hash: hash, name: name)
         return
       }
     }
@@ -158,6 +158,7 @@ struct SyndicationBuilder: XMLSink {
       text += [UInt8(ascii: "<"), UInt8(ascii: "/")]
       text.append(Self.local(name))
       text.append(UInt8(ascii: ">"))
+      try checkLength()
     }
     try pop()
   }
@@ -170,7 +171,7 @@ struct SyndicationBuilder: XMLSink {
     } else if !Entities.append(bytes, to: &text) {
       repairs.insert(.ampersand)
     }
-    guard text.count <= limits.textBytes else { throw .textTooLong(limit: limits.textBytes) }
+    try checkLength()
   }
 
   /// Ends the elements that are still open and returns the document.
