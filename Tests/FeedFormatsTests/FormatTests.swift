@@ -317,6 +317,8 @@ import Testing
     let document = try read(bytes: bytes)
     #expect(document.items.map { $0.title?.plain } == ["a\u{FFFD}", "b éc"])
     #expect(document.repairs.count == 2)
+    let escaped = try read(jsonFeed(#"{"id": "1", "title": "a\\ud83d\udc00 \ud83d\ude00\ude00"}"#))
+    #expect(escaped.items.map { $0.title?.value } == ["a\\ud83d\u{FFFD} 😀\u{FFFD}"])
   }
 
   @Test func `trailing commas in a JSON Feed are skipped, and a truncated one is read up to the cut`() throws {
