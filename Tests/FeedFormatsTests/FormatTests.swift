@@ -331,6 +331,10 @@ import Testing
       #expect(cut.items.map(\.guid) == ["1", "2"])
       #expect(cut.repairs == ["the document is cut off"])
     }
+    let first = jsonFeed(#"{"id": "1"}"#, top: #""authors": [{"name": "A"}],"#)
+    let early = String(first[..<first.firstRange(of: #"{"id": "#)!.upperBound])
+    let error = #expect(throws: FeedFormatError.self) { try read(early) }
+    if case .notJSON? = error {} else { Issue.record("\(String(describing: error))") }
     // Essential Feed JSON, whose rules are strict, is still recognized as such.
     let item = #"{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "image": "https://e.com/1.jpg"}"#
     #expect(throws: FeedFormatError.self) { try read(#"{"items": [\#(item), {"id": "73A7"#) }
