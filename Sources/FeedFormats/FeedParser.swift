@@ -121,7 +121,8 @@ public struct FeedParser: Sendable {
       throw builder.isPage && !builder.isRecognized ? .webPage : error
     }
     scanned += bytes.count
-    guard builder.isRecognized || scanned < limits.recognitionBytes else {
+    // The decoder may hold the root element, until the encoding of an earlier character is certain.
+    guard builder.isRecognized || scanned - decoder.held < limits.recognitionBytes else {
       throw builder.reasonForNone
     }
   }

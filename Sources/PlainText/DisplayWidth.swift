@@ -32,12 +32,14 @@ extension StringProtocol {
 extension StringProtocol {
   /// The end of the color sequence at the beginning of the text: `ESC [ 3 1 m`.
   var endOfColor: Index? {
-    guard first == "\u{1B}" else { return nil }
-    let parameters = dropFirst()
-    guard parameters.first == "[" else { return nil }
-    let end = parameters.dropFirst().firstIndex { !$0.isNumber && $0 != ";" }
-    guard let end, self[end] == "m" else { return nil }
-    return index(after: end)
+    // Compare bytes: a mark after the sequence would make one character with the `m`.
+    let bytes = utf8
+    guard bytes.first == 0x1B else { return nil }
+    let parameters = bytes.dropFirst()
+    guard parameters.first == UInt8(ascii: "[") else { return nil }
+    let end = parameters.dropFirst().firstIndex { !(0x30...0x39 ~= $0) && $0 != UInt8(ascii: ";") }
+    guard let end, bytes[end] == UInt8(ascii: "m") else { return nil }
+    return bytes.index(after: end)
   }
 }
 

@@ -116,9 +116,9 @@ extension Substring {
     return self[..<self[rest.endIndex...].prefix { $0 == " " }.endIndex]
   }
 
-  /// A wide character, or all characters up to the next one.
+  /// A wide character or an escape character, or all characters up to the next one. It isn't empty.
   fileprivate var unbreakable: Substring {
-    guard let first, first.columns < 2 else { return prefix(1) }
+    guard let first, first.columns < 2, first != "\u{1B}" else { return prefix(1) }
     return prefix { $0.columns < 2 && $0 != "\u{1B}" }
   }
 }

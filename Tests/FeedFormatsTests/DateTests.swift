@@ -42,6 +42,10 @@ import Testing
     // JavaScript, Go, Java, Apache.
     ("Mon Jan 02 2006 15:04:05 GMT-0700 (MST)", "2006-01-02T22:04:05Z"),
     ("Mon Jan 02 2006 15:04:05 GMT-0700 (Mountain Standard Time)", "2006-01-02T22:04:05Z"),
+    ("Mon Jan 02 2006 15:04:05 GMT+0300 (Arabian Standard Time)", "2006-01-02T12:04:05Z"),
+    ("Mon Jan 02 2006 15:04:05 GMT+1100 (Magadan Standard Time)", "2006-01-02T04:04:05Z"),
+    ("Mon Jan 02 2006 15:04:05 GMT+1200 (Marshall Islands Time)", "2006-01-02T03:04:05Z"),
+    ("2006-01-02T15:04:05+03:00 (Arab Standard Time)", "2006-01-02T12:04:05Z"),
     ("2006-01-02 15:04:05 +0100 CET", "2006-01-02T14:04:05Z"), ("2006-01-02 15:04:05.0", "2006-01-02T15:04:05Z"),
     ("02/Jan/2006:15:04:05 +0000", "2006-01-02T15:04:05Z"),
     // Mistakes.
@@ -80,6 +84,36 @@ import Testing
   @Test(arguments: dates) func `dates in the usual formats of feeds are parsed`(text: String, expected: String?) {
     #expect(FeedDate(text)?.description == expected)
     #expect(FeedDate("\n \(text)\t")?.description == expected)
+  }
+
+  /// As in dates: some languages use a name's genitive.
+  static let months = [
+    "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+    "Jänner Februar März April Mai Juni Juli August September Oktober November Dezember",
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc.",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "januari februari maart april mei juni juli augustus september oktober november december",
+    "januar februar marts april maj juni juli august september oktober november december",
+    "januar februar mars april mai juni juli august september oktober november desember",
+    "januari februari mars april maj juni juli augusti september oktober november december",
+    "janúar febrúar mars apríl maí júní júlí ágúst september október nóvember desember",
+    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
+    "Ocak Şubat Mart Nisan Mayıs Haziran Temmuz Ağustos Eylül Ekim Kasım Aralık",
+    "január február március április május június július augusztus szeptember október november december",
+    "jan. febr. márc. ápr. máj. jún. júl. aug. szept. okt. nov. dec.",
+    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+    "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
+    "Ιανουαρίου Φεβρουαρίου Μαρτίου Απριλίου Μαΐου Ιουνίου Ιουλίου Αυγούστου Σεπτεμβρίου Οκτωβρίου Νοεμβρίου Δεκεμβρίου",
+  ]
+
+  @Test(arguments: months) func `a month's name in each language is read`(names: String) {
+    for (month, name) in names.split(separator: " ").enumerated() {
+      #expect(
+        FeedDate("2 \(name) 2006")?.description == "2006-\(month < 9 ? "0" : "")\(month + 1)-02T00:00:00Z", "\(name)")
+    }
   }
 
   @Test func `a date's description parses to the same date`() {

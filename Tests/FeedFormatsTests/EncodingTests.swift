@@ -160,6 +160,21 @@ import Testing
     #expect(whole.encoding == "UTF-8")
   }
 
+  @Test(arguments: [nil, "ISO-8859-1", "windows-1251"], [false, true])
+  func `a long feed is recognized after a comment that isn't ASCII`(declared: String?, isUTF8: Bool) throws {
+    let items = String(repeating: "<item><title>Two</title></item>", count: 4_000)
+    let text = feed("One", encoding: declared).replacing("?>", with: "?><!-- Généré -->")
+      .replacing("</channel>", with: items + "</channel>")
+    let bytes = isUTF8 ? Array(text.utf8) : text.unicodeScalars.map { UInt8($0.value) }
+    for size in [999, 4_096, 1 << 16, bytes.count] {
+      var parser = FeedParser()
+      for start in stride(from: 0, to: bytes.count, by: size) {
+        try parser.feed(Array(bytes[start..<min(start + size, bytes.count)]))
+      }
+      #expect(try parser.finish().items.count == 4_001)
+    }
+  }
+
   @Test func `an invalid encoding name isn't passed to iconv`() throws {
     for name in ["//TRANSLIT", "x//IGNORE", "../../etc", String(repeating: "a", count: 500)] {
       try expect(Array(feed("é", encoding: name).utf8), charset: name, title: "é", encoding: "UTF-8")

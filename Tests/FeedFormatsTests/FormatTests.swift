@@ -146,6 +146,25 @@ import Testing
       "<feed version='0.3' xmlns='http://purl.org/atom/ns#'><entry>"
       + "<content type='text/html' mode='base64'>PGI+YjwvYj4=</content></entry></feed>"
     #expect(try read(old).items[0].content == FeedText("<b>b</b>", isMarkup: true))
+    #expect(try read(old.replacing("PGI+", with: "PGI+\r\n")).items[0].content == FeedText("<b>b</b>", isMarkup: true))
+  }
+
+  @Test(arguments: ["", "\n", "\r\n", "&#13;", " \r "])
+  func `a blank element doesn't hide another element with the same meaning`(blank: String) throws {
+    let item = try read(
+      rss(
+        """
+        <item><title>\(blank)</title><media:title>Sunset</media:title><description>\(blank)</description>
+        <itunes:summary>At sea</itunes:summary><content:encoded>\(blank)</content:encoded><body>Waves</body></item>
+        """)
+    ).items[0]
+    #expect(item.title?.value == "Sunset" && item.summary?.value == "At sea" && item.content?.value == "Waves")
+  }
+
+  @Test(arguments: ["&#8203;", "&#xFEFF; &#x2060;", "&#xAD;", "&#x200D;", "&#x2028;"])
+  func `a title without a visible character is no title`(title: String) throws {
+    let item = try read(rss("<item><title>\(title)</title><description>At sea</description></item>")).items[0]
+    #expect(item.plainTitle == nil && item.plainDescription == "At sea")
   }
 
   @Test func `an item's place is a GeoRSS or GML point, or a name`() throws {
@@ -298,6 +317,8 @@ import Testing
     let document = try read(bytes: bytes)
     #expect(document.items.map { $0.title?.plain } == ["a\u{FFFD}", "b éc"])
     #expect(document.repairs.count == 2)
+    let escaped = try read(jsonFeed(#"{"id": "1", "title": "a\\ud83d\udc00 \ud83d\ude00\ude00"}"#))
+    #expect(escaped.items.map { $0.title?.value } == ["a\\ud83d\u{FFFD} 😀\u{FFFD}"])
   }
 
   @Test func `trailing commas in a JSON Feed are skipped, and a truncated one is read up to the cut`() throws {
@@ -310,6 +331,10 @@ import Testing
       #expect(cut.items.map(\.guid) == ["1", "2"])
       #expect(cut.repairs == ["the document is cut off"])
     }
+    let first = jsonFeed(#"{"id": "1"}"#, top: #""authors": [{"name": "A"}],"#)
+    let early = String(first[..<first.firstRange(of: #"{"id": "#)!.upperBound])
+    let error = #expect(throws: FeedFormatError.self) { try read(early) }
+    if case .notJSON? = error {} else { Issue.record("\(String(describing: error))") }
     // Essential Feed JSON, whose rules are strict, is still recognized as such.
     let item = #"{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "image": "https://e.com/1.jpg"}"#
     #expect(throws: FeedFormatError.self) { try read(#"{"items": [\#(item), {"id": "73A7"#) }

@@ -66,6 +66,16 @@ import Testing
       try expectRead("<rss><item><title>\(title)</title></item></rss>") { $0.textBytes = 10 }
       expect(.textTooLong(limit: 9), "<rss><item><title>\(title)</title></item></rss>") { $0.textBytes = 9 }
     }
+    let markup = "<rss><item><description><b></b><b></b></description></item></rss>"
+    try expectRead(markup) { $0.textBytes = 14 }
+    for limit in [9, 13] { expect(.textTooLong(limit: limit), markup) { $0.textBytes = limit } }
+    for name in ["title", "summary", "content_html", "content_text"] {
+      try expectRead(jsonFeed(#"{"id": "1", "\#(name)": "1234567890"}"#)) { $0.textBytes = 10 }
+      expect(.textTooLong(limit: 9), jsonFeed(#"{"id": "1", "\#(name)": "1234567890"}"#)) { $0.textBytes = 9 }
+    }
+    expect(.textTooLong(limit: 9), #"{"rss": {"channel": {"item": {"description": "1234567890"}}}}"#) {
+      $0.textBytes = 9
+    }
     expect(.textTooLong(limit: 99), "<rss><item><title><![CDATA[" + String(repeating: "x", count: 400)) {
       $0.textBytes = 99
     }
@@ -134,9 +144,12 @@ import Testing
     #expect(throws: FeedFormatError.notAFeed) { try read("  ") }
     #expect(throws: FeedFormatError.notAFeed) { try read("GIF89a") }
     #expect(throws: FeedFormatError.listOfFeeds) { try read("<opml><body><outline/></body></opml>") }
-    var parser = FeedParser()
-    #expect(throws: FeedFormatError.notAFeed) {
-      for _ in 0..<100 { try parser.feed([UInt8](repeating: UInt8(ascii: "x"), count: 1024)) }
+    // The second byte isn't valid UTF-8, so up to 64 KiB more is held until the encoding is chosen.
+    for byte in [UInt8(ascii: "x"), 0xE9] {
+      var parser = FeedParser()
+      #expect(throws: FeedFormatError.notAFeed) {
+        for _ in 0..<200 { try parser.feed([UInt8](repeating: byte, count: 1024)) }
+      }
     }
   }
 }

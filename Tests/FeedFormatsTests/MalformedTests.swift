@@ -57,6 +57,16 @@ import Testing
     try expectBoth(feed(both, after: "\n<!-- 0.2 s --><script>track()</script> trailing & junk <"))
   }
 
+  @Test(arguments: ["<br>", "<img src='https://e.com/count'>", "<p>Generated in <b>1</b> s", "<image>", "<p><link>"])
+  func `an unclosed element after a feed doesn't make it cut off, and one in a feed does`(element: String) throws {
+    #expect(try !expectBoth(feed(both, after: element)).isCutOff)
+    #expect(try !expectBoth("<p>" + feed(both, after: element)).isCutOff)
+    #expect(try expectBoth(feed(both).replacing("</rss>", with: element)).isCutOff)
+    let entries = "<entry><title>One</title></entry>"
+    #expect(try !read(atom(entries) + element).isCutOff)
+    #expect(try read(atom(entries).replacing("</feed>", with: element)).isCutOff)
+  }
+
   @Test func `control characters in text are replaced by spaces`() throws {
     try expectBoth(
       feed(item(1, title: "It\u{0B}em\u{1B} 1") + item(2)), titles: ["It em 1", "Item 2"])
@@ -156,6 +166,14 @@ import Testing
     let document = try expectBoth(feed(item(1, extra: open) + item(2)))
     #expect(document.items[0].summary?.value == "Some <b>text")
     try expectBoth(feed(item(1, extra: open) + item(2, extra: "<description><![CDATA[Other]]></description>")))
+  }
+
+  @Test(arguments: ["dc:creator", "category", "author", "unknown"])
+  func `an unclosed CDATA section ends with its element, even if its text isn't needed`(name: String) throws {
+    let open = "<\(name)><![CDATA[Ann</\(name)>"
+    for other in ["", "<description><![CDATA[Other]]></description>"] {
+      #expect(try !expectBoth(feed(item(1, extra: open) + item(2, extra: other))).isCutOff)
+    }
   }
 
   @Test(arguments: ["titel", "title2", "Titles"]) func `an end tag with a wrong name closes its element`(name: String)

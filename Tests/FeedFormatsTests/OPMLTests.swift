@@ -176,6 +176,23 @@ import Testing
     #expect(try OPML(parsing: [0xEF, 0xBB, 0xBF] + Array(text.utf8)).feeds.map(\.outline.name) == ["Zürich"])
   }
 
+  @Test(arguments: ["", " encoding=\"ISO-8859-1\""], [false, true])
+  func `a long list is recognized after a comment that isn't ASCII`(encoding: String, isUTF8: Bool) throws {
+    func bytes(_ text: String) -> [UInt8] {
+      let text = text.replacing("?>", with: "\(encoding)?><!-- Généré -->")
+      return isUTF8 ? Array(text.utf8) : text.unicodeScalars.map { UInt8($0.value) }
+    }
+    let list = opml(String(repeating: a, count: 2_000))
+    #expect(try OPML(parsing: bytes(list)).outlines.count == 2_000)
+    let other = list.replacing("opml", with: "list").replacing("outline", with: "line")
+    #expect(throws: FeedFormatError.notAFeed) { try OPML(parsing: bytes(other)) }
+  }
+
+  @Test func `an outline without a visible character in its text is named by its title`() throws {
+    #expect(OPML.Outline(text: "\u{200B} \u{AD}", title: "A").name == "A")
+    #expect(OPML.Outline(text: "\u{FEFF}", title: "\u{2060}").name == nil)
+  }
+
   @Test func `entities declared in a list are never resolved`() throws {
     let bomb =
       "<!DOCTYPE opml [<!ENTITY a SYSTEM 'file:///etc/passwd'>]>"

@@ -1,3 +1,4 @@
+import FeedFormats
 import Foundation
 import ImageFeed
 import PlainText
@@ -92,7 +93,7 @@ struct FeedText: Sendable {
 extension String? {
   /// The text itself; `nil` when it has no visible character.
   var visible: String? {
-    guard let self, self.contains(where: { !$0.isWhitespace }) else { return nil }
+    guard let self, self.hasVisibleCharacter else { return nil }
     return self
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FeedFormats
 import Foundation
 import ImageFeed
 import PlainText
@@ -16,7 +17,7 @@ struct SubscriptionsRename: ParsableCommand {
   @OptionGroup var options: SubscriptionOptions
 
   func validate() throws {
-    if title.allSatisfy(\.isWhitespace) { throw ValidationError("A title needs at least one visible character.") }
+    guard title.hasVisibleCharacter else { throw ValidationError("A title needs at least one visible character.") }
   }
 
   func run() throws {

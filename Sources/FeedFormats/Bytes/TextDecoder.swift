@@ -32,6 +32,9 @@ struct TextDecoder {
   private var characters = 0
   private var strays = 0
 
+  /// The number of bytes that aren't decoded yet, because their encoding isn't certain.
+  var held: Int { waiting.count }
+
   init(charset: String?) { self.charset = charset }
 
   /// Appends the decoded part of `bytes` to `text`.

@@ -23,10 +23,11 @@ enum DateNames {
   /// Prefixes of non-English names, in lower case.
   private static let others: [(name: String, month: Int)] = {
     let names = [
-      // German, French, Spanish, Italian, Portuguese, Dutch, the Nordic languages, Polish, Turkish, Hungarian.
-      "ene gen sty oca", "fév fev lut şub", "mär mrt maa mrz", "avr abr kwi nis ápr", "mai mag mei maj máj",
-      "giu cze haz jún", "lug lip tem júl", "aoû aou ago sie ağu", "set wrz eyl szept", "okt ott out paź eki",
-      "lis kas", "déc dez dic des gru ara",
+      // German, French, Spanish, Italian, Portuguese, Dutch, Danish, Norwegian, Swedish, Icelandic, Polish, Turkish,
+      // Hungarian.
+      "jän ene gen sty oca", "fév fev lut şub", "mär már mrt maa mrz", "avr abr kwi nis ápr",
+      "mai maí mag mei maj máj", "juin giu cze haz jún", "juil lug lip tem júl", "aoû aou ago ágú sie ağu",
+      "set wrz eyl szept", "okt ott out paź eki", "lis kas nóv", "déc dez dic des gru ara",
     ]
     let cyrillic = [
       "янв січ", "фев лют", "мар бер", "апр кві", "мая май тра", "июн чер", "июл лип", "авг сер", "сен вер", "окт жов",

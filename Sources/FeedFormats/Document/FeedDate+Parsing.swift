@@ -131,9 +131,12 @@ private struct DateReader {
     return words.allSatisfy { take(Bytes(rebasing: $0)) }
   }
 
+  private var isDateKnown: Bool { parts.day != nil && parts.month != nil && parts.year != nil }
+
   private mutating func take(_ word: Bytes) -> Bool {
     if word[0].isDigit { return takeTime(word) || takeNumber(word) }
-    if let month = DateNames.month(word) {
+    // After the date, a word that begins like a month may be part of a zone's name: `(Arabian Standard Time)`.
+    if !isDateKnown, let month = DateNames.month(word) {
       parts.month = month
       return true
     }
@@ -167,13 +170,14 @@ private struct DateReader {
       // A date and a time in one word: `02/Jan/2006:15:04:05`.
       return colon > 5 && takeNumber(word.part(0, colon)) && takeTime(word.part(colon + 1, word.count))
     }
-    let isKnown = parts.day != nil && parts.month != nil && parts.year != nil
     func separates(_ byte: UInt8) -> Bool {
       byte == UInt8(ascii: ":") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "h")
     }
     let end = word.firstIndex { !$0.isDigit && !separates($0) } ?? word.count
     let time = word.part(0, end)
-    guard isKnown || time.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "h") }) else { return false }
+    guard isDateKnown || time.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "h") }) else {
+      return false
+    }
     let numbers = time.split(whereSeparator: separates)
     guard numbers.count >= 2, numbers.prefix(3).allSatisfy({ $0.count <= 2 }) else { return false }
     let values = numbers.prefix(3).map { Bytes(rebasing: $0).integer ?? 99 }

@@ -59,16 +59,17 @@ extension FeedText {
   /// The beginning of ``plain``; the whole text if it is short. `nil` if none of it is visible.
   fileprivate var plainBeginning: String? {
     guard value.utf8.count > Self.beginning else { return plain.nonempty }
-    let start = String(decoding: value.utf8.prefix(Self.beginning), as: UTF8.self)
-    // Drop a tag that is cut off, because it would be read as text.
-    let whole = isMarkup ? start[..<(start.lastIndex(of: "<") ?? start.endIndex)] : start[...]
+    var start = Array(value.utf8.prefix(Self.beginning))
+    start.removeLast(start.count - start.withBytes { $0.countOfWholeCharacters })
+    let text =
+      isMarkup ? plainText(ofHTML: start, isCutOff: true) : plainLine(String(decoding: start, as: UTF8.self))
     // Read all of it if long styles and scripts at the beginning leave no text.
-    return FeedText(String(whole), isMarkup: isMarkup).plain.nonempty ?? plain.nonempty
+    return text.nonempty ?? plain.nonempty
   }
 }
 
 extension String {
-  fileprivate var nonempty: String? { contains { !$0.isWhitespace } ? self : nil }
+  fileprivate var nonempty: String? { hasVisibleCharacter ? self : nil }
 
   /// The text up to the first period, question mark or exclamation mark that is followed by a space.
   fileprivate var firstSentence: String {

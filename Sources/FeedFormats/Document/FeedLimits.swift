@@ -17,7 +17,8 @@ public struct FeedLimits: Hashable, Sendable {
   /// The maximum size of a document type declaration, which is skipped: 64 KiB
   /// (``FeedFormatError/doctypeTooLong(limit:)``).
   public var doctypeBytes = 64 << 10
-  /// The maximum size of one field's text: 4 MiB (``FeedFormatError/textTooLong(limit:)``).
+  /// The maximum size of one field's text: 4 MiB (``FeedFormatError/textTooLong(limit:)``). Only ``documentBytes``
+  /// limits the texts of Essential Feed JSON.
   public var textBytes = 4 << 20
   /// The maximum number of items in a feed: 200,000 (``FeedFormatError/tooManyItems(limit:)``).
   public var items = 200_000

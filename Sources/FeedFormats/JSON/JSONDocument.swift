@@ -5,11 +5,16 @@ enum JSONDocument {
     // The document isn't certainly valid. It is a JSON Feed in another encoding or with mistakes, Essential Feed JSON
     // that only `JSONDecoder` reads, or an error.
     let (text, encoding, repairs) = repaired(bytes)
-    if var document = try parse(text, address: address, limits: limits), document.format != .caseStudy {
-      document.encoding = encoding
-      document.repairs += repairs.sentences
-      document.isCutOff = repairs.contains(.cutOff)
-      return document
+    do throws(FeedFormatError) {
+      if var document = try parse(text, address: address, limits: limits), document.format != .caseStudy {
+        document.encoding = encoding
+        document.repairs += repairs.sentences
+        document.isCutOff = repairs.contains(.cutOff)
+        return document
+      }
+    } catch {
+      // A document that is cut off before its items is read as invalid JSON.
+      guard repairs.contains(.cutOff), case .wrongShape = error else { throw error }
     }
     return document(
       of: CaseStudyFeed.Images(try CaseStudyOracle.images(in: bytes, maxValues: limits.values)), encoding: encoding)

@@ -30,13 +30,15 @@ struct JSONFeedReader: JSONReading {
     guard let value = root["items"] else { throw .wrongShape(at: "", "\"items\" is missing") }
     guard let items = value.elements else { throw .wrongShape(at: "items", "it is not an array") }
     var document = FeedDocument(format: format(of: root))
-    document.title = string(root["title"]).map { FeedText($0, isMarkup: false) }
+    document.title = try string(root["title"]).map { FeedText($0, isMarkup: false) }
     base = address ?? baseAddress(url(root["feed_url"])) ?? baseAddress(url(root["home_page_url"]))
     document.link = url(root["home_page_url"])
     document.next = url(root["next_url"])
     document.hubs = (root["hubs"]?.elements).map { hubs in hubs.prefix(16).compactMap { url($0["url"]) } } ?? []
     document.noteHub(topic: url(root["feed_url"]))
-    try readItems(items, into: &document) { $0.item($1) }
+    try readItems(items, into: &document) { reader, value throws(FeedFormatError) in
+      try reader.item(value)
+    }
     document.repairs = repairs.sentences
     return document
   }
@@ -49,41 +51,39 @@ struct JSONFeedReader: JSONReading {
     return version.firstRange(of: "version/1.1") != nil ? .jsonFeed11 : .jsonFeed1
   }
 
-  private mutating func item(_ value: JSONValue) -> FeedItem {
+  private mutating func item(_ value: JSONValue) throws(FeedFormatError) -> FeedItem {
     var item = FeedItem()
     if let id = value["id"], id.kind != .null {
       item.guid = id.stringOrNumber.flatMap { $0.isEmpty ? nil : $0 }
       if id.kind != .string { repairs.insert(.jsonShape) }
     }
-    item.title = string(value["title"]).map { FeedText($0, isMarkup: false) }
-    item.summary = string(value["summary"]).map { FeedText($0, isMarkup: false) }
-    if let html = string(value["content_html"]) {
+    item.title = try string(value["title"]).map { FeedText($0, isMarkup: false) }
+    item.summary = try string(value["summary"]).map { FeedText($0, isMarkup: false) }
+    if let html = try string(value["content_html"]) {
       item.content = FeedText(html, isMarkup: true)
     } else {
-      item.content = string(value["content_text"]).map { FeedText($0, isMarkup: false) }
+      item.content = try string(value["content_text"]).map { FeedText($0, isMarkup: false) }
     }
     item.link =
       url(value["url"]) ?? url(value["external_url"])
       ?? item.guid.flatMap { $0.withBytes { absoluteAddress($0, base: nil) } }
     item.published = value["date_published"]?.bytes.flatMap { FeedDate(parsing: $0) }
     item.updated = value["date_modified"]?.bytes.flatMap { FeedDate(parsing: $0) }
-    noteImages(of: value, in: &item)
+    try noteImages(of: value, in: &item)
     return item
   }
 
-  private mutating func noteImages(of value: JSONValue, in item: inout FeedItem) {
+  private mutating func noteImages(of value: JSONValue, in item: inout FeedItem) throws(FeedFormatError) {
     for attachment in value["attachments"]?.elements.map(Array.init) ?? [] {
       guard let address = attachment["url"]?.bytes,
         isImage(type: attachment["mime_type"]?.bytes, medium: nil, address: address)
       else { continue }
       note(
-        address, from: .enclosure, base: base, type: string(attachment["mime_type"]),
-        alt: string(attachment["title"]).map(plainLine), in: &item)
+        address, from: .enclosure, base: base, type: try string(attachment["mime_type"]),
+        alt: try string(attachment["title"]).map(plainLine), in: &item)
     }
-    if let image = string(value["image"]) { image.withBytes { note($0, from: .image, base: base, in: &item) } }
-    if let image = string(value["banner_image"]) {
-      image.withBytes { note($0, from: .bannerImage, base: base, in: &item) }
-    }
+    if let image = bytes(value["image"]) { note(image, from: .image, base: base, in: &item) }
+    if let image = bytes(value["banner_image"]) { note(image, from: .bannerImage, base: base, in: &item) }
     noteImages(of: item.content, from: .content, in: &item)
     item.chooseImage()
   }

@@ -9,7 +9,8 @@ protocol JSONReading {
 extension JSONReading {
   /// Appends an item for each object among `values`.
   mutating func readItems(
-    _ values: some Sequence<JSONValue>, into document: inout FeedDocument, _ item: (inout Self, JSONValue) -> FeedItem
+    _ values: some Sequence<JSONValue>, into document: inout FeedDocument,
+    _ item: (inout Self, JSONValue) throws(FeedFormatError) -> FeedItem
   ) throws(FeedFormatError) {
     var addressBytes = 0
     for value in values {
@@ -18,7 +19,7 @@ extension JSONReading {
         continue
       }
       guard document.items.count < limits.items else { throw .tooManyItems(limit: limits.items) }
-      let item = item(&self, value)
+      let item = try item(&self, value)
       addressBytes += item.addressBytes
       guard addressBytes <= limits.addressBytes else { throw .addressesTooLong(limit: limits.addressBytes) }
       document.items.append(item)
@@ -42,14 +43,21 @@ extension JSONReading {
     }
   }
 
-  /// The text of a string that exists and is not empty.
-  mutating func string(_ value: JSONValue?) -> String? {
+  /// The bytes of a string that exists and is not empty.
+  mutating func bytes(_ value: JSONValue?) -> Bytes? {
     guard let value, value.kind != .null else { return nil }
-    guard let string = value.string else {
+    guard let bytes = value.bytes else {
       repairs.insert(.jsonShape)
       return nil
     }
-    return string.isEmpty ? nil : string
+    return bytes.isEmpty ? nil : bytes
+  }
+
+  /// The text of a string that exists and is not empty.
+  mutating func string(_ value: JSONValue?) throws(FeedFormatError) -> String? {
+    guard let bytes = bytes(value) else { return nil }
+    guard bytes.count <= limits.textBytes else { throw .textTooLong(limit: limits.textBytes) }
+    return bytes.checkedString
   }
 
   func url(_ value: JSONValue?) -> String? {

@@ -10,6 +10,8 @@ struct JSONRepair {
   private var comma: Int?
   /// The end of the last complete object in one of the document's arrays.
   private var lastItemEnd: Int?
+  /// The position of the second half of the last surrogate pair.
+  private var secondHalf = -1
   /// The numbers that become strings.
   private var vast: [Range<Int>] = []
 
@@ -110,8 +112,11 @@ struct JSONRepair {
   /// Replaces half a surrogate pair with U+FFFD; returns false if there was one.
   private mutating func repairEscape(at start: Int) -> Bool {
     guard let unit = unit(at: start), unit & 0xF800 == 0xD800 else { return true }
-    if unit < 0xDC00, let second = self.unit(at: start + 6), second & 0xFC00 == 0xDC00 { return true }
-    if unit >= 0xDC00, start >= 6, let first = self.unit(at: start - 6), first & 0xFC00 == 0xD800 { return true }
+    if unit >= 0xDC00, start == secondHalf { return true }
+    if unit < 0xDC00, let second = self.unit(at: start + 6), second & 0xFC00 == 0xDC00 {
+      secondHalf = start + 6
+      return true
+    }
     text.replaceSubrange(start + 2..<start + 6, with: "FFFD".utf8)
     return false
   }

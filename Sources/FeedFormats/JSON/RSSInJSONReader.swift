@@ -17,20 +17,22 @@ struct RSSInJSONReader: JSONReading {
   mutating func read(_ root: JSONValue) throws(FeedFormatError) -> FeedDocument {
     var document = FeedDocument(format: .rssJSON)
     guard let channel = root["rss"]?["channel"] else { return document }
-    document.title = text(channel["title"])
+    document.title = try text(channel["title"])
     document.link = Self.content(channel["link"])?.bytes.flatMap { absoluteAddress($0, base: base) }
     base = base ?? baseAddress(document.link)
     document.polling.minutesToLive = Self.number(Self.content(channel["ttl"]))
-    try readItems(Self.several(channel["item"]), into: &document) { $0.item($1) }
+    try readItems(Self.several(channel["item"]), into: &document) { reader, value throws(FeedFormatError) in
+      try reader.item(value)
+    }
     document.repairs = repairs.sentences
     return document
   }
 
-  private mutating func item(_ value: JSONValue) -> FeedItem {
+  private mutating func item(_ value: JSONValue) throws(FeedFormatError) -> FeedItem {
     var item = FeedItem()
-    item.title = text(value["title"])
-    item.summary = text(value["description"])
-    item.content = text(value["content:encoded"])
+    item.title = try text(value["title"])
+    item.summary = try text(value["description"])
+    item.content = try text(value["content:encoded"])
     let guid = value["guid"]
     item.guid = Self.content(guid)?.stringOrNumber.flatMap { $0.isEmpty ? nil : $0 }
     item.link = url(Self.content(value["link"]))
@@ -66,8 +68,8 @@ struct RSSInJSONReader: JSONReading {
     }
   }
 
-  private mutating func text(_ value: JSONValue?) -> FeedText? {
-    string(Self.content(value)).map { FeedText($0, isMarkup: true) }
+  private mutating func text(_ value: JSONValue?) throws(FeedFormatError) -> FeedText? {
+    try string(Self.content(value)).map { FeedText($0, isMarkup: true) }
   }
 
   /// The text of an element, which is an object if the element also has attributes.

@@ -2,10 +2,14 @@
 ///
 /// Block elements and whitespace become one space; comments, and elements such as `<script>`, `<style>` and `<head>`,
 /// are dropped with their content. If a tag still remains after a few rounds, a space is inserted after its `<`.
-public func plainText(ofHTML html: String) -> String {
-  var text = Array(html.utf8)
-  for _ in 0..<4 {
-    let reduced = text.withBytes(withoutMarkup)
+public func plainText(ofHTML html: String) -> String { plainText(ofHTML: Array(html.utf8), isCutOff: false) }
+
+/// - Parameter isCutOff: true for the beginning of longer HTML. A tag, a comment or an element such as `<style>` whose
+///   end is missing is then dropped, because it would be read as text.
+func plainText(ofHTML html: [UInt8], isCutOff: Bool) -> String {
+  var text = html
+  for round in 0..<4 {
+    let reduced = text.withBytes { withoutMarkup($0, isCutOff: isCutOff && round == 0) }
     if reduced == text { break }
     text = reduced
   }
@@ -18,13 +22,14 @@ public func plainText(ofHTML html: String) -> String {
 public func plainLine(_ text: String) -> String { text.withBytes(line) }
 
 /// One round: removes tags and resolves entities.
-private func withoutMarkup(_ html: Bytes) -> [UInt8] {
-  var round = Round(html)
+private func withoutMarkup(_ html: Bytes, isCutOff: Bool) -> [UInt8] {
+  var round = Round(html, isCutOff: isCutOff)
   return round.run()
 }
 
 private struct Round {
   private let html: Bytes
+  private let isCutOff: Bool
   private var tag: XMLTag
   private var result: [UInt8] = []
   /// The strings that were not found before the end, and so are not searched for again.
@@ -33,8 +38,9 @@ private struct Round {
     "script", "style", "head", "template", "iframe", "noframes", "xmp", "textarea",
   ]
 
-  init(_ html: Bytes) {
+  init(_ html: Bytes, isCutOff: Bool) {
     self.html = html
+    self.isCutOff = isCutOff
     tag = XMLTag(bytes: html, isXML: false)
     result.reserveCapacity(html.count)
   }
@@ -47,6 +53,8 @@ private struct Round {
       guard next < html.count else { break }
       if let end = skipMarkup(at: next) {
         index = end
+      } else if isCutOff, isUnfinished(at: next) {
+        break
       } else {
         result.append(UInt8(ascii: "<"))
         index = next + 1
@@ -73,6 +81,14 @@ private struct Round {
     }
   }
 
+  /// True when the `<` at `start`, which begins no complete markup, begins a comment, or the last tag of the text.
+  private func isUnfinished(at start: Int) -> Bool {
+    let name = html.starts(with: "</", at: start) ? start + 2 : start + 1
+    guard name < html.count, !html.starts(with: "<!--", at: start) else { return true }
+    return (html[name].isLetter || html[name] == UInt8(ascii: "!") || html[name] == UInt8(ascii: "?"))
+      && html.firstIndex(of: UInt8(ascii: "<"), from: start + 1, to: html.count) == nil
+  }
+
   /// The end of the first `text` at or after `start`.
   private mutating func find(_ text: StaticString, from start: Int, as kind: Int) -> Int? {
     guard !missing.contains(kind) else { return nil }
@@ -94,7 +110,7 @@ private struct Round {
       return html.firstIndex(of: UInt8(ascii: ">"), from: index, to: html.count).map { $0 + 1 } ?? html.count
     }
     missing.insert(kind)
-    return start
+    return isCutOff ? html.count : start
   }
 }
 
@@ -150,10 +166,42 @@ private func line(_ text: Bytes) -> String {
       isSpaced = true
       continue
     }
+    if byte &- 0xE1 < 3, text.hasLongSpace(at: index - 1) {
+      isSpaced = true
+      index += 2
+      continue
+    }
     if byte < 0x20 || byte == 0x7F { continue }
     if isSpaced, !result.isEmpty { result.append(UInt8(ascii: " ")) }
     isSpaced = false
     result.append(byte)
   }
   return String(decoding: result, as: UTF8.self)
+}
+
+extension UnsafeBufferPointer where Element == UInt8 {
+  /// True for a space or a line break of three bytes at `index`: U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F,
+  /// U+205F, U+3000.
+  @inline(__always)
+  fileprivate func hasLongSpace(at index: Int) -> Bool {
+    guard index + 2 < count else { return false }
+    switch (self[index], self[index + 1], self[index + 2]) {
+    case (0xE2, 0x80, 0x80...0x8A), (0xE2, 0x80, 0xA8...0xA9), (0xE2, 0x80, 0xAF), (0xE2, 0x81, 0x9F): return true
+    case (0xE1, 0x9A, 0x80), (0xE3, 0x80, 0x80): return true
+    default: return false
+    }
+  }
+}
+
+extension String {
+  /// True when the text has a character that can be seen: not only spaces, control characters and characters such as
+  /// U+200B and U+FEFF.
+  package var hasVisibleCharacter: Bool {
+    unicodeScalars.contains { scalar in
+      if scalar.value <= 0x20 { return false }
+      return scalar.value < 0x7F
+        || !scalar.properties.isWhitespace && !scalar.properties.isDefaultIgnorableCodePoint
+          && scalar.properties.generalCategory != .control
+    }
+  }
 }

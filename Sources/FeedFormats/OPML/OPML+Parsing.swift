@@ -19,8 +19,11 @@ extension OPML {
         decoder.decode(bytes.part(index, end), isLast: end == bytes.count, to: &scanner.pending)
       }
       try scanner.scan(isLast: end == bytes.count, into: &reader)
-      guard reader.isRecognized else { throw .notAFeed }
       index = end
+      // The decoder may hold the root element, until the encoding of an earlier character is certain.
+      guard reader.isRecognized || index < bytes.count && index - decoder.held < limits.recognitionBytes else {
+        throw .notAFeed
+      }
     }
     self = reader.finish()
   }

@@ -76,7 +76,7 @@ extension OPML.Outline {
   /// The name to show: the outline's text, or else its title; `nil` when neither has a visible character.
   public var name: String? {
     for text in [text, title] {
-      if let text, case let line = plainLine(text), !line.isEmpty { return line }
+      if let text, case let line = plainLine(text), line.hasVisibleCharacter { return line }
     }
     return nil
   }

@@ -112,7 +112,7 @@ extension SyndicationBuilder {
 
   /// The human-readable text; `nil` if it is empty, because a different element may contain the text.
   private var textForPeople: FeedText? {
-    if text.contains(UInt8(ascii: "\r")) { return FeedText(withLineFeeds.trimmed, isMarkup: kind != .plain) }
+    let text = text.contains(UInt8(ascii: "\r")) ? withLineFeeds : text
     if kind == .base64, let decoded = text.withBytes(base64) {
       return decoded.isEmpty ? nil : FeedText(decoded.withBytes { $0.trimmed.string }, isMarkup: true)
     }
@@ -158,10 +158,6 @@ extension SyndicationBuilder {
     if period.equalsIgnoringCase("monthly") { return 30 * 86_400 }
     return period.equalsIgnoringCase("yearly") ? 365 * 86_400 : nil
   }
-}
-
-extension [UInt8] {
-  fileprivate var trimmed: String { withBytes { $0.trimmed.string } }
 }
 
 /// Latitude and longitude as written, with one space between them. Only the first two numbers count; if the text

@@ -32,7 +32,11 @@ extension SyndicationBuilder {
     return false
   }
 
-  mutating func openMarkup(_ tag: borrowing XMLTag, hash: UInt64, name: Bytes) {
+  func checkLength() throws(FeedFormatError) {
+    guard text.count <= limits.textBytes else { throw .textTooLong(limit: limits.textBytes) }
+  }
+
+  mutating func openMarkup(_ tag: borrowing XMLTag, hash: UInt64, name: Bytes) throws(FeedFormatError) {
     if HTMLNames.endsItself(hash), let last = stack.last, last.context == .markup, last.name == hash {
       stack.removeLast()
     }
@@ -43,6 +47,7 @@ extension SyndicationBuilder {
       // Omit the prefix, as in HTML.
       let local = Self.local(name)
       text.append(source.part(1 + name.count - local.count, source.count))
+      try checkLength()
     }
     if tag.isClosed || HTMLNames.isVoid(hash) { return }
     stack.append(Frame(name: hash, context: isWrapper ? .wrapper : .markup))

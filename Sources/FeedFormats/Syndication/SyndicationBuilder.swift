@@ -91,7 +91,8 @@ struct SyndicationBuilder: XMLSink {
   var context: Context { stack.last?.context ?? .outside }
 
   var textElement: UInt64? {
-    stack.last { $0.context == .field || $0.context == .image }?.name
+    let field = stack.last { $0.context == .field || $0.context == .image } ?? stack.last
+    return field.flatMap { $0.name == 0 ? nil : $0.name }
   }
 
   mutating func repair(_ repair: Repairs) { repairs.insert(repair) }
@@ -114,7 +115,7 @@ struct SyndicationBuilder: XMLSink {
         repairs.insert(.unclosed)
         while context == .field || context == .markup || context == .wrapper { try pop() }
       } else {
-        openMarkup(tag, hash: hash, name: name)
+        try openMarkup(tag, hash: hash, name: name)
         return
       }
     }
@@ -157,6 +158,7 @@ struct SyndicationBuilder: XMLSink {
       text += [UInt8(ascii: "<"), UInt8(ascii: "/")]
       text.append(Self.local(name))
       text.append(UInt8(ascii: ">"))
+      try checkLength()
     }
     try pop()
   }
@@ -169,12 +171,13 @@ struct SyndicationBuilder: XMLSink {
     } else if !Entities.append(bytes, to: &text) {
       repairs.insert(.ampersand)
     }
-    guard text.count <= limits.textBytes else { throw .textTooLong(limit: limits.textBytes) }
+    try checkLength()
   }
 
   /// Ends the elements that are still open and returns the document.
   mutating func finish() throws(FeedFormatError) -> FeedDocument {
-    if stack.contains(where: { $0.name != 0 }) {
+    // Elements before, around and after a feed, such as a counter's, needn't end.
+    if stack.contains(where: { $0.context == .root || $0.context == .channel || $0.context == .item }) {
       repairs.insert(.cutOff)
       isCutOff = true
       while !stack.isEmpty { try pop() }

@@ -83,7 +83,7 @@ extension XMLScanner {
     else { return nil }
     state = .text
     sink.repair(.cdata)
-    try sink.text(section.part(0, end), isLiteral: true)
+    if sink.wantsText { try sink.text(section.part(0, end), isLiteral: true) }
     return end
   }
 

@@ -2,7 +2,8 @@
 protocol XMLSink {
   /// False if text is not needed and can be skipped.
   var wantsText: Bool { get }
-  /// The hash of the name of the element whose text is being read: its end tag ends an unterminated CDATA section.
+  /// The hash of the name of the element whose text is being read or skipped: its end tag ends an unterminated CDATA
+  /// section.
   var textElement: UInt64? { get }
   mutating func open(_ tag: borrowing XMLTag) throws(FeedFormatError)
   mutating func close(_ name: Bytes) throws(FeedFormatError)

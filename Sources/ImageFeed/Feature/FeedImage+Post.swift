@@ -1,3 +1,4 @@
+import FeedFormats
 public import Foundation
 
 extension FeedImage {
@@ -60,9 +61,7 @@ extension FeedImage {
 
   /// The text to show with the image: the title, else the description, else the text, else the alternative text.
   public var caption: String? {
-    [post.title, description, post.text, post.alt].lazy.compactMap { $0 }.first {
-      $0.contains { !$0.isWhitespace }
-    }
+    [post.title, description, post.text, post.alt].lazy.compactMap { $0 }.first(where: \.hasVisibleCharacter)
   }
 
   /// The images of the item: those in ``Post/images``, or this image if there are none.

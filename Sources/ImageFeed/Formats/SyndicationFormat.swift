@@ -76,7 +76,7 @@ extension FeedImages {
   init(_ document: FeedDocument, at url: URL) {
     var builder = Builder(count: document.items.count)
     builder.next = document.next.flatMap { URL(string: $0) }
-    builder.title = document.title.map(\.plain).flatMap { $0.isEmpty ? nil : $0 }
+    builder.title = document.title.map(\.plain).flatMap { $0.hasVisibleCharacter ? $0 : nil }
     for (item, id) in Swift.zip(document.items, document.imageIDs(in: url)) {
       let images = item.distinctImages
       let address = images.first.flatMap { WebAddress($0.address) }

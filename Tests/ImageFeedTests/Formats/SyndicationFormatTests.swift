@@ -244,6 +244,27 @@ import Testing
     #expect(text.hasSuffix("word…") && (990...1000).contains(text.count))
   }
 
+  private static let long = String(repeating: "no{} ", count: 10_000)
+
+  @Test(arguments: [
+    ("<b>By Ann</b> ", "By Ann word"), ("<b>1 < 2</b> </3 and 3 < 4 ", "1 < 2 < /3 and 3 < 4 word"),
+    ("<style>\(long)</style>", "word"), ("<!--<b>no</b>\(long)-->", "word"),
+    ("<img alt='a > b' src='data:\(long)'>", "word"),
+  ])
+  func `the beginning of a long text is read, without tags, styles and comments that it cuts`(
+    start: String, expected: String
+  ) throws {
+    let words = String(repeating: "word ", count: 30_000)
+    let images = try images(
+      """
+      <rss version="2.0"><channel><item><guid>1</guid><description><![CDATA[\(start)\(words)<img src="/a.png">]]>
+      </description></item></channel></rss>
+      """)
+    let text = try #require(images[0].text)
+    #expect(text.hasPrefix(expected) && text.hasSuffix("word…") && (990...1000).contains(text.count))
+    #expect(!text.contains("no"))
+  }
+
   @Test(arguments: ["<link>https://e.com/</link>", "<guid>0</guid>"])
   func `items that share a link or guid keep their ids when others arrive, leave or are edited`(name: String) throws {
     func item(_ title: String?, hour: Int?, image: String, query: Int = 1) -> String {

@@ -7,7 +7,7 @@ import Testing
     ("abc", 3), ("", 0), ("Zürich", 6), ("e\u{301}", 1), ("日本語", 6), ("ｱ", 1), ("ＡＢ", 4), ("한국", 4), ("👍", 2),
     ("👍🏽", 2), ("👩‍👩‍👧", 2), ("🇨🇭", 2), ("❤️", 2), ("❤", 1), ("\u{1B}[31mred\u{1B}[0m", 3), ("a\u{200D}", 1), ("1️⃣", 2),
     ("—", 1),
-    ("हिन्दी", 5), ("\u{7}", 0),
+    ("हिन्दी", 5), ("\u{7}", 0), ("\u{1B}[1m\u{301}a\u{1B}[0m", 1),
   ])
   func `columns counts characters as terminals draw them`(text: String, columns: Int) {
     #expect(text.columns == columns)
@@ -37,6 +37,22 @@ import Testing
     let text = "1. \u{1B}[1mThe quick brown\u{1B}[0m fox"
     #expect(text.wrapped(to: 22) == text)
     #expect(text.wrapped(to: 20) == "1. \u{1B}[1mThe quick brown\u{1B}[0m\n   fox")
+  }
+
+  @Test(
+    .timeLimit(.minutes(5)),
+    arguments: [
+      ("1. \u{1B}[1m", "\u{301}"), ("1. \u{1B}[1m", "\u{FE0F}"), ("\u{1B}]0;", ""), ("", "\u{1B}"),
+      ("1. ", "\u{1B}[2K"),
+    ])
+  func `text after any escape sequence, even a mark, is wrapped without loss`(start: String, mark: String) {
+    for word in [String(repeating: "日", count: 30), String(repeating: "a", count: 70)] {
+      let text = start + mark + word + "\u{1B}[0m"
+      let wrapped = text.wrapped(to: 20)
+      for line in wrapped.split(separator: "\n") { #expect(line.columns <= 20) }
+      let bare = { (text: String) in text.unicodeScalars.filter { $0 != "\n" && $0 != " " } }
+      #expect(bare(wrapped).elementsEqual(bare(text)))
+    }
   }
 
   @Test(arguments: Array(20...80) + [120, 500])
