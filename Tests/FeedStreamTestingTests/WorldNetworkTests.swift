@@ -362,6 +362,23 @@ import Testing
     }
   }
 
+  @Test func `the case of a host's name doesn't matter`() throws {
+    try withVirtualTime { time in
+      time.network.hosts["example.com"] = ["10.0.0.1"]
+      let listener = try Listener(at: place, on: time)
+      var peers: [String] = []
+      let attempt = Connection.connect(to: "Example.COM:80", on: time).sink { _ in
+      } receiveValue: {
+        peers.append("\($0.peer)")
+      }
+      time.run()
+      #expect(peers == ["10.0.0.1:80"])
+      attempt.cancel()
+      listener.close()
+      time.run()
+    }
+  }
+
   @Test func `a connection attempt takes a round trip, even if it is refused`() {
     withVirtualTime { time in
       time.network.link.latency = .milliseconds(10)

@@ -87,6 +87,22 @@ import Testing
     }
   }
 
+  @Test func `the null signal doesn't reach a program`() throws {
+    try withVirtualTime { time in
+      time.programs["p"] = { _ in }
+      let child = try Subprocess("p").start(on: time)
+      let ending = child.exit.sink { _ in }
+      time.run()
+      child.send(0)
+      time.run()
+      #expect(time.programs.running.map(\.signals) == [[]])
+      child.send(9)
+      time.run()
+      #expect(time.programs.running.isEmpty)
+      ending.cancel()
+    }
+  }
+
   @Test func `publishers that write to one standard stream don't disturb each other`() {
     withVirtualTime { time in
       let (a, b) = (PassthroughSubject<Chunk, Never>(), PassthroughSubject<Chunk, Never>())
