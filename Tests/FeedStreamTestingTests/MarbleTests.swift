@@ -263,9 +263,13 @@ import Testing
 
   @Test func `expectMarbles fails if there is no subscription`() {
     let time = VirtualTimeScheduler()
-    let failures = failures { expectMarbles(Silent(), on: time, "-") }
-    #expect(failures.map(\.message) == ["The publisher delivered no subscription."])
-    expectMarbles(Silent(), on: time, during: "^--!", "-")
+    let failures = failures {
+      expectMarbles(Silent(), on: time, "-")
+      expectMarbles(Silent(), on: time, during: "^--!", "-")
+    }
+    #expect(failures.map(\.message) == Array(repeating: "The publisher delivered no subscription.", count: 2))
+    let late = Just(1).delaySubscription(for: .seconds(1), scheduler: time)
+    expectMarbles(late, on: time, during: "^--!", "-")
   }
 
   @Test func `an invalid diagram is the test's only failure`() {
@@ -285,6 +289,11 @@ import Testing
     let time = VirtualTimeScheduler()
     let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("1-2(34)#")
     expectMarbles(source.map { $0 * 10 }, on: time, "a 2ms b(cd)#", values: ["a": 10, "b": 20, "c": 30, "d": 40])
+  }
+
+  @Test func `values that would merge with others in a diagram get letters`() {
+    let recorder = ["🇩", "🇪", "e", "\u{301}"].publisher.record(on: VirtualTimeScheduler())
+    #expect(recorder.marbles(frame: 1) == "(abec|)")
   }
 
   @Test func `a recording prints as text`() {

@@ -37,6 +37,41 @@ import Testing
     #expect(failures.count == 1)
   }
 
+  @Test func `values that contain different objects or closures differ, even if they look the same`() {
+    final class Model {}
+    struct Row { let model: Model }
+    struct Job { let run: () -> Void }
+    let (one, other) = (Model(), Model())
+    let job = Job {}
+    let failures = failures {
+      withVirtualTime { time in
+        Just<Model?>(one).record(on: time).expect("(a|)", values: ["a": other])
+        Just([one]).record(on: time).expect("(a|)", values: ["a": [other]])
+        Just(Row(model: one)).record(on: time).expect("(a|)", values: ["a": Row(model: other)])
+        Just((1, one)).record(on: time).expect("(a|)", values: ["a": (1, other)])
+        Just(job).record(on: time).expect("(a|)", values: ["a": job])
+      }
+    }
+    #expect(failures.count == 5)
+    #expect(failures.allSatisfy { $0.message.contains("\nValues that look the same contain different objects or") })
+  }
+
+  @Test func `values that aren't Equatable are the same if their parts are`() {
+    final class Model {}
+    enum Result {
+      case none
+      case row(id: Int, Model?)
+    }
+    let model = Model()
+    withVirtualTime { time in
+      [Result.none, .row(id: 1, model), .row(id: 2, nil)].publisher.record(on: time)
+        .expect("(abc|)", values: ["a": .none, "b": .row(id: 1, model), "c": .row(id: 2, nil)])
+      Just(["x": model, "y": model]).record(on: time).expect("(a|)", values: ["a": ["y": model, "x": model]])
+      Just((1, [model])).record(on: time).expect("(a|)", values: ["a": (1, [model])])
+      Just<any Any.Type>(Int.self).record(on: time).expect("(a|)", values: ["a": Int.self])
+    }
+  }
+
   @Test func `a seed keeps the order of one source's events`() {
     withVirtualTime(seeds: 0..<50) { time in
       let hot: ScriptedPublisher<Character, MarbleFailure> = time.hot("-(ab|)")

@@ -5,6 +5,12 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct StreamRulesTests {
+  @Test func `an operator whose values are objects keeps the rules`() {
+    final class Box {}
+    let summary = StreamRules.verify(traits: .passesStrays) { $0.map { _ in Box() } }
+    #expect(summary.broken == nil)
+  }
+
   @Test func `an operator that keeps the rules passes`() {
     let summary = StreamRules.verify { $0.removeDuplicates() }
     #expect(summary.broken == nil)

@@ -49,6 +49,12 @@ import Testing
     source.expectSubscriptions("(^!)", "^-------------!", "--^-----!", "-----(^!)")
   }
 
+  @Test(arguments: ["(^!)", "!"]) func `a cancellation at the first instant precedes other events`(_ text: String) {
+    let recorder = time.hot("a-b").record(on: time, during: text)
+    time.run()
+    recorder.expect("-")
+  }
+
   @Test func `expectMarbles(during:) cancels at the diagram's time`() {
     let source = time.cold("a-b-c-d|")
     expectMarbles(source, on: time, during: "---!", "a-b")

@@ -45,6 +45,21 @@ import Testing
     #expect(log == [1_000_000_000, 2_000_000_000])
   }
 
+  // A race between the two is found by the thread sanitizer.
+  @Test func `a sleeping task may be cancelled on another thread at its deadline`() async {
+    for _ in 0..<500 {
+      let time = VirtualTimeScheduler()
+      let sleeper = Task(executorPreference: time) { try? await Task.sleep(for: .seconds(1), clock: time) }
+      time.advance()
+      let cancelling = Task.detached { sleeper.cancel() }
+      time.advance(by: 1)
+      await cancelling.value
+      time.run()
+      #expect(time.pending.isEmpty)
+      await sleeper.value
+    }
+  }
+
   @Test func `work scheduled in the past runs once, now`() {
     var log: [Int64] = []
     let time = VirtualTimeScheduler(startingAt: at(5))

@@ -72,6 +72,20 @@ import Testing
     #expect(failures.map(\.line) == [#line - 8, #line - 3])
   }
 
+  @Test func `a recorder that is over leaves no work behind`() {
+    withVirtualTime { time in
+      let subject = PassthroughSubject<Int, Never>()
+      let script = DemandScript(initial: .max(1), later: [.init(after: 10, .max(1))])
+      let cancelled = subject.record(on: time, demand: script)
+      let completed = subject.record(on: time, during: "^ 10s !")
+      time.advance(by: 1)
+      cancelled.cancel()
+      subject.send(completion: .finished)
+      completed.expect("1s |")
+      #expect(time.pending.isEmpty)
+    }
+  }
+
   @Test func `unchecked events fail even when the recorder was released`() {
     let failures = failures {
       withVirtualTime { time in

@@ -375,4 +375,92 @@ import Testing
       #expect(completion == .finished)
     }
   }
+
+  @Test func `a stream that outlives its virtual time is cancelled without a trap`() async {
+    await #expect(processExitsWith: .success) {
+      let text = PassthroughSubject<Chunk, Never>()
+      var writing: AnyCancellable?
+      withVirtualTime { time in
+        writing = text.write(to: File("f"), .atomically, on: time).sink { _ in
+        } receiveValue: { _ in
+        }
+        text.send("x")
+        time.run()
+      }
+      writing?.cancel()
+    }
+  }
+
+  @Test func `a renamed file that is still written is announced under its new name`() {
+    let changes = changes { time in
+      let text = PassthroughSubject<Chunk, Never>()
+      let writing = text.write(to: File("d/a"), .appending, on: time).sink { _ in
+      } receiveValue: { _ in
+      }
+      text.send("1")
+      time.advance(by: .seconds(1))
+      time.files.move("d/a", to: "d/a.1")
+      time.files["d/a"] = "new"
+      time.advance(by: .seconds(1))
+      text.send("2")
+      time.advance(by: .seconds(1))
+      writing.cancel()
+      #expect(time.files["d/a.1"] == "12")
+    }
+    // The new file is announced as well as the first write.
+    #expect(changes.filter { $0 == .content("a") }.count == 2 && changes.contains(.content("a.1")))
+  }
+
+  @Test func `a write that fails before its first byte changes nothing`() {
+    let changes = changes { time in
+      time.files.fail(.write, of: "d/a", code: EIO)
+      let writing = Just(Chunk("x")).write(to: File("d/a"), .appending, on: time).sink { _ in
+      } receiveValue: { _ in
+      }
+      time.advance(by: .seconds(1))
+      writing.cancel()
+    }
+    #expect(changes == [])
+  }
+
+  @Test(arguments: ["f/b", "f/b/c"]) func `nothing can be created or found below a file`(_ path: String) {
+    withVirtualTime { time in
+      time.files["f"] = "x"
+      time.files["other"] = "y"
+      var names: [String] = []
+      func note(_ completion: Subscribers.Completion<SystemError>) {
+        if case .failure(let error) = completion { names.append(error.name) }
+      }
+      let all = [
+        Just(Chunk("y")).write(to: File(path), .creating, on: time).sink {
+          if case .failure(let error) = $0 { names.append((error.cause as? SystemError)?.name ?? "") }
+        } receiveValue: { _ in
+        },
+        File(path).bytes(on: time).sink {
+          note($0)
+        } receiveValue: { _ in
+        },
+        Folder(path).entries(on: time).sink {
+          note($0)
+        } receiveValue: { _ in
+        },
+      ]
+      time.run()
+      #expect(names == ["ENOTDIR", "ENOTDIR", "ENOTDIR"])
+      time.files.move("other", to: path)
+      #expect(time.files.paths == ["f", "other"])
+      for subscription in all { subscription.cancel() }
+    }
+  }
+
+  @Test func `a test can't make a file below a file`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      withVirtualTime { time in
+        time.files["f"] = "x"
+        time.files["f/a"] = "y"
+      }
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("VirtualFiles: f/a can't be below the file f; use another path, or remove it first"))
+  }
 }

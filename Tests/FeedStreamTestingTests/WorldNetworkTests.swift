@@ -186,6 +186,68 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true]) func `a cancelled write completes before the next one, which has its own end`(
+    _ isAccepted: Bool
+  ) throws {
+    try withVirtualTime { time in
+      time.network.link.buffer = 4
+      let (client, server) = try pair(time)
+      let log = Log(time)
+      // The bytes of the first write either wait, or were accepted in this turn.
+      let begin: Chunk = isAccepted ? "ab" : "abcdef"
+      write([begin], to: client, log).cancel()
+      let next = write(["ghijkl"], to: client, log, atEnd: .closes)
+      time.run()
+      #expect(log.entries == [])
+      var text = ""
+      let reading = server.bytes.sink { _ in
+      } receiveValue: {
+        text += $0.text
+      }
+      time.run()
+      #expect(text == begin.text + "ghijkl" && log.entries == ["0: written"])
+      for subscription in [next, reading] { subscription.cancel() }
+      server.close()
+      time.run()
+    }
+  }
+
+  @Test func `after the end of writing, a write fails, and ending again finishes, even if the peer is gone`() throws {
+    try withVirtualTime { time in
+      let (client, server) = try pair(time)
+      let log = Log(time)
+      var writing = [write(["question"], to: client, log, atEnd: .endsWriting)]
+      time.run()
+      writing.append(write(["late"], to: client, log))
+      time.run()
+      writing.append(write([], to: client, log, atEnd: .endsWriting))
+      time.run()
+      #expect(log.entries == ["0: written", "0: EPIPE, unwritten late", "0: written"])
+      client.close()
+      time.run()
+      writing.append(write([], to: server, log, atEnd: .endsWriting))
+      time.run()
+      #expect(log.entries.count == 4 && log.entries.last == "0: written")
+      for subscription in writing { subscription.cancel() }
+      server.close()
+      time.run()
+    }
+  }
+
+  @Test func `an end of writing after a cancelled write whose report is still due finishes`() throws {
+    try withVirtualTime { time in
+      let (client, server) = try pair(time)
+      let log = Log(time)
+      write(["a"], to: client, log).cancel()
+      let ending = write([], to: client, log, atEnd: .endsWriting)
+      time.run()
+      #expect(log.entries == ["0: written"])
+      ending.cancel()
+      for connection in [client, server] { connection.close() }
+      time.run()
+    }
+  }
+
   @Test func `closing with unread bytes resets the connection, and what it has sent is lost`() throws {
     try withVirtualTime { time in
       time.network.link.latency = .milliseconds(10)
@@ -297,6 +359,23 @@ import Testing
       if case .failure(let error) = $0 { log.note("\(error)") }
     } receiveValue: {
       log.note("\($0.peer)")
+    }
+  }
+
+  @Test func `the case of a host's name doesn't matter`() throws {
+    try withVirtualTime { time in
+      time.network.hosts["example.com"] = ["10.0.0.1"]
+      let listener = try Listener(at: place, on: time)
+      var peers: [String] = []
+      let attempt = Connection.connect(to: "Example.COM:80", on: time).sink { _ in
+      } receiveValue: {
+        peers.append("\($0.peer)")
+      }
+      time.run()
+      #expect(peers == ["10.0.0.1:80"])
+      attempt.cancel()
+      listener.close()
+      time.run()
     }
   }
 

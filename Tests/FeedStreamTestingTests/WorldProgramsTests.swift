@@ -87,6 +87,71 @@ import Testing
     }
   }
 
+  @Test func `the null signal doesn't reach a program`() throws {
+    try withVirtualTime { time in
+      time.programs["p"] = { _ in }
+      let child = try Subprocess("p").start(on: time)
+      let ending = child.exit.sink { _ in }
+      time.run()
+      child.send(0)
+      time.run()
+      #expect(time.programs.running.map(\.signals) == [[]])
+      child.send(9)
+      time.run()
+      #expect(time.programs.running.isEmpty)
+      ending.cancel()
+    }
+  }
+
+  @Test func `publishers that write to one standard stream don't disturb each other`() {
+    withVirtualTime { time in
+      let (a, b) = (PassthroughSubject<Chunk, Never>(), PassthroughSubject<Chunk, Never>())
+      var (text, isFinished) = ("", false)
+      let streams = [
+        time.standardStreams.errors.bytes.utf8Text().sink { _ in
+        } receiveValue: {
+          text += $0
+        },
+        a.write(to: .errors, on: time).sink { _ in
+          isFinished = true
+        } receiveValue: { _ in
+        },
+        b.write(to: .errors, on: time).sink { _ in
+        } receiveValue: { _ in
+        },
+      ]
+      a.send("a1\n")
+      b.send("b1\n")
+      time.run()
+      a.send("a2\n")
+      a.send(completion: .finished)
+      time.run()
+      #expect(text == "a1\nb1\na2\n" && isFinished)
+      for stream in streams { stream.cancel() }
+    }
+  }
+
+  @Test func `of a cancelled write to a standard stream, only the accepted bytes arrive`() {
+    withVirtualTime { time in
+      let big = Just(Chunk(repeatElement(65, count: 100_000))).write(to: .output, on: time).sink { _ in
+      } receiveValue: { _ in
+      }
+      time.run()
+      big.cancel()
+      let small = Just(Chunk("x")).write(to: .output, on: time).sink { _ in
+      } receiveValue: { _ in
+      }
+      var count = 0
+      let reading = time.standardStreams.output.bytes.sink { _ in
+      } receiveValue: {
+        count += $0.count
+      }
+      time.run()
+      #expect(count == 64 * 1024 + 1)
+      for stream in [small, reading] { stream.cancel() }
+    }
+  }
+
   @Test func `the text that a program was writing when a signal ended it still arrives`() {
     withVirtualTime { time in
       time.programs["p"] = { program in

@@ -15,6 +15,11 @@ extension Recorder {
   ///
   /// For a recorder made by `record(on:during:)`, times are relative to the beginning of its subscription diagram.
   ///
+  /// Values are compared with `==` if they are `Equatable`; otherwise, by their `description` or `debugDescription` if
+  /// they have one. Other objects are equal only if they are the same object; structures, enumerations, tuples,
+  /// optionals and collections, only if their parts are. A closure equals nothing: make a type that contains one
+  /// `Equatable`.
+  ///
   /// - Parameters:
   ///   - marbles: the expected events; see ``Marbles``.
   ///   - values: the values of the characters. Other characters represent themselves if the type is `Character` or
@@ -67,8 +72,8 @@ extension Recorder {
     fail(
       "The stream differs from the diagram at \(mark.nanoseconds.asTime):\n"
         + (text.draw(frame: frame, mark: mark) ?? text.draw(mark: mark))
-        + key.legend(for: lanes.flatMap(\.events).map(\.token)) + toPaste(actual, key, frame)
-        + (endless.map { "\n" + $0 } ?? hint(isMissing: isMissing)), site)
+        + key.legend(for: lanes.flatMap(\.events).map(\.token)) + lookalikeHint(expected, actual)
+        + toPaste(actual, key, frame) + (endless.map { "\n" + $0 } ?? hint(isMissing: isMissing)), site)
   }
 
   private func toPaste(
@@ -126,7 +131,8 @@ extension Recorder {
 }
 
 /// Subscribes to `publisher` now, runs `time` to the end, and fails the test unless the events match `marbles`. Also
-/// fails the test if the publisher delivers no subscription, unless the subscription diagram cancels.
+/// fails the test if the publisher delivers no subscription, unless the subscription diagram cancels while work is
+/// pending.
 ///
 /// - Parameters:
 ///   - publisher: the publisher to test, which may wait only for work on `time`.

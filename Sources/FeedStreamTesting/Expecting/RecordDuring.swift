@@ -48,17 +48,14 @@ extension Recorder {
     let start = time.now
     origin = start
     let begin = diagram.subscribed ?? 0
-    func schedule(_ offset: StreamInstant.Stride, _ action: @escaping () -> Void) {
-      _ = time.agenda.add(at: start.advanced(by: offset), in: 0, .line(site), action)
-    }
-    if begin == 0 {
+    func enter() {
       subscribe(to: publisher)
-    } else {
-      schedule(begin) {
-        self.subscribe(to: publisher)
-        if diagram.unsubscribed == begin { self.cancel() }
-      }
+      if diagram.unsubscribed == begin { cancel() }
     }
-    if let end = diagram.unsubscribed, end != begin || begin == 0 { schedule(end) { self.cancel() } }
+    func plan(_ offset: StreamInstant.Stride, _ action: @escaping () -> Void) {
+      schedule(at: start.advanced(by: offset), in: 0, site, action)
+    }
+    if begin == 0 { enter() } else { plan(begin, enter) }
+    if let end = diagram.unsubscribed, end != begin { plan(end) { self.cancel() } }
   }
 }

@@ -52,7 +52,7 @@ struct MarbleKey<Value, Failure: Error> {
     case .value(let character):
       let meanings = values.filter { $0.key == character }.map(\.value)
       if let value = meanings.first {
-        guard let other = meanings.first(where: { !isSame($0, value) }) else { return .value(value) }
+        guard let other = meanings.dropFirst().first(where: { !isSame($0, value) }) else { return .value(value) }
         throw Reason(text: "\(character) stands for \(value) and for \(other); keep one of them in values:")
       }
       if let value = Self.meaning(of: character) { return .value(value) }
@@ -101,15 +101,40 @@ extension Character {
   var isNotation: Bool { isWhitespace || "-()^|#".contains(self) }
 }
 
-/// True when two values are equal. Values that aren't `Equatable` are equal if they have the same description, and
-/// objects without a description of their own only if they are the same object.
+/// True when two values are equal. If they aren't `Equatable`, they are equal if they have a description of their own
+/// and it is the same; if they are the same object; or if all their parts are equal. Functions are never equal.
 func isSame<T>(_ first: T, _ second: T) -> Bool {
   func compare<E: Equatable>(_ first: E) -> Bool { first == (second as? E) }
   if let first = first as? any Equatable { return compare(first) }
-  if type(of: first) is AnyClass, !(first is any CustomStringConvertible || first is any CustomDebugStringConvertible) {
-    return (first as AnyObject) === (second as AnyObject)
+  return isSameByParts(first, second)
+}
+
+private func isSameByParts(_ first: Any, _ second: Any) -> Bool {
+  guard type(of: first) == type(of: second) else { return false }
+  let mirror = Mirror(reflecting: first)
+  let (parts, others) = (Array(mirror.children), Array(Mirror(reflecting: second).children))
+  switch mirror.displayStyle {
+  // A container's description doesn't show which objects it contains.
+  case .optional, .collection, .set, .dictionary, .tuple: break
+  case _ where first is any CustomStringConvertible || first is any CustomDebugStringConvertible:
+    return String(describing: first) == String(describing: second)
+  case _ where type(of: first) is AnyClass: return (first as AnyObject) === (second as AnyObject)
+  // Of the values without a style, only types and those with a mirror of their own aren't functions.
+  case nil where !(first is any CustomReflectable || first is Any.Type): return false
+  case _ where parts.isEmpty: return String(describing: first) == String(describing: second)
+  default: break
   }
-  return String(describing: first) == String(describing: second)
+  guard parts.count == others.count else { return false }
+  if mirror.displayStyle == .dictionary {
+    return parts.allSatisfy { part in others.contains { isSame(part.value, $0.value) } }
+  }
+  return zip(parts, others).allSatisfy { $0.label == $1.label && isSame($0.value, $1.value) }
+}
+
+/// True when two values that aren't equal have the same description, because they differ in objects or functions that
+/// it doesn't show.
+func looksSame<T>(_ first: T, _ second: T) -> Bool {
+  !(first is any Equatable) && !isSame(first, second) && String(describing: first) == String(describing: second)
 }
 
 /// True when two events are the same: an event is `Equatable` only if both its values and its failure are.
@@ -118,6 +143,15 @@ func isSame<Value, Failure>(_ first: StreamEvent<Value, Failure>, _ second: Stre
   case (.value(let first), .value(let second)): isSame(first, second)
   case (.completion(.finished), .completion(.finished)): true
   case (.completion(.failure(let first)), .completion(.failure(let second))): isSame(first, second)
+  default: false
+  }
+}
+
+/// True when two events that aren't the same look the same; see ``looksSame(_:_:)``.
+func looksSame<Value, Failure>(_ first: StreamEvent<Value, Failure>, _ second: StreamEvent<Value, Failure>) -> Bool {
+  switch (first, second) {
+  case (.value(let first), .value(let second)): looksSame(first, second)
+  case (.completion(.failure(let first)), .completion(.failure(let second))): looksSame(first, second)
   default: false
   }
 }

@@ -32,7 +32,7 @@ struct MarbleNames<Value, Failure: Error> {
       if token != "#" { failure = error }
       return "#"
     case .value(let value):
-      if token.count == 1, let character = token.first {
+      if token.count == 1, let character = token.first, !character.mergesWithOthers {
         let isKnown =
           key.values.contains { $0.key == character } || added.contains { $0.key == character }
           || MarbleKey<Value, Failure>.meaning(of: character) != nil
@@ -55,6 +55,11 @@ struct MarbleNames<Value, Failure: Error> {
     return (added.isEmpty ? "" : ", \(key.values.isEmpty ? "values:" : "and in values:") [\(values)]")
       + (failure.map { ", \(label): \(String(reflecting: $0))" } ?? "")
   }
+}
+
+extension Character {
+  /// True if the character becomes a part of the one before or after it in a string, as a combining mark does.
+  fileprivate var mergesWithOthers: Bool { "a\(self)\(self)a".count < 4 }
 }
 
 extension String {

@@ -24,11 +24,12 @@ struct MarbleWriter {
     var next: StreamInstant.Stride = 0
     var rest = events[...]
     while let time = rest.first?.time {
-      let characters = String(rest.prefix { $0.time == time }.map(\.character))
+      // An array, because some characters merge in a string.
+      let characters = rest.prefix { $0.time == time }.map(\.character)
       rest = rest.dropFirst(characters.count)
       text += wait(from: next, last, to: time)
       let isGroup = characters.count > 1 || guarding && characters.allSatisfy(\.isNumber)
-      text += isGroup ? "(\(characters))" : characters
+      text += isGroup ? "(\(String(characters)))" : String(characters)
       last = time
       next = time + frame
     }

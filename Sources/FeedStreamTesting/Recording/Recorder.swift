@@ -63,6 +63,8 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   var isCancelledAtEnd = false
   /// The time that counts as zero, if it isn't the time of the subscription.
   var origin: StreamInstant?
+  /// Cancel the work that is scheduled for this recorder.
+  private var revocations = FIFO<() -> Void>()
 
   public init(
     on time: VirtualTimeScheduler = VirtualTimeScheduler(), demand script: DemandScript = .unlimited,
@@ -139,8 +141,8 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     guard !isCancelled else { return }
     isCancelled = true
     cancelledAt = time.now
-    // A subscription diagram may cancel early.
-    isUnanswered = subscribedAt == nil && origin == nil && time.pending.isEmpty
+    revoke()
+    isUnanswered = subscribedAt == nil && time.pending.isEmpty
     let subscription = self.subscription
     self.subscription = nil
     onValue = nil
@@ -149,6 +151,17 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     subscription?.cancel()
     subscription?.request(.max(1))
   }
+
+  /// Schedules work that is cancelled when the stream is over.
+  ///
+  /// - Parameter place: a position among the work that is due at that time, if any.
+  func schedule(at instant: StreamInstant, in place: UInt64? = nil, _ site: CallSite, _ action: @escaping () -> Void) {
+    let work = time.agenda.add(at: instant, in: place, .line(site), action)
+    // Weak, because the work may retain this recorder.
+    revocations.append { [weak work, time] in if let work { time.agenda.cancel(work) } }
+  }
+
+  private func revoke() { while let revoke = revocations.popFirst() { revoke() } }
 
   var isLive: Bool { subscription != nil }
   var isOver: Bool { isCancelled || hasEnded }
@@ -165,10 +178,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     guard !isCancelled else { return subscription.cancel() }
     self.subscription = subscription
     for later in script.later {
-      _ = time.agenda.add(at: time.now.advanced(by: later.after), .line(site)) {
-        [weak self] in
-        self?.request(later.demand)
-      }
+      schedule(at: time.now.advanced(by: later.after), site) { [weak self] in self?.request(later.demand) }
     }
     if script.initial > .none { request(script.initial) }
     onCallback?()
@@ -197,6 +207,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     checkDelivery(of: "the completion \(Event.completion(completion))")
     received.append(Timed(.completion(completion), at: time.now))
     hasEnded = true
+    revoke()
     onValue = nil
     let subscription = self.subscription
     self.subscription = nil

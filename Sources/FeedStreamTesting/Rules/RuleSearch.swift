@@ -165,7 +165,8 @@ struct RuleSearch<P: Publisher> {
         return RuleRun<P>.Breach(
           rule: .orderIsKept, message: "\(event) was delivered, but it isn't delivered with unlimited demand")
       }
-      if !isSame(expected[index], event) {
+      // Each run makes its own objects, so values that differ only in these count as the same.
+      if !isSame(expected[index], event), !looksSame(expected[index], event) {
         if case .completion(.failure) = event, !expected[index].isCompletion {
           return RuleRun<P>.Breach(rule: .orderIsKept, message: Self.overtaking)
         }

@@ -16,8 +16,10 @@ import FeedStream
 /// - with simultaneous events in different orders, determined by seeds;
 /// - with sources that break the rules.
 ///
-/// The output is compared with `expects`, or with the output under unlimited demand. The shortest script that breaks a
-/// rule fails the test, with the rule's number.
+/// The output is compared with `expects`, as a ``Recorder`` compares its values with a diagram, or with the output
+/// under unlimited demand. In the second case, values that aren't `Equatable` only need to have the same description,
+/// because each run makes its own objects. The shortest script that breaks a rule fails the test, with the rule's
+/// number.
 ///
 /// Four mistakes aren't found. Test these cases yourself, with a ``DemandScript``:
 ///

@@ -20,6 +20,13 @@ struct Agenda {
       }
     }
 
+    /// The item as it runs: work without its object, whose action another thread may take when it cancels a task; `nil`
+    /// if the work has been cancelled.
+    fileprivate var taken: Item? {
+      guard case .work(let work) = self else { return self }
+      return work.take().map { .action($0, work.note as? OriginNote ?? .untraced) }
+    }
+
     /// True if the work has neither run nor been cancelled.
     var isPending: Bool {
       if case .work(let work) = self { work.action != nil } else { true }
@@ -90,14 +97,14 @@ struct Agenda {
   // MARK: Taking
 
   /// Takes the next piece of work that is due at or before `target`, and advances the clock to that work's time; `nil`
-  /// if there is none.
+  /// if there is none. The result is never `Item.work`.
   mutating func next(upTo target: StreamInstant) -> Item? {
     while true {
       while first < due.count {
         var item: Item?
         swap(&item, &due[first])
         first += 1
-        if let item, item.isPending { return item }
+        if let item = item?.taken { return item }
       }
       if first > 0 {
         due.removeAll(keepingCapacity: true)

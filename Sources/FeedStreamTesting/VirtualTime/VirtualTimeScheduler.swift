@@ -177,7 +177,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   private func perform(_ item: Agenda.Item) {
     CurrentDomain.somethingHappens()
     switch item {
-    case .work(let work): work.take()?()
+    case .work: break  // The agenda has taken its action.
     case .action(let action, _): action()
     case .actorJob(let job):
       job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())

@@ -48,6 +48,14 @@ final class VirtualChannel: ByteChannel {
     if !isClosed { outgoing.write(chunks, done) }
   }
 
+  /// Writes for one of several users; see ``dropWrites(of:)``.
+  func write(_ chunks: [Chunk], of user: ObjectIdentifier, _ done: @escaping (SystemError?) -> Void) {
+    if !isClosed { outgoing.write(chunks, of: user, done) }
+  }
+
+  /// Drops the bytes of a user that have not been accepted.
+  func dropWrites(of user: ObjectIdentifier) { outgoing.dropWrites(of: user) }
+
   func endWriting(_ done: @escaping (SystemError?) -> Void) {
     if !isClosed { outgoing.endWriting(done) }
   }

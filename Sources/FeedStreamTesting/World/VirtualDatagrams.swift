@@ -43,7 +43,7 @@ final class VirtualDatagrams: DatagramPort {
       turn = network?.soon { done(error) }
       return false
     }
-    _ = network?.carry(datagram, from: address)
+    network?.carry(datagram, from: address)
     return true
   }
 

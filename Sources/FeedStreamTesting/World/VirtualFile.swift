@@ -13,6 +13,9 @@ extension VirtualFiles {
       self.isFolder = isFolder
     }
 
+    /// Two changes at the same instant have different modification times.
+    func modify(at now: Int64) { modified = max(now, modified + 1) }
+
     /// Adds zeros at the end until the file has `count` bytes.
     func extend(to count: Int) { bytes += [UInt8](repeating: 0, count: max(count - bytes.count, 0)) }
   }
@@ -70,8 +73,8 @@ final class VirtualFile: OpenFile {
       let end = place + passes
       node.bytes.replaceSubrange(place..<min(end, node.bytes.count), with: bytes.prefix(passes))
       place = end
+      files.touch(node, openedAt: path)
     }
-    files.touch(path, .content)
     return (passes, code.map { SystemError("write to", path, code: $0) })
   }
 

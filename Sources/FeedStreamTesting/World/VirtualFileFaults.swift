@@ -32,12 +32,12 @@ struct VirtualFileFaults {
 
   /// Adds a fault, which `audit` reports at `site` if it doesn't occur.
   mutating func add(
-    _ operation: VirtualFiles.Operation, of path: String?, code: Int32, after count: Int, _ audit: Audit,
+    _ operation: VirtualFiles.Operation, of path: String?, code: Int32, after count: Int, _ audit: Audit?,
     _ site: CallSite
   ) {
     let fault = Fault(operation, of: path, code: code, after: count)
     faults.append(fault)
-    audit.add(site) { [weak fault] in fault?.leftover }
+    audit?.add(site) { [weak fault] in fault?.leftover }
   }
 
   /// Returns how many of `count` bytes pass before a fault, and the fault's error number, if any. If the bytes before

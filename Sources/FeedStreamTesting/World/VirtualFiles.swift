@@ -21,7 +21,8 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   /// True to report no changes to watches, as a system with too many watches does.
   public var isMute = false
 
-  private unowned let time: VirtualTimeScheduler
+  // Weak, because a file that is being written may be released after the scheduler.
+  private weak var time: VirtualTimeScheduler?
   private var nodes: [String: Node] = [:]
   private var faults = VirtualFileFaults()
   private let watches = FolderWatches()
@@ -31,12 +32,14 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   init(_ time: VirtualTimeScheduler) { self.time = time }
 
+  private var now: Int64 { time?.now.nanoseconds ?? 0 }
+
   // MARK: For tests
 
   /// The content of a file; `nil` if there is no file. Setting it replaces the file with a new one, as a rename does;
   /// setting it to `nil` removes the file.
   ///
-  /// - Precondition: there is no folder at the path, unless it is removed.
+  /// - Precondition: there is no folder at the path, unless it is removed, and no file above it.
   public subscript(path: String) -> Chunk? {
     get { nodes[path].flatMap { $0.isFolder ? nil : Chunk($0.bytes) } }
     set {
@@ -50,7 +53,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   /// Appends to a file, which is created if missing.
   ///
-  /// - Precondition: there is no folder at the path.
+  /// - Precondition: there is no folder at the path, and no file above it.
   public func append(_ bytes: Chunk, to path: String) {
     requireFile(path)
     (nodes[path] ?? make(path)).bytes += bytes
@@ -69,8 +72,11 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   }
 
   /// Creates a folder.
+  ///
+  /// - Precondition: there is no file above it.
   public func makeFolder(_ path: String) {
     guard nodes[path] == nil else { return }
+    requireFolder(above: path)
     makeParents(of: path)
     nodes[path] = node(isFolder: true)
   }
@@ -98,7 +104,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) {
     faults.add(
-      operation, of: path, code: code, after: count, time.audit,
+      operation, of: path, code: code, after: count, time?.audit,
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
@@ -109,7 +115,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     line: UInt = #line, column: UInt = #column
   ) {
     faults.add(
-      operation, of: nil, code: code, after: 0, time.audit,
+      operation, of: nil, code: code, after: 0, time?.audit,
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
@@ -118,6 +124,20 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   private func requireFile(_ path: String) {
     precondition(
       nodes[path]?.isFolder != true, "VirtualFiles: \(path) is a folder; use another path, or remove it first")
+    requireFolder(above: path)
+  }
+
+  private func requireFolder(above path: String) {
+    let file = fileAbove(path)
+    precondition(
+      file == nil, "VirtualFiles: \(path) can't be below the file \(file ?? ""); use another path, or remove it first")
+  }
+
+  /// The path of a file in the place of a folder above `path`, if any.
+  private func fileAbove(_ path: String) -> String? {
+    var (path, above) = (path, folder(of: path))
+    while nodes[above] == nil, path != above { (path, above) = (above, folder(of: above)) }
+    return nodes[above]?.isFolder == false ? above : nil
   }
 
   private func requireNode(_ path: String) -> Node {
@@ -130,7 +150,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   private func node(isFolder: Bool) -> Node {
     count += 1
     let node = Node(count, isFolder: isFolder)
-    node.modified = time.now.nanoseconds
+    node.modified = now
     return node
   }
 
@@ -159,16 +179,21 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     return node
   }
 
-  func touch(_ path: String, _ kind: FolderHint.Kind) {
+  /// Notes that an open file's content has changed: under its present name, if it has one.
+  ///
+  /// - Parameter path: the name under which the file was opened.
+  func touch(_ node: Node, openedAt path: String) {
+    let path = nodes[path] === node ? path : nodes.first { $0.value === node }?.key
+    if let path { touch(path, .content) } else { node.modify(at: now) }
+  }
+
+  private func touch(_ path: String, _ kind: FolderHint.Kind) {
     let folder = folder(of: path)
-    let now = time.now.nanoseconds
-    // Two changes at the same instant must have different modification times.
-    if kind == .content, let node = nodes[path] { node.modified = max(now, node.modified + 1) }
-    if kind == .entry, let node = nodes[folder] { node.modified = max(now, node.modified + 1) }
+    nodes[kind == .content ? path : folder]?.modify(at: now)
     let name = split(path).name
     for (key, other) in watched.sorted(by: { $0.key < $1.key }) where other == folder && !isMute {
-      time.schedule { [weak self] in
-        guard let self else { return }
+      time?.schedule { [weak self] in
+        guard let self, let time else { return }
         watches.announce(FolderHint(name: name, kind: kind), to: key, on: time)
       }
     }
@@ -197,6 +222,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
       case .reading, .replacing, .appending: nil
       }
     if let code = fault(.open, path, replacing: destination).code { throw SystemError("open", path, code: code) }
+    if fileAbove(path) != nil { throw SystemError("open", path, code: 20) }  // ENOTDIR
     let node = nodes[path]
     if node?.isFolder == true { throw SystemError("open", path, code: 21) }  // EISDIR
     switch opening {
@@ -237,6 +263,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
       }
       guard content(of: other).isEmpty else { throw SystemError("replace", other, code: 39) }  // ENOTEMPTY
     }
+    if fileAbove(other) != nil { throw SystemError("replace", other, code: 20) }  // ENOTDIR
     // A folder can't move into itself.
     guard !other.hasPrefix(path + "/") else { throw SystemError("replace", other, code: 22) }  // EINVAL
     makeParents(of: other)
@@ -256,9 +283,10 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   package func openFolder(_ path: String, below root: String?) throws(SystemError) -> any OpenFolder {
     if let code = fault(.open, path).code { throw SystemError("read the folder", path, code: code) }
-    guard let node = nodes[path] else { throw SystemError("read the folder", path, code: 2) }
-    // ENOENT or ENOTDIR
-    guard node.isFolder else { throw SystemError("read the folder", path, code: root == nil ? 20 : 2) }
+    guard nodes[path]?.isFolder == true else {
+      let isFile = nodes[path] != nil || fileAbove(path) != nil
+      throw SystemError("read the folder", path, code: isFile && root == nil ? 20 : 2)  // ENOTDIR or ENOENT
+    }
     let entries = nodes.keys.filter { $0 != path && folder(of: $0) == path }.sorted()
     return VirtualFolder(entries.map { FolderEntry(path: $0, kind: nodes[$0]!.isFolder ? .folder : .file) })
   }

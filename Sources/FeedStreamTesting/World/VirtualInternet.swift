@@ -52,7 +52,8 @@ public final class VirtualInternet {
   public var link = Link()
   /// The results of connection attempts, for addresses whose result isn't ``Answer/usual``.
   public var answers: [SocketAddress: Answer] = [:]
-  /// The addresses of hosts. Numeric addresses need no entry; other names without an entry are unknown.
+  /// The addresses of hosts. Numeric addresses need no entry; other names without an entry are unknown. The case of the
+  /// letters doesn't matter.
   public var hosts: [String: [String]] = ["localhost": ["127.0.0.1"]]
   /// The time that a lookup takes; `nil` if it never completes.
   public var lookUpLatency: StreamInstant.Stride? = .zero
@@ -64,7 +65,8 @@ public final class VirtualInternet {
   /// The number of datagrams that were lost, were dropped, or had no receiver.
   public internal(set) var lostDatagrams = 0
 
-  private unowned let time: VirtualTimeScheduler
+  // Weak, because a listener, and with it the attempts that wait for it, may be released after the scheduler.
+  private weak var time: VirtualTimeScheduler?
   /// The listeners at each address, in the order of their turns.
   private var listeners: [SocketAddress: [VirtualListener]] = [:]
   private var datagramPorts: [SocketAddress: VirtualDatagrams] = [:]
@@ -159,9 +161,9 @@ public final class VirtualInternet {
       let error = SystemError("connect to", "\(address)", code: code)
       // The news of the failure travels back.
       guard latency.nanoseconds > 0 else { return done(.failure(error)) }
-      attempt.step = time.after(latency, name) { done(.failure(error)) }
+      attempt.step = time?.after(latency, name) { done(.failure(error)) }
     }
-    attempt.step = time.after(latency, name) { [self] in
+    attempt.step = time?.after(latency, name) { [self] in
       let answer = answers[address] ?? .usual
       switch (answer, answer == .usual ? nextListener(at: address) : nil) {
       case (.silence, _): attempt.step = nil
@@ -174,6 +176,7 @@ public final class VirtualInternet {
         }
         listener.whenThereIsRoom(for: attempt) { [self] in
           attempt.retry = nil
+          guard let time else { return }
           let client: SocketAddress = if case .unix = address.kind { address } else { nextClient() }
           let (near, far) = VirtualChannel.pair(time, client: client, server: address, link, isSocket: true)
           channels.removeAll { $0.channel == nil }
@@ -206,13 +209,16 @@ public final class VirtualInternet {
     _ host: String, _ port: Int, _ done: @escaping (Result<[SocketAddress], SystemError>) -> Void
   ) -> any Cancellable {
     guard let lookUpLatency else { return Attempt() }
-    return time.after(lookUpLatency, "the lookup of \(host)") { [self] in
-      if let found = host.isNumericHost ? [host] : hosts[host] {
+    let lookup = time?.after(lookUpLatency, "the lookup of \(host)") { [self] in
+      // As in the system, the case of the letters doesn't matter.
+      let known = hosts[host] ?? hosts.first { $0.key.lowercased() == host.lowercased() }?.value
+      if let found = host.isNumericHost ? [host] : known {
         done(.success(found.map { .internet($0, port: port) }))
       } else {
         done(.failure(SystemError("look up", host, code: 3008)))  // EAI_NONAME, as in libuv
       }
     }
+    return lookup ?? Attempt()
   }
 
   // MARK: Datagrams
@@ -230,8 +236,8 @@ public final class VirtualInternet {
   func close(_ port: VirtualDatagrams) { datagramPorts[port.address] = nil }
 
   /// Sends a datagram.
-  func carry(_ datagram: Datagram, from sender: SocketAddress) -> any Cancellable {
-    time.after(link.latency, "a datagram for \(datagram.address)") { [self] in
+  func carry(_ datagram: Datagram, from sender: SocketAddress) {
+    _ = time?.after(link.latency, "a datagram for \(datagram.address)") { [self] in
       guard !losesDatagram(datagram),
         let port = datagram.address.homes.lazy.compactMap({ self.datagramPorts[$0] }).first,
         port.receive(Datagram(datagram.bytes, to: sender.asSender(to: datagram.address)))
@@ -244,5 +250,5 @@ public final class VirtualInternet {
 }
 
 extension VirtualInternet {
-  func soon(_ action: @escaping () -> Void) -> any Cancellable { time.after(.zero, "a datagram", action) }
+  func soon(_ action: @escaping () -> Void) -> (any Cancellable)? { time?.after(.zero, "a datagram", action) }
 }

@@ -11,11 +11,14 @@ final class VirtualPipe {
   var onLoss: (() -> Void)?
 
   // The writer's side.
-  private var pending: [Chunk] = []
-  private var done: ((SystemError?) -> Void)?
-  private var ending: ((SystemError?) -> Void)?
+  /// The writes that wait for room. A cancelled publisher's write may still wait when the next publisher writes.
+  private var waiting: [(chunks: [Chunk], user: ObjectIdentifier?, done: (SystemError?) -> Void)] = []
+  private var endings = FIFO<(SystemError?) -> Void>()
+  /// The calls to the writer that are due, each in a turn of its own.
+  private var reports = FIFO<() -> Void>()
   private var hasEnded = false
-  private var failure: Int32?
+  /// The reason why writing fails, as the system's error number.
+  private var code: Int32?
   /// The time at which all bytes written so far will have been sent.
   private var freeAt: StreamInstant
 
@@ -51,48 +54,60 @@ final class VirtualPipe {
 
   // MARK: Writing
 
-  func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
-    pending = chunks.filter { !$0.isEmpty }
-    self.done = done
+  /// - Parameter user: the user of the channel, if there are several; see ``dropWrites(of:)``.
+  func write(_ chunks: [Chunk], of user: ObjectIdentifier? = nil, _ done: @escaping (SystemError?) -> Void) {
+    // As in the system, nothing can be written after the end, even while the end waits for earlier writes.
+    guard !hasEnded, endings.isEmpty else { return report(failure(32), to: done) }  // EPIPE
+    waiting.append((chunks.filter { !$0.isEmpty }, user, done))
     pump()
   }
 
+  /// Drops the bytes of a user that have not been accepted.
+  func dropWrites(of user: ObjectIdentifier) { waiting.removeAll { $0.user == user } }
+
   func endWriting(_ done: @escaping (SystemError?) -> Void) {
-    ending = done
+    endings.append(done)
     pump()
   }
 
   private func pump() {
-    if let failure {
-      if done != nil || ending != nil { answer(SystemError("write to", name, code: failure)) }
-      return
-    }
-    precondition(
-      link.buffer > 0, "VirtualInternet.Link: a buffer of \(link.buffer) bytes carries nothing; use 1 or more")
-    while let chunk = pending.first, held < link.buffer {
+    if let code { while !waiting.isEmpty { report(failure(code), to: waiting.removeFirst().done) } }
+    while !waiting.isEmpty {
+      guard let chunk = waiting[0].chunks.first else {
+        report(nil, to: waiting.removeFirst().done)
+        continue
+      }
+      precondition(
+        link.buffer > 0, "VirtualInternet.Link: a buffer of \(link.buffer) bytes carries nothing; use 1 or more")
+      guard held < link.buffer else { return }
       let piece = chunk.prefix(min(max(link.segment, 1), link.buffer - held))
-      pending[0] = chunk.dropFirst(piece.count)
-      if pending[0].isEmpty { pending.removeFirst() }
+      waiting[0].chunks[0] = chunk.dropFirst(piece.count)
+      if waiting[0].chunks[0].isEmpty { waiting[0].chunks.removeFirst() }
       send(.chunk(piece), piece.count)
     }
-    guard pending.isEmpty else { return }
-    if done != nil { answer(nil) }
-    if ending != nil, !hasEnded {
+    guard !endings.isEmpty else { return }
+    // As in the system, ending again succeeds, and so does ending after the peer is gone.
+    if !hasEnded, code == nil {
       hasEnded = true
       send(.end)
-      answer(nil)
     }
+    while let done = endings.popFirst() { report(nil, to: done) }
   }
 
-  /// Calls the writer back asynchronously.
-  private func answer(_ error: SystemError?) {
-    let isWrite = done != nil
-    guard callBack == nil, let time else { return }
+  private func failure(_ code: Int32) -> SystemError { SystemError("write to", name, code: code) }
+
+  /// Calls the writer asynchronously, after earlier reports.
+  private func report(_ error: SystemError?, to done: @escaping (SystemError?) -> Void) {
+    reports.append { done(error) }
+    reportNext()
+  }
+
+  private func reportNext() {
+    guard callBack == nil, !reports.isEmpty, let time else { return }
     callBack = time.after(.zero, "a write to \(name)") { [self] in
       callBack = nil
-      let answer = isWrite ? done.take() : ending.take()
-      answer?(error)
-      if done != nil || ending != nil { pump() }
+      reports.popFirst()?()
+      reportNext()
     }
   }
 
@@ -114,18 +129,18 @@ final class VirtualPipe {
     for work in [arrival.take(), turn.take()] { work?.cancel() }
     travelling = []
     held = 0
-    failure = failure ?? 32  // EPIPE
+    code = code ?? 32  // EPIPE
     pump()
   }
 
   /// Called when the writer has closed its end: its callbacks are dropped. Bytes that were written still arrive,
   /// followed by the end of the stream.
   func writerIsGone() {
-    done = nil
-    ending = nil
+    waiting = []
+    endings.removeAll()
+    reports.removeAll()
     callBack.take()?.cancel()
-    pending = []
-    guard !hasEnded, failure == nil else { return }
+    guard !hasEnded, code == nil else { return }
     hasEnded = true
     if !isReaderGone { send(.end) }
   }
@@ -137,7 +152,7 @@ final class VirtualPipe {
   /// after the latency, the reader fails after those that have arrived.
   func reset() {
     writerIsGone()
-    guard let time, !isOver, !isReaderGone, failure == nil else { return }
+    guard let time, !isOver, !isReaderGone, code == nil else { return }
     arrival.take()?.cancel()
     travelling = [(time.now.advanced(by: link.latency), .failure(104))]  // ECONNRESET
     awaitArrival()
@@ -145,12 +160,11 @@ final class VirtualPipe {
 
   /// Called when the connection is lost, with all bytes in transit.
   func lose(_ code: Int32) {
-    guard failure == nil || readFailure == nil else { return }
-    failure = code
+    guard self.code == nil || readFailure == nil else { return }
+    self.code = code
     readFailure = code
     travelling = []
     arrival.take()?.cancel()
-    pending = []
     pump()
     deliverSoon()
   }

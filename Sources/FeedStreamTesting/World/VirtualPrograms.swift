@@ -53,7 +53,8 @@ public final class VirtualProgram {
   /// The program's ends of its standard streams.
   private let streams: [Connection]
   let child: VirtualChild
-  private unowned let time: VirtualTimeScheduler
+  // Weak, because a test may keep the program longer than the scheduler.
+  private weak var time: VirtualTimeScheduler?
   fileprivate var onEnd: (() -> Void)?
   private var hasEnded = false
 
@@ -137,7 +138,7 @@ public final class VirtualProgram {
   private func leave(_ status: ExitStatus) {
     printed = []
     // Wait for the next turn, when the bytes that are being written are in the pipes.
-    time.schedule { [self] in
+    time?.schedule { [self] in
       printing = nil
       work = []
       for stream in streams { stream.close() }
@@ -151,8 +152,8 @@ public final class VirtualProgram {
   }
 
   private func receive(_ signal: Int32) {
-    // A program that only waits for its text to be read still gets signals.
-    guard !hasEnded || whenPrinted != nil else { return }
+    // The null signal only asks if the program is running. One that waits for its text to be read still gets signals.
+    guard signal != 0, !hasEnded || whenPrinted != nil else { return }
     signals.append(signal)
     if signal != 9, let onSignal {
       isHandlingSignal = true

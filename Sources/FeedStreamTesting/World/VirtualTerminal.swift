@@ -7,8 +7,6 @@ public final class VirtualTerminal: TerminalPort {
   private unowned let time: VirtualTimeScheduler
   private var watches: [Int: () -> Void] = [:]
   private var count = 0
-  private var isPressing = false
-  private var pressed: [Chunk] = []
 
   /// True in raw mode, in which keys are read as they are pressed.
   public private(set) var isRaw = false
@@ -28,19 +26,7 @@ public final class VirtualTerminal: TerminalPort {
   }
 
   /// Presses keys, given as the bytes that a terminal sends.
-  public func press(_ bytes: Chunk) {
-    pressed.append(bytes)
-    pressNext()
-  }
-
-  private func pressNext() {
-    guard !isPressing, !pressed.isEmpty else { return }
-    isPressing = true
-    near.write([pressed.removeFirst()]) { [weak self] _ in
-      self?.isPressing = false
-      self?.pressNext()
-    }
-  }
+  public func press(_ bytes: Chunk) { near.write([bytes]) { _ in } }
 
   package var keys: any ByteChannel { BorrowedChannel(far) }
   package func setRaw(_ isRaw: Bool) throws(SystemError) { self.isRaw = isRaw }
@@ -105,11 +91,15 @@ private final class BorrowedChannel: ByteChannel {
   func startReading(_ deliver: @escaping (ReadResult) -> Void) { if !isClosed { channel.startReading(deliver) } }
   func stopReading() { if !isClosed { channel.stopReading() } }
   func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
-    if !isClosed { channel.write(chunks) { [weak self] in if self?.isClosed == false { done($0) } } }
+    guard !isClosed else { return }
+    channel.write(chunks, of: ObjectIdentifier(self)) { [weak self] in if self?.isClosed == false { done($0) } }
   }
   func endWriting(_ done: @escaping (SystemError?) -> Void) { if !isClosed { channel.endWriting(done) } }
   func close() {
-    if !isClosed { channel.stopReading() }
+    guard !isClosed else { return }
     isClosed = true
+    channel.stopReading()
+    // As in the system, only the bytes arrive that have been accepted.
+    channel.dropWrites(of: ObjectIdentifier(self))
   }
 }

@@ -39,17 +39,23 @@ struct Platter {
   var size: Int { (working ?? durable).values.reduce(0) { $0 + $1.size } }
 
   /// Passes `step`, where a fault may affect the feed of `address`.
-  mutating func pass(_ step: DiskStep, _ error: FeedStoreError.Step, at address: URL?) throws {
+  ///
+  /// - Returns: true if the fault was damage.
+  @discardableResult mutating func pass(
+    _ step: DiskStep, _ error: FeedStoreError.Step, at address: URL?
+  ) throws -> Bool {
     switch faults(step, &random) {
-    case nil: return
+    case nil: return false
     case .fail(let cause):
-      guard step != .afterCommit else { return }
+      guard step != .afterCommit else { return false }
       throw FeedStoreError(error, cause, place: VirtualDisk.place)
     case .crash:
       let committed = step == .afterCommit
       crash()
       throw Crash(committed: committed)
-    case .corrupt: address.map { corrupt($0) }
+    case .corrupt:
+      address.map { corrupt($0) }
+      return true
     }
   }
 

@@ -26,7 +26,7 @@ extension VirtualDisk: PollStore {
     let outcome: (T) -> DiskEvent.Outcome = { _ in .polling }
     return try serve(call, .retrieval, outcome) { platter in
       try platter.pass(.read, .retrieval, at: nil)
-      return try platter.noting { try body(PollBook($0)) }
+      return try platter.withNotes { try body(PollBook($0)) }
     }
   }
 
@@ -34,9 +34,9 @@ extension VirtualDisk: PollStore {
   private func changing<T>(_ call: DiskCall, _ body: (PollBook) throws -> T) throws(FeedStoreError) -> T {
     let outcome: (T) -> DiskEvent.Outcome = { _ in .polling }
     return try serve(call, .insertion, outcome) { platter in
-      try platter.pass(.read, .insertion, at: nil)
-      try platter.pass(.write, .insertion, at: nil)
-      return try platter.noting(commits: true) { try body(PollBook($0)) }
+      let address: URL? = if case .complete(let address, _) = call { address } else { nil }
+      try platter.pass(.read, .insertion, at: address)
+      return try platter.changingNotes(of: address) { try body(PollBook($0)) }
     }
   }
 }
@@ -54,17 +54,31 @@ extension PollWork {
 }
 
 extension Platter {
-  /// Runs `body` on the notes, in a transaction if it commits.
-  fileprivate mutating func noting<T>(commits: Bool = false, _ body: (any FeedNotes) throws -> T) throws -> T {
+  /// Runs `body` on the notes, in a transaction.
+  ///
+  /// - Parameter address: the feed that faults may damage.
+  fileprivate mutating func changingNotes<T>(
+    of address: URL?, _ body: (any FeedNotes) throws -> T
+  ) throws -> T {
+    try withNotes { notes in
+      let result = try body(notes)
+      // A replacement has already passed this step.
+      if !notes.hasPassedWrite { try notes.platter.pass(.write, .insertion, at: address) }
+      let isDamaged = try notes.platter.pass(.beforeCommit, .insertion, at: address)
+      for change in notes.changes { change(&notes.platter) }
+      // The damage is to the new feed.
+      if isDamaged, let address { notes.platter.corrupt(address) }
+      try notes.platter.pass(.afterCommit, .insertion, at: address)
+      return result
+    }
+  }
+
+  /// Runs `body` on the notes.
+  fileprivate mutating func withNotes<T>(_ body: (PlatterNotes) throws -> T) throws -> T {
     let notes = PlatterNotes()
     swap(&self, &notes.platter)
     defer { swap(&self, &notes.platter) }
-    let result = try body(notes)
-    guard commits else { return result }
-    try notes.platter.pass(.beforeCommit, .insertion, at: nil)
-    for change in notes.changes { change(&notes.platter) }
-    try notes.platter.pass(.afterCommit, .insertion, at: nil)
-    return result
+    return try body(notes)
   }
 }
 
@@ -72,6 +86,7 @@ extension Platter {
 private final class PlatterNotes: FeedNotes {
   var platter = Platter(seed: 0)
   var changes: [(inout Platter) -> Void] = []
+  var hasPassedWrite = false
 
   func note<Note: StoredNote>(_ key: NoteKey, as type: Note.Type) -> Note? { platter.notes[key] as? Note }
 
@@ -84,6 +99,7 @@ private final class PlatterNotes: FeedNotes {
   func replace(_ address: URL, with feed: CachedFeed, now: Date) throws -> FeedReplacement {
     let (address, record) = (address.absoluteURL, Platter.Record(feed: feed))
     if let saved = platter.superseding(feed, at: address, now: now) { return .superseded(by: saved) }
+    hasPassedWrite = true
     let isSame = try platter.passReplacement(of: address, by: record)
     changes.append { $0.durable[address] = record }
     return isSame ? .renewed : .replaced

@@ -158,6 +158,7 @@ public final class VirtualNetwork {
     transfer.pace = reply.pace
     switch reply.ending {
     case .answer(let status, let headers, let body):
+      transfer.headAt = time.now.advanced(by: reply.latency)
       // The real client doesn't read the body of a redirect that it follows.
       let hasNoBody =
         request.method == .head || [204, 304].contains(status) || transfer.isRedirect(status, headers)

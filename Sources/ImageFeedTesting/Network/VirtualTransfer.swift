@@ -27,10 +27,14 @@ final class VirtualTransfer {
   let isStreaming: Bool
   /// The pace at which the body arrives.
   var pace = VirtualReply.Pace()
+  /// The time at which the head of the current hop's response arrives; `nil` if none has been sent.
+  var headAt: StreamInstant?
 
   /// The request's body, when it has arrived.
   private(set) var sentBody = Chunk()
   private var sending: AnyCancellable?
+  /// True until the origin has the body of the current hop's request.
+  private var isSending = false
   private var settle: ((Result<HTTPResponse, HTTPError>) -> Void)?
   private var number: Int?
   /// The completion of the current hop, unless its connection is cut first.
@@ -80,6 +84,7 @@ final class VirtualTransfer {
       sentBody = bytes
       return network.respond(to: self)
     }
+    isSending = true
     end(with: .failed(error(.timedOut(.response))), after: request.timeout)
     network.cut(self)
     let lookup = body.measure(on: network.time) { [self] in
@@ -103,6 +108,7 @@ final class VirtualTransfer {
         return refuse(HTTPBody.Problem.length(announced: length, delivered: delivered))
       }
       sentBody = Chunk(joining: chunks)
+      isSending = false
       network.respond(to: self)
     } receiveValue: { [self] chunk in
       guard number != nil else { return }
@@ -126,7 +132,8 @@ final class VirtualTransfer {
   /// Schedules this completion of the request, or its timeout if that comes first.
   func end(with ending: VirtualExchange.Ending, after latency: StreamInstant.Stride) {
     let due = network.time.now.advanced(by: latency)
-    plan = due < deadline ? (ending, due) : (.failed(error(.timedOut(.response))), deadline)
+    let phase = headAt.map { $0 < deadline } == true ? HTTPError.Phase.receive : .response
+    plan = due < deadline ? (ending, due) : (.failed(error(.timedOut(phase))), deadline)
     wait()
   }
 
@@ -166,7 +173,7 @@ final class VirtualTransfer {
   private func finish() {
     guard let number, let plan else { return }
     let isCut = cutAt.map { $0 < plan.due } ?? false
-    let ending = isCut ? .failed(error(.receive)) : plan.ending
+    let ending = isCut ? .failed(error(isSending ? .send : .receive)) : plan.ending
     if case .answered(let response) = ending {
       guard !follow(response) else { return }
       if streams(response.body), let settle = settle.take() { return settle(.success(response)) }
@@ -213,7 +220,7 @@ final class VirtualTransfer {
     redirects.append(next.redirect)
     request = next.request
     host = Self.host(of: request)
-    (sentBody, plan, cutAt) = (Chunk(), nil, nil)
+    (sentBody, plan, cutAt, headAt) = (Chunk(), nil, nil, nil)
     network.send(self)
     return true
   }

@@ -3,6 +3,7 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 import ImageFeedTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -286,5 +287,21 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
       #expect(try next.health(of: [address])[0]?.polls == (isDone ? 2 : 1), "\(step)")
       #expect(try next.decisions(for: address).count == (isDone ? 2 : 1), "\(step)")
     }
+  }
+
+  @Test func `damage before the commit of a poll damages the new feed, and each step is passed once`() throws {
+    let disk = VirtualDisk(on: VirtualTimeScheduler())
+    let feed = CachedFeed(images: makeFeed().images, timestamp: noon, validators: tag)
+    try complete(try lease(in: disk), after: 1, .replacement(feed), in: disk)
+    let late = try lease(after: 70, in: disk)
+    let writes = Atomic(0)
+    disk.setFaults { step, _ in
+      if step == .write { writes.add(1, ordering: .relaxed) }
+      return step == .beforeCommit ? .corrupt : nil
+    }
+    let newer = CachedFeed(images: makeFeed(2).images, timestamp: noon + 70, validators: tag)
+    try complete(late, after: 71, .replacement(newer), in: disk)
+    #expect(disk.isDamaged(at: address))
+    #expect(writes.load(ordering: .relaxed) == 1)
   }
 }
