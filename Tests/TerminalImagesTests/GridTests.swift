@@ -89,6 +89,7 @@ import Testing
       var writer = ScreenWriter(depth: .full, memory: 60)
       for step in 0..<12 {
         let grid = grid(round * 100 + step, columns: 24, rows: 6, drawings)
+        if step % 4 == 3 { writer.reset() }
         screen.take(writer.bytes(showing: grid))
         #expect(writer.bytes(showing: grid).isEmpty)
         #expect(screen.complaints == [])
@@ -141,5 +142,25 @@ import Testing
     var small = ScreenWriter(depth: .full, memory: 1)
     _ = small.bytes(showing: grid(red))
     #expect(text(small.bytes(showing: grid(blue))).contains("a=d,d=I,i=32"))
+  }
+
+  @Test func `a cleared screen gets kitty's images again, even those that were hidden`() {
+    let cell = CellSize(width: 2, height: 2)
+    let red = Drawing(.filled(8, 4, .fullRed), columns: 4, rows: 2, mode: .kitty, cell: cell)
+    for (isHidden, rows) in [(false, 4), (true, 4), (false, 5)] {
+      var (screen, writer) = (ScriptedScreen(columns: 20, rows: 5), ScreenWriter(depth: .full))
+      var grid = Grid(columns: 20, rows: 4)
+      let empty = grid
+      grid.place(red, row: 1, column: 2)
+      screen.take(writer.bytes(showing: grid))
+      if isHidden { screen.take(writer.bytes(showing: empty)) }
+      // A screen of another size is cleared, too.
+      if rows == 4 { writer.reset() }
+      var next = Grid(columns: 20, rows: rows)
+      next.place(red, row: 1, column: 2)
+      screen.take(writer.bytes(showing: next))
+      #expect(screen.complaints == [])
+      #expect(screen.images.map { [$0.row, $0.column] } == [[1, 2]])
+    }
   }
 }

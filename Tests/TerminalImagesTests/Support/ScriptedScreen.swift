@@ -78,7 +78,8 @@ struct ScriptedScreen {
     case "J":
       cells = Array(repeating: " ", count: columns * rows)
       looks = Array(repeating: "", count: columns * rows)
-      images = images.filter { $0.number != 0 }
+      // kitty forgets all of its images, even those that aren't on the screen.
+      (images, kept, placements) = ([], [], [:])
     case "h", "l": break
     default: complaints.append("what is \(numbers)\(letter)?")
     }
@@ -95,7 +96,9 @@ struct ScriptedScreen {
       if !kept.contains(number) { complaints.append("\(number) is not kept") }
       placements[place] = Shown(row: row, column: column, number: number)
     case ("d", "i"): if placements.removeValue(forKey: place) == nil { complaints.append("\(place) is not shown") }
-    case ("d", "I"): if kept.remove(number) == nil { complaints.append("\(number) is not kept") }
+    case ("d", "I"):
+      if kept.remove(number) == nil { complaints.append("\(number) is not kept") }
+      placements = placements.filter { $0.value.number != number }
     case (nil, _): break
     default: complaints.append("what is \(keys)?")
     }
