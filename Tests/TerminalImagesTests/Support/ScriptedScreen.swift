@@ -56,12 +56,14 @@ struct ScriptedScreen {
     let width = character.columns
     guard column + width <= columns else { return complaints.append("\(character) beyond the edge") }
     eraseImage(at: row, column)
-    cells[row * columns + column] = String(character)
-    looks[row * columns + column] = look
-    if width == 2 {
-      cells[row * columns + column + 1] = ""
-      looks[row * columns + column + 1] = look
-    }
+    let place = row * columns + column
+    // A terminal erases the whole of each wide character that is partly overwritten.
+    var (first, end) = (place, place + width)
+    while cells[first].isEmpty { first -= 1 }
+    while end < cells.count, cells[end].isEmpty { end += 1 }
+    for other in first..<end { cells[other] = " " }
+    for covered in place..<place + width { (cells[covered], looks[covered]) = ("", look) }
+    cells[place] = String(character)
     column += width
   }
 
