@@ -284,6 +284,14 @@ import Testing
     }
   }
 
+  @Test func `a terminal's replies without a usable value don't count as keys`() throws {
+    try browse(answer: "\u{1B}[6;0;0t\u{1B}[?1;3;0S\u{1B}P0$r\u{1B}\\\u{1B}[?62;22c") { world, time in
+      time.advance(by: .seconds(1))
+      #expect(world.browser.state.abilities?.hasAnswered == true)
+      #expect(!world.browser.state.isTouched)
+    }
+  }
+
   @Test func `a feed that can't be loaded shows the reason`() throws {
     try browse { world, time in
       world.network.disconnect()
