@@ -163,6 +163,21 @@ import Testing
     }
   }
 
+  @Test func `a refresh loads images again whose server was unreachable`() throws {
+    try browse(TerminalSize(columns: 40, rows: 12)) { world, time in
+      time.advance(by: .seconds(1))
+      world.network.disconnect()
+      for _ in 0..<2 { world.press("\u{1B}[B") }
+      time.advance(by: .seconds(5))
+      let key = try #require(world.browser.state.wanted.first)
+      #expect(throws: NoImage.self) { try world.browser.state.drawings[key]?.get() }
+      world.network.reconnect()
+      world.press("r")
+      time.advance(by: .seconds(5))
+      #expect(throws: Never.self) { try #require(world.browser.state.drawings[key]).get() }
+    }
+  }
+
   @Test func `a slideshow shows each image for ten seconds, even the first one`() throws {
     try browse { world, time in
       time.advance(by: .seconds(5))
