@@ -267,6 +267,52 @@ import Testing
     }
   }
 
+  @Test func `after a suspension, browse has the terminal's new size`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      let size = TerminalSize(columns: 90, rows: 30)
+      world.whileStopped = {
+        time.terminal.size = size
+        return true
+      }
+      world.press("\u{1A}")
+      time.advance(by: .milliseconds(100))
+      #expect(world.stops == 1)
+      #expect(world.browser.state.size == size)
+    }
+  }
+
+  @Test func `a suspended browse that is continued in the background stops again`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      world.forgetSent()
+      world.whileStopped = { [unowned world] in world.stops == 3 }
+      world.press("\u{1A}")
+      time.advance(by: .seconds(1))
+      #expect(world.stops == 3)
+      #expect(world.text.components(separatedBy: "\u{1B}[?1049h").count == 2)
+      #expect(time.terminal.isRaw && time.terminal.farewell != nil)
+    }
+  }
+
+  @Test func `a signal that ends a suspended browse leaves the terminal to the shell`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      world.forgetSent()
+      world.whileStopped = { [unowned world] in
+        time.schedule {
+          #expect(!time.terminal.isRaw)
+          world.browser.end()
+        }
+        return false
+      }
+      world.press("\u{1A}")
+      time.advance(by: .seconds(1))
+      #expect(world.isOver && world.stops == 1)
+      #expect(world.text.components(separatedBy: "\u{1B}[?1049l").count == 2)
+    }
+  }
+
   @Test func `Ctrl-Z waits until a slow terminal has taken the frame`() throws {
     try browse { world, time in
       time.advance(by: .seconds(1))
