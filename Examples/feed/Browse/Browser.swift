@@ -27,6 +27,8 @@ final class Browser {
   private var helped = 0
   private let updates: AnyPublisher<FeedReport, Never>
   private(set) var state: BrowseState
+  /// The terminal's abilities as it reported them, without the system's information.
+  private var reported: TerminalAbilities?
   private var depth: ColorDepth
   private var writer: ScreenWriter
   private var outbox: [UInt8] = []
@@ -81,21 +83,28 @@ final class Browser {
       .map { [unowned self] isAwake -> AnyPublisher<BrowseEvent, SystemError> in
         guard isAwake else { return Empty(completeImmediately: false).eraseToAnyPublisher() }
         return terminal.events(
-          asking: state.abilities == nil ? question : nil, knowing: state.abilities ?? known,
+          asking: state.abilities == nil ? question : nil, knowing: reported ?? known,
           deadline: StandardTerminal.deadline, on: scheduler
         ) { [unowned self] in
           outbox += $0
           flush()
         }
-        .map { [world, scheduler] event -> BrowseEvent in
+        .map { [unowned self] event -> BrowseEvent in
           switch event {
-          case .key(.mouse(let mouse)): .mouse(mouse, at: scheduler.now)
-          case .key(let key): .key(key)
-          case .abilities(let abilities): .abilities(world.sized(abilities))
+          case .key(.mouse(let mouse)): return .mouse(mouse, at: scheduler.now)
+          case .key(let key): return .key(key)
+          case .abilities(let abilities):
+            reported = abilities
+            return .abilities(world.sized(abilities))
           }
         }
         // A suspended process isn't told of a new size, so read it again afterward.
-        .merge(with: terminal.sizes.map { BrowseEvent.size($0) })
+        .merge(
+          with: terminal.sizes.map { [unowned self] size -> BrowseEvent in
+            measureCharacter(canAsk: question != nil)
+            return .size(size)
+          }
+        )
         .eraseToAnyPublisher()
       }
       .setFailureType(to: SystemError.self)
@@ -153,6 +162,13 @@ final class Browser {
   func post(_ event: BrowseEvent) { scheduler.schedule { [weak self] in self?.events.send(event) } }
 
   // MARK: - Showing
+
+  /// Determines the size of a character again, because a new size of the terminal may be that of its font.
+  private func measureCharacter(canAsk: Bool) {
+    guard let reported else { return }
+    if canAsk { outbox += TerminalQuestion.ofCell }
+    if reported.cell == nil { post(.abilities(world.sized(reported))) }
+  }
 
   private func show(_ step: Step) {
     guard !isOver else { return }

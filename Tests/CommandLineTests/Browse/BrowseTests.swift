@@ -226,6 +226,35 @@ import Testing
     }
   }
 
+  @Test func `when the size of the font changes, images are made for the new size of a character`() throws {
+    try browse(answer: "\u{1B}[6;16;8t\u{1B}[?62;4c") { world, time in
+      time.advance(by: .seconds(1))
+      world.forgetSent()
+      // The terminal may adapt its window, and keep its columns and rows.
+      time.terminal.size = TerminalSize(columns: 60, rows: 16)
+      time.advance(by: .milliseconds(1))
+      #expect(world.text.contains("\u{1B}[16t"))
+      #expect(world.browser.state.imageBox?.cell == CellSize(width: 8, height: 16))
+      world.press("\u{1B}[6;8;4t")
+      time.advance(by: .seconds(1))
+      let box = try #require(world.browser.state.imageBox)
+      #expect(box.cell == CellSize(width: 4, height: 8))
+      #expect(world.browser.state.drawings.keys.contains { $0.box == box })
+    }
+  }
+
+  @Test func `the system's size of a character is read again if the terminal doesn't report it`() throws {
+    try browse { world, time in
+      world.systemCell = CellSize(width: 8, height: 16)
+      time.advance(by: .seconds(1))
+      #expect(world.browser.state.imageBox?.cell == CellSize(width: 8, height: 16))
+      world.systemCell = CellSize(width: 4, height: 8)
+      time.terminal.size = TerminalSize(columns: 120, rows: 32)
+      time.advance(by: .seconds(1))
+      #expect(world.browser.state.imageBox?.cell == CellSize(width: 4, height: 8))
+    }
+  }
+
   @Test func `kitty stores the images, and deletes them on exit`() throws {
     try browse(answer: "\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[6;16;8t\u{1B}[?62c", environment: ["TERM": "xterm-kitty"]) {
       world, time in

@@ -19,6 +19,8 @@ final class BrowsedWorld {
   private(set) var isOver = false
   /// Runs while the process is suspended; returns false if the process is then continued in the background.
   var whileStopped: () -> Bool = { true }
+  /// The size of a character that the system knows.
+  var systemCell: CellSize?
   /// The time that the terminal takes for each write.
   var slowness: StreamInstant.Stride = .zero
   private var isWriting = false
@@ -72,6 +74,11 @@ final class BrowsedWorld {
       isForeground: { time.terminal.isForeground },
       now: now,
       environment: environment,
+      sized: { [unowned self] in
+        var abilities = $0
+        abilities.cell = abilities.cell ?? systemCell
+        return abilities
+      },
       folder: folder,
       ended: { [unowned self] in
         isOver = true
