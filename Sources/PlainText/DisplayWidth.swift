@@ -1,8 +1,9 @@
 extension Character {
-  /// The number of columns that the character takes up: 0, 1 or 2.
+  /// The number of columns that the character takes up: 0 or more.
   ///
-  /// Characters that Unicode classifies as wide (UAX #11, W and F) are wide, and so are emoji, even in sequences.
-  /// Combining marks, joiners and control characters take up no columns.
+  /// Characters that Unicode classifies as wide (UAX #11, W and F) take up 2, and so do emoji, even in sequences.
+  /// Combining marks, joiners and control characters take up no columns. A character of several letters, such as a
+  /// Hindi conjunct, takes up the columns of all of them.
   public var columns: Int {
     // Nearly every character is ASCII.
     if let ascii = asciiValue { return ascii >= 0x20 && ascii < 0x7F ? 1 : 0 }

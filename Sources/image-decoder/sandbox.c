@@ -19,8 +19,9 @@
 /// The memory limit of the process: 320 MiB, including the program itself, besides the shared memory. 40 megapixels take
 /// 160 MB.
 static const rlim_t memory = 320u << 20;
-/// The total processor time of the process, in seconds. The parent replaces the process long before that.
-static const rlim_t processor = 3600;
+/// The total processor time of the process, in seconds. The parent replaces the process before that, even if each image
+/// takes the maximum (ImageDecoderProcess.mostImages).
+static const rlim_t processor = 7200;
 
 static bool limit(int resource, rlim_t value) {
   const struct rlimit limit = {value, value};

@@ -238,6 +238,19 @@ import Testing
       written == "\r\u{1B}[Kalive" + "\r\u{1B}[K" + "Warning: bad \\u{1B}[2J\n" + "\r\u{1B}[Kalive" + "\r\u{1B}[K")
   }
 
+  @Test func `messages that aren't written to the terminal have no colors`() {
+    var (written, received) = ("", [String]())
+    let console = Console(
+      style: Style(hasColor: true), showsStatus: false, columns: { nil }, write: { written += $0 })
+    console.onReport = { received.append($0) }
+    console.warn("one")
+    console.fail("two")
+    console.onReport = nil
+    console.warn("three")
+    #expect(received == ["Warning: one", "feed: two"])
+    #expect(written == "\u{1B}[33mWarning:\u{1B}[0m three\n")
+  }
+
   @Test func `a status wider than the screen is cut to one line`() {
     var written = ""
     let console = Console(style: .plain, showsStatus: true, columns: { 10 }, write: { written += $0 })

@@ -123,6 +123,20 @@ import Testing
     }
   }
 
+  @Test func `a reply without a usable value isn't a key, but an unknown key is`() throws {
+    try withVirtualTime { time in
+      let replies: [Chunk] = [
+        "\u{1B}[6;0;0t", "\u{1B}[?1;3;0S", "\u{1B}P0$r\u{1B}\\", "\u{1B}]11;rgba:0/0/0/8\u{1B}\\",
+        "\u{1B}_Gi=5;OK\u{1B}\\", "\u{1B}[33~", "\u{1B}[?62c",
+      ]
+      let asked = try Asked(time, xterm, answering: replies.map { (after: .milliseconds(1), bytes: $0) })
+      time.advance(by: .milliseconds(20))
+      #expect(asked.keys == [.other("\u{1B}[33~")])
+      #expect(asked.abilities.map(\.hasAnswered) == [true])
+      asked.subscription = nil
+    }
+  }
+
   @Test func `a terminal that would display the query isn't queried`() throws {
     for name in ["dumb", "linux", ""] { #expect(TerminalQuestion(environment: ["TERM": name]) == nil) }
     #expect(TerminalQuestion(environment: ["TERM": "xterm", "TERM_PROGRAM": "Apple_Terminal"]) == nil)
@@ -162,7 +176,7 @@ import Testing
     "\u{1B}_Gi=5;OK\u{1B}\\",
     "\u{1B}[?1;3;0S", "\u{1B}[6;99999999999999999999;1t", "\u{1B}", "x",
   ])
-  func `a sequence that isn't a reply is ignored`(_ sequence: String) {
+  func `a sequence without a usable value has no effect`(_ sequence: String) {
     #expect(TerminalAnswer(Chunk(sequence)) == nil)
   }
 }

@@ -11,14 +11,31 @@ import Testing
   }
 
   @Test func `text is truncated at its width, even within wide characters`() {
-    var grid = Grid(columns: 10, rows: 5)
+    var grid = Grid(columns: 10, rows: 7)
     #expect(grid.write("ten places", row: 0, column: 0) == 10)
     #expect(grid.write("eleven long", row: 1, column: 0) == 10)
     #expect(grid.write("四角四角四角", row: 2, column: 1) == 9)
     #expect(grid.write("cut here", row: 3, column: 2, room: 4) == 4)
     #expect(grid.write("x", row: 7, column: 0) == 0)
     #expect(grid.write("e\u{301}🇩🇪!", row: 4, column: 0) == 4)
-    #expect(grid.plainText == ["ten places", "eleven lo…", " 四角四角…", "  cut…", "e\u{301}🇩🇪!"])
+    #expect(grid.write("क्या है!", row: 5, column: 0) == 6)
+    #expect(grid.write("四四四a क्या", row: 6, column: 0) == 9)
+    #expect(
+      grid.plainText
+        == ["ten places", "eleven lo…", " 四角四角…", "  cut…", "e\u{301}🇩🇪!", "क्या है!", "四四四a …"])
+  }
+
+  @Test func `text over a part of a wide character leaves spaces in the rest of it`() {
+    for column in 1...3 {
+      var grid = Grid(columns: 6, rows: 1)
+      grid.write("aक्याb", row: 0, column: 0)
+      grid.write("x", row: 0, column: column)
+      #expect(grid.plainText == [["ax  b", "a x b", "a  xb"][column - 1]])
+    }
+    var grid = Grid(columns: 6, rows: 1)
+    grid.write("क्याक्या", row: 0, column: 0)
+    grid.write("四", row: 0, column: 2)
+    #expect(grid.plainText == ["  四"])
   }
 
   @Test func `lines end without trailing spaces, and a style ends with its text`() {
@@ -62,7 +79,7 @@ import Testing
       return Int(state % UInt64(limit))
     }
     var grid = Grid(columns: columns, rows: rows)
-    let words = ["feed", "四角", "a🙂b", "—", "e\u{301}t\u{E9}", "a longer line of words"]
+    let words = ["feed", "四角", "a🙂b", "—", "e\u{301}t\u{E9}", "a longer line of words", "क्या है", "स्त्री"]
     let inks = [Ink.plain, .bold, Ink(.red), Ink(.rgb(.fullBlue), on: .rgb(.fullRed)), Ink(reversed: true)]
     for _ in 0..<6 {
       grid.write(words[random(words.count)], inks[random(inks.count)], row: random(rows), column: random(columns))
@@ -89,6 +106,7 @@ import Testing
       var writer = ScreenWriter(depth: .full, memory: 60)
       for step in 0..<12 {
         let grid = grid(round * 100 + step, columns: 24, rows: 6, drawings)
+        if step % 4 == 3 { writer.reset() }
         screen.take(writer.bytes(showing: grid))
         #expect(writer.bytes(showing: grid).isEmpty)
         #expect(screen.complaints == [])
@@ -141,5 +159,25 @@ import Testing
     var small = ScreenWriter(depth: .full, memory: 1)
     _ = small.bytes(showing: grid(red))
     #expect(text(small.bytes(showing: grid(blue))).contains("a=d,d=I,i=32"))
+  }
+
+  @Test func `a cleared screen gets kitty's images again, even those that were hidden`() {
+    let cell = CellSize(width: 2, height: 2)
+    let red = Drawing(.filled(8, 4, .fullRed), columns: 4, rows: 2, mode: .kitty, cell: cell)
+    for (isHidden, rows) in [(false, 4), (true, 4), (false, 5)] {
+      var (screen, writer) = (ScriptedScreen(columns: 20, rows: 5), ScreenWriter(depth: .full))
+      var grid = Grid(columns: 20, rows: 4)
+      let empty = grid
+      grid.place(red, row: 1, column: 2)
+      screen.take(writer.bytes(showing: grid))
+      if isHidden { screen.take(writer.bytes(showing: empty)) }
+      // A screen of another size is cleared, too.
+      if rows == 4 { writer.reset() }
+      var next = Grid(columns: 20, rows: rows)
+      next.place(red, row: 1, column: 2)
+      screen.take(writer.bytes(showing: next))
+      #expect(screen.complaints == [])
+      #expect(screen.images.map { [$0.row, $0.column] } == [[1, 2]])
+    }
   }
 }

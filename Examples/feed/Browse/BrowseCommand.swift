@@ -56,6 +56,7 @@ struct BrowseCommand: ParsableCommand {
     let world = Browser.World(
       write: { bytes, done in session.output.write(bytes, then: done) },
       stop: { raise(SIGTSTP) },
+      isForeground: { StandardTerminal.isForeground },
       now: { Date() },
       environment: ProcessInfo.processInfo.environment,
       sized: { $0.sized },

@@ -47,8 +47,6 @@ enum BrowseEvent {
   case clock(Date)
   /// The next image of the slideshow is due.
   case nextOfShow
-  /// Another program has written to the screen.
-  case redraw
 }
 
 /// An action that follows from an event.

@@ -99,6 +99,8 @@ extension BrowseState {
       (sources[index].isLoading, sources[index].isRefreshing) = (true, true)
       if sources[index].isUnread { (sources[index].isUnread, sources[index].hasKept) = (false, true) }
     }
+    // Load the images again that failed; the loader remembers the responses of servers for a while.
+    drawings = drawings.filter { if case .success = $0.value { true } else { false } }
     return [.refresh]
   }
 }

@@ -149,7 +149,6 @@ extension BrowseState {
     case .message(let text): message = text
     case .clock(let now): self.now = now
     case .nextOfShow: if isShow { step(by: 1, wraps: true) }
-    case .redraw: actions.append(.redraw)
     }
     scroll()
     forgetDrawings()

@@ -10,6 +10,8 @@ extension Browser {
     var write: ([UInt8], @escaping () -> Void) -> Void
     /// Suspends the process until it is continued.
     var stop: () -> Void
+    /// False if the shell has put the process into the background.
+    var isForeground: () -> Bool = { true }
     var now: () -> Date
     var environment: [String: String]
     /// Adds the system's information about the terminal to the terminal's own reply.

@@ -27,12 +27,16 @@ final class Browser {
   private var helped = 0
   private let updates: AnyPublisher<FeedReport, Never>
   private(set) var state: BrowseState
+  /// The terminal's abilities as it reported them, without the system's information.
+  private var reported: TerminalAbilities?
   private var depth: ColorDepth
   private var writer: ScreenWriter
   private var outbox: [UInt8] = []
   private var isWriting = false
   /// True if the process is to be suspended when the terminal has taken the current write.
   private var isSuspending = false
+  /// True while the process is suspended, or about to continue: the screen is the shell's.
+  private var isSuspended = false
   private var isOver = false
   /// True if Ctrl-C ended the browser.
   private(set) var isInterrupted = false
@@ -74,34 +78,42 @@ final class Browser {
     outbox += ScreenWriter.entering.utf8
     let known = TerminalAbilities(environment: world.environment)
     let question = TerminalQuestion(environment: world.environment)
-    let keys =
+    let input =
       isAwake
       .map { [unowned self] isAwake -> AnyPublisher<BrowseEvent, SystemError> in
         guard isAwake else { return Empty(completeImmediately: false).eraseToAnyPublisher() }
         return terminal.events(
-          asking: state.abilities == nil ? question : nil, knowing: state.abilities ?? known,
+          asking: state.abilities == nil ? question : nil, knowing: reported ?? known,
           deadline: StandardTerminal.deadline, on: scheduler
         ) { [unowned self] in
           outbox += $0
           flush()
         }
-        .map { [world, scheduler] event in
+        .map { [unowned self] event -> BrowseEvent in
           switch event {
-          case .key(.mouse(let mouse)): .mouse(mouse, at: scheduler.now)
-          case .key(let key): .key(key)
-          case .abilities(let abilities): .abilities(world.sized(abilities))
+          case .key(.mouse(let mouse)): return .mouse(mouse, at: scheduler.now)
+          case .key(let key): return .key(key)
+          case .abilities(let abilities):
+            reported = abilities
+            return .abilities(world.sized(abilities))
           }
         }
+        // A suspended process isn't told of a new size, so read it again afterward.
+        .merge(
+          with: terminal.sizes.map { [unowned self] size -> BrowseEvent in
+            measureCharacter(canAsk: question != nil)
+            return .size(size)
+          }
+        )
         .eraseToAnyPublisher()
       }
       .setFailureType(to: SystemError.self)
       .switchToLatest()
-    let sizes = terminal.sizes.map { BrowseEvent.size($0) }
     let clock = Interval(every: .seconds(10), scheduler: AnyLoopScheduler(scheduler))
       .map { [world] _ in BrowseEvent.clock(world.now()) }
       .setFailureType(to: SystemError.self)
     running = events.setFailureType(to: SystemError.self)
-      .merge(with: keys, sizes, clock)
+      .merge(with: input, clock)
       .scan(Step(state: state)) { step, event in
         var next = step.state
         let actions = next.take(event)
@@ -143,13 +155,20 @@ final class Browser {
     world.ended()
   }
 
-  /// The bytes that restore the screen.
-  var leaving: [UInt8] { Array(ScreenWriter.leaving(state.abilities?.mode).utf8) }
+  /// The bytes that restore the screen; none while it is the shell's.
+  var leaving: [UInt8] { isSuspended ? [] : Array(ScreenWriter.leaving(state.abilities?.mode).utf8) }
 
   /// Handles the event after all earlier ones.
   func post(_ event: BrowseEvent) { scheduler.schedule { [weak self] in self?.events.send(event) } }
 
   // MARK: - Showing
+
+  /// Determines the size of a character again, because a new size of the terminal may be that of its font.
+  private func measureCharacter(canAsk: Bool) {
+    guard let reported else { return }
+    if canAsk { outbox += TerminalQuestion.ofCell }
+    if reported.cell == nil { post(.abilities(world.sized(reported))) }
+  }
 
   private func show(_ step: Step) {
     guard !isOver else { return }
@@ -164,7 +183,7 @@ final class Browser {
       helpers["show"] = Interval(every: .seconds(10), scheduler: AnyLoopScheduler(scheduler))
         .sink { [weak self] _ in self?.post(.nextOfShow) }
     }
-    if state.abilities?.mode == .kitty { terminal.farewell = Chunk(leaving) }
+    if !isSuspended, state.abilities?.mode == .kitty { terminal.farewell = Chunk(leaving) }
     for action in step.actions { perform(action) }
     guard !isOver else { return }
     queue.want(state.wanted, state.drawings)
@@ -225,14 +244,30 @@ final class Browser {
     isSuspending = isWriting
     if isWriting { return }
     isAwake.value = false
-    world.write(leaving) { [weak self] in
-      guard let self, !isOver else { return }
-      world.stop()
-      outbox += ScreenWriter.entering.utf8
-      writer = ScreenWriter(depth: depth)
-      isAwake.value = true
-      post(.redraw)
-    }
+    world.write(leaving) { [weak self] in self?.stop() }
+  }
+
+  /// Stops the process until it is continued.
+  private func stop() {
+    guard !isOver else { return }
+    isSuspended = true
+    terminal.farewell = nil
+    world.stop()
+    // After `kill %1`, the process runs in the background, where a change of the terminal's mode would stop it again.
+    // So let the loop handle that signal first: it reads signals between two turns.
+    scheduler.schedule { [weak self, scheduler] in scheduler.schedule { self?.wake() } }
+  }
+
+  /// Takes over the screen again, unless the process was continued in the background.
+  private func wake() {
+    guard !isOver else { return }
+    guard world.isForeground() else { return stop() }
+    isSuspended = false
+    terminal.farewell = Chunk(leaving)
+    outbox += ScreenWriter.entering.utf8
+    writer = ScreenWriter(depth: depth)
+    isAwake.value = true
+    flush()
   }
 
   /// Runs work until it completes, and shows its message.

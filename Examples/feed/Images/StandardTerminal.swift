@@ -41,6 +41,12 @@ enum StandardTerminal {
   /// that reads.
   private static var isOurs: Bool { Style.isScreen(STDOUT_FILENO) && tcgetpgrp(STDOUT_FILENO) == getpgrp() }
 
+  /// False if the shell has put this process into the background. True for a terminal without a shell's job control.
+  static var isForeground: Bool {
+    let group = tcgetpgrp(STDOUT_FILENO)
+    return group <= 0 || group == getpgrp()
+  }
+
   /// Puts keys back into the terminal's input. Linux allows that if `dev.tty.legacy_tiocsti` is 1.
   private static func giveBack(_ keys: [TerminalKey]) {
     guard !keys.isEmpty else { return }

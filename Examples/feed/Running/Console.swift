@@ -18,8 +18,10 @@ final class Console {
   /// The number of columns that the status line takes up on the screen.
   private var drawn = 0
   private var pauses = 0
-  /// Receives the messages while another part of the program uses the whole screen.
+  /// Receives the messages, without highlighting, while another part of the program uses the whole screen.
   var onReport: ((String) -> Void)?
+  /// The style of a message's label.
+  private var labelStyle: Style { onReport == nil ? style : .plain }
 
   /// - Parameters:
   ///   - isQuiet: true to leave out warnings and notes.
@@ -50,7 +52,7 @@ final class Console {
   }
 
   /// Reports a failure. The text must already be safe to show.
-  func fail(_ text: String) { report(log == nil ? "\(style.bad("feed:")) \(text.afterColon)" : text, .error) }
+  func fail(_ text: String) { report(log == nil ? "\(labelStyle.bad("feed:")) \(text.afterColon)" : text, .error) }
 
   /// Reports a failure, given as the text of a ``FeedScreen``, in which some lines are hints.
   func showFailure(_ text: String) {
@@ -67,7 +69,7 @@ final class Console {
 
   /// Reports a problem that did not prevent the feed from being shown.
   func warn(_ text: String) {
-    note(log == nil ? "\(style.warning("Warning:")) \(text.printable)" : text.printable, .warning)
+    note(log == nil ? "\(labelStyle.warning("Warning:")) \(text.printable)" : text.printable, .warning)
   }
 
   /// Reports something that `--quiet` leaves out. The text must already be safe to show.

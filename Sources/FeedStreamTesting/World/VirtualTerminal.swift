@@ -16,8 +16,14 @@ public final class VirtualTerminal: TerminalPort {
 
   /// The terminal's size; 80 by 24 by default.
   public var size = TerminalSize(columns: 80, rows: 24) {
-    didSet { for (_, announce) in watches.sorted(by: { $0.key < $1.key }) { time.schedule { announce() } } }
+    didSet {
+      guard isForeground else { return }
+      for (_, announce) in watches.sorted(by: { $0.key < $1.key }) { time.schedule { announce() } }
+    }
   }
+
+  /// False while the process is in the background, where it isn't told of a new size.
+  package var isForeground = true
 
   init(_ time: VirtualTimeScheduler) {
     self.time = time

@@ -88,8 +88,12 @@ final class ImageDecoderProcess {
 
   var isFree: Bool { request == nil && writing == nil && !isLost }
 
+  /// More images, of 5 seconds of processor time each, could reach the process's limit of two hours (`image-decoder`),
+  /// and the wrong image would fail.
+  private static let mostImages = 1_400
+
   /// True if the process has decoded the maximum number of images.
-  var isSpent: Bool { answered >= options.imagesPerChild }
+  var isSpent: Bool { answered >= min(options.imagesPerChild, Self.mostImages) }
 
   /// - Precondition: the process is free.
   func decode(_ job: ImageDecodingJob, _ request: ImageDecodingRequest) {

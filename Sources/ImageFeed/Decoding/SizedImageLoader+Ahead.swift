@@ -115,7 +115,7 @@ extension SizedImageLoader {
       .replaceEmpty(with: Copy(data: tile, width: Self.tile, bytes: least))
       .catch { _ in Empty<Copy, Never>() }
       .flatMap(maxPublishers: .max(1)) { [self] copy in
-        replace(url, by: copy).map { Ahead(bytes: copy.bytes, isReduced: true) }
+        replace(original, at: url, by: copy).map { Ahead(bytes: copy.bytes, isReduced: true) }
       }
   }
 
@@ -128,11 +128,13 @@ extension SizedImageLoader {
   }
 
   /// Saves a copy in place of the original, with its lifetime and its validators, and deletes the tile if that is the
-  /// copy. Delivers a value if that was done.
-  private func replace(_ url: URL, by copy: Copy) -> some Publisher<Void, Never> {
+  /// copy. Delivers a value if that was done. A version that was saved in the meantime stays.
+  private func replace(_ data: ImageData, at url: URL, by copy: Copy) -> some Publisher<Void, Never> {
     let (local, cache, report) = (cache.image(at: url), cache, report)
+    let digest = BodyDigest(data.bytes)
     let tile = copy.width == Self.tile ? Self.key(url, width: Self.tile) : nil
     return local.retrieve()
+      .filter { BodyDigest($0.value.data.bytes) == digest }
       .flatMap(maxPublishers: .max(1)) { original in
         let image = FetchedImage(copy.data, lifetime: original.value.lifetime, reducedWidth: copy.width)
         return local.reducing(

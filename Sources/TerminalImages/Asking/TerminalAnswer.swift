@@ -18,7 +18,7 @@ package enum TerminalAnswer: Hashable, Sendable {
 
 extension TerminalAnswer {
   /// - Parameter sequence: a sequence that arrived where a key could have.
-  /// - Returns: `nil` for anything that isn't a reply.
+  /// - Returns: `nil` for anything that isn't a reply, and for a reply without a usable value.
   package init?(_ sequence: Chunk) {
     guard let text = String(validating: sequence, as: UTF8.self), text.hasPrefix("\u{1B}") else { return nil }
     let body = text.dropFirst()
@@ -32,6 +32,17 @@ extension TerminalAnswer {
       }
     guard let found else { return nil }
     self = found
+  }
+
+  /// True for a sequence that no key has: a string, a control sequence with a marker byte before its digits, or a
+  /// report about the window. Some replies have no usable value, and others are to queries of other programs.
+  static func hasForm(_ sequence: Chunk) -> Bool {
+    guard sequence.count > 2, sequence[0] == 0x1B else { return false }
+    return switch sequence[1] {
+    case UInt8(ascii: "P"), UInt8(ascii: "]"), UInt8(ascii: "_"): true
+    case UInt8(ascii: "["): (0x3C...0x3F).contains(sequence[2]) || sequence.last == UInt8(ascii: "t")
+    default: false
+    }
   }
 
   private static func control(_ body: Substring) -> TerminalAnswer? {
@@ -62,6 +73,8 @@ extension TerminalAnswer {
 /// A query to a terminal; see ``TerminalAnswer``.
 package struct TerminalQuestion: Hashable, Sendable {
   package let bytes: [UInt8]
+  /// The query for the size of a character.
+  package static let ofCell = Array("\u{1B}[16t".utf8)
 
   /// - Parameter environment: identifies the terminal.
   /// - Returns: `nil` for a terminal that can't be queried.
@@ -73,7 +86,7 @@ package struct TerminalQuestion: Hashable, Sendable {
     // Within tmux and screen, the query for kitty's graphics would become the window's title.
     let isWithin = environment["TMUX"] != nil || name.hasPrefix("screen") || name.hasPrefix("tmux")
     if !isWithin { bytes += Kitty.question }
-    bytes += "\u{1B}[16t\u{1B}[?1;1;0S\u{1B}]11;?\u{1B}\\".utf8
+    bytes += Self.ofCell + "\u{1B}[?1;1;0S\u{1B}]11;?\u{1B}\\".utf8
     // Sets a color and queries it. A terminal with 24-bit color reports the same color.
     if !isWithin { bytes += "\u{1B}[48;2;1;2;3m\u{1B}P$qm\u{1B}\\\u{1B}[0m".utf8 }
     self.bytes = bytes + "\u{1B}[c".utf8

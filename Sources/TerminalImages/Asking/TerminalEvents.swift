@@ -61,7 +61,9 @@ private struct Asking {
       isOver = true
       return [.abilities(abilities)]
     case .key(.other(let sequence)):
-      guard let answer = TerminalAnswer(sequence) else { return [.key(.other(sequence))] }
+      guard let answer = TerminalAnswer(sequence) else {
+        return TerminalAnswer.hasForm(sequence) ? [] : [.key(.other(sequence))]
+      }
       let former = abilities
       abilities.take(answer)
       guard isOver else {

@@ -41,7 +41,7 @@ package struct Grid: Hashable, Sendable {
       guard used + width <= (isWhole ? room : room - 1) else { break }
       if width == 0 { continue }
       put(Cell(String(character), ink), row, column + used)
-      if width == 2 { put(Cell("", ink), row, column + used + 1, continues: true) }
+      for more in stride(from: 1, to: width, by: 1) { put(Cell("", ink), row, column + used + more, continues: true) }
       used += width
     }
     if !isWhole, room > 0 {
@@ -51,11 +51,20 @@ package struct Grid: Hashable, Sendable {
     return used
   }
 
-  /// Sets a cell. If this overwrites half of a wide character, the other half becomes a space.
+  /// Sets a cell. If this overwrites a part of a wide character, its other cells become spaces.
   private mutating func put(_ cell: Cell, _ row: Int, _ column: Int, continues: Bool = false) {
     let place = row * columns + column
-    if cells[place].text.isEmpty, !continues { cells[place - 1].text = " " }
-    if column + 1 < columns, cells[place + 1].text.isEmpty { cells[place + 1].text = " " }
+    if !continues {
+      // A row never begins within a character.
+      var first = place
+      while cells[first].text.isEmpty { first -= 1 }
+      for other in first..<place { cells[other].text = " " }
+    }
+    var after = place + 1
+    while after < cells.count, cells[after].text.isEmpty {
+      cells[after].text = " "
+      after += 1
+    }
     cells[place] = cell
   }
 

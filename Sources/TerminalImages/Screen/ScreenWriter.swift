@@ -42,7 +42,9 @@ package struct ScreenWriter {
     var bytes = Array("\u{1B}[?2026h".utf8)
     var former = shown
     if former?.columns != next.columns || former?.rows != next.rows {
-      for image in former?.images ?? [] { remove(image, &bytes) }
+      // kitty forgets its images when the screen is cleared; other terminals may keep them.
+      for one in kept { bytes += Kitty.forgotten(one.number) }
+      (kept, keptBytes) = ([], 0)
       bytes += "\u{1B}[0m\u{1B}[2J".utf8
       former = nil
     }

@@ -27,10 +27,17 @@ import Testing
       close(screen)
     }
 
-    /// Runs the command in a new session with this terminal as its controlling terminal.
-    func run(_ arguments: String) throws -> RunningFeed {
+    /// Runs `feed` in a new session with this terminal as its controlling terminal.
+    func run(_ arguments: String) throws -> RunningFeed { try start("\(FeedBinary.path) \(arguments)") }
+
+    /// Runs `feed` as a job of a shell, and then other commands when the job is suspended.
+    func run(_ arguments: String, then commands: String) throws -> RunningFeed {
+      try start("/bin/sh -c 'set -m; \(FeedBinary.path) \(arguments); \(commands)'")
+    }
+
+    private func start(_ command: String) throws -> RunningFeed {
       try RunningFeed(
-        program: "/bin/sh", ["-c", "exec setsid --ctty \(FeedBinary.path) \(arguments) < \(path) > \(path)"],
+        program: "/bin/sh", ["-c", "exec setsid --ctty \(command) < \(path) > \(path)"],
         environment: ["TERM": "xterm", "COLORTERM": "truecolor", "SWIFT_BACKTRACE": "enable=no"])
     }
 
@@ -98,6 +105,24 @@ import Testing
     try await browse(ending: 128 + SIGKILL) { screen, run in
       run.send(SIGKILL)
       while !screen.isCooked { try await Task.sleep(for: .milliseconds(5)) }
+    }
+  }
+
+  @Test(arguments: [SIGTERM, SIGHUP])
+  func `a signal ends a suspended browse, and leaves the shell's terminal as it is`(_ signal: Int32) async throws {
+    try await withFolder { folder in
+      let screen = try Screen()
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let run = try screen.run(
+        "browse http://127.0.0.1:1/ --cache \(cache)",
+        then: "kill -\(signal) %1; bg %1; wait %1; echo with status $? it ended")
+      try await screen.shows("\u{1B}[c")
+      screen.type("\u{1B}[?62;22c\u{1A}")
+      try await screen.shows("it ended")
+      #expect(screen.text.contains("with status \(128 + signal) it ended"))
+      #expect(screen.text.components(separatedBy: Self.leaving).count == 2)
+      #expect(screen.isCooked)
+      #expect(await run.status() == 0)
     }
   }
 

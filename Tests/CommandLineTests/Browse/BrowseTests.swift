@@ -163,6 +163,21 @@ import Testing
     }
   }
 
+  @Test func `a refresh loads images again whose server was unreachable`() throws {
+    try browse(TerminalSize(columns: 40, rows: 12)) { world, time in
+      time.advance(by: .seconds(1))
+      world.network.disconnect()
+      for _ in 0..<2 { world.press("\u{1B}[B") }
+      time.advance(by: .seconds(5))
+      let key = try #require(world.browser.state.wanted.first)
+      #expect(throws: NoImage.self) { try world.browser.state.drawings[key]?.get() }
+      world.network.reconnect()
+      world.press("r")
+      time.advance(by: .seconds(5))
+      #expect(throws: Never.self) { try #require(world.browser.state.drawings[key]).get() }
+    }
+  }
+
   @Test func `a slideshow shows each image for ten seconds, even the first one`() throws {
     try browse { world, time in
       time.advance(by: .seconds(5))
@@ -211,6 +226,35 @@ import Testing
     }
   }
 
+  @Test func `when the size of the font changes, images are made for the new size of a character`() throws {
+    try browse(answer: "\u{1B}[6;16;8t\u{1B}[?62;4c") { world, time in
+      time.advance(by: .seconds(1))
+      world.forgetSent()
+      // The terminal may adapt its window, and keep its columns and rows.
+      time.terminal.size = TerminalSize(columns: 60, rows: 16)
+      time.advance(by: .milliseconds(1))
+      #expect(world.text.contains("\u{1B}[16t"))
+      #expect(world.browser.state.imageBox?.cell == CellSize(width: 8, height: 16))
+      world.press("\u{1B}[6;8;4t")
+      time.advance(by: .seconds(1))
+      let box = try #require(world.browser.state.imageBox)
+      #expect(box.cell == CellSize(width: 4, height: 8))
+      #expect(world.browser.state.drawings.keys.contains { $0.box == box })
+    }
+  }
+
+  @Test func `the system's size of a character is read again if the terminal doesn't report it`() throws {
+    try browse { world, time in
+      world.systemCell = CellSize(width: 8, height: 16)
+      time.advance(by: .seconds(1))
+      #expect(world.browser.state.imageBox?.cell == CellSize(width: 8, height: 16))
+      world.systemCell = CellSize(width: 4, height: 8)
+      time.terminal.size = TerminalSize(columns: 120, rows: 32)
+      time.advance(by: .seconds(1))
+      #expect(world.browser.state.imageBox?.cell == CellSize(width: 4, height: 8))
+    }
+  }
+
   @Test func `kitty stores the images, and deletes them on exit`() throws {
     try browse(answer: "\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[6;16;8t\u{1B}[?62c", environment: ["TERM": "xterm-kitty"]) {
       world, time in
@@ -252,6 +296,52 @@ import Testing
     }
   }
 
+  @Test func `after a suspension, browse has the terminal's new size`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      let size = TerminalSize(columns: 90, rows: 30)
+      world.whileStopped = {
+        time.terminal.size = size
+        return true
+      }
+      world.press("\u{1A}")
+      time.advance(by: .milliseconds(100))
+      #expect(world.stops == 1)
+      #expect(world.browser.state.size == size)
+    }
+  }
+
+  @Test func `a suspended browse that is continued in the background stops again`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      world.forgetSent()
+      world.whileStopped = { [unowned world] in world.stops == 3 }
+      world.press("\u{1A}")
+      time.advance(by: .seconds(1))
+      #expect(world.stops == 3)
+      #expect(world.text.components(separatedBy: "\u{1B}[?1049h").count == 2)
+      #expect(time.terminal.isRaw && time.terminal.farewell != nil)
+    }
+  }
+
+  @Test func `a signal that ends a suspended browse leaves the terminal to the shell`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      world.forgetSent()
+      world.whileStopped = { [unowned world] in
+        time.schedule {
+          #expect(!time.terminal.isRaw)
+          world.browser.end()
+        }
+        return false
+      }
+      world.press("\u{1A}")
+      time.advance(by: .seconds(1))
+      #expect(world.isOver && world.stops == 1)
+      #expect(world.text.components(separatedBy: "\u{1B}[?1049l").count == 2)
+    }
+  }
+
   @Test func `Ctrl-Z waits until a slow terminal has taken the frame`() throws {
     try browse { world, time in
       time.advance(by: .seconds(1))
@@ -281,6 +371,14 @@ import Testing
       #expect(!world.screen.contains("⣿") && world.screen.contains("Image 1"))
       time.advance(by: .seconds(1))
       #expect(world.screen.contains("⣿"))
+    }
+  }
+
+  @Test func `a terminal's replies without a usable value don't count as keys`() throws {
+    try browse(answer: "\u{1B}[6;0;0t\u{1B}[?1;3;0S\u{1B}P0$r\u{1B}\\\u{1B}[?62;22c") { world, time in
+      time.advance(by: .seconds(1))
+      #expect(world.browser.state.abilities?.hasAnswered == true)
+      #expect(!world.browser.state.isTouched)
     }
   }
 

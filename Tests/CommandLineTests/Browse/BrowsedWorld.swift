@@ -17,6 +17,10 @@ final class BrowsedWorld {
   private(set) var sent: [UInt8] = []
   private(set) var stops = 0
   private(set) var isOver = false
+  /// Runs while the process is suspended; returns false if the process is then continued in the background.
+  var whileStopped: () -> Bool = { true }
+  /// The size of a character that the system knows.
+  var systemCell: CellSize?
   /// The time that the terminal takes for each write.
   var slowness: StreamInstant.Stride = .zero
   private var isWriting = false
@@ -63,9 +67,18 @@ final class BrowsedWorld {
       stop: { [unowned self] in
         stops += 1
         #expect(!time.terminal.isRaw, "the shell needs lines")
+        #expect(time.terminal.farewell == nil, "the screen is the shell's")
+        time.terminal.isForeground = false
+        time.terminal.isForeground = whileStopped()
       },
+      isForeground: { time.terminal.isForeground },
       now: now,
       environment: environment,
+      sized: { [unowned self] in
+        var abilities = $0
+        abilities.cell = abilities.cell ?? systemCell
+        return abilities
+      },
       folder: folder,
       ended: { [unowned self] in
         isOver = true

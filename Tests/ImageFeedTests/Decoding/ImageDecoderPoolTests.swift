@@ -201,6 +201,20 @@ import Testing
     #expect(world.decoder.childCount == 0)
   }
 
+  @Test func `a process is replaced before all of its images together reach its limit on processor time`() {
+    world.react { world, _ in .answer(world.answer) }
+    world.options.children = 1
+    world.options.imagesPerChild = 10_000
+    for number in 1...1_401 {
+      let image = world.decode(number)
+      world.time.advance(by: .milliseconds(10))
+      #expect(image.isDecoded)
+      if number == 1_400 { #expect(world.started == 1) }
+    }
+    #expect(world.started == 2)
+    world.time.run()
+  }
+
   @Test func `a reply that doesn't match the request ends its process, even with huge numbers`() {
     let size = DecodedImage.Size(width: 2, height: 1)
     let huge = DecodedImage.Size(width: 0xFFFF_FFFF, height: 0xFFFF_FFFF)

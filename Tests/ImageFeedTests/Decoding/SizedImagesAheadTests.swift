@@ -145,6 +145,18 @@ import Testing
     #expect(try world.images.store.retrieve(for: imageURL, now: noon)?.value.data.bytes.count == 50_000)
   }
 
+  @Test func `a version that is saved while a copy of the former one is made stays`() throws {
+    let newer = try makeSavedImage(2, count: 50_000)
+    var saving: AnyCancellable?
+    world.answer = { [unowned world] in
+      if saving == nil { saving = world.images.cache.image(at: imageURL).saving(newer).asResult().sink { _ in } }
+      return nil
+    }
+    #expect(world.ahead(within: 1_200) == .success(.init(bytes: 50_300, isReduced: false)))
+    #expect(try world.images.store.retrieve(for: imageURL, now: noon)?.value == newer.value)
+    withExtendedLifetime(saving) {}
+  }
+
   @Test func `an image to keep, of which only a copy is saved, fails while its server is unreachable`() throws {
     _ = world.ahead(within: 1_200)
     world.images.network.disconnect()

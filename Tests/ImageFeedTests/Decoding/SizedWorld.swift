@@ -16,8 +16,8 @@ final class SizedWorld {
   var smallBytes = 100
   /// The bytes of each resized image, by its width; ``smallBytes`` for others.
   var bytesByWidth: [Int: Int] = [:]
-  /// The decoder's reaction, instead of a resized image.
-  var answer: (() -> ScriptedDecoding)?
+  /// The decoder's reaction; a resized image if that is `nil`.
+  var answer: (() -> ScriptedDecoding?)?
   private(set) var reported: [FeedStoreError] = []
 
   init(store: any ImageStore = InMemoryImageStore()) {

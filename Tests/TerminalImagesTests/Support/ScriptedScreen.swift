@@ -56,12 +56,14 @@ struct ScriptedScreen {
     let width = character.columns
     guard column + width <= columns else { return complaints.append("\(character) beyond the edge") }
     eraseImage(at: row, column)
-    cells[row * columns + column] = String(character)
-    looks[row * columns + column] = look
-    if width == 2 {
-      cells[row * columns + column + 1] = ""
-      looks[row * columns + column + 1] = look
-    }
+    let place = row * columns + column
+    // A terminal erases the whole of each wide character that is partly overwritten.
+    var (first, end) = (place, place + width)
+    while cells[first].isEmpty { first -= 1 }
+    while end < cells.count, cells[end].isEmpty { end += 1 }
+    for other in first..<end { cells[other] = " " }
+    for covered in place..<place + width { (cells[covered], looks[covered]) = ("", look) }
+    cells[place] = String(character)
     column += width
   }
 
@@ -78,7 +80,8 @@ struct ScriptedScreen {
     case "J":
       cells = Array(repeating: " ", count: columns * rows)
       looks = Array(repeating: "", count: columns * rows)
-      images = images.filter { $0.number != 0 }
+      // kitty forgets all of its images, even those that aren't on the screen.
+      (images, kept, placements) = ([], [], [:])
     case "h", "l": break
     default: complaints.append("what is \(numbers)\(letter)?")
     }
@@ -95,7 +98,9 @@ struct ScriptedScreen {
       if !kept.contains(number) { complaints.append("\(number) is not kept") }
       placements[place] = Shown(row: row, column: column, number: number)
     case ("d", "i"): if placements.removeValue(forKey: place) == nil { complaints.append("\(place) is not shown") }
-    case ("d", "I"): if kept.remove(number) == nil { complaints.append("\(number) is not kept") }
+    case ("d", "I"):
+      if kept.remove(number) == nil { complaints.append("\(number) is not kept") }
+      placements = placements.filter { $0.value.number != number }
     case (nil, _): break
     default: complaints.append("what is \(keys)?")
     }

@@ -36,8 +36,12 @@ private final class LoopTerminal: TerminalPort {
 
   func setRaw(_ isRaw: Bool) throws(SystemError) {
     guard !channel.isClosed else { return }
-    if isRaw { TerminalRescue.install }
+    if isRaw {
+      TerminalRescue.install
+      TerminalRescue.isRaw.store(true, ordering: .relaxed)
+    }
     let code = uv_tty_set_mode(raw, isRaw ? UV_TTY_MODE_RAW : UV_TTY_MODE_NORMAL)
+    if !isRaw, code == 0 { TerminalRescue.isRaw.store(false, ordering: .relaxed) }
     guard code == 0 else { throw SystemError("set the mode of", "the terminal", code: code) }
   }
 
@@ -80,6 +84,8 @@ private enum TerminalRescue {
   nonisolated(unsafe) private static let farewell = UnsafeMutablePointer<UInt8>.allocate(capacity: 4096)
   private static let descriptor = Atomic<Int32>(-1)
   private static let count = Atomic<Int>(0)
+  /// False if there is no mode to restore. To set the mode anyway could stop a background process that a signal ends.
+  static let isRaw = Atomic<Bool>(false)
   /// Lets one thread at a time change the farewell, because each loop may have a terminal. The handlers don't use it.
   private static let change = Locked(())
 
@@ -98,12 +104,13 @@ private enum TerminalRescue {
   private static func restore() {
     let length = count.exchange(0, ordering: .acquiring)
     if length > 0 { _ = write(descriptor.load(ordering: .relaxed), farewell, length) }
-    uv_tty_reset_mode()
+    if isRaw.load(ordering: .relaxed) { uv_tty_reset_mode() }
   }
 
   static let install: Void = {
     // Initialize the static properties before a handler needs them.
     setFarewell(Chunk(), to: -1)
+    isRaw.store(false, ordering: .relaxed)
     atexit { TerminalRescue.restore() }
     var action = sigaction()
     action.sa_flags = Int32(SA_ONSTACK)
