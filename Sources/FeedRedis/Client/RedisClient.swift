@@ -182,7 +182,7 @@ public final class RedisClient {
     case .ready(let link): present = link.waitingCount
     case .idle, .connecting, .pausing: present = waiting.count
     }
-    return present <= options.maxWaiting - count ? nil : .tooManyWaiting(address, present)
+    return present <= options.maxWaiting - count ? nil : .tooManyWaiting(address, present + count)
   }
 
   private func connectIfNeeded() {
