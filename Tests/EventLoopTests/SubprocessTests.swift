@@ -158,9 +158,8 @@ import Testing
     #expect(run(subprocess).text == (folder.path as NSString).resolvingSymlinksInPath + "\n")
   }
 
-  @Test func `a program with limits and a relative path is looked up in its folder`() {
-    folder.write("#!/bin/sh\nulimit -n\n", to: "own")
-    #expect(chmod(folder("own"), 0o700) == 0)
+  @Test func `a program with limits and a relative path is looked up in its folder`() throws {
+    try ExecutableFile.write(script: "ulimit -n", to: folder("own"))
     var subprocess = Subprocess("./own", folder: folder.path)
     subprocess.limits.openFiles = 20
     #expect(run(subprocess).text == "20\n")

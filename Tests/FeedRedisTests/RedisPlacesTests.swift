@@ -81,6 +81,22 @@ import Testing
     }
   }
 
+  @Test func `commands fail with the attempt that they start, even if it fails at once`() {
+    withVirtualTime { time in
+      // There is no Sentinel to query, so the attempt fails while the commands are being sent.
+      let address = RedisAddress(.sentinel(hosts: [], name: "main"))
+      let command = RedisCommand("ECHO", "a")
+      let (client, other) = (RedisClient(address, on: time), RedisClient(address, on: time))
+      let one = Outcome(client.send(command))
+      let two = Outcome(other.send([command, command]))
+      #expect(one.error == .unreadable(address, .malformed))
+      #expect(two.error == .unreadable(address, .malformed))
+      client.close()
+      other.close()
+      time.run()
+    }
+  }
+
   @Test func `the client follows MOVED to another cluster node`() throws {
     try withVirtualTime { time in
       let first = try ScriptedRedis(at: Self.place(1), on: time) {

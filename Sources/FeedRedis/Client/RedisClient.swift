@@ -128,14 +128,8 @@ public final class RedisClient {
   ///   called before this method returns.
   package func perform(_ command: RedisCommand, _ reply: @escaping (Result<RedisValue, RedisError>) -> Void) {
     guard command.effect != .refused else { return reply(.failure(.unsupported(command.refusedName))) }
-    guard let onReply else { return start(command, reply) }
-    let began = scheduler.now
-    start(command) { [scheduler, address] result in
-      let error: RedisError? = if case .failure(let error) = result { error } else { nil }
-      let duration = Duration.nanoseconds(began.distance(to: scheduler.now).nanoseconds)
-      onReply(CommandReport(name: command.name, address: address, duration: duration, error: error))
-      reply(result)
-    }
+    startReporting(command, reply)
+    connectIfNeeded()
   }
 
   /// Sends all commands, or none: without its `EXEC`, a transaction would swallow the commands of others.
@@ -152,20 +146,31 @@ public final class RedisClient {
       }
       return done(.failure(error))
     }
-    // Before the commands: an attempt that fails at once would fail only the first of them.
-    if case .idle = state { connect() }
     let batch = ReplyBatch(commands.count, wrongType: wrongType, done)
-    for (index, command) in commands.enumerated() { perform(command) { batch.take($0, at: index) } }
+    for (index, command) in commands.enumerated() { startReporting(command) { batch.take($0, at: index) } }
+    // An attempt that fails at once must fail all of them.
+    connectIfNeeded()
   }
 
+  /// Starts a command, and passes its result to `onReply` first.
+  private func startReporting(_ command: RedisCommand, _ reply: @escaping RedisLink.Reply) {
+    guard let onReply else { return start(command, reply) }
+    let began = scheduler.now
+    start(command) { [scheduler, address] result in
+      let error: RedisError? = if case .failure(let error) = result { error } else { nil }
+      let duration = Duration.nanoseconds(began.distance(to: scheduler.now).nanoseconds)
+      onReply(CommandReport(name: command.name, address: address, duration: duration, error: error))
+      reply(result)
+    }
+  }
+
+  /// Sends a command, or lets it wait for a connection, which the caller then opens with `connectIfNeeded()`.
   private func start(_ command: RedisCommand, _ reply: @escaping RedisLink.Reply) {
     if let error = lackOfRoom(for: 1) { return reply(.failure(error)) }
     switch state {
     case .closed: reply(.failure(.clientClosed))
     case .ready(let link): send(command, on: link, reply)
-    case .idle, .connecting, .pausing:
-      waiting.append((command, reply))
-      if case .idle = state { connect() }
+    case .idle, .connecting, .pausing: waiting.append((command, reply))
     }
   }
 
@@ -177,10 +182,11 @@ public final class RedisClient {
     case .ready(let link): present = link.waitingCount
     case .idle, .connecting, .pausing: present = waiting.count
     }
-    return present <= options.maxWaiting - count ? nil : .tooManyWaiting(address, present)
+    return present <= options.maxWaiting - count ? nil : .tooManyWaiting(address, present + count)
   }
 
-  private func connect() {
+  private func connectIfNeeded() {
+    guard case .idle = state, !waiting.isEmpty else { return }
     let login = RedisLogin(to: node ?? address, options, on: scheduler) { [weak self] result in self?.connected(result)
     }
     state = .connecting(login)
@@ -213,13 +219,13 @@ public final class RedisClient {
 
   private func paused() {
     state = .idle
-    if !waiting.isEmpty { connect() }
+    connectIfNeeded()
   }
 
   private func lost() {
     guard case .ready = state else { return }
     state = .idle
-    if !waiting.isEmpty { connect() }
+    connectIfNeeded()
   }
 
   // MARK: A cluster
@@ -236,6 +242,7 @@ public final class RedisClient {
         follow(place, from: link), !staysHere
       {
         start(command, reply)
+        connectIfNeeded()
       } else {
         if case .success = result { hops = 0 }
         reply(result)

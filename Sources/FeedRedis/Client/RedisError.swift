@@ -15,7 +15,7 @@ public indirect enum RedisError: Error, Hashable, Sendable {
   case refused(RedisAddress, RedisRefusal)
   /// The server's bytes aren't a valid reply.
   case unreadable(RedisAddress, RESPError)
-  /// Too many commands are already waiting, or were sent together: nothing was sent.
+  /// Too many commands: this many would wait, including the ones that fail now. None of these was sent.
   case tooManyWaiting(RedisAddress, Int)
   /// The connection is not secure, and nothing was sent.
   case notSecure(RedisAddress, TLSError)
@@ -29,7 +29,8 @@ public indirect enum RedisError: Error, Hashable, Sendable {
 }
 
 extension RedisError {
-  /// True if the command may succeed later without any change: try again after a pause.
+  /// True if the command may succeed later without any change: try again after a pause. It is true for
+  /// ``tooManyWaiting(_:_:)``, but more commands together than ``RedisClient/Options/maxWaiting`` never succeed.
   public var isTemporary: Bool {
     switch self {
     case .unreachable, .closed, .timedOut, .tooManyWaiting: true
@@ -63,7 +64,8 @@ extension RedisError: CustomStringConvertible {
     case .refused(let address, let refusal): Self.sentence(address, refusal.shown(without: address.password))
     case .unreadable(let address, let error): "\(address) cannot be used: \(error). Check that it is a Redis server."
     case .tooManyWaiting(let address, let count):
-      "\(count) commands are already waiting for \(address). Wait until some have completed, send fewer together, or raise maxWaiting."
+      "\(count) commands would wait for \(address), which is more than maxWaiting. Wait until some have completed, "
+        + "send fewer together, or raise maxWaiting."
     case .notSecure(let address, let error):
       "\(address) cannot be used: \(error)." + Self.remedy(for: error)
     case .noSuchPrimary(let address, let name):

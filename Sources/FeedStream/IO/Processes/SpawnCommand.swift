@@ -29,7 +29,7 @@ struct SpawnCommand {
       arguments = [subprocess.program] + subprocess.arguments
     } else {
       // Limits must be set before the program starts: a shell sets them and then executes the program. If it can't, it
-      // only exits with a status, so check the program first.
+      // only exits with a status, so first check for the usual reasons.
       let shell = "/bin/sh"
       let isAbsolute = file.utf8.first == UInt8(ascii: "/")
       let place = isAbsolute ? file : (folder ?? ".") + "/" + file

@@ -20,7 +20,8 @@ public struct Subprocess: Hashable, Sendable {
 
   /// Limits for the program; `nil` and the largest number keep this process's limit. `/bin/sh` sets the limits and then
   /// executes the program: it adds `PWD` to the environment, and may leave out variables whose names aren't
-  /// identifiers, such as `my.setting`.
+  /// identifiers, such as `my.setting`. If the system can't execute a program that exists and is executable (for
+  /// example, because its interpreter is missing), starting succeeds, and `/bin/sh` exits with status 126 or 127.
   public struct Limits: Hashable, Sendable {
     /// The CPU time, in seconds, after which `SIGXCPU` ends the program; `SIGKILL` follows a second later.
     public var processorSeconds: Int?
