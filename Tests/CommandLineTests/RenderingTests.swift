@@ -89,6 +89,17 @@ import Testing
   }
 }
 
+@Suite(.settled) struct WrappedFeedTextTests {
+  @Test(.timeLimit(.minutes(5)), arguments: ["\u{301}", "\u{FE0F}"])
+  func `a caption in color that begins with a mark is wrapped`(mark: String) {
+    let image = FeedImage(
+      id: UUID(), description: mark + String(repeating: "日", count: 50), url: sampleImages[0].url)
+    let text = FeedText(address: sampleURL, style: Style(hasColor: true)).entries(of: [image]).wrapped(to: 40)
+    for line in text.split(separator: "\n") { #expect(line.columns <= 40) }
+    #expect(text.unicodeScalars.count { $0 == "日" } == 50)
+  }
+}
+
 @Suite(.settled) struct FeedJSONTests {
   @Test func `JSON of a remote feed is one line with its keys in order`() {
     #expect(

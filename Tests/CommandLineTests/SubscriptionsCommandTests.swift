@@ -293,7 +293,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       #expect(try await user.feed("subscriptions", "import", lines).output == "Added 19999 of 19999 feeds\n")
       let again = try await user.feed("subscriptions", "import", lines)
       #expect(again.output == "Added 0 of 19999 feeds; the others were already in the list\n")
-      for name in ["", "\u{1}"] {
+      for name in ["", "\u{1}", "\u{200B}"] {
         let refused = try await user.feed("subscriptions", "move", "1", "--folder", name)
         #expect(refused.status == 64 && refused.errors.contains("A folder's name needs at least one visible character"))
       }

@@ -142,6 +142,7 @@ import Testing
     #expect(
       try content("<content type='video/mp4'>//79</content>") == FeedText("//79", isMarkup: true),
       "bytes that aren't text stay as they came")
+    #expect(try content("<content type='application/octet-stream'>IAo=</content>") == nil, "a space and a line feed")
     let old =
       "<feed version='0.3' xmlns='http://purl.org/atom/ns#'><entry>"
       + "<content type='text/html' mode='base64'>PGI+YjwvYj4=</content></entry></feed>"

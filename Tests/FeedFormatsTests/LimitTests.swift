@@ -73,8 +73,14 @@ import Testing
       try expectRead(jsonFeed(#"{"id": "1", "\#(name)": "1234567890"}"#)) { $0.textBytes = 10 }
       expect(.textTooLong(limit: 9), jsonFeed(#"{"id": "1", "\#(name)": "1234567890"}"#)) { $0.textBytes = 9 }
     }
-    expect(.textTooLong(limit: 9), #"{"rss": {"channel": {"item": {"description": "1234567890"}}}}"#) {
-      $0.textBytes = 9
+    try expectRead(jsonFeed(#"{"id": "1234567890"}"#)) { $0.textBytes = 10 }
+    expect(.textTooLong(limit: 9), jsonFeed(#"{"id": "1234567890"}"#)) { $0.textBytes = 9 }
+    for member in [
+      #""description": "1234567890""#, #""guid": "1234567890""#,
+      #""enclosure": {"url": "https://e.com/1", "type": "image/jpeg"}"#,
+    ] {
+      try expectRead(#"{"rss": {"channel": {"item": {\#(member)}}}}"#) { $0.textBytes = 10 }
+      expect(.textTooLong(limit: 9), #"{"rss": {"channel": {"item": {\#(member)}}}}"#) { $0.textBytes = 9 }
     }
     expect(.textTooLong(limit: 99), "<rss><item><title><![CDATA[" + String(repeating: "x", count: 400)) {
       $0.textBytes = 99
@@ -134,6 +140,11 @@ import Testing
       <rss><channel><item><title>&b;&f;&lt;</title></item></channel></rss>
       """
     #expect(try read(text).items[0].title?.value == "&b;&f;<")
+  }
+
+  @Test func `a feed may begin up to the limit, even if the limit is within a character`() {
+    let before = String(repeating: "x", count: (64 << 10) - 1) + "é" + String(repeating: "x", count: 5_000)
+    #expect(throws: FeedFormatError.notAFeed) { try read(before + rss("<item/>")) }
   }
 
   @Test func `parsing a document that isn't a feed stops in its first kilobytes`() {

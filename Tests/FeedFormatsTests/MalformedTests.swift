@@ -176,6 +176,13 @@ import Testing
     }
   }
 
+  @Test(arguments: ["", "<description><![CDATA[Other]]></description>"])
+  func `an unclosed CDATA section in an item's image doesn't hide the image's URL`(other: String) throws {
+    let image = "<image><title><![CDATA[A</title><url>https://e.com/1.jpg</url></image>"
+    let document = try read(feed("<item>\(image)\(other)</item>"))
+    #expect(document.items.map { $0.image?.address } == ["https://e.com/1.jpg"] && !document.isCutOff)
+  }
+
   @Test(arguments: ["titel", "title2", "Titles"]) func `an end tag with a wrong name closes its element`(name: String)
     throws
   {

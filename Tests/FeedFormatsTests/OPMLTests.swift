@@ -188,6 +188,17 @@ import Testing
     #expect(throws: FeedFormatError.notAFeed) { try OPML(parsing: bytes(other)) }
   }
 
+  @Test(arguments: ["", "<title><![CDATA[Mine]]></title>"])
+  func `an unclosed CDATA section in a list's head ends with its element`(title: String) throws {
+    let text = "<opml><head><ownerName><![CDATA[Ann</ownerName>\(title)</head><body>\(a)</body></opml>"
+    let list = try list(text)
+    #expect(list.feeds.count == 1 && !list.isCutOff && list.title == (title.isEmpty ? nil : "Mine"))
+  }
+
+  @Test func `a title without a visible character is no title of a list`() throws {
+    #expect(try list(opml(a).replacing("Mine", with: "&#8203;")).title == nil)
+  }
+
   @Test func `an outline without a visible character in its text is named by its title`() throws {
     #expect(OPML.Outline(text: "\u{200B} \u{AD}", title: "A").name == "A")
     #expect(OPML.Outline(text: "\u{FEFF}", title: "\u{2060}").name == nil)

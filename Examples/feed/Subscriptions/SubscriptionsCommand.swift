@@ -53,7 +53,7 @@ struct SubscriptionOptions: ParsableArguments {
 
 /// Throws an error if the name of a folder, as given with `--folder`, is invisible.
 func checkFolders(_ names: [String]) throws {
-  if names.contains(where: { plainLine($0).isEmpty }) {
+  if names.contains(where: { !plainLine($0).hasVisibleCharacter }) {
     throw ValidationError("A folder's name needs at least one visible character; for no folder, leave out --folder.")
   }
 }

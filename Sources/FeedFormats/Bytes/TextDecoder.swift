@@ -33,7 +33,10 @@ struct TextDecoder {
   private var strays = 0
 
   /// The number of bytes that aren't decoded yet, because their encoding isn't certain.
-  var held: Int { waiting.count }
+  var held: Int {
+    // In UTF-8, only the beginning of a character waits.
+    if case .utf8 = state { 0 } else { waiting.count }
+  }
 
   init(charset: String?) { self.charset = charset }
 

@@ -25,6 +25,8 @@ private struct DateReader {
   private let text: Bytes
   private var index = 0
   private var parts = DateParts()
+  /// True when a time follows the day and the month: a zone's name may come before the year.
+  private var isZoneNext = false
 
   init(_ text: Bytes) { self.text = text }
 
@@ -135,8 +137,8 @@ private struct DateReader {
 
   private mutating func take(_ word: Bytes) -> Bool {
     if word[0].isDigit { return takeTime(word) || takeNumber(word) }
-    // After the date, a word that begins like a month may be part of a zone's name: `(Arabian Standard Time)`.
-    if !isDateKnown, let month = DateNames.month(word) {
+    // After the date, a word that begins like a month may be part of a zone's name: `(Arabian Standard Time)`, `NOVT`.
+    if !isDateKnown, !isZoneNext, let month = DateNames.month(word) {
       parts.month = month
       return true
     }
@@ -182,6 +184,7 @@ private struct DateReader {
     guard numbers.count >= 2, numbers.prefix(3).allSatisfy({ $0.count <= 2 }) else { return false }
     let values = numbers.prefix(3).map { Bytes(rebasing: $0).integer ?? 99 }
     (parts.hour, parts.minute) = (values[0], values[1])
+    isZoneNext = parts.day != nil && parts.month != nil
     if values.count > 2 { parts.second = values[2] }
     if let half = parts.half, parts.hour <= 12 { parts.hour = parts.hour % 12 + half }
     return end == word.count || take(word.part(end, word.count))

@@ -53,18 +53,23 @@ extension FeedImageCandidate {
 }
 
 extension FeedText {
-  /// The number of bytes of markup to read for the beginning of the text.
+  /// The number of bytes to read first for the beginning of the text.
   private static let beginning = 16 << 10
 
-  /// The beginning of ``plain``; the whole text if it is short. `nil` if none of it is visible.
+  /// The beginning of ``plain``, with more than ``FeedItem/longestText`` characters; or else the whole text. `nil` if
+  /// none of it is visible.
   fileprivate var plainBeginning: String? {
-    guard value.utf8.count > Self.beginning else { return plain.nonempty }
-    var start = Array(value.utf8.prefix(Self.beginning))
-    start.removeLast(start.count - start.withBytes { $0.countOfWholeCharacters })
-    let text =
-      isMarkup ? plainText(ofHTML: start, isCutOff: true) : plainLine(String(decoding: start, as: UTF8.self))
-    // Read all of it if long styles and scripts at the beginning leave no text.
-    return text.nonempty ?? plain.nonempty
+    var count = Self.beginning
+    while count < value.utf8.count {
+      var start = Array(value.utf8.prefix(count))
+      start.removeLast(start.count - start.withBytes { $0.countOfWholeCharacters })
+      let text =
+        isMarkup ? plainText(ofHTML: start, isCutOff: true) : plainLine(String(decoding: start, as: UTF8.self))
+      if !text.dropFirst(FeedItem.longestText).isEmpty, text.hasVisibleCharacter { return text }
+      // Long tags, styles and scripts leave little text: read on.
+      count *= 4
+    }
+    return plain.nonempty
   }
 }
 

@@ -3,7 +3,7 @@ public struct FeedLimits: Hashable, Sendable {
   /// The maximum size of a document: 32 MiB (``FeedFormatError/documentTooLong(limit:)``).
   public var documentBytes = 32 << 20
   /// The maximum amount of data before the beginning of a feed: 64 KiB (``FeedFormatError/notAFeed``). Such data is
-  /// dropped.
+  /// dropped. Up to 64 KiB more may be read, because data whose encoding isn't certain yet doesn't count.
   public var recognitionBytes = 64 << 10
   /// The maximum nesting depth of XML elements: 256 (``FeedFormatError/tooDeep(limit:)``). JSON may be nested 512
   /// levels deep, which is the decoder's limit (``FeedFormatError/notJSON(_:)``).

@@ -54,7 +54,7 @@ struct JSONFeedReader: JSONReading {
   private mutating func item(_ value: JSONValue) throws(FeedFormatError) -> FeedItem {
     var item = FeedItem()
     if let id = value["id"], id.kind != .null {
-      item.guid = id.stringOrNumber.flatMap { $0.isEmpty ? nil : $0 }
+      item.guid = try stringOrNumber(id)
       if id.kind != .string { repairs.insert(.jsonShape) }
     }
     item.title = try string(value["title"]).map { FeedText($0, isMarkup: false) }

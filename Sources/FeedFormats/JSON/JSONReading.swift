@@ -56,8 +56,19 @@ extension JSONReading {
   /// The text of a string that exists and is not empty.
   mutating func string(_ value: JSONValue?) throws(FeedFormatError) -> String? {
     guard let bytes = bytes(value) else { return nil }
-    guard bytes.count <= limits.textBytes else { throw .textTooLong(limit: limits.textBytes) }
+    try checkLength(bytes.count)
     return bytes.checkedString
+  }
+
+  /// The text of a string or a number that exists and is not empty.
+  func stringOrNumber(_ value: JSONValue?) throws(FeedFormatError) -> String? {
+    guard let text = value?.stringOrNumber, !text.isEmpty else { return nil }
+    try checkLength(text.utf8.count)
+    return text
+  }
+
+  private func checkLength(_ count: Int) throws(FeedFormatError) {
+    guard count <= limits.textBytes else { throw .textTooLong(limit: limits.textBytes) }
   }
 
   func url(_ value: JSONValue?) -> String? {

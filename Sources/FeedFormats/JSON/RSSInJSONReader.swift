@@ -34,18 +34,18 @@ struct RSSInJSONReader: JSONReading {
     item.summary = try text(value["description"])
     item.content = try text(value["content:encoded"])
     let guid = value["guid"]
-    item.guid = Self.content(guid)?.stringOrNumber.flatMap { $0.isEmpty ? nil : $0 }
+    item.guid = try stringOrNumber(Self.content(guid))
     item.link = url(Self.content(value["link"]))
     let isPermaLink = guid?["isPermaLink"]
     if item.link == nil, isPermaLink?.bytes?.equals("false") != true, isPermaLink?.kind != .no {
       item.link = item.guid?.withBytes { absoluteAddress($0, base: nil) }
     }
     item.published = Self.content(value["pubDate"])?.bytes.flatMap { FeedDate(parsing: $0) }
-    noteMedia(value["media:content"], from: .mediaContent, in: &item)
-    noteMedia(value["media:group"]?["media:content"], from: .mediaContent, in: &item)
-    noteMedia(value["enclosure"], from: .enclosure, in: &item)
-    noteMedia(value["media:thumbnail"], from: .mediaThumbnail, in: &item)
-    noteMedia(value["itunes:image"], from: .itunesImage, in: &item)
+    try noteMedia(value["media:content"], from: .mediaContent, in: &item)
+    try noteMedia(value["media:group"]?["media:content"], from: .mediaContent, in: &item)
+    try noteMedia(value["enclosure"], from: .enclosure, in: &item)
+    try noteMedia(value["media:thumbnail"], from: .mediaThumbnail, in: &item)
+    try noteMedia(value["itunes:image"], from: .itunesImage, in: &item)
     noteImages(of: item.content, from: .content, in: &item)
     noteImages(of: item.summary, from: .summary, in: &item)
     item.chooseImage()
@@ -54,7 +54,7 @@ struct RSSInJSONReader: JSONReading {
 
   private mutating func noteMedia(
     _ value: JSONValue?, from source: FeedImageCandidate.Source, in item: inout FeedItem
-  ) {
+  ) throws(FeedFormatError) {
     for media in Self.several(value) {
       guard let address = (media["url"] ?? media["href"])?.bytes else { continue }
       let type = media["type"]
@@ -64,7 +64,7 @@ struct RSSInJSONReader: JSONReading {
         continue
       }
       let size = (Self.number(media["width"]), Self.number(media["height"]))
-      note(address, from: source, base: base, size: size, type: type?.string, in: &item)
+      note(address, from: source, base: base, size: size, type: try string(type), in: &item)
     }
   }
 

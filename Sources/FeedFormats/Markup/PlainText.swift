@@ -8,8 +8,8 @@ public func plainText(ofHTML html: String) -> String { plainText(ofHTML: Array(h
 ///   end is missing is then dropped, because it would be read as text.
 func plainText(ofHTML html: [UInt8], isCutOff: Bool) -> String {
   var text = html
-  for round in 0..<4 {
-    let reduced = text.withBytes { withoutMarkup($0, isCutOff: isCutOff && round == 0) }
+  for _ in 0..<4 {
+    let reduced = text.withBytes { withoutMarkup($0, isCutOff: isCutOff) }
     if reduced == text { break }
     text = reduced
   }
@@ -81,10 +81,12 @@ private struct Round {
     }
   }
 
-  /// True when the `<` at `start`, which begins no complete markup, begins a comment, or the last tag of the text.
+  /// True when the `<` at `start`, where ``skipMarkup(at:)`` has found no complete markup, begins a comment, or a tag
+  /// that the end of the text cuts off.
   private func isUnfinished(at start: Int) -> Bool {
     let name = html.starts(with: "</", at: start) ? start + 2 : start + 1
     guard name < html.count, !html.starts(with: "<!--", at: start) else { return true }
+    if name == start + 1, html[name].isLetter { return tag.isUnfinished }
     return (html[name].isLetter || html[name] == UInt8(ascii: "!") || html[name] == UInt8(ascii: "?"))
       && html.firstIndex(of: UInt8(ascii: "<"), from: start + 1, to: html.count) == nil
   }

@@ -48,6 +48,8 @@ struct OPMLReader: XMLSink {
   private var redeclaring = 0
   private var count = 0
   private var titleText: [UInt8]?
+  /// The hash of the name of the last opened element, until an end tag.
+  private var lastOpened: UInt64?
   /// True once the outermost element, or an outline, has been found.
   private(set) var isRecognized = false
   private var isRootOpen = false
@@ -55,10 +57,12 @@ struct OPMLReader: XMLSink {
   init(limits: FeedLimits) { self.limits = limits }
 
   var wantsText: Bool { titleText != nil }
-  var textElement: UInt64? { titleText == nil ? nil : Name.title }
+  var textElement: UInt64? { titleText == nil ? lastOpened : Name.title }
 
   mutating func open(_ tag: borrowing XMLTag) throws(FeedFormatError) {
-    switch tag.nameBytes.nameHash {
+    let hash = tag.nameBytes.nameHash
+    lastOpened = tag.isClosed ? nil : hash
+    switch hash {
     case Name.opml:
       isRecognized = true
       isRootOpen = !tag.isClosed
@@ -71,6 +75,7 @@ struct OPMLReader: XMLSink {
   }
 
   mutating func close(_ name: Bytes) {
+    lastOpened = nil
     switch name.nameHash {
     case Name.title: endTitle()
     case Name.outline: if let outline = closeLast() { append([outline]) }
@@ -102,7 +107,7 @@ extension OPMLReader {
     guard let text = titleText else { return }
     titleText = nil
     let title = plainLine(String(decoding: text, as: UTF8.self))
-    if !title.isEmpty { list.title = title }
+    if title.hasVisibleCharacter { list.title = title }
   }
 
   private mutating func takeNamespaces(of tag: borrowing XMLTag) {

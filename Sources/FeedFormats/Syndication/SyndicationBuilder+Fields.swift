@@ -112,10 +112,8 @@ extension SyndicationBuilder {
 
   /// The human-readable text; `nil` if it is empty, because a different element may contain the text.
   private var textForPeople: FeedText? {
-    let text = text.contains(UInt8(ascii: "\r")) ? withLineFeeds : text
-    if kind == .base64, let decoded = text.withBytes(base64) {
-      return decoded.isEmpty ? nil : FeedText(decoded.withBytes { $0.trimmed.string }, isMarkup: true)
-    }
+    var text = text.contains(UInt8(ascii: "\r")) ? withLineFeeds : text
+    if kind == .base64, let decoded = text.withBytes(base64) { text = Array(decoded.utf8) }
     let value = text.withBytes { $0.trimmed.string }
     return value.isEmpty ? nil : FeedText(value, isMarkup: kind != .plain)
   }

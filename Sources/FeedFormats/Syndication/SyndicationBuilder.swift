@@ -91,8 +91,8 @@ struct SyndicationBuilder: XMLSink {
   var context: Context { stack.last?.context ?? .outside }
 
   var textElement: UInt64? {
-    let field = stack.last { $0.context == .field || $0.context == .image } ?? stack.last
-    return field.flatMap { $0.name == 0 ? nil : $0.name }
+    let element = stack.last { $0.context != .markup && $0.context != .wrapper }
+    return element.flatMap { $0.name == 0 ? nil : $0.name }
   }
 
   mutating func repair(_ repair: Repairs) { repairs.insert(repair) }

@@ -8,6 +8,8 @@ struct XMLTag {
   var attributes: [XMLAttribute] = []
   /// False in HTML, where a value may contain tags.
   private let isXML: Bool
+  /// True when the bytes ended inside the last tag that ``readInHTML(at:attributes:)`` was to read.
+  private(set) var isUnfinished = false
   /// The number of bytes that were read in vain by ``readInHTML(at:attributes:)``.
   private var wasted = 0
 
@@ -111,11 +113,13 @@ extension XMLTag {
   ///
   /// - Returns: the end of the tag; `nil` if there is none.
   mutating func readInHTML(at start: Int, attributes: Int) -> Int? {
+    isUnfinished = false
     guard wasted <= 8 * bytes.count else { return nil }
     var repairs: Repairs = []
     let (end, problem) = read(at: start, limits: (attributes, 1024), repairs: &repairs)
     guard let problem else { return end }
-    if case .unfinished = problem { wasted += bytes.count - start } else { wasted += end - start }
+    if case .unfinished = problem { isUnfinished = true }
+    wasted += (isUnfinished ? bytes.count : end) - start
     return nil
   }
 

@@ -220,5 +220,5 @@ extension OPML {
   }
 
   /// The names of folders as lists show them, on one line.
-  private static func names(_ folders: [String]) -> [String] { folders.map(plainLine).filter { !$0.isEmpty } }
+  private static func names(_ folders: [String]) -> [String] { folders.map(plainLine).filter(\.hasVisibleCharacter) }
 }

@@ -246,11 +246,23 @@ import Testing
 
   private static let long = String(repeating: "no{} ", count: 10_000)
 
-  @Test(arguments: [
+  /// The text after a comment that leaves only `count` of its bytes in the first 16 KiB.
+  private static func cut(_ text: String, after count: Int) -> String {
+    "<!--\(String(repeating: "x", count: (16 << 10) - 7 - count))-->\(text)"
+  }
+
+  private static let starts: [(String, String)] = [
     ("<b>By Ann</b> ", "By Ann word"), ("<b>1 < 2</b> </3 and 3 < 4 ", "1 < 2 < /3 and 3 < 4 word"),
     ("<style>\(long)</style>", "word"), ("<!--<b>no</b>\(long)-->", "word"),
-    ("<img alt='a > b' src='data:\(long)'>", "word"),
-  ])
+    ("<img alt='a > b' src='data:\(long)'>", "word"), ("<img alt='a < b' src='data:\(long)'>", "word"),
+    ("&lt;img src='data:\(long)'&gt;", "word"), ("<b>By Ann</b> <img src='data:\(long)'>", "By Ann word"),
+    ("<b>By Ann</b> <style>\(long)</style>", "By Ann word"),
+    ("<img src='data:\(String(repeating: "x", count: 16_000))'>", "word"),
+    (cut("<b>", after: 1), "word"), (cut("</b>", after: 2), "word"), (cut("<!-- no -->", after: 3), "word"),
+    (cut("é", after: 1), "éword"),
+  ]
+
+  @Test(arguments: starts)
   func `the beginning of a long text is read, without tags, styles and comments that it cuts`(
     start: String, expected: String
   ) throws {

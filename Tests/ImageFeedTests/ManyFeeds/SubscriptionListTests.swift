@@ -45,8 +45,11 @@ import Testing
     #expect(list.outlines.map(\.name) == ["Tech News"] && list.outlines[0].outlines.count == 3)
     let moved = list.move(URL(string: "https://0.example/")!, to: ["Tech News "])
     #expect(!moved)
-    list.add(SubscribedFeed(address: a, folders: ["\u{1}"]))
-    #expect(list.subscriptions.last == SubscribedFeed(address: a))
+    for invisible in ["\u{1}", "\u{200B}"] {
+      list.add(SubscribedFeed(address: a, folders: [invisible]))
+      #expect(list.subscriptions.last == SubscribedFeed(address: a))
+      #expect(list.outlines.count == 2 && list.outlines[1].address == a.absoluteString)
+    }
   }
 
   @Test func `attributes keep their vocabularies when feeds move or are added to another list`() throws {
