@@ -88,7 +88,7 @@ let filteringRows = rows {
     $0.prefix(2)
   }
   RuleRow(
-    "Operators/Filtering/Prefix", "prefix(_:), none", .failsAtOnce, expects: { _ in .nothing(then: .either) }
+    "Operators/Filtering/Prefix", "prefix(_:), none", expects: { _ in .nothing(then: .finished) }
   ) {
     $0.prefix(0)
   }

@@ -136,7 +136,7 @@ extension Conduit {
   /// Cancels the upstreams. Called before the subject is deallocated, because upstreams can reach it until they are
   /// cancelled.
   @usableFromInline func cancel() {
-    // Another thread may release a subject that is over, or a property's owner; then no upstream is live.
+    // Another thread may release a subject that is over, or a property's owner. With nothing to cancel, write nothing.
     guard !upstreams.isEmpty else { return }
     let live = self.live
     upstreams.removeAll()

@@ -1,7 +1,7 @@
 /// A class whose objects signal before they change.
 ///
-/// A class with ``Published`` properties needs no code for this: its ``objectWillChange`` signals before any of them
-/// is set.
+/// A class with ``Published`` properties needs no code for this, unless it has a mirror of its own: its
+/// ``objectWillChange`` signals before any of them is set.
 public protocol ObservableObject: AnyObject {
   associatedtype ObjectWillChangePublisher: Publisher = ObservableObjectPublisher
   where ObjectWillChangePublisher.Failure == Never
@@ -15,8 +15,8 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
   /// superclasses.
   ///
   /// An object without such properties has a publisher too; the object's own code must call its
-  /// ``ObservableObjectPublisher/send()``. So must a class with a mirror of its own (`CustomReflectable`) for each property
-  /// that isn't among the mirror's children: the mirror is how the properties are found.
+  /// ``ObservableObjectPublisher/send()``. A class with a mirror of its own (`CustomReflectable`) must do so too, for
+  /// each property whose storage (`_name`) isn't one of the mirror's children.
   public var objectWillChange: ObservableObjectPublisher {
     var properties: [any ObservedProperty] = []
     var mirror: Mirror? = Mirror(reflecting: self)
@@ -56,15 +56,10 @@ public final class ObservableObjectPublisher: Publisher, _DeliversAtHome {
 
 /// The publishers of objects that have no ``Published`` property to store them.
 private enum ObjectPublishers {
-  /// Represents a thread, or the main queue, whose code may move to other threads.
-  private final class Home: Sendable {}
-
   // @unchecked: the table only stores the publishers. Each publisher is used only where its object is used.
   private struct Table: @unchecked Sendable {
     struct Entry {
       weak var object: AnyObject?
-      /// The place where the object lives; `nil` after its thread has ended.
-      weak var home: Home?
       let publisher: ObservableObjectPublisher
     }
     var entries: [ObjectIdentifier: Entry] = [:]
@@ -73,9 +68,6 @@ private enum ObjectPublishers {
   }
 
   private static let table = Locked(Table())
-
-  private static let slot = ThreadSlot<Home>()
-  private static let ofMainQueue = Home()
 
   static func publisher(of object: AnyObject) -> ObservableObjectPublisher {
     let key = ObjectIdentifier(object)
@@ -86,10 +78,10 @@ private enum ObjectPublishers {
       if let entry = table.entries[key], entry.object != nil {
         return Carried(uncheckedly: (entry.publisher, released))
       }
-      let home = MainQueueCode.isRunning ? ofMainQueue : slot.object { Home() }
       if table.entries.count >= table.limit {
-        // Not the objects of other threads: a check retains the object, so its `deinit` might run here.
-        for (key, entry) in table.entries where entry.home == nil || entry.home === home {
+        // The check retains each object for a moment. An object that its own thread releases at that moment is
+        // deallocated on this thread.
+        for (key, entry) in table.entries {
           let object = entry.object
           released.append(object)
           if object == nil { released.append(table.entries.removeValue(forKey: key)) }
@@ -97,8 +89,7 @@ private enum ObjectPublishers {
         table.limit = max(64, 2 * table.entries.count)
       }
       let publisher = ObservableObjectPublisher()
-      let entry = Table.Entry(object: object, home: home, publisher: publisher)
-      released.append(table.entries.updateValue(entry, forKey: key))
+      released.append(table.entries.updateValue(Table.Entry(object: object, publisher: publisher), forKey: key))
       return Carried(uncheckedly: (publisher, released))
     }.value
     return publisher

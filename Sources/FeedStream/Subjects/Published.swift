@@ -114,6 +114,8 @@ extension Publisher where Failure == Never {
   @usableFromInline weak var state: PublishedState<Input>?
   /// The subscription, which upstream may complete on one thread while another thread releases the property.
   private var upstream: UnconfinedUpstream?
+  /// True after the completion. The property takes no more values from this subscriber.
+  @exclusivity(unchecked) @usableFromInline var isOver = false
 
   @usableFromInline init(_ state: PublishedState<Input>) { self.state = state }
 
@@ -125,9 +127,13 @@ extension Publisher where Failure == Never {
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    state?.set(input)
+    if !isOver { state?.set(input) }
     return .none
   }
 
-  @usableFromInline func receive(completion: Subscribers.Completion<Never>) { upstream?.releaseUpstream() }
+  @usableFromInline func receive(completion: Subscribers.Completion<Never>) {
+    guard let upstream else { return }
+    isOver = true
+    upstream.releaseUpstream()
+  }
 }

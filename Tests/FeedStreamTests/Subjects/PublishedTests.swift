@@ -1,3 +1,4 @@
+import Dispatch
 import FeedStream
 import FeedStreamTesting
 import TestSupport
@@ -74,6 +75,42 @@ import Testing
     subscription.cancel()
   }
 
+  @Test func `the publishers of released objects don't accumulate when several threads make objects`() throws {
+    final class Plain: ObservableObject {}
+    struct Witness { weak var publisher: ObservableObjectPublisher? }
+    nonisolated(unsafe) var witnesses: [Witness] = []
+    let threads = try (0..<4).map { _ in try EventLoopThread() }
+    let done = DispatchSemaphore(value: 0)
+    // The threads take turns.
+    for turn in 0..<400 {
+      threads[turn % 4].loop.execute {
+        for _ in 0..<10 { witnesses.append(Witness(publisher: Plain().objectWillChange)) }
+        done.signal()
+      }
+      done.wait()
+    }
+    for thread in threads { thread.shutdown() }
+    let count = witnesses.count { $0.publisher != nil }
+    #expect(count < 1_000)
+  }
+
+  @Test func `the object's publisher signals for a property whose storage is in the object's own mirror`() {
+    final class Mirrored: ObservableObject, CustomReflectable {
+      @Published var shown = 0
+      @Published var hidden = 0
+      var customMirror: Mirror { Mirror(self, children: ["_shown": _shown]) }
+    }
+    let model = Mirrored()
+    var signals: [Int] = []
+    let subscription = model.objectWillChange.sink { signals.append(model.shown) }
+    model.hidden = 1
+    model.shown = 1
+    #expect(signals == [0])
+    model.hidden = 2
+    #expect(signals == [0])
+    subscription.cancel()
+  }
+
   @Test func `assign(to:) sets the property until its owner is released`() {
     let subject = PassthroughSubject<Int, Never>()
     do {
@@ -110,6 +147,22 @@ import Testing
     }
     #expect(model.count == 2)
     #expect(witness == nil)
+  }
+
+  @Test func `assign(to:) ignores values that arrive after the completion`() {
+    struct Stray: Publisher {
+      typealias Output = Int
+      typealias Failure = Never
+      func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+        subscriber.receive(subscription: Subscriptions.empty)
+        _ = subscriber.receive(1)
+        subscriber.receive(completion: .finished)
+        _ = subscriber.receive(2)
+      }
+    }
+    let model = Model()
+    Stray().assign(to: &model.$count)
+    #expect(model.count == 1)
   }
 
   @Test func `assign(to:) cancels a second subscription`() {

@@ -86,8 +86,7 @@ extension Publishers.Output: Equatable where Upstream: Equatable {}
   }
 
   @inlinable override func began() {
-    super.began()
-    if isNothing { stop(.finished) }
+    if isNothing { began(completing: .finished) } else { super.began() }
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {

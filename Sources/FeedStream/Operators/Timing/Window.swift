@@ -131,21 +131,19 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     return window
   }
 
+  /// Sends `input` to `window`, and finishes the window if it is full; values sent in the meantime then begin the next
+  /// window. An earlier call may deliver `input`, so a call within another one leaves the next window to that one.
   @inlinable func fill(_ window: ReplaySubject<Input, Failure>, _ input: Input) {
     filled += 1
-    if filled == count { complete(window, with: input) } else { window.send(input) }
-  }
-
-  /// Sends `window` its last value and finishes it. Values sent during the delivery of the last value are in the next
-  /// window, which is delivered afterwards.
-  @inlinable @inline(never) func complete(_ window: ReplaySubject<Input, Failure>, with input: Input) {
-    open = nil
+    let isFull = filled == count
+    if isFull { open = nil }
     let isOutermost = !isDelivering
     isDelivering = true
     window.send(input)
-    if isOutermost { isDelivering = false }
-    window.send(completion: .finished)
-    deliver()
+    if isFull { window.send(completion: .finished) }
+    guard isOutermost else { return }
+    isDelivering = false
+    if !waiting.isEmpty || ending != nil { deliver() }
   }
 
   @inlinable func endWindow(_ completion: Subscribers.Completion<Failure>) {

@@ -21,4 +21,16 @@ import Testing
       #expect(source.subscriptions.allSatisfy { $0.requests.isEmpty })
     }
   }
+
+  @Test func `prefix(0) and output(in:) with an empty range take nothing when values are requested`() {
+    var taken = 0
+    let source = [1, 2, 3, 4].publisher
+      .handleEvents(receiveOutput: { _ in taken += 1 }, receiveRequest: { _ in taken += 1 })
+    for stream in [source.prefix(0), source.output(in: 3..<3)] {
+      let recorder = stream.record()
+      #expect(recorder.values.isEmpty)
+      #expect(recorder.completion == .finished)
+    }
+    #expect(taken == 0)
+  }
 }

@@ -64,9 +64,10 @@ import Testing
     let subject = PassthroughSubject<Int, Never>()
     let recorder = subject.window(3)
       .flatMap { window in
-        window.handleEvents(receiveOutput: { if $0 < 9 { subject.send($0 + 1) } }).collect()
+        window.handleEvents(receiveOutput: { if $0 > 1, $0 < 9 { subject.send($0 + 1) } }).collect()
       }.record()
     subject.send(1)
+    subject.send(2)
     #expect(recorder.values == [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
     recorder.cancel()
   }

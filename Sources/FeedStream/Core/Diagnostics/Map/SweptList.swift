@@ -21,7 +21,8 @@ final class SweptList<Element: Sendable>: Sendable {
       return full
     }
     guard !full.isEmpty else { return }
-    // Outside of the lock: this check may release an object, and the object's `deinit` may run any code.
+    // Outside of the lock: this check may release an object, and the object's `deinit` may run any code. It runs on
+    // this thread if the object's own thread releases the object during the check.
     let rest = full.filter { !isOver($0) }
     contents.withLock { contents in
       contents.list.replaceSubrange(..<full.count, with: rest)
