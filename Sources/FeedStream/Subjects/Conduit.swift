@@ -159,11 +159,6 @@ extension Conduit {
   }
 }
 
-/// A subscription that reports whether anything can still arrive through it.
-@usableFromInline protocol FiniteSubscription: Subscription {
-  var isOver: Bool { get }
-}
-
 extension Conduit: Traceable {
   @usableFromInline var below: Any { subscriber }
 }
