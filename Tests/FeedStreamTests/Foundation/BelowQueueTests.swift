@@ -161,7 +161,7 @@ import Testing
         }
       }
       #expect(received.withLock { $0 } == [1, 2])
-      kept = nil
+      withExtendedLifetime(kept) {}
     }
   }
 }
