@@ -72,6 +72,89 @@ import Testing
     }
   }
 
+  @Test func `a mirror that shows a dictionary is compared in order, with its labels`() {
+    final class Model {}
+    struct Ordered: CustomReflectable {
+      let entries: [(key: String, value: Model)]
+      var customMirror: Mirror { Mirror(self, unlabeledChildren: entries, displayStyle: .dictionary) }
+    }
+    struct Point: CustomReflectable {
+      let x: Int
+      let y: Int
+      var customMirror: Mirror { Mirror(self, children: ["x": x, "y": y], displayStyle: .dictionary) }
+    }
+    let (one, other) = (Model(), Model())
+    func ordered(_ entries: [(key: String, value: Model)]) -> Ordered { Ordered(entries: entries) }
+    let failures = failures {
+      withVirtualTime { time in
+        Just(ordered([("x", one), ("y", other)])).record(on: time)
+          .expect("(a|)", values: ["a": ordered([("y", other), ("x", one)])])
+        Just(ordered([("x", one), ("x", one)])).record(on: time)
+          .expect("(a|)", values: ["a": ordered([("x", one), ("x", other)])])
+        Just(Point(x: 1, y: 2)).record(on: time).expect("(a|)", values: ["a": Point(x: 2, y: 1)])
+      }
+    }
+    #expect(failures.count == 3)
+  }
+
+  @Test func `dictionaries are the same if they have the same values for the same keys`() {
+    final class Model {}
+    let (one, other) = (Model(), Model())
+    let failures = failures {
+      withVirtualTime { time in
+        Just(["x": one]).record(on: time).expect("(a|)", values: ["a": ["x": other]])
+        Just(["x": one]).record(on: time).expect("(a|)", values: ["a": ["y": one]])
+        Just(["x": one]).record(on: time).expect("(a|)", values: ["a": ["x": one, "y": one]])
+        Just<[String: Model]?>(["x": one]).record(on: time).expect("(a|)", values: ["a": nil])
+      }
+    }
+    #expect(failures.count == 4)
+    withVirtualTime { time in
+      let entries: [String: Model?] = ["x": one, "y": nil]
+      Just(entries).record(on: time).expect("(a|)", values: ["a": entries])
+      Just(Optional(entries)).record(on: time).expect("(a|)", values: ["a": entries])
+    }
+  }
+
+  @Test func `dictionaries are compared by looking up each key`() {
+    final class Model {}
+    final class Counter { var count = 0 }
+    struct Key: Hashable {
+      let id: Int
+      let comparisons: Counter
+      static func == (first: Key, second: Key) -> Bool {
+        first.comparisons.count += 1
+        return first.id == second.id
+      }
+      func hash(into hasher: inout Hasher) { hasher.combine(id) }
+    }
+    let (comparisons, model) = (Counter(), Model())
+    let entries = (0..<200).map { (Key(id: $0, comparisons: comparisons), model) }
+    let (one, other) = (Dictionary(uniqueKeysWithValues: entries), Dictionary(uniqueKeysWithValues: entries.reversed()))
+    comparisons.count = 0
+    withVirtualTime { time in Just(one).record(on: time).expect("(a|)", values: ["a": other]) }
+    #expect(comparisons.count < 5_000)
+  }
+
+  @Test func `an object, or a value with a description, may refer to an object that is gone`() {
+    final class Parent {}
+    final class Row {
+      unowned let parent: Parent
+      init(_ parent: Parent) { self.parent = parent }
+    }
+    struct Label: CustomStringConvertible {
+      unowned let parent: Parent
+      let description: String
+    }
+    var parent: Parent? = Parent()
+    let (row, label) = (Row(parent!), Label(parent: parent!, description: "Ann"))
+    parent = nil
+    withVirtualTime { time in
+      Just(row).record(on: time).expect("(a|)", values: ["a": row])
+      Just(label).record(on: time).expect("(a|)", values: ["a": label])
+    }
+  }
+
   @Test func `a seed keeps the order of one source's events`() {
     withVirtualTime(seeds: 0..<50) { time in
       let hot: ScriptedPublisher<Character, MarbleFailure> = time.hot("-(ab|)")

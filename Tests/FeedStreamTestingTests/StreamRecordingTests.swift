@@ -60,6 +60,16 @@ import Testing
       ])
   }
 
+  @Test func `a difference between values that look the same is explained`() {
+    final class Model {}
+    let (one, other) = (Model(), Model())
+    let failures = failures {
+      expectMarbles(Just(Just(one)), on: time, "(x|)", streams: ["x": "(a|)"], values: ["a": other])
+    }
+    #expect(failures.count == 1)
+    #expect(failures[0].message.contains("\nValues that look the same contain different objects or closures: "))
+  }
+
   @Test func `an inner stream without a diagram fails, pointing at its character`() {
     let failures = failures { expectMarbles(Just(Just(1)), on: time, "(xy)", streams: ["x": "(1|)"]) }
     #expect(failures.count == 1)

@@ -52,6 +52,22 @@ import Testing
     #expect(StreamRules.verify("distinct", expects: stated) { $0.distinct() }.broken == nil)
   }
 
+  private struct Job { let run: () -> Void }
+
+  @Test func `a delivered value that only looks like the expected one is explained`() {
+    let failures = failures {
+      StreamRules.verify("map", traits: .passesStrays, expects: jobs) { $0.map { _ in Job {} } }
+      StreamRules.verify("map", joining: 1, expects: joinedJobs) { $0[0].map { _ in Job {} } }
+    }
+    #expect(failures.count == 2)
+    #expect(failures.allSatisfy { $0.message.contains(".\nValues that look the same contain different objects or") })
+  }
+
+  private func jobs(_ given: Given) -> Due<Job> { .values(given.values.map { _ in Job {} }) }
+  private func joinedJobs(_ history: [JoinEvent]) -> (values: [Job], ending: Given.Ending?) {
+    (history.compactMap(\.value).map { _ in Job {} }, history.ending(finishedWhen: history.hasEnded(0)))
+  }
+
   @Test func `interleaved values are compared lane by lane`() {
     #expect(StreamRules.verify("merge", expects: lanes) { $0.merge(with: $0) }.broken == nil)
     let failures = failures {

@@ -444,9 +444,14 @@ import Testing
           note($0)
         } receiveValue: { _ in
         },
+        Folder(path).changes(on: time).sink {
+          note($0)
+        } receiveValue: { _ in
+        },
       ]
       time.run()
-      #expect(names == ["ENOTDIR", "ENOTDIR", "ENOTDIR"])
+      do throws(SystemError) { try time.files.rename(path, to: "new") } catch { names.append(error.name) }
+      #expect(names == Array(repeating: "ENOTDIR", count: 5))
       time.files.move("other", to: path)
       #expect(time.files.paths == ["f", "other"])
       for subscription in all { subscription.cancel() }

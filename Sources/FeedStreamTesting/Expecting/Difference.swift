@@ -14,11 +14,13 @@ func firstDifference<Value, Failure>(
   return expected.dropFirst(actual.count).first?.time ?? actual.dropFirst(expected.count).first?.time
 }
 
+/// Advice about values that look the same but differ; see ``looksSame(_:_:)``.
+let lookalikeAdvice = "Values that look the same contain different objects or closures: make their type Equatable"
+
 /// Advice about values that look the same but differ; empty if there are none.
 func lookalikeHint<Value, Failure>(
   _ expected: [(time: StreamInstant.Stride, event: StreamEvent<Value, Failure>)],
   _ actual: [(time: StreamInstant.Stride, event: StreamEvent<Value, Failure>)]
 ) -> String {
-  guard zip(expected, actual).contains(where: { looksSame($0.event, $1.event) }) else { return "" }
-  return "\nValues that look the same contain different objects or closures: make their type Equatable."
+  zip(expected, actual).contains(where: { looksSame($0.event, $1.event) }) ? "\n\(lookalikeAdvice)." : ""
 }

@@ -15,10 +15,10 @@ extension Recorder {
   ///
   /// For a recorder made by `record(on:during:)`, times are relative to the beginning of its subscription diagram.
   ///
-  /// Values are compared with `==` if they are `Equatable`; otherwise, by their `description` or `debugDescription` if
-  /// they have one. Other objects are equal only if they are the same object; structures, enumerations, tuples,
-  /// optionals and collections, only if their parts are. A closure equals nothing: make a type that contains one
-  /// `Equatable`.
+  /// Values are compared with `==` if they are `Equatable`. Otherwise, tuples, optionals and structures that a `Mirror`
+  /// shows as collections are compared by their elements; other values by their `description` or `debugDescription` if
+  /// they have one; other objects by identity; and the rest by their parts. A closure equals nothing: make a type that
+  /// contains one `Equatable`.
   ///
   /// - Parameters:
   ///   - marbles: the expected events; see ``Marbles``.

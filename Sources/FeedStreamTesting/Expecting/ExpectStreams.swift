@@ -6,7 +6,7 @@ extension Recorder {
   ///     windows.expect("x--y-|", streams: ["x": "a--(b|)", "y": "c-|"])
   ///
   /// The times of each stream are relative to its arrival. All events count as read, including those of the delivered
-  /// streams.
+  /// streams. Values are compared as in the other forms of `expect`.
   ///
   /// - Parameters:
   ///   - marbles: the arrivals of the streams; see ``Marbles``.
@@ -36,10 +36,12 @@ extension Recorder {
     actual.takeNames(from: expected)
     let lanes = expected.lanes("expected", key, outer) + actual.lanes("actual", key, outer)
     let text = MarbleText(lanes)
+    let hints = zip(expected.streams, actual.streams).map { lookalikeHint($0.events, $1.events) }
     fail(
       "The streams differ from the diagrams at \(mark.nanoseconds.asTime):\n"
         + (text.draw(frame: frame, mark: mark) ?? text.draw(mark: mark))
         + key.legend(for: lanes.flatMap(\.events).map(\.token))
+        + (hints.first { !$0.isEmpty } ?? lookalikeHint(expected.ending, actual.ending))
         + (events.isEmpty ? "" : "\nTo paste: \(actual.source(key, outer, frame: frame))")
         + hint(isMissing: actual.streams.count < expected.streams.count), site)
   }

@@ -101,8 +101,9 @@ extension Character {
   var isNotation: Bool { isWhitespace || "-()^|#".contains(self) }
 }
 
-/// True when two values are equal. If they aren't `Equatable`, they are equal if they have a description of their own
-/// and it is the same; if they are the same object; or if all their parts are equal. Functions are never equal.
+/// True when two values are equal: those that aren't `Equatable` are compared by their elements if they are containers,
+/// by their description if they have one, by identity if they are objects, and otherwise by their parts. Functions are
+/// never equal.
 func isSame<T>(_ first: T, _ second: T) -> Bool {
   func compare<E: Equatable>(_ first: E) -> Bool { first == (second as? E) }
   if let first = first as? any Equatable { return compare(first) }
@@ -111,24 +112,38 @@ func isSame<T>(_ first: T, _ second: T) -> Bool {
 
 private func isSameByParts(_ first: Any, _ second: Any) -> Bool {
   guard type(of: first) == type(of: second) else { return false }
-  let mirror = Mirror(reflecting: first)
-  let (parts, others) = (Array(mirror.children), Array(Mirror(reflecting: second).children))
+  if let first = first as? any Entries { return first.areSame(as: second) }
+  var hasSameDescription: Bool { String(describing: first) == String(describing: second) }
+  let isDescribed = first is any CustomStringConvertible || first is any CustomDebugStringConvertible
+  // Don't read an object's properties: other threads may change them.
+  if type(of: first) is AnyClass {
+    return isDescribed ? hasSameDescription : (first as AnyObject) === (second as AnyObject)
+  }
+  // A mirror reads a property when its child is visited, which traps if the property is unowned and its object is gone.
+  let (mirror, other) = (Mirror(reflecting: first), Mirror(reflecting: second))
   switch mirror.displayStyle {
   // A container's description doesn't show which objects it contains.
   case .optional, .collection, .set, .dictionary, .tuple: break
-  case _ where first is any CustomStringConvertible || first is any CustomDebugStringConvertible:
-    return String(describing: first) == String(describing: second)
-  case _ where type(of: first) is AnyClass: return (first as AnyObject) === (second as AnyObject)
+  case _ where isDescribed: return hasSameDescription
   // Of the values without a style, only types and those with a mirror of their own aren't functions.
   case nil where !(first is any CustomReflectable || first is Any.Type): return false
-  case _ where parts.isEmpty: return String(describing: first) == String(describing: second)
+  case _ where mirror.children.isEmpty: return hasSameDescription
   default: break
   }
-  guard parts.count == others.count else { return false }
-  if mirror.displayStyle == .dictionary {
-    return parts.allSatisfy { part in others.contains { isSame(part.value, $0.value) } }
+  return mirror.children.count == other.children.count
+    && zip(mirror.children, other.children).allSatisfy { $0.label == $1.label && isSame($0.value, $1.value) }
+}
+
+/// A dictionary, whose entries have no order.
+private protocol Entries {
+  func areSame(as other: Any) -> Bool
+}
+
+extension Dictionary: Entries {
+  fileprivate func areSame(as other: Any) -> Bool {
+    guard let other = other as? Self, count == other.count else { return false }
+    return allSatisfy { key, value in other[key].map { isSame(value, $0) } ?? false }
   }
-  return zip(parts, others).allSatisfy { $0.label == $1.label && isSame($0.value, $1.value) }
 }
 
 /// True when two values that aren't equal have the same description, because they differ in objects or functions that

@@ -25,7 +25,8 @@ struct DueJudge<Output, Failure: Error> {
     let accounted = due.accounted(for: values, skipping: maySkip)
     guard accounted < values.count else { return nil }
     let before = accounted == 0 ? "first" : "after \(values.prefix(accounted))"
-    return "\(values[accounted]) was delivered \(before), but \(due.inWords) was due"
+    let advice = due.lanes.joined().contains { looksSame($0, values[accounted]) } ? ".\n\(lookalikeAdvice)" : ""
+    return "\(values[accounted]) was delivered \(before), but \(due.inWords) was due\(advice)"
   }
 
   private var endingDue: Given.Ending { due.ending ?? (script.fails ? .fails : .finished) }

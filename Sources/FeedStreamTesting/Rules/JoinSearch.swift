@@ -144,7 +144,10 @@ private struct JoinSearch<P: Publisher> {
   )? {
     let due = expects(history)
     guard recorder.values.count == due.values.count, zip(recorder.values, due.values).allSatisfy({ isSame($0, $1) })
-    else { return (.orderIsKept, "the values \(recorder.values) were delivered, instead of \(due.values)") }
+    else {
+      let advice = zip(recorder.values, due.values).contains { looksSame($0, $1) } ? ".\n\(lookalikeAdvice)" : ""
+      return (.orderIsKept, "the values \(recorder.values) were delivered, instead of \(due.values)\(advice)")
+    }
     switch (recorder.completion, due.ending) {
     case (nil, nil), (.finished, .finished), (.finished, .either), (.failure, .fails), (.failure, .either): return nil
     case (nil, let ending?):

@@ -140,6 +140,9 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     return nodes[above]?.isFolder == false ? above : nil
   }
 
+  /// The system's error number for a path at which there is nothing.
+  private func missing(_ path: String) -> Int32 { fileAbove(path) == nil ? 2 : 20 }  // ENOENT, ENOTDIR
+
   private func requireNode(_ path: String) -> Node {
     guard let node = nodes[path] else {
       preconditionFailure("VirtualFiles: there is nothing at \(path); use the path of a file that exists")
@@ -255,7 +258,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   }
 
   private func replace(_ other: String, by path: String) throws(SystemError) {
-    guard let node = nodes[path] else { throw SystemError("replace", other, code: 2) }
+    guard let node = nodes[path] else { throw SystemError("replace", other, code: missing(path)) }
     guard path != other else { return }
     if let replaced = nodes[other] {
       if replaced.isFolder != node.isFolder {
@@ -292,7 +295,9 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   }
 
   func watch(_ folder: String, _ announce: @escaping (FolderHint) -> Void) throws(SystemError) -> any Cancellable {
-    guard nodes[folder]?.isFolder == true || folder == "." else { throw SystemError("watch", folder, code: 2) }
+    guard nodes[folder]?.isFolder == true || folder == "." else {
+      throw SystemError("watch", folder, code: missing(folder))
+    }
     let key = watches.add(announce)
     watched[key] = folder
     return AnyCancellable { [weak self] in
