@@ -160,10 +160,13 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   override func triggered() {
     guard isLive, ending == nil else { return }
     // The next window is opened before the previous one finishes, because the new one takes values sent during that
-    // completion.
+    // completion. It is delivered afterwards.
     let last = open
     waiting.append(newWindow())
+    let isOutermost = !isDelivering
+    isDelivering = true
     last?.send(completion: .finished)
+    if isOutermost { isDelivering = false }
     deliver()
   }
 

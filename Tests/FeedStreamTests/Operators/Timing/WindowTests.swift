@@ -49,6 +49,24 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
+  @Test func `a window that gets a value during the completion of the one before is delivered after it`() {
+    let (subject, trigger) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Void, Never>())
+    var events: [String] = []
+    var subscriptions: [AnyCancellable] = []
+    subject.window(on: trigger).sink { window in
+      events.append("window")
+      window.sink { _ in
+        if events.count == 2 { subject.send(2) }
+        events.append("end")
+      } receiveValue: { value in
+        events.append("\(value)")
+      }.store(in: &subscriptions)
+    }.store(in: &subscriptions)
+    subject.send(1)
+    trigger.send()
+    #expect(events == ["window", "1", "end", "window", "2"])
+  }
+
   @Test func `a value sent while a window gets its last value is in the next window`() {
     let subject = PassthroughSubject<Int, Never>()
     let recorder = subject.window(2)
