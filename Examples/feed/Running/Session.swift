@@ -135,9 +135,10 @@ final class Session {
     loop.stop()
   }
 
-  /// Sets the status of a failure that was already reported. A signal's status counts as the first signal.
+  /// Sets the status of a failure that was already reported, unless a signal has ended the command. A signal's status
+  /// counts as the first signal.
   func fail(with status: Int32 = ExitCode.failure.rawValue) {
-    self.status = status
+    if status > 128 || self.status <= 128 { self.status = status }
     if status > 128 { isInterrupted = true }
   }
 
