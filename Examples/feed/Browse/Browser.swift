@@ -37,6 +37,8 @@ final class Browser {
   private var isSuspending = false
   /// True while the process is suspended, or about to continue: the screen is the shell's.
   private var isSuspended = false
+  /// The number of stops in a row after which the process continued at once.
+  private var vainStops = 0
   private var isOver = false
   /// True if Ctrl-C ended the browser.
   private(set) var isInterrupted = false
@@ -252,22 +254,37 @@ final class Browser {
     guard !isOver else { return }
     isSuspended = true
     terminal.farewell = nil
+    let before = scheduler.now
     world.stop()
+    vainStops = scheduler.now < before.advanced(by: .milliseconds(100)) ? vainStops + 1 : 0
     // After `kill %1`, the process runs in the background, where a change of the terminal's mode would stop it again.
     // So let the loop handle that signal first: it reads signals between two turns.
     scheduler.schedule { [weak self, scheduler] in scheduler.schedule { self?.wake() } }
   }
 
-  /// Takes over the screen again, unless the process was continued in the background.
+  /// Takes over the screen again, or stops again if the process was continued in the background.
   private func wake() {
     guard !isOver else { return }
-    guard world.isForeground() else { return stop() }
+    guard world.isForeground() else {
+      // After its shell's end, a process can neither stop nor use the terminal.
+      guard vainStops < 10 else { return end() }
+      // The signal that ends this process may arrive later than the one that continues it.
+      helpers["stop"] = Just(()).delay(for: .milliseconds(200), scheduler: AnyLoopScheduler(scheduler))
+        .sink { [weak self] in self?.stopAgain() }
+      return
+    }
+    vainStops = 0
     isSuspended = false
+    world.woken()
     terminal.farewell = Chunk(leaving)
     outbox += ScreenWriter.entering.utf8
     writer = ScreenWriter(depth: depth)
     isAwake.value = true
     flush()
+  }
+
+  private func stopAgain() {
+    if world.isForeground() { wake() } else { stop() }
   }
 
   /// Runs work until it completes, and shows its message.

@@ -324,6 +324,33 @@ import Testing
     }
   }
 
+  @Test func `a suspended browse that nothing can stop ends without using the terminal`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      world.forgetSent()
+      world.whileStopped = { false }
+      world.press("\u{1A}")
+      time.advance(by: .seconds(1))
+      #expect(!world.isOver && world.stops < 10)
+      time.advance(by: .seconds(9))
+      #expect(world.isOver && world.stops == 10)
+      #expect(world.text.components(separatedBy: "\u{1B}[?1049l").count == 2)
+    }
+  }
+
+  @Test func `a signal that arrives after a suspended browse was continued ends it`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      world.whileStopped = { [unowned world] in
+        time.schedule(after: time.now.advanced(by: .milliseconds(20))) { world.browser.end() }
+        return false
+      }
+      world.press("\u{1A}")
+      time.advance(by: .seconds(1))
+      #expect(world.isOver && world.stops == 1)
+    }
+  }
+
   @Test func `a signal that ends a suspended browse leaves the terminal to the shell`() throws {
     try browse { world, time in
       time.advance(by: .seconds(1))
