@@ -84,6 +84,7 @@ final class Browser {
       isAwake
       .map { [unowned self] isAwake -> AnyPublisher<BrowseEvent, SystemError> in
         guard isAwake else { return Empty(completeImmediately: false).eraseToAnyPublisher() }
+        var isFirst = true
         return terminal.events(
           asking: state.abilities == nil ? question : nil, knowing: reported ?? known,
           deadline: StandardTerminal.deadline, on: scheduler
@@ -103,7 +104,8 @@ final class Browser {
         // A suspended process isn't told of a new size, so read it again afterward.
         .merge(
           with: terminal.sizes.map { [unowned self] size -> BrowseEvent in
-            measureCharacter(canAsk: question != nil)
+            measureCharacter(canAsk: question != nil && (!isFirst || size != state.size))
+            isFirst = false
             return .size(size)
           }
         )
@@ -165,10 +167,11 @@ final class Browser {
 
   // MARK: - Showing
 
-  /// Determines the size of a character again, because a new size of the terminal may be that of its font.
+  /// Determines the size of a character again, because a new size of the terminal may be that of its font. Asks only
+  /// if images depend on it, because the shell reads a reply that arrives after the end.
   private func measureCharacter(canAsk: Bool) {
     guard let reported else { return }
-    if canAsk { outbox += TerminalQuestion.ofCell }
+    if canAsk, reported.mode.isGraphic { outbox += TerminalQuestion.ofCell }
     if reported.cell == nil { post(.abilities(world.sized(reported))) }
   }
 
@@ -270,7 +273,7 @@ final class Browser {
       guard vainStops < 10 else { return end() }
       // The signal that ends this process may arrive later than the one that continues it.
       helpers["stop"] = Just(()).delay(for: .milliseconds(200), scheduler: AnyLoopScheduler(scheduler))
-        .sink { [weak self] in self?.stopAgain() }
+        .sink { [weak self] _ in self?.stopAgain() }
       return
     }
     vainStops = 0

@@ -243,6 +243,23 @@ import Testing
     }
   }
 
+  @Test(arguments: [("\u{1B}[6;16;8t\u{1B}[?62;4c", true), ("\u{1B}[6;16;8t\u{1B}[?62;22c", false)] as [(Chunk, Bool)])
+  func `the size of a character is requested again only for graphics and a new size`(_ answer: Chunk, _ isGraphic: Bool)
+    throws
+  {
+    try browse(answer: answer) { world, time in
+      time.advance(by: .seconds(1))
+      world.forgetSent()
+      world.press("\u{1A}")
+      time.advance(by: .milliseconds(100))
+      #expect(world.stops == 1)
+      #expect(!world.text.contains("\u{1B}[16t"))
+      time.terminal.size = TerminalSize(columns: 90, rows: 30)
+      time.advance(by: .milliseconds(100))
+      #expect(world.text.contains("\u{1B}[16t") == isGraphic)
+    }
+  }
+
   @Test func `the system's size of a character is read again if the terminal doesn't report it`() throws {
     try browse { world, time in
       world.systemCell = CellSize(width: 8, height: 16)
