@@ -106,6 +106,11 @@ import Testing
     }
   }
 
+  @Test func `keys are given back to the shell, but not the rest of a reply`() {
+    let keys: [TerminalKey] = [.character("\u{E9}"), .control("c"), .enter, .other("\u{1B}[33~"), .other([0xE9])]
+    #expect(keys.flatMap(\.bytes) == [0xC3, 0xA9, 0x03, 0x0D, 0xE9])
+  }
+
   @Test func `--save-images doesn't count an image that is cut off as saved, and warns`() async throws {
     try await withFolder { folder in
       let origin = try ImageOrigin()

@@ -130,6 +130,18 @@ import Testing
     #expect(text(writer.bytes(showing: grid)) == "\u{1B}[?2026h\u{1B}[3;5H\u{1B}[0mx\u{1B}[0m\u{1B}[?2026l")
   }
 
+  @Test func `next to a character that the terminal draws narrower, nothing of the former text stays`() {
+    var (screen, writer) = (ScriptedScreen(columns: 8, rows: 1), ScreenWriter(depth: .full))
+    screen.narrow = Set("क्या")
+    for words in ["abcdefgh", "क्या है"] {
+      var grid = Grid(columns: 8, rows: 1)
+      grid.write(words, row: 0, column: 0)
+      screen.take(writer.bytes(showing: grid))
+    }
+    #expect(screen.complaints == [])
+    #expect(screen.cells == ["क्या", " ", " ", " ", "है", " ", " ", " "])
+  }
+
   @Test func `a resized screen, or one that was reset, is redrawn`() {
     var writer = ScreenWriter(depth: .full)
     var grid = Grid(columns: 20, rows: 3)

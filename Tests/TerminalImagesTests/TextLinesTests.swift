@@ -19,6 +19,15 @@ import Testing
     #expect(String(repeating: "word ", count: 100_000).lines(of: 9, most: 2) == ["word word", "word wor…"].map { $0 })
   }
 
+  @Test func `a character that is wider than a line has a line of its own`() {
+    #expect("स्त्री".lines(of: 2) == ["स्त्री"])
+    #expect("a स्त्रीb".lines(of: 3) == ["a", "स्त्री", "b"])
+    #expect("aस्त्री".lines(of: 2, most: 1) == ["a…"])
+    var grid = Grid(columns: 8, rows: 1)
+    grid.placeholder("स्त्री", .dim, row: 0, column: 4, columns: 4, rows: 1)
+    #expect(grid.plainText == ["     …"])
+  }
+
   @Test(arguments: [(4, 1), (8, 3), (20, 6), (5, 4)])
   func `a placeholder stays within its box`(_ columns: Int, _ rows: Int) {
     var grid = Grid(columns: 24, rows: 8)

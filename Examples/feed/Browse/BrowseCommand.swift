@@ -55,8 +55,13 @@ struct BrowseCommand: ParsableCommand {
     var browser: Browser?
     let world = Browser.World(
       write: { bytes, done in session.output.write(bytes, then: done) },
-      stop: { raise(SIGTSTP) },
+      stop: {
+        // The shell needs no help with its own terminal.
+        keeper.end()
+        raise(SIGTSTP)
+      },
       isForeground: { StandardTerminal.isForeground },
+      woken: { keeper.start() },
       now: { Date() },
       environment: ProcessInfo.processInfo.environment,
       sized: { $0.sized },

@@ -12,6 +12,8 @@ extension Browser {
     var stop: () -> Void
     /// False if the shell has put the process into the background.
     var isForeground: () -> Bool = { true }
+    /// Called before the screen is taken over again.
+    var woken: () -> Void = {}
     var now: () -> Date
     var environment: [String: String]
     /// Adds the system's information about the terminal to the terminal's own reply.

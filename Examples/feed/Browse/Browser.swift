@@ -37,6 +37,8 @@ final class Browser {
   private var isSuspending = false
   /// True while the process is suspended, or about to continue: the screen is the shell's.
   private var isSuspended = false
+  /// The number of stops in a row after which the process continued at once.
+  private var vainStops = 0
   private var isOver = false
   /// True if Ctrl-C ended the browser.
   private(set) var isInterrupted = false
@@ -82,6 +84,7 @@ final class Browser {
       isAwake
       .map { [unowned self] isAwake -> AnyPublisher<BrowseEvent, SystemError> in
         guard isAwake else { return Empty(completeImmediately: false).eraseToAnyPublisher() }
+        var isFirst = true
         return terminal.events(
           asking: state.abilities == nil ? question : nil, knowing: reported ?? known,
           deadline: StandardTerminal.deadline, on: scheduler
@@ -101,7 +104,8 @@ final class Browser {
         // A suspended process isn't told of a new size, so read it again afterward.
         .merge(
           with: terminal.sizes.map { [unowned self] size -> BrowseEvent in
-            measureCharacter(canAsk: question != nil)
+            measureCharacter(canAsk: question != nil && (!isFirst || size != state.size))
+            isFirst = false
             return .size(size)
           }
         )
@@ -163,10 +167,11 @@ final class Browser {
 
   // MARK: - Showing
 
-  /// Determines the size of a character again, because a new size of the terminal may be that of its font.
+  /// Determines the size of a character again, because a new size of the terminal may be that of its font. Asks only
+  /// if images depend on it, because the shell reads a reply that arrives after the end.
   private func measureCharacter(canAsk: Bool) {
     guard let reported else { return }
-    if canAsk { outbox += TerminalQuestion.ofCell }
+    if canAsk, reported.mode.isGraphic { outbox += TerminalQuestion.ofCell }
     if reported.cell == nil { post(.abilities(world.sized(reported))) }
   }
 
@@ -252,22 +257,37 @@ final class Browser {
     guard !isOver else { return }
     isSuspended = true
     terminal.farewell = nil
+    let before = scheduler.now
     world.stop()
+    vainStops = scheduler.now < before.advanced(by: .milliseconds(100)) ? vainStops + 1 : 0
     // After `kill %1`, the process runs in the background, where a change of the terminal's mode would stop it again.
     // So let the loop handle that signal first: it reads signals between two turns.
     scheduler.schedule { [weak self, scheduler] in scheduler.schedule { self?.wake() } }
   }
 
-  /// Takes over the screen again, unless the process was continued in the background.
+  /// Takes over the screen again, or stops again if the process was continued in the background.
   private func wake() {
     guard !isOver else { return }
-    guard world.isForeground() else { return stop() }
+    guard world.isForeground() else {
+      // After its shell's end, a process can neither stop nor use the terminal.
+      guard vainStops < 10 else { return end() }
+      // The signal that ends this process may arrive later than the one that continues it.
+      helpers["stop"] = Just(()).delay(for: .milliseconds(200), scheduler: AnyLoopScheduler(scheduler))
+        .sink { [weak self] _ in self?.stopAgain() }
+      return
+    }
+    vainStops = 0
     isSuspended = false
+    world.woken()
     terminal.farewell = Chunk(leaving)
     outbox += ScreenWriter.entering.utf8
     writer = ScreenWriter(depth: depth)
     isAwake.value = true
     flush()
+  }
+
+  private func stopAgain() {
+    if world.isForeground() { wake() } else { stop() }
   }
 
   /// Runs work until it completes, and shows its message.

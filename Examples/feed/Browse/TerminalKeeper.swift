@@ -16,6 +16,8 @@ final class TerminalKeeper {
     printf %s "$2" >"$3"
     """
 
+  /// The words of the helper's command line; none if there is no terminal.
+  private let words: [String]
   private var process: pid_t = 0
   private var pipe: Int32 = -1
 
@@ -24,7 +26,17 @@ final class TerminalKeeper {
   /// - Parameter farewell: the text to send to the terminal.
   init(farewell: String) {
     var mode = termios()
-    guard tcgetattr(STDOUT_FILENO, &mode) == 0, let name = ttyname(STDOUT_FILENO) else { return }
+    guard tcgetattr(STDOUT_FILENO, &mode) == 0, let name = ttyname(STDOUT_FILENO) else {
+      words = []
+      return
+    }
+    words = ["sh", "-c", Self.script, "sh", Self.text(mode), farewell, String(cString: name)]
+    start()
+  }
+
+  /// Watches again after `end()`, to restore the first mode.
+  func start() {
+    guard pipe < 0, !words.isEmpty else { return }
     var ends: [Int32] = [-1, -1]
     guard Foundation.pipe(&ends) == 0 else { return }
     for descriptor in ends { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
@@ -35,7 +47,6 @@ final class TerminalKeeper {
     for descriptor in [STDOUT_FILENO, STDERR_FILENO] {
       posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_WRONLY, 0)
     }
-    let words = ["sh", "-c", Self.script, "sh", Self.text(mode), farewell, String(cString: name)]
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     var environment: [UnsafeMutablePointer<CChar>?] = [strdup("PATH=/usr/bin:/bin"), nil]
     defer { for word in arguments + environment { free(word) } }
@@ -46,7 +57,7 @@ final class TerminalKeeper {
 
   deinit { end() }
 
-  /// Stops watching, because the terminal was restored.
+  /// Stops watching, because the terminal was restored. Idempotent.
   func end() {
     guard pipe >= 0 else { return }
     kill(process, SIGKILL)

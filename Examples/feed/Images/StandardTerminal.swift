@@ -79,7 +79,8 @@ extension TerminalKey {
     case .tab: [0x09]
     case .backspace: [0x7F]
     case .escape: [0x1B]
-    case .other(let bytes): Array(bytes)
+    // An unknown sequence may be a part of a reply.
+    case .other(let bytes): bytes.first == 0x1B ? [] : Array(bytes)
     // Users don't type these keys ahead.
     default: []
     }

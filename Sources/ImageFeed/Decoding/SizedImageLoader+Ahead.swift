@@ -127,19 +127,12 @@ extension SizedImageLoader {
     let bytes: Int
   }
 
-  /// Saves a copy in place of the original, with its lifetime and its validators, and deletes the tile if that is the
-  /// copy. Delivers a value if that was done. A version that was saved in the meantime stays.
-  private func replace(_ data: ImageData, at url: URL, by copy: Copy) -> some Publisher<Void, Never> {
-    let (local, cache, report) = (cache.image(at: url), cache, report)
-    let digest = BodyDigest(data.bytes)
+  /// Saves a copy in place of the original, and deletes the tile if that is the copy. Delivers a value if that was
+  /// done. A version that was saved in the meantime stays, unless another process saves it at the same moment.
+  private func replace(_ original: ImageData, at url: URL, by copy: Copy) -> some Publisher<Void, Never> {
+    let (cache, report) = (cache, report)
     let tile = copy.width == Self.tile ? Self.key(url, width: Self.tile) : nil
-    return local.retrieve()
-      .filter { BodyDigest($0.value.data.bytes) == digest }
-      .flatMap(maxPublishers: .max(1)) { original in
-        let image = FetchedImage(copy.data, lifetime: original.value.lifetime, reducedWidth: copy.width)
-        return local.reducing(
-          to: Saved(image, timestamp: original.timestamp, validators: original.validators))
-      }
+    return cache.image(at: url).reducing(original, to: copy.data, width: copy.width)
       .filter { $0 }
       .flatMap(maxPublishers: .max(1)) { _ -> AnyPublisher<Void, FeedStoreError> in
         let deleting = tile.map { cache.image(at: $0).deleting() } ?? Empty().eraseToAnyPublisher()

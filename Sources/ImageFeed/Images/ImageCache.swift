@@ -64,13 +64,16 @@ public struct LocalImage {
       .eraseToAnyPublisher()
   }
 
-  /// Saves a smaller copy in place of the original, unless the store's owner keeps that, and delivers true if it was
-  /// saved.
-  func reducing(to copy: Saved<FetchedImage>) -> AnyPublisher<Bool, FeedStoreError> {
+  /// Saves a smaller copy in place of the original, with its lifetime and its validators, and delivers true if it was
+  /// saved. The saved image stays if it isn't the original anymore, or if the store's owner keeps it.
+  func reducing(_ original: ImageData, to copy: ImageData, width: Int) -> AnyPublisher<Bool, FeedStoreError> {
     let (cache, url, now) = (cache, url, cache.now)
     return cache.worker.publisher { [store = cache.store] () throws(FeedStoreError) -> Bool in
-      guard try !store.isKept(url) else { return false }
-      return try store.save(copy, for: url, now: now())
+      guard try !store.isKept(url), let saved = try store.retrieve(for: url, now: now()), saved.value.data == original
+      else { return false }
+      let image = FetchedImage(copy, lifetime: saved.value.lifetime, reducedWidth: width)
+      return try store.save(
+        Saved(image, timestamp: saved.timestamp, validators: saved.validators), for: url, now: now())
     }
     .handleEvents(receiveOutput: { if $0 { cache.memory.remove(url) } })
     .eraseToAnyPublisher()

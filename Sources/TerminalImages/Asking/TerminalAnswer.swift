@@ -34,17 +34,6 @@ extension TerminalAnswer {
     self = found
   }
 
-  /// True for a sequence that no key has: a string, a control sequence with a marker byte before its digits, or a
-  /// report about the window. Some replies have no usable value, and others are to queries of other programs.
-  static func hasForm(_ sequence: Chunk) -> Bool {
-    guard sequence.count > 2, sequence[0] == 0x1B else { return false }
-    return switch sequence[1] {
-    case UInt8(ascii: "P"), UInt8(ascii: "]"), UInt8(ascii: "_"): true
-    case UInt8(ascii: "["): (0x3C...0x3F).contains(sequence[2]) || sequence.last == UInt8(ascii: "t")
-    default: false
-    }
-  }
-
   private static func control(_ body: Substring) -> TerminalAnswer? {
     let numbers = body.dropLast().drop { $0 == "?" }.split(separator: ";").map { Int($0) ?? -1 }
     switch body.last {

@@ -62,7 +62,7 @@ private struct Asking {
       return [.abilities(abilities)]
     case .key(.other(let sequence)):
       guard let answer = TerminalAnswer(sequence) else {
-        return TerminalAnswer.hasForm(sequence) ? [] : [.key(.other(sequence))]
+        return KeyDecoder.isResponse(sequence) ? [] : [.key(.other(sequence))]
       }
       let former = abilities
       abilities.take(answer)

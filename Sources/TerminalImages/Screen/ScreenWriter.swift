@@ -69,7 +69,8 @@ package struct ScreenWriter {
         let cell = next[row, column]
         let old = former?[row, column] ?? empty
         let isUncovered = old.image > 0 && gone[old.image - 1]
-        guard isUncovered || cell.text != old.text || cell.ink != old.ink else {
+        // A wide character is written with its first cell.
+        guard !cell.text.isEmpty, isUncovered || cell.text != old.text || cell.ink != old.ink else {
           isThere = false
           continue
         }
@@ -78,9 +79,13 @@ package struct ScreenWriter {
           bytes += cell.ink.sequence(depth).utf8
           ink = cell.ink
         }
+        var width = 1
+        while column + width < next.columns, next[row, column + width].text.isEmpty { width += 1 }
+        // Terminals disagree on the width of emoji and Indic syllables. So first clear all of a wide character's cells,
+        // and move the cursor after it.
+        if width > 1 { bytes += "\(String(repeating: " ", count: width))\u{1B}[\(row + 1);\(column + 1)H".utf8 }
         bytes += cell.text.utf8
-        // Move the cursor after a wide character, because terminals disagree on the width of emoji.
-        isThere = !cell.text.isEmpty && !(column + 1 < next.columns && next[row, column + 1].text.isEmpty)
+        isThere = width == 1
       }
     }
   }

@@ -5,7 +5,7 @@ extension String {
   /// within words that are longer than a line.
   ///
   /// - Parameters:
-  ///   - columns: the maximum width of a line; at least 2, so that wide characters have room.
+  ///   - columns: the maximum width of a line; at least 2. A character that is wider has a line of its own.
   ///   - most: the maximum number of lines; the last one ends with "…" if there would be more.
   package func lines(of columns: Int, most: Int = .max) -> [String] {
     let columns = max(columns, 2)
@@ -28,7 +28,7 @@ extension String {
       }
       if used > 0 { end() }
       for character in word {
-        if used + character.columns > columns { end() }
+        if used > 0, used + character.columns > columns { end() }
         line.append(character)
         used += character.columns
       }
@@ -85,7 +85,8 @@ extension Grid {
     let lines = text.lines(of: columns - 2, most: room)
     let top = row + (rows - lines.count) / 2
     for (index, line) in lines.enumerated() {
-      write(line, ink, row: top + index, column: column + 1 + (columns - 2 - line.columns) / 2, room: columns - 2)
+      let left = max(0, columns - 2 - line.columns) / 2
+      write(line, ink, row: top + index, column: column + 1 + left, room: columns - 2)
     }
   }
 

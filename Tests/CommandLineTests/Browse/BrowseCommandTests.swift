@@ -126,6 +126,52 @@ import Testing
     }
   }
 
+  @Test func `SIGKILL of a suspended browse leaves the shell's screen as it is`() async throws {
+    try await withFolder { folder in
+      let screen = try Screen()
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let job = folder.appendingPathComponent("job").path
+      // As an interactive shell does, change the terminal's mode. Then wait for the killed process's helpers.
+      let run = try screen.run(
+        "browse http://127.0.0.1:1/ --cache \(cache)",
+        then: "jobs -p > \(job); read pid < \(job); helpers=$(cat /proc/$pid/task/*/children); "
+          + "stty -icanon -echo; kill -KILL $pid; "
+          + "for helper in $helpers; do while grep -qs . /proc/$helper/cmdline; do :; done; done; "
+          + "stty icanon echo; echo it has ended")
+      try await screen.shows("\u{1B}[c")
+      screen.type("\u{1B}[?62;22c\u{1A}")
+      try await screen.shows("it has ended")
+      #expect(screen.text.components(separatedBy: Self.leaving).count == 2)
+      #expect(await run.status() == 0)
+    }
+  }
+
+  @Test func `even SIGKILL after a suspension restores the screen`() async throws {
+    try await withFolder { folder in
+      let screen = try Screen()
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let job = folder.appendingPathComponent("job").path
+      let run = try screen.run(
+        "browse http://127.0.0.1:1/ --cache \(cache)", then: "jobs -p > \(job); fg; echo with status $? it ended")
+      try await screen.shows("\u{1B}[c")
+      screen.type("\u{1B}[?62;22c\u{1A}")
+      func parts(_ text: String) -> Int { screen.text.components(separatedBy: text).count }
+      while parts("\u{1B}[?1049h") < 3 {
+        screen.read()
+        try await Task.sleep(for: .milliseconds(5))
+      }
+      let number = try String(contentsOfFile: job, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+      let pid = try #require(pid_t(number))
+      kill(pid, SIGKILL)
+      try await screen.shows("with status \(128 + SIGKILL) it ended")
+      while parts(Self.leaving) < 3 {
+        screen.read()
+        try await Task.sleep(for: .milliseconds(5))
+      }
+      #expect(await run.status() == 0)
+    }
+  }
+
   @Test func `output that isn't a terminal is refused`() async throws {
     let run = try await FeedBinary.run(["browse", "http://127.0.0.1:1/"])
     #expect(run.status == 64)

@@ -243,6 +243,23 @@ import Testing
     }
   }
 
+  @Test(arguments: [("\u{1B}[6;16;8t\u{1B}[?62;4c", true), ("\u{1B}[6;16;8t\u{1B}[?62;22c", false)] as [(Chunk, Bool)])
+  func `the size of a character is requested again only for graphics and a new size`(_ answer: Chunk, _ isGraphic: Bool)
+    throws
+  {
+    try browse(answer: answer) { world, time in
+      time.advance(by: .seconds(1))
+      world.forgetSent()
+      world.press("\u{1A}")
+      time.advance(by: .milliseconds(100))
+      #expect(world.stops == 1)
+      #expect(!world.text.contains("\u{1B}[16t"))
+      time.terminal.size = TerminalSize(columns: 90, rows: 30)
+      time.advance(by: .milliseconds(100))
+      #expect(world.text.contains("\u{1B}[16t") == isGraphic)
+    }
+  }
+
   @Test func `the system's size of a character is read again if the terminal doesn't report it`() throws {
     try browse { world, time in
       world.systemCell = CellSize(width: 8, height: 16)
@@ -321,6 +338,33 @@ import Testing
       #expect(world.stops == 3)
       #expect(world.text.components(separatedBy: "\u{1B}[?1049h").count == 2)
       #expect(time.terminal.isRaw && time.terminal.farewell != nil)
+    }
+  }
+
+  @Test func `a suspended browse that nothing can stop ends without using the terminal`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      world.forgetSent()
+      world.whileStopped = { false }
+      world.press("\u{1A}")
+      time.advance(by: .seconds(1))
+      #expect(!world.isOver && world.stops < 10)
+      time.advance(by: .seconds(9))
+      #expect(world.isOver && world.stops == 10)
+      #expect(world.text.components(separatedBy: "\u{1B}[?1049l").count == 2)
+    }
+  }
+
+  @Test func `a signal that arrives after a suspended browse was continued ends it`() throws {
+    try browse { world, time in
+      time.advance(by: .seconds(1))
+      world.whileStopped = { [unowned world] in
+        time.schedule(after: time.now.advanced(by: .milliseconds(20))) { world.browser.end() }
+        return false
+      }
+      world.press("\u{1A}")
+      time.advance(by: .seconds(1))
+      #expect(world.isOver && world.stops == 1)
     }
   }
 

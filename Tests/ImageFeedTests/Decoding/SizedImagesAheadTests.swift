@@ -157,6 +157,16 @@ import Testing
     withExtendedLifetime(saving) {}
   }
 
+  @Test func `a version that another process saves while a copy of the former one is made stays`() throws {
+    let newer = try makeSavedImage(2, count: 50_000)
+    world.answer = { [unowned world] in
+      _ = try? world.images.store.save(newer, for: imageURL, now: noon)
+      return nil
+    }
+    #expect(world.ahead(within: 1_200) == .success(.init(bytes: 50_300, isReduced: false)))
+    #expect(try world.images.store.retrieve(for: imageURL, now: noon)?.value == newer.value)
+  }
+
   @Test func `an image to keep, of which only a copy is saved, fails while its server is unreachable`() throws {
     _ = world.ahead(within: 1_200)
     world.images.network.disconnect()

@@ -18,6 +18,8 @@ struct ScriptedScreen {
   private(set) var kept: Set<Int> = []
   private var placements: [String: Shown] = [:]
   private(set) var complaints: [String] = []
+  /// The characters that the terminal draws in one column, whatever their width.
+  var narrow: Set<Character> = []
   private var (row, column, look) = (0, 0, "")
 
   init(columns: Int, rows: Int) {
@@ -53,7 +55,7 @@ struct ScriptedScreen {
   }
 
   private mutating func print(_ character: Character) {
-    let width = character.columns
+    let width = narrow.contains(character) ? 1 : character.columns
     guard column + width <= columns else { return complaints.append("\(character) beyond the edge") }
     eraseImage(at: row, column)
     let place = row * columns + column

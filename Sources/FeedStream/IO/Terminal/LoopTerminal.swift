@@ -10,6 +10,7 @@ extension EventLoop {
 private final class LoopTerminal: TerminalPort {
   private let channel: LoopChannel
   private let loop: EventLoop
+  private var isRaw = false
 
   init(on loop: EventLoop) throws(SystemError) {
     self.loop = loop
@@ -35,13 +36,15 @@ private final class LoopTerminal: TerminalPort {
   private var raw: UnsafeMutablePointer<uv_tty_t> { channel.raw() }
 
   func setRaw(_ isRaw: Bool) throws(SystemError) {
-    guard !channel.isClosed else { return }
+    guard !channel.isClosed, isRaw != self.isRaw else { return }
+    // Count the terminal for as long as its mode may be raw.
     if isRaw {
       TerminalRescue.install
-      TerminalRescue.isRaw.store(true, ordering: .relaxed)
+      TerminalRescue.rawCount.add(1, ordering: .relaxed)
     }
     let code = uv_tty_set_mode(raw, isRaw ? UV_TTY_MODE_RAW : UV_TTY_MODE_NORMAL)
-    if !isRaw, code == 0 { TerminalRescue.isRaw.store(false, ordering: .relaxed) }
+    if code == 0 { self.isRaw = isRaw }
+    if !self.isRaw { TerminalRescue.rawCount.subtract(1, ordering: .relaxed) }
     guard code == 0 else { throw SystemError("set the mode of", "the terminal", code: code) }
   }
 
@@ -84,8 +87,9 @@ private enum TerminalRescue {
   nonisolated(unsafe) private static let farewell = UnsafeMutablePointer<UInt8>.allocate(capacity: 4096)
   private static let descriptor = Atomic<Int32>(-1)
   private static let count = Atomic<Int>(0)
-  /// False if there is no mode to restore. To set the mode anyway could stop a background process that a signal ends.
-  static let isRaw = Atomic<Bool>(false)
+  /// The number of terminals in raw mode. To set the mode of another one could stop a background process that a signal
+  /// ends.
+  static let rawCount = Atomic<Int>(0)
   /// Lets one thread at a time change the farewell, because each loop may have a terminal. The handlers don't use it.
   private static let change = Locked(())
 
@@ -104,13 +108,13 @@ private enum TerminalRescue {
   private static func restore() {
     let length = count.exchange(0, ordering: .acquiring)
     if length > 0 { _ = write(descriptor.load(ordering: .relaxed), farewell, length) }
-    if isRaw.load(ordering: .relaxed) { uv_tty_reset_mode() }
+    if rawCount.load(ordering: .relaxed) > 0 { uv_tty_reset_mode() }
   }
 
   static let install: Void = {
     // Initialize the static properties before a handler needs them.
     setFarewell(Chunk(), to: -1)
-    isRaw.store(false, ordering: .relaxed)
+    rawCount.store(0, ordering: .relaxed)
     atexit { TerminalRescue.restore() }
     var action = sigaction()
     action.sa_flags = Int32(SA_ONSTACK)

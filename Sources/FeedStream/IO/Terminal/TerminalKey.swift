@@ -81,10 +81,20 @@ public struct KeyDecoder: ChunkDecoder, Sendable {
     if rest[2] == UInt8(ascii: "<"), let mouse = TerminalMouse(sequence: sequence) {
       return taking(end + 1, .mouse(mouse))
     }
-    // A response has a marker byte before its digits; a key doesn't.
-    let isAnswer = (0x3C...0x3F).contains(rest[2])
     let number = Int(rest[2..<end].text.prefix { $0 != ";" })
-    return taking(end + 1, (isAnswer ? nil : Self.key(sequence[end], number)) ?? .other(sequence))
+    return taking(end + 1, (Self.isResponse(sequence) ? nil : Self.key(sequence[end], number)) ?? .other(sequence))
+  }
+
+  /// True for a ``TerminalKey/other(_:)`` sequence that no key has: a string, a control sequence with a marker byte
+  /// before its digits, or a report about the window. Some responses have no usable value, and others are to queries of
+  /// other programs.
+  package static func isResponse(_ sequence: Chunk) -> Bool {
+    guard sequence.count > 2, sequence[0] == 0x1B else { return false }
+    return switch sequence[1] {
+    case UInt8(ascii: "P"), UInt8(ascii: "]"), UInt8(ascii: "_"): true
+    case UInt8(ascii: "["): (0x3C...0x3F).contains(sequence[2]) || sequence.last == UInt8(ascii: "t")
+    default: false
+    }
   }
 
   /// Takes a mouse report with its three bytes, which are not keys.
