@@ -163,7 +163,7 @@ import Testing
   }
 
   @Test(arguments: ["&#8203;", "&#xFEFF; &#x2060;", "&#xAD;", "&#x200D;", "&#x2028;"])
-  func `a title without a visible character is no title`(title: String) throws {
+  func `a title without a visible character isn't a title`(title: String) throws {
     let item = try read(rss("<item><title>\(title)</title><description>At sea</description></item>")).items[0]
     #expect(item.plainTitle == nil && item.plainDescription == "At sea")
   }

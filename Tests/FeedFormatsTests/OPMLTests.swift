@@ -195,7 +195,7 @@ import Testing
     #expect(list.feeds.count == 1 && !list.isCutOff && list.title == (title.isEmpty ? nil : "Mine"))
   }
 
-  @Test func `a title without a visible character is no title of a list`() throws {
+  @Test func `a title without a visible character isn't the title of a list`() throws {
     #expect(try list(opml(a).replacing("Mine", with: "&#8203;")).title == nil)
   }
 
