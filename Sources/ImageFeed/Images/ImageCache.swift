@@ -68,8 +68,11 @@ public struct LocalImage {
   /// saved. The saved image stays if it isn't the original anymore, or if the store's owner keeps it.
   func reducing(_ original: ImageData, to copy: ImageData, width: Int) -> AnyPublisher<Bool, FeedStoreError> {
     let (cache, url, now) = (cache, url, cache.now)
+    // The store may have refused the original for its size.
+    let known = cache.memory.use(url)
     return cache.worker.publisher { [store = cache.store] () throws(FeedStoreError) -> Bool in
-      guard try !store.isKept(url), let saved = try store.retrieve(for: url, now: now()), saved.value.data == original
+      guard try !store.isKept(url), let saved = try store.retrieve(for: url, now: now()) ?? known,
+        saved.value.data == original
       else { return false }
       let image = FetchedImage(copy, lifetime: saved.value.lifetime, reducedWidth: width)
       return try store.save(

@@ -106,6 +106,15 @@ import Testing
     }
   }
 
+  @Test func `an original that is too large for the store is kept as a copy`() throws {
+    let folder = TemporaryFolder()
+    let world = SizedWorld(
+      store: DiskImageStore(folder: folder.file("images"), limit: ImageIndex.ownBytes + 10_000))
+    world.bytesByWidth = self.world.bytesByWidth
+    world.serve(makePNG(1, count: 50_000))
+    #expect(world.ahead(within: 1_200) == .success(.init(bytes: 1_200, isReduced: true)))
+  }
+
   @Test func `an image that the store's owner keeps isn't replaced by a copy`() throws {
     let folder = TemporaryFolder()
     let world = SizedWorld(store: DiskImageStore(folder: folder.file("images")) { [imageURL] })
