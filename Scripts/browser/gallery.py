@@ -128,6 +128,19 @@ def early_visit(people, folder, origin):
     people.leave(page)
     gallery.stop()
 
+    # A gallery of only one feed, which has no images.
+    origin.late.clear()
+    origin.lates = []
+    gallery = Gallery(program, "--cache", f"{folder}/empty.db", f"{place}/late.json")
+    page = people.page(gallery.address)
+    page.goto(gallery.address)
+    until(page, "events?.readyState === EventSource.OPEN")
+    expect("while the first feed is loading, the page says so", page.locator("#empty").inner_text(), "Loading…")
+    origin.late.set()
+    becomes(page, "a page that stays empty says so when its feeds have been loaded", lambda: page.locator("#empty").inner_text(), "There are no images.")
+    people.leave(page)
+    gallery.stop()
+
 
 def known(gallery, page):
     """Waits until the sizes of the first images are known, so that each visit is laid out in the same way."""

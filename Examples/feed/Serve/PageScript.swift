@@ -112,7 +112,7 @@ extension PageAssets {
       // Without a common item, there would be a gap.
       if (list.childElementCount && !last) return replace(fresh);
       if (added) glide(() => insert(items, gone)); else insert(items, gone);
-      if (list.childElementCount) document.getElementById("empty")?.remove();
+      if (list.childElementCount) document.getElementById("empty")?.remove(); else take("#empty", fresh);
       // If the list ends with the fetched page's last item, use that page's link to more items.
       if (!document.getElementById("more") && list.lastElementChild?.id === end) addMore(fresh);
     }
