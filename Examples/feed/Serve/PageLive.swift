@@ -18,14 +18,18 @@ extension PageAssets {
     for (const name of ["pointermove", "pointerdown", "keydown", "wheel", "scroll"])
       addEventListener(name, () => { stirred = performance.now(); }, { passive: true });
     const isStirred = () => performance.now() - stirred < atRest;
-    const isElsewhere = () => scrollY >= 300 || large.open;
+    // True while only the button shows new images.
+    const isKept = () => isCalm() || scrollY >= 300 || large.open;
     function waitForRest() {
       clearTimeout(resting);
+      resting = 0;
+      // Scrolling up, or closing the enlarged image, starts the wait again.
+      if (!isHeld || isKept()) return;
       resting = setTimeout(() => {
-        if (!isHeld) return;
-        if (isElsewhere() || isStirred() || isCalm()) waitForRest(); else showNews();
+        if (isKept() || isStirred()) waitForRest(); else showNews();
       }, Math.max(250, stirred + atRest - performance.now()));
     }
+    addEventListener("scroll", waitForRest, { passive: true });
     // Animates cards that move to make room.
     function glide(change) {
       const isSeen = ([, box]) => box.bottom > 0 && box.top < innerHeight;

@@ -103,7 +103,8 @@ extension PageAssets {
         : cards.slice(0, cards.findIndex((card) => card.id === last.id)).filter((card) => !there.has(card.id));
       // A change at the beginning moves all other items, so it waits while the user is active or has scrolled down.
       const isChanged = list.childElementCount > 0 && (added > 0 || gone.length > 0 || !last);
-      isHeld = isChanged && !isWanted && (isElsewhere() || isStirred());
+      // An image may have been enlarged since the button was clicked, and keeps its place.
+      isHeld = isChanged && (large.open || !isWanted && (isKept() || isStirred()));
       isWanted = false;
       if (added) announce(`${added}${added === items.length ? " or more" : ""} new image${added === 1 ? "" : "s"}`);
       else if (isHeld) announce("The list has changed");
