@@ -344,6 +344,25 @@ def races(people, gallery, origin):
     page.wait_for_selector("text=While enlarged")
     people.leave(page)
 
+    page = people.visit(gallery.address)
+    until(page, "events.readyState === EventSource.OPEN")
+    page.evaluate("""() => {
+        window.limits = [];
+        AbortSignal.timeout = () => { limits.push(new AbortController()); return limits.at(-1).signal; };
+    }""")
+    lists = held(page, gallery.address)
+    origin.add("After two failures", "Sintra")
+    until(page, lambda: lists)
+    lists[0].fulfill(status=500)
+    until(page, lambda: len(lists) == 2)
+    page.evaluate("limits.at(-1).abort()")
+    until(page, lambda: len(lists) == 3)
+    page.unroute(gallery.address)
+    lists[2].continue_()
+    page.wait_for_selector("text=After two failures")
+    expect("an update that fails, or takes too long, is requested again", cards(page) > 0)
+    people.leave(page)
+
     health = people.visit(gallery.address, viewport={"width": 390, "height": 844})
     health.goto(gallery.address + "health")
     health.evaluate("document.querySelector('.scrolling').scrollLeft = 100, document.querySelector('.scrolling').focus()")

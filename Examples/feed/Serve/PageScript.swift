@@ -8,10 +8,12 @@ extension PageAssets {
     const body = document.body;
     const isPlain = (event) => !(event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
     let version = Number(body.dataset.version);
-    let isBusy = false, isNeededAgain = false;
+    let isBusy = false, isNeededAgain = false, again = 0;
+    // On a dead connection, a request would wait for minutes. A search may take longer, and stops nothing else.
+    const patience = () => AbortSignal.timeout?.(30_000);
 
-    async function page(address) {
-      const answer = await fetch(address, { headers: { Accept: "text/html" } });
+    async function page(address, signal) {
+      const answer = await fetch(address, { headers: { Accept: "text/html" }, signal });
       // The page of a feed that doesn't exist, or that has another name now, is an empty list.
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const isPage = answer.ok || answer.status === 404 && page.getElementById("gallery");
@@ -34,8 +36,9 @@ extension PageAssets {
     async function refresh() {
       if (isBusy) { isNeededAgain = true; return; }
       isBusy = true;
+      clearTimeout(again);
       try {
-        const address = here(), fresh = await page(address);
+        const address = here(), fresh = await page(address, patience());
         // A search may have changed the page's URL in the meantime.
         if (address !== here()) isNeededAgain = true;
         else {
@@ -48,7 +51,11 @@ extension PageAssets {
           if (isRestarted) reloadMissing();
           if (!isPartial) body.dataset.run = run;
         }
-      } catch { /* The stream says when the server is back. */ }
+      } catch {
+        // The next greeting of the stream leads to another refresh. If the stream is still open, there may be none.
+        version = -1;
+        again = setTimeout(() => { if (events?.readyState === EventSource.OPEN) refresh(); }, 5_000);
+      }
       isBusy = false;
       if (!isNeededAgain) isWanted = false;
       if (isNeededAgain) { isNeededAgain = false; refresh(); }
@@ -163,7 +170,7 @@ extension PageAssets {
       const link = document.getElementById("more");
       if (!link) return false;
       try {
-        const fresh = await page(link.href);
+        const fresh = await page(link.href, patience());
         // A search may have replaced the list in the meantime.
         if (!link.isConnected) { observe(); return false; }
         const hadFocus = document.activeElement === link;
