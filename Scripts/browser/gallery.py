@@ -852,11 +852,16 @@ def tokens(people, folder, origin):
     page.wait_for_selector("text=With a token")
     until(page, ARRIVED)
     expect("images load with the token", page.locator(".missing").count(), 0)
-    people.leave(page)
     for path in ["", "feed.json", "events", "metrics", "script.js", "image/x"]:
         expect(f"a request without the token is refused: /{path}", status(gallery.address + path), 401)
     token = gallery.printed.split("token=")[1]
     expect("a feed reader can send the token", status(gallery.address + "feed.atom", Authorization=f"Bearer {token}"), 200)
+    gallery.stop()
+    # The next one has another token.
+    gallery.start()
+    bar = "A token is required. Open the URL that \"feed serve\" printed."
+    becomes(page, "an open page says that the server requires another token", lambda: page.locator("#bar").inner_text(), bar)
+    people.leave(page)
     gallery.stop()
 
 
