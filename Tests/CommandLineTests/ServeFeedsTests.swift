@@ -223,6 +223,15 @@ import Testing
     }
   }
 
+  @Test func `an item's place is a line of its own after its text, in JSON and in Atom`() throws {
+    let address = try #require(URL(string: "http://h/a.png"))
+    let image = FeedImage(id: UUID(), description: "A <pier>", location: "Hull", url: address)
+    let gallery = try gallery(["http://h/1"], [image])
+    let feed = try #require(try items(gallery)["items"] as? [[String: Any]])
+    #expect(feed.first?["content_text"] as? String == "A <pier>\nHull")
+    #expect(part(gallery).atom(at: "http://h").contains("<summary>A &lt;pier&gt;\nHull</summary>"))
+  }
+
   @Test func `for a reader with the token, the feed's own URLs contain the token`() throws {
     let gallery = try gallery(["http://h/1"], [])
     let feed = try items(gallery, token: "sesame")
