@@ -832,7 +832,11 @@ def elsewhere(people, gallery, origin):
     expect("a page of another site cannot show the images", page.evaluate(show, gallery.address + image), "refused")
     frame = ("address => new Promise(done => { const frame = document.createElement('iframe'); frame.onload = () => done();"
              "frame.src = address; document.body.append(frame); })")
+    count = r'server_request_duration_seconds_count{.*status_code="403"} (\d+)'
+    refused = lambda: sum(int(number) for number in re.findall(count, gallery.text("metrics")))
+    before = refused()
     page.evaluate(frame, gallery.address)
+    becomes(page, "the server refuses a request for a frame of another site", lambda: refused() > before)
     # The browser shows a page of its own in the frame.
     becomes(
         page, "a page of another site cannot embed the page in a frame",

@@ -95,6 +95,13 @@ struct AccessRules: Sendable {
     return [request.query("token"), header].compactMap { $0 }
   }
 
+  /// True for a request that a page of another site makes, unless the user follows a link. The browser hides the
+  /// response from that page, but the request would still count as a visit, and cost time.
+  static func isForOtherSite(_ headers: HTTPHeaders) -> Bool {
+    guard let site = headers["Sec-Fetch-Site"] else { return false }
+    return ["cross-site", "same-site"].contains(site) && headers["Sec-Fetch-Dest"] != "document"
+  }
+
   func isToken(_ offer: String) -> Bool { token.map { Self.isSame($0, offer) } ?? true }
 
   /// Compares in constant time.
@@ -130,6 +137,9 @@ extension AccessRules {
         guard access.knows(request.host) else {
           return .now(
             .text("Unknown host name. Restart \"feed serve\" with --allow-host <name>.\n", .misdirectedRequest))
+        }
+        guard !AccessRules.isForOtherSite(request.headers) else {
+          return .now(.text("Pages of other websites can't use this server. Open it in its own tab.\n", .forbidden))
         }
         // Hubs have no token, and neither do servers that verify signatures: see Site+Push and Site+Keys.
         var isAdmitted =
