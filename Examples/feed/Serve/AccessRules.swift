@@ -39,15 +39,19 @@ struct AccessRules: Sendable {
   /// and a tunnel changes it.
   func knows(_ host: String?) -> Bool {
     guard let host else { return false }
-    let name =
-      host.hasPrefix("[") ? String(host.dropFirst().prefix { $0 != "]" }) : Self.name(host.prefix { $0 != ":" })
+    let name = Self.name(inHost: host)
     if name == "localhost" || names.contains(name) { return true }
     guard let address = Self.address(name) else { return false }
     return !isLoopback || address == self.host || Self.isLoopback(address)
   }
 
+  /// The name or the address in the value of `Host`, as it is compared.
+  static func name(inHost host: String) -> String {
+    host.hasPrefix("[") ? name(host.dropFirst().prefix { $0 != "]" }) : name(host.prefix { $0 != ":" })
+  }
+
   /// The name as it is compared, without the final dot of a fully qualified name.
-  private static func name(_ text: some StringProtocol) -> String {
+  static func name(_ text: some StringProtocol) -> String {
     let name = text.lowercased()
     return name.count > 1 && name.hasSuffix(".") ? String(name.dropLast()) : name
   }

@@ -16,7 +16,7 @@ enum GalleryFeeds {
     var query = GalleryQuery()
     /// The token that requests need, for feed readers without cookies.
     var token: String?
-    /// The hub that announces changes (WebSub); `nil` if the document was requested with a URL other than the public
+    /// The hub that announces changes (WebSub); `nil` if the document was requested from a host other than the public
     /// one.
     var hub: String?
 
