@@ -32,7 +32,7 @@ enum SlideshowPage {
   }
 
   static func text(_ gallery: Gallery, _ entries: [Gallery.Entry], _ wish: Wish) -> String {
-    let place = place(wish, in: entries)
+    let place = Self.place(wish, in: entries)
     let entry = place.map { entries[$0] }
     // After the last image, go back to the first, so that images that arrived in the meantime are shown too.
     let next = place.map { entries[($0 + 1) % entries.count].card }
@@ -105,7 +105,9 @@ extension PageAssets {
       clearTimeout(timer);
       const mine = ++turn;
       try {
-        const answer = await fetch(next, { headers: { Accept: "text/html" } });
+        // On a dead connection, a request would wait for minutes.
+        const signal = AbortSignal.timeout?.(30_000);
+        const answer = await fetch(next, { headers: { Accept: "text/html" }, signal });
         if (!answer.ok) throw new Error(String(answer.status));
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
         const following = fresh.querySelector("link[rel=next]").href, there = fresh.querySelector(".frame");
