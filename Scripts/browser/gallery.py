@@ -112,19 +112,29 @@ def early_visit(people, folder, origin):
     expect("when they appear, the layout shifts by less than 0.1", moved < 0.1)
     # Where there are no animations, only the reader moves the page.
     calm = people.visit(gallery.address, reduced_motion="reduce")
-    until(calm, "events?.readyState === EventSource.OPEN")
-    stir(calm, True)
+    until(calm, "events?.readyState === EventSource.OPEN && !isStirred()")
     origin.lates.append(origin.dated(79_000, 0, "For calm readers"))
     calm.wait_for_selector("#news:has-text('1 new image')")
-    stir(calm, False)
-    # At rest, the page decides whether the new images appear, and when it decides again.
-    until(calm, "!isStirred()")
-    decision = calm.evaluate("resting")
-    until(calm, f"resting !== {decision}")
-    expect("with reduced motion, new images wait until the button is clicked", calm.locator("text=For calm readers").count(), 0)
+    origin.lates.append(origin.dated(79_001, 0, "Also for calm readers"))
+    calm.wait_for_selector("#news:has-text('2 new images')")
+    expect("with reduced motion, new images wait until the button is clicked", calm.locator("text=or calm readers").count(), 0)
+    expect("meanwhile, no timer runs", calm.evaluate("resting"), 0)
     calm.click("#news")
     calm.wait_for_selector("text=For calm readers")
     people.leave(calm)
+    people.leave(page)
+    gallery.stop()
+
+    # A gallery of only one feed, which has no images.
+    origin.late.clear()
+    origin.lates = []
+    gallery = Gallery(program, "--cache", f"{folder}/empty.db", f"{place}/late.json")
+    page = people.page(gallery.address)
+    page.goto(gallery.address)
+    until(page, "events?.readyState === EventSource.OPEN")
+    expect("while the first feed is loading, the page says so", page.locator("#empty").inner_text(), "Loading…")
+    origin.late.set()
+    becomes(page, "a page that stays empty says so when its feeds have been loaded", lambda: page.locator("#empty").inner_text(), "There are no images.")
     people.leave(page)
     gallery.stop()
 
@@ -160,6 +170,11 @@ def arrivals(people, gallery, origin, page):
     page.wait_for_selector("text=Arrived above")
     until(page, "document.activeElement.closest('li')?.querySelector('.description').innerText.toLowerCase() === 'new arrived above'")
     becomes(page, "a button leads to the new images", "scrollY", 0)
+    page.evaluate("scrollTo(0, 2000)")
+    origin.add("Seen on the way up", "Faro")
+    page.wait_for_selector("#news:visible")
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_selector("text=Seen on the way up")
     # More at a time than a page has.
     many = [origin.item(len(origin.items) + number, f"Flood {number}", None, None) for number in range(70)]
     origin.items = many[::-1] + origin.items
@@ -308,6 +323,44 @@ def races(people, gallery, origin):
     searches[1].continue_()
     until(page, "document.querySelectorAll('#gallery > li').length === 1")
     becomes(page, "the search follows when the image is closed", lambda: "q=moon" in page.url)
+    people.leave(page)
+
+    page = people.visit(gallery.address)
+    until(page, "events.readyState === EventSource.OPEN")
+    stir(page, True)
+    origin.add("While enlarged", "Sintra")
+    page.wait_for_selector("#news:visible")
+    lists = held(page, gallery.address)
+    page.click("#news")
+    until(page, lambda: lists)
+    page.locator(".image").first.click()
+    page.wait_for_selector("#large[open]")
+    lists[0].continue_()
+    until(page, "!isBusy")
+    expect("new images that were requested don't move an image that is enlarged", page.locator("text=While enlarged").count(), 0)
+    page.unroute(gallery.address)
+    stir(page, False)
+    page.keyboard.press("Escape")
+    page.wait_for_selector("text=While enlarged")
+    people.leave(page)
+
+    page = people.visit(gallery.address)
+    until(page, "events.readyState === EventSource.OPEN")
+    page.evaluate("""() => {
+        window.limits = [];
+        AbortSignal.timeout = () => { limits.push(new AbortController()); return limits.at(-1).signal; };
+    }""")
+    lists = held(page, gallery.address)
+    origin.add("After two failures", "Sintra")
+    until(page, lambda: lists)
+    lists[0].fulfill(status=500)
+    until(page, lambda: len(lists) == 2)
+    page.evaluate("limits.at(-1).abort()")
+    until(page, lambda: len(lists) == 3)
+    page.unroute(gallery.address)
+    lists[2].continue_()
+    page.wait_for_selector("text=After two failures")
+    expect("an update that fails, or takes too long, is requested again", cards(page) > 0)
     people.leave(page)
 
     health = people.visit(gallery.address, viewport={"width": 390, "height": 844})
@@ -779,7 +832,11 @@ def elsewhere(people, gallery, origin):
     expect("a page of another site cannot show the images", page.evaluate(show, gallery.address + image), "refused")
     frame = ("address => new Promise(done => { const frame = document.createElement('iframe'); frame.onload = () => done();"
              "frame.src = address; document.body.append(frame); })")
+    count = r'server_request_duration_seconds_count{.*status_code="403"} (\d+)'
+    refused = lambda: sum(int(number) for number in re.findall(count, gallery.text("metrics")))
+    before = refused()
     page.evaluate(frame, gallery.address)
+    becomes(page, "the server refuses a request for a frame of another site", lambda: refused() > before)
     # The browser shows a page of its own in the frame.
     becomes(
         page, "a page of another site cannot embed the page in a frame",
@@ -799,11 +856,16 @@ def tokens(people, folder, origin):
     page.wait_for_selector("text=With a token")
     until(page, ARRIVED)
     expect("images load with the token", page.locator(".missing").count(), 0)
-    people.leave(page)
     for path in ["", "feed.json", "events", "metrics", "script.js", "image/x"]:
         expect(f"a request without the token is refused: /{path}", status(gallery.address + path), 401)
     token = gallery.printed.split("token=")[1]
     expect("a feed reader can send the token", status(gallery.address + "feed.atom", Authorization=f"Bearer {token}"), 200)
+    gallery.stop()
+    # The next one has another token.
+    gallery.start()
+    bar = "A token is required. Open the URL that \"feed serve\" printed."
+    becomes(page, "an open page says that the server requires another token", lambda: page.locator("#bar").inner_text(), bar)
+    people.leave(page)
     gallery.stop()
 
 

@@ -307,6 +307,28 @@ import Testing
     }
   }
 
+  @Test func `a page of another site can link to the page, but not request it without the user's knowledge`() async throws
+  {
+    try await withGallery(["a"]) { port, _, _ in
+      func status(_ site: String, _ destination: String) async throws -> Substring {
+        let fields = "Sec-Fetch-Site: \(site)\r\nSec-Fetch-Dest: \(destination)\r\n"
+        return try await get(port, "/", fields).dropFirst(9).prefix(3)
+      }
+      for site in ["cross-site", "same-site"] {
+        for destination in ["image", "empty", "iframe", "object"] {
+          let answer = try await status(site, destination)
+          #expect(answer == "403", "\(site), \(destination)")
+        }
+        let answer = try await status(site, "document")
+        #expect(answer == "200", "\(site)")
+      }
+      for site in ["none", "same-origin"] {
+        let answer = try await status(site, "empty")
+        #expect(answer == "200", "\(site)")
+      }
+    }
+  }
+
   @Test func `with --token, requests need the token, and a redirect removes it from the URL`() async throws {
     try await withGallery(["a"], "--token", "sesame") { port, _, _ in
       #expect(try await get(port, "/").hasPrefix("HTTP/1.1 401"))

@@ -186,6 +186,31 @@ import Testing
     #expect(gallery.present.failing == 12 && gallery.present.away.count == 10)
   }
 
+  @Test func `a feed's own title is its name while the list has none, even if no image changes`() throws {
+    let address = try #require(URL(string: "http://h/1"))
+    func feed(_ title: String) throws -> Feed {
+      let text = """
+        {"version": "https://jsonfeed.org/version/1.1", "title": "\(title)", "items": [{"id": "1", "image": "/a.png"}]}
+        """
+      let images = try [any FeedFormat].web.images(of: WebDocument(body: Data(text.utf8), url: address))
+      return Feed(images, source: .remote)
+    }
+    let gallery = Gallery([Gallery.Name(address: address, title: nil)], every: .seconds(60), on: time, now: { now })
+    gallery.take(.success(try feed("Walks")), from: 0)
+    let version = gallery.version
+    gallery.take(.success(try feed("Long walks")), from: 0)
+    #expect(gallery.sources[0].name == "Long walks" && gallery.version == version + 1, "open pages are told")
+    gallery.follow([Gallery.Name(address: address, title: nil)])
+    #expect(gallery.sources[0].name == "Long walks")
+    gallery.follow([Gallery.Name(address: address, title: "Listed")])
+    gallery.take(.success(try feed("Short walks")), from: 0)
+    #expect(gallery.sources[0].name == "Listed")
+    gallery.follow([Gallery.Name(address: address, title: nil)])
+    #expect(gallery.sources[0].name == "Walks", "the title that came with its images")
+    gallery.take(.success(try feed("Short walks")), from: 0)
+    #expect(gallery.sources[0].name == "Short walks")
+  }
+
   @Test func `an image is served until no feed lists it`() throws {
     let both = try image(1, "a", at: "http://h/a.png")
     let gallery = try gallery(["http://h/1", "http://h/2"], [both, both])
@@ -221,6 +246,15 @@ import Testing
     for text in [part(gallery).json(at: "http://h"), part(gallery).atom(at: "http://h")] {
       #expect(text.contains("http://h/a.png?b=c") && !text.contains("secret"))
     }
+  }
+
+  @Test func `an item's place is a line of its own after its text, in JSON and in Atom`() throws {
+    let address = try #require(URL(string: "http://h/a.png"))
+    let image = FeedImage(id: UUID(), description: "A <pier>", location: "Hull", url: address)
+    let gallery = try gallery(["http://h/1"], [image])
+    let feed = try #require(try items(gallery)["items"] as? [[String: Any]])
+    #expect(feed.first?["content_text"] as? String == "A <pier>\nHull")
+    #expect(part(gallery).atom(at: "http://h").contains("<summary>A &lt;pier&gt;\nHull</summary>"))
   }
 
   @Test func `for a reader with the token, the feed's own URLs contain the token`() throws {

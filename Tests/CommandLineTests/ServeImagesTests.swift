@@ -1,4 +1,5 @@
 import FeedHTTP
+import FeedHTTPServer
 import FeedStream
 import FeedStreamTesting
 import Foundation
@@ -131,6 +132,39 @@ import Testing
       #expect(try await get(port, "/frame.png?feed=unheard-of").hasPrefix("HTTP/1.1 404"))
       #expect(try await get(port, "/slideshow?every=0s").hasPrefix("HTTP/1.1 400"))
     }
+  }
+
+  @Test func `the frame of an image doesn't depend on whether its size is known`() throws {
+    let time = VirtualTimeScheduler()
+    let network = VirtualNetwork(on: time)
+    network.serve("a.example") { _, _ in
+      .answer(headers: ["Cache-Control": "max-age=1000"], Data(MadeImage.png(width: 160, height: 90)))
+    }
+    let original = DecodedImage.Size(width: 160, height: 90)
+    time.programs.decodeImages(on: time) { request in
+      let scale = min(Double(request.width) / 160, Double(request.height) / 90, 1)
+      let size = DecodedImage.Size(width: Int((160 * scale).rounded()), height: Int((90 * scale).rounded()))
+      let black = Chunk((0..<size.width * size.height).flatMap { _ in [0, 0, 0, 255] as [UInt8] })
+      return .answer(ImageDecodingResponse(.decoded, size: size, originalSize: original, form: .pixels, body: black))
+    }
+    let cache = ImageCache(store: InMemoryImageStore(), on: time)
+    let sized = SizedImageLoader(
+      ImageLoader(client: network, cache: cache), cache: cache,
+      decoder: ImageDecoder(program: "image-decoder", on: time))
+    let images = ServedImages(sized, ImageFiles(DiskImageStore(folder: "/nonexistent"), on: time))
+    var image = Gallery.Named(url: try #require(URL(string: "http://a.example/1.png")))
+    image.add(Gallery.Named.Lister(address: try #require(URL(string: "http://a.example/feed")), isPrivate: nil))
+    let frame = try FrameImage(width: "80", height: "48", palette: "bw")
+    func tag(_ size: DecodedImage.Size?) throws -> String {
+      var response: ServerResponse?
+      let loading = Frames(images, on: time).png(frame, of: image, as: "frame", size: size).sink { response = $0 }
+      time.run()
+      loading.cancel()
+      return try #require(try #require(response).headers["ETag"])
+    }
+    let known = try tag(original)
+    #expect(try tag(nil) == known)
+    #expect(try tag(DecodedImage.Size(width: 90, height: 160)) == known, "the image at the URL has changed")
   }
 
   /// The size according to our own decoder.

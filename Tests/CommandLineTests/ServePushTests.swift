@@ -36,6 +36,21 @@ import Testing
     }
   }
 
+  @Test func `the served feeds name the hub however the public host is written`() async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      let run = try RunningFeed([
+        "serve", url, "--port", "0", "--public-url", "https://Feeds.Example.com:443", "--cache", cache,
+      ])
+      let port = try port(of: try #require(await run.output.read(upTo: "\n")))
+      for host in ["feeds.example.com", "FEEDS.example.com.:443", "feeds.example.com:8443"] {
+        let atom = try await ask(port, "GET /feed.atom HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+        #expect(atom.contains("<link rel=\"hub\" href=\"https://Feeds.Example.com:443/hub\"/>"), "\(host)")
+      }
+      run.send(SIGTERM)
+      _ = await run.status()
+    }
+  }
+
   @Test func `the served feeds name serve's own hub, which accepts subscriptions without the token`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try RunningFeed([

@@ -52,6 +52,36 @@ import Testing
     }
   }
 
+  @Test func `a search for new items doesn't remember former items that aren't new`() async throws {
+    try await withFolder { folder in
+      try withVirtualTime { time in
+        let store = SQLiteFeedStore(path: folder.appendingPathComponent("feeds.db").path)
+        let feed = feeds[0]
+        let former = FeedImage(id: FeedImage.ID(name: "0", in: feed), description: "A harbor", url: image(of: feed).url)
+        for (images, date) in [([former], now - 60), ([image(of: feed)], now)] {
+          _ = try store.replace(for: feed, with: CachedFeed(images: FeedImages(images), timestamp: date), now: now)
+        }
+        let gallery = gallery(on: time)
+        let history = GalleryHistory(
+          FeedHistory(store: store, cache: FeedCache(store: store, on: time)), of: gallery, now: { now }
+        ) { Issue.record($0) }
+        func results(isNew: Bool) -> Int? {
+          var (query, count) = (GalleryQuery(), nil as Int?)
+          (query.words, query.isNew) = ("harbor", isNew)
+          let search = history.page(query).asResult().sink { count = try? $0.get().0.count }
+          time.advance(by: .seconds(1))
+          search.cancel()
+          return count
+        }
+        let card = gallery.card("\(former.id)", former.url, of: 0)
+        #expect(results(isNew: true) == 0 && gallery.entry(card: card) == nil)
+        #expect(results(isNew: false) == 1 && gallery.entry(card: card) != nil)
+        withExtendedLifetime(history) {}
+        store.close()
+      }
+    }
+  }
+
   @Test(arguments: [(0.0, 2), (1.1, 1)])
   func `a page waits for visits that fail at once, but for one at most that takes long`(
     seconds: Double, waitedFor: Int

@@ -39,10 +39,14 @@ import Testing
     #expect(log.clientCount == 0)
   }
 
-  @Test func `the snapshot is sent on connection`() {
+  @Test func `the greeting is sent on connection, after a reset if the client needs one`() {
     let (bench, log) = bench({ .init(epoch: "e", on: $0.time) }, .init("hello", name: "welcome"))
     log.send("early")
-    #expect(events(bench.send(Self.get + "\r\n")) == "id: e-1\nevent: welcome\ndata: hello\n\n")
+    let hello = "id: e-1\nevent: welcome\ndata: hello\n\n"
+    #expect(events(bench.send(Self.get + "\r\n")) == hello)
+    log.snapshot = { "now" }
+    #expect(
+      events(bench.send(Self.get + "Last-Event-ID: f-1\r\n\r\n")) == "id: e-1\nevent: reset\ndata: now\n\n" + hello)
     bench.end()
   }
 

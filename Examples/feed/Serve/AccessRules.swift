@@ -39,15 +39,19 @@ struct AccessRules: Sendable {
   /// and a tunnel changes it.
   func knows(_ host: String?) -> Bool {
     guard let host else { return false }
-    let name =
-      host.hasPrefix("[") ? String(host.dropFirst().prefix { $0 != "]" }) : Self.name(host.prefix { $0 != ":" })
+    let name = Self.name(inHost: host)
     if name == "localhost" || names.contains(name) { return true }
     guard let address = Self.address(name) else { return false }
     return !isLoopback || address == self.host || Self.isLoopback(address)
   }
 
+  /// The name or the address in the value of `Host`, as it is compared.
+  static func name(inHost host: String) -> String {
+    host.hasPrefix("[") ? name(host.dropFirst().prefix { $0 != "]" }) : name(host.prefix { $0 != ":" })
+  }
+
   /// The name as it is compared, without the final dot of a fully qualified name.
-  private static func name(_ text: some StringProtocol) -> String {
+  static func name(_ text: some StringProtocol) -> String {
     let name = text.lowercased()
     return name.count > 1 && name.hasSuffix(".") ? String(name.dropLast()) : name
   }
@@ -95,6 +99,13 @@ struct AccessRules: Sendable {
     return [request.query("token"), header].compactMap { $0 }
   }
 
+  /// True for a request that a page of another site makes, unless the user follows a link. The browser hides the
+  /// response from that page, but the request would still count as a visit, and cost time.
+  static func isForOtherSite(_ headers: HTTPHeaders) -> Bool {
+    guard let site = headers["Sec-Fetch-Site"] else { return false }
+    return ["cross-site", "same-site"].contains(site) && headers["Sec-Fetch-Dest"] != "document"
+  }
+
   func isToken(_ offer: String) -> Bool { token.map { Self.isSame($0, offer) } ?? true }
 
   /// Compares in constant time.
@@ -130,6 +141,9 @@ extension AccessRules {
         guard access.knows(request.host) else {
           return .now(
             .text("Unknown host name. Restart \"feed serve\" with --allow-host <name>.\n", .misdirectedRequest))
+        }
+        guard !AccessRules.isForOtherSite(request.headers) else {
+          return .now(.text("Pages of other websites can't use this server. Open it in its own tab.\n", .forbidden))
         }
         // Hubs have no token, and neither do servers that verify signatures: see Site+Push and Site+Keys.
         var isAdmitted =

@@ -108,6 +108,7 @@ extension Gallery {
   /// The current entries that are new since the last visit.
   var newEntries: [Entry] { entries.filter(isNew) }
 
-  func isNew(_ entry: Entry) -> Bool { marks[entry.feed]?.new.contains(entry.imageID) ?? false }
+  func isNew(_ entry: Entry) -> Bool { isNew(entry.imageID, of: entry.feed) }
+  func isNew(_ id: FeedImage.ID, of address: URL) -> Bool { marks[address]?.new.contains(id) ?? false }
   func isStarred(_ entry: Entry) -> Bool { marks[entry.feed]?.stars.contains(entry.imageID) ?? false }
 }

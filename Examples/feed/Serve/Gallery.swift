@@ -114,7 +114,9 @@ final class Gallery {
     sources[index].checked = date
     (sources[index].origin, sources[index].usual) = (origin, origin)
     sources[index].noteTrouble(at: now())
-    if let images, images != sources[index].images { show(images, of: index, at: date) }
+    guard let images else { return }
+    sources[index].takeTitle(of: images)
+    if images != sources[index].images { show(images, of: index, at: date) }
   }
 
   /// Sets the origin of all feeds; if the origin is `nil`, restores each feed's own origin.
@@ -155,10 +157,11 @@ final class Gallery {
     if case .success(let feed) = result {
       let isSame =
         feed.images == before.images && feed.images.isFromPrivateNetwork == before.images.isFromPrivateNetwork
+      sources[index].takeTitle(of: feed.images)
       if !isSame || !before.isKnown { show(feed.images, of: index, at: date) }
     }
     sources[index].noteTrouble(at: date)
-    let hasNews = sources[index].images != before.images
+    let hasNews = sources[index].images != before.images || sources[index].name != before.name
     guard hasNews || sources[index].trouble != before.trouble || before.isLoading else { return }
     version += 1
     changed = date
@@ -181,9 +184,6 @@ final class Gallery {
     let wasPrivate = sources[index].images.isFromPrivateNetwork
     sources[index].isKnown = true
     sources[index].images = images
-    if !sources[index].isNamed, let title = images.title, !title.isEmpty {
-      sources[index].name = title.printable(limit: 100)
-    }
     let entries = sources[index].entries
     let olds = Dictionary(entries.map { ($0.id + $0.imageURL.absoluteString, $0) }) { first, _ in first }
     var counts: [String: Int] = [:]

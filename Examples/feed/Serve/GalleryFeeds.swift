@@ -16,7 +16,7 @@ enum GalleryFeeds {
     var query = GalleryQuery()
     /// The token that requests need, for feed readers without cookies.
     var token: String?
-    /// The hub that announces changes (WebSub); `nil` if the document was requested with a URL other than the public
+    /// The hub that announces changes (WebSub); `nil` if the document was requested from a host other than the public
     /// one.
     var hub: String?
 
@@ -64,7 +64,7 @@ extension GalleryFeeds.Part {
       return Item(
         id: names(entry), url: GalleryFeeds.link(entry) ?? servedURL,
         externalURL: GalleryFeeds.link(entry) == nil ? entry.imageURL.withoutUser.absoluteString : nil,
-        title: entry.description, contentText: GalleryFeeds.content(entry), image: servedURL,
+        title: entry.description, contentText: GalleryFeeds.content(entry).joined(separator: "\n"), image: servedURL,
         datePublished: entry.date?.stamp, authors: [.init(name: gallery.sources[entry.source].name)],
         tags: entry.location.map { [$0] })
     }
@@ -100,7 +100,7 @@ extension GalleryFeeds.Part {
         <link href="\(GalleryFeeds.link(entry)?.markup ?? servedURL)"/>
         <link rel="enclosure" href="\(servedURL)"/>
         <link rel="via" href="\(entry.imageURL.withoutUser.absoluteString.markup)"/>
-        <summary>\(GalleryFeeds.content(entry).markup)</summary>
+        <summary>\(GalleryFeeds.content(entry).map(\.markup).joined(separator: "\n"))</summary>
         </entry>
 
         """
@@ -122,9 +122,9 @@ extension GalleryFeeds.Part {
 }
 
 extension GalleryFeeds {
-  /// The text, or else the caption, followed by the place.
-  fileprivate static func content(_ entry: Gallery.Entry) -> String {
-    [entry.post.text ?? entry.description, entry.location].compactMap { $0 }.joined(separator: "\n")
+  /// The lines of text: the item's text, or else its caption; and its place.
+  fileprivate static func content(_ entry: Gallery.Entry) -> [String] {
+    [entry.post.text ?? entry.description, entry.location].compactMap { $0 }
   }
 
   /// The URL of the post.

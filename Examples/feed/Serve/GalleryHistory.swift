@@ -101,7 +101,9 @@ final class GalleryHistory {
     if query.isNew {
       return pages.prefix(Self.mostPages).collect()
         .map { [gallery] pages in
-          let new = pages.flatMap { $0.images.compactMap(gallery.entry) }.filter(gallery.isNew)
+          // Filter first: making an entry takes time, and the entry of a former item may evict another one.
+          let found = pages.flatMap(\.images).filter { gallery.isNew($0.image.id, of: $0.address) }
+          let new = found.compactMap { gallery.entry($0) }
           return Self.page(of: new, query, size)
         }
         .eraseToAnyPublisher()

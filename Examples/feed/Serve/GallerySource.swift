@@ -74,10 +74,18 @@ extension Gallery {
       }
     }
 
-    /// Uses the current name and folders from a list; if there is no name, the next load sets it.
+    /// Uses the current name and folders from a list, and the feed's own title if the list no longer has one.
     mutating func rename(to name: Name) {
+      let wasNamed = isNamed
       (isNamed, folders) = (name.title != nil, name.folders)
-      if let title = name.title { self.name = title.printable(limit: 100) }
+      guard isNamed || wasNamed else { return }
+      self.name = Source(name).name
+      takeTitle(of: images)
+    }
+
+    /// Uses the feed's own title, unless the list names the feed. It may change while the images stay the same.
+    mutating func takeTitle(of images: FeedImages) {
+      if !isNamed, let title = images.title, !title.isEmpty { name = title.printable(limit: 100) }
     }
 
     /// True until there is something to show, or a reason why there isn't.

@@ -18,14 +18,18 @@ extension PageAssets {
     for (const name of ["pointermove", "pointerdown", "keydown", "wheel", "scroll"])
       addEventListener(name, () => { stirred = performance.now(); }, { passive: true });
     const isStirred = () => performance.now() - stirred < atRest;
-    const isElsewhere = () => scrollY >= 300 || large.open;
+    // True while only the button shows new images.
+    const isKept = () => isCalm() || scrollY >= 300 || large.open;
     function waitForRest() {
       clearTimeout(resting);
+      resting = 0;
+      // Scrolling up, or closing the enlarged image, starts the wait again.
+      if (!isHeld || isKept()) return;
       resting = setTimeout(() => {
-        if (!isHeld) return;
-        if (isElsewhere() || isStirred() || isCalm()) waitForRest(); else showNews();
+        if (isKept() || isStirred()) waitForRest(); else showNews();
       }, Math.max(250, stirred + atRest - performance.now()));
     }
+    addEventListener("scroll", waitForRest, { passive: true });
     // Animates cards that move to make room.
     function glide(change) {
       const isSeen = ([, box]) => box.bottom > 0 && box.top < innerHeight;
@@ -70,13 +74,24 @@ extension PageAssets {
       };
       for (const name of ["hello", "items", "health", "reset"]) events.addEventListener(name, changed);
       events.addEventListener("open", () => { if (isLost) { isLost = false; reloadMissing(); refresh(); } });
-      events.addEventListener("error", () => {
-        isLost = true;
-        bar.textContent = "This page has lost its connection to the server, and is reconnecting. It may be out of date.";
-        bar.hidden = false;
-        // Browsers reconnect automatically, except after an HTTP error.
-        if (events.readyState === EventSource.CLOSED) retry = setTimeout(listen, 5_000);
-      });
+      events.addEventListener("error", lose);
+    }
+    async function lose() {
+      const lost = "This page has lost its connection to the server, and is reconnecting. It may be out of date.";
+      // Browsers reconnect automatically, except after an HTTP error.
+      const isRefused = events.readyState === EventSource.CLOSED;
+      if (isRefused) retry = setTimeout(listen, 5_000);
+      if (!isLost) warn(lost);
+      isLost = true;
+      // Events have no text that says why. Any other response does: the server may require another token.
+      const isReason = (answer) => !answer.ok && answer.headers.get("Content-Type")?.startsWith("text/plain");
+      const reason = isRefused && await fetch("/icon.svg", { cache: "no-store" })
+        .then((answer) => isReason(answer) ? answer.text() : "").catch(() => "");
+      if (isLost) warn(reason ? reason.trim() : lost);
+    }
+    function warn(text) {
+      if (bar.textContent !== text) bar.textContent = text;
+      bar.hidden = false;
     }
     function look() {
       if (document.hidden) { events?.close(); events = null; clearTimeout(retry); }

@@ -8,10 +8,12 @@ extension PageAssets {
     const body = document.body;
     const isPlain = (event) => !(event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
     let version = Number(body.dataset.version);
-    let isBusy = false, isNeededAgain = false;
+    let isBusy = false, isNeededAgain = false, again = 0;
+    // On a dead connection, a request would wait for minutes. A search may take longer, and stops nothing else.
+    const patience = () => AbortSignal.timeout?.(30_000);
 
-    async function page(address) {
-      const answer = await fetch(address, { headers: { Accept: "text/html" } });
+    async function page(address, signal) {
+      const answer = await fetch(address, { headers: { Accept: "text/html" }, signal });
       // The page of a feed that doesn't exist, or that has another name now, is an empty list.
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const isPage = answer.ok || answer.status === 404 && page.getElementById("gallery");
@@ -34,8 +36,9 @@ extension PageAssets {
     async function refresh() {
       if (isBusy) { isNeededAgain = true; return; }
       isBusy = true;
+      clearTimeout(again);
       try {
-        const address = here(), fresh = await page(address);
+        const address = here(), fresh = await page(address, patience());
         // A search may have changed the page's URL in the meantime.
         if (address !== here()) isNeededAgain = true;
         else {
@@ -48,7 +51,11 @@ extension PageAssets {
           if (isRestarted) reloadMissing();
           if (!isPartial) body.dataset.run = run;
         }
-      } catch { /* The stream says when the server is back. */ }
+      } catch {
+        // The next greeting of the stream leads to another refresh. If the stream is still open, there may be none.
+        version = -1;
+        again = setTimeout(() => { if (events?.readyState === EventSource.OPEN) refresh(); }, 5_000);
+      }
       isBusy = false;
       if (!isNeededAgain) isWanted = false;
       if (isNeededAgain) { isNeededAgain = false; refresh(); }
@@ -103,7 +110,8 @@ extension PageAssets {
         : cards.slice(0, cards.findIndex((card) => card.id === last.id)).filter((card) => !there.has(card.id));
       // A change at the beginning moves all other items, so it waits while the user is active or has scrolled down.
       const isChanged = list.childElementCount > 0 && (added > 0 || gone.length > 0 || !last);
-      isHeld = isChanged && !isWanted && (isElsewhere() || isStirred());
+      // An image may have been enlarged since the button was clicked, and keeps its place.
+      isHeld = isChanged && (large.open || !isWanted && (isKept() || isStirred()));
       isWanted = false;
       if (added) announce(`${added}${added === items.length ? " or more" : ""} new image${added === 1 ? "" : "s"}`);
       else if (isHeld) announce("The list has changed");
@@ -112,7 +120,7 @@ extension PageAssets {
       // Without a common item, there would be a gap.
       if (list.childElementCount && !last) return replace(fresh);
       if (added) glide(() => insert(items, gone)); else insert(items, gone);
-      if (list.childElementCount) document.getElementById("empty")?.remove();
+      if (list.childElementCount) document.getElementById("empty")?.remove(); else take("#empty", fresh);
       // If the list ends with the fetched page's last item, use that page's link to more items.
       if (!document.getElementById("more") && list.lastElementChild?.id === end) addMore(fresh);
     }
@@ -162,7 +170,7 @@ extension PageAssets {
       const link = document.getElementById("more");
       if (!link) return false;
       try {
-        const fresh = await page(link.href);
+        const fresh = await page(link.href, patience());
         // A search may have replaced the list in the meantime.
         if (!link.isConnected) { observe(); return false; }
         const hadFocus = document.activeElement === link;

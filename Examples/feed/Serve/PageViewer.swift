@@ -154,6 +154,7 @@ extension PageAssets {
       if (action) { event.preventDefault(); action(); }
     });
     large?.addEventListener("close", () => {
+      waitForRest();
       stage.replaceChildren();
       shown?.querySelector("a").focus({ preventScroll: true });
       shown?.scrollIntoView({ block: "nearest" });

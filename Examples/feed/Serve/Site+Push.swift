@@ -85,8 +85,8 @@ extension FeedHub {
 
   var base: String { String(url.absoluteString.dropLast(Site.hubPath.utf8.count)) }
 
-  /// The value of `Host` that clients send.
-  var host: String? { url.host().map { host in url.port.map { "\(host):\($0)" } ?? host } }
+  /// True for the value of `Host` that clients send, with any port: a proxy may change or remove it.
+  func isNamed(by host: String) -> Bool { url.host().map { AccessRules.name($0) } == AccessRules.name(inHost: host) }
 
   /// The value of a `Link` field (W3C WebSub, section 4).
   func links(_ topic: String) -> String { "<\(url.absoluteString)>; rel=\"hub\", <\(topic)>; rel=\"self\"" }

@@ -30,7 +30,7 @@ extension Site {
 
   /// The URL with which the client reached this server. If there is a proxy, it reports whether the client used TLS.
   func base(_ request: WholeRequest) -> String {
-    if let hub, request.host == hub.host { return hub.base }
+    if let hub, let host = request.host, hub.isNamed(by: host) { return hub.base }
     return "\(Self.isSecure(request.headers) ? "https" : "http")://\(request.host ?? "localhost")"
   }
 

@@ -14,8 +14,15 @@ extension Site {
       query: GalleryQuery(request, of: gallery), every: every, hasClock: request.query("clock") != nil,
       card: request.query("at"))
     return Self.entries(wish.query, gallery, history)
-      .map { [gallery, access] entries in
-        Self.answer(request, "text/html; charset=utf-8", SlideshowPage.text(gallery, entries, wish), access)
+      .flatMap(maxPublishers: .max(1)) { [gallery, access, images] entries -> Reply in
+        let unknown = gallery.unknown(SlideshowPage.place(wish, in: entries).map { [entries[$0]] } ?? [])
+        return images.tell(gallery, of: unknown).setFailureType(to: HTTPStatus.self)
+          .map {
+            // Reading the facts takes a while, in which the list of feeds may have changed.
+            let text = SlideshowPage.text(gallery, unknown.isEmpty ? entries : gallery.placed(entries), wish)
+            return Self.answer(request, "text/html; charset=utf-8", text, access)
+          }
+          .eraseToAnyPublisher()
       }
       .eraseToAnyPublisher()
   }
@@ -32,11 +39,14 @@ extension Site {
       return Self.refused("every must be a duration from 2s to 24h, such as 30s, 15m or 1h.\n", .badRequest)
     }
     return Self.entries(GalleryQuery(request, of: gallery), gallery, history)
-      .flatMap(maxPublishers: .max(1)) { [gallery, frames] entries -> Reply in
+      .flatMap(maxPublishers: .max(1)) { [gallery, frames, images] entries -> Reply in
         guard let entry = Self.turn(of: entries, every: every, at: Date()), let named = gallery.image(entry.key)
         else { return Self.refused("There is no image.\n", .notFound) }
         let tag = frame.tag(of: entry.key)
-        return frames.png(frame, of: named, as: tag, size: gallery.facts[entry.key]?.size)
+        return images.tell(gallery, of: gallery.unknown([entry]))
+          .flatMap(maxPublishers: .max(1)) {
+            frames.png(frame, of: named, as: tag, size: gallery.facts[entry.key]?.size)
+          }
           .setFailureType(to: HTTPStatus.self).eraseToAnyPublisher()
       }
       .eraseToAnyPublisher()
@@ -73,7 +83,7 @@ final class Frames {
 
   /// - Parameters:
   ///   - tag: identifies this frame of this image.
-  ///   - size: the size of the image, if known.
+  ///   - size: the size of the image, if known: with it, the image is decoded only once.
   func png(
     _ frame: FrameImage, of image: Gallery.Named, as tag: String, size: DecodedImage.Size?
   ) -> AnyPublisher<ServerResponse, Never> {
@@ -83,7 +93,14 @@ final class Frames {
       return Just(Self.response(bytes)).eraseToAnyPublisher()
     }
     let scheduler = scheduler
-    return images.pixels(of: image, fitting: frame.box(for: size))
+    let box = frame.box(for: size)
+    return images.pixels(of: image, fitting: box)
+      .flatMap(maxPublishers: .max(1)) { [images] decoded -> AnyPublisher<DecodedImage, ServedImages.Problem> in
+        // An unchanged image must have the same frame, even if its size became known only later.
+        let right = frame.box(for: decoded.originalSize)
+        guard right == box else { return images.pixels(of: image, fitting: right) }
+        return Just(decoded).setFailureType(to: ServedImages.Problem.self).eraseToAnyPublisher()
+      }
       .flatMap(maxPublishers: .max(1)) { decoded -> AnyPublisher<Chunk, ServedImages.Problem> in
         SerialWorker(on: scheduler).publisher { () throws(ServedImages.Problem) in Chunk(frame.png(of: decoded)) }
       }

@@ -26,11 +26,16 @@ enum SlideshowPage {
     }
   }
 
+  /// The position of the entry to show; `nil` if there are no entries.
+  static func place(_ wish: Wish, in entries: [Gallery.Entry]) -> Int? {
+    entries.isEmpty ? nil : wish.card.flatMap { card in entries.firstIndex { $0.card == card } } ?? 0
+  }
+
   static func text(_ gallery: Gallery, _ entries: [Gallery.Entry], _ wish: Wish) -> String {
-    let place = wish.card.flatMap { card in entries.firstIndex { $0.card == card } } ?? 0
-    let entry = entries.indices.contains(place) ? entries[place] : nil
+    let place = Self.place(wish, in: entries)
+    let entry = place.map { entries[$0] }
     // After the last image, go back to the first, so that images that arrived in the meantime are shown too.
-    let next = entry == nil ? nil : entries[(place + 1) % entries.count].card
+    let next = place.map { entries[($0 + 1) % entries.count].card }
     let following = wish.address(of: next)
     let leaving = wish.query.address().markup
     let seconds = max(2, Int(wish.every / .seconds(1)))
@@ -100,7 +105,9 @@ extension PageAssets {
       clearTimeout(timer);
       const mine = ++turn;
       try {
-        const answer = await fetch(next, { headers: { Accept: "text/html" } });
+        // On a dead connection, a request would wait for minutes.
+        const signal = AbortSignal.timeout?.(30_000);
+        const answer = await fetch(next, { headers: { Accept: "text/html" }, signal });
         if (!answer.ok) throw new Error(String(answer.status));
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
         const following = fresh.querySelector("link[rel=next]").href, there = fresh.querySelector(".frame");
