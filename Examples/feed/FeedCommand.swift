@@ -46,29 +46,51 @@ extension FeedCommand {
     do {
       let arguments = completed(arguments)
       if let message = UnknownCommand.message(arguments) { end(with: message, status: .validationFailure) }
-      var command: any ParsableCommand = try QuickArguments.command(arguments) ?? parseAsRoot(arguments)
+      var command: any ParsableCommand
+      do {
+        command = try QuickArguments.command(arguments) ?? parseAsRoot(arguments)
+      } catch {
+        if exitCode(for: error) == .validationFailure, let unknown = UnknownOption(in: arguments) {
+          endWithUsage(unknown.message, of: unknown.command)
+        }
+        throw error
+      }
       do {
         try command.run()
       } catch let error as ValidationError {
-        // Write the error in the same way as the parser writes its own.
-        let usage = "Usage: \(usageString(for: type(of: command)))"
-        let name = usage.split(separator: " ").dropFirst().prefix { !$0.hasPrefix("[") && !$0.hasPrefix("<") }
-        let more = "See '\(name.joined(separator: " ")) --help' for more information."
-        end(with: "\(error.message)\n\(usage)\n  \(more)", status: .validationFailure)
+        endWithUsage(error.message, of: type(of: command))
       }
     } catch {
       end(with: error)
     }
   }
 
-  /// Completes `feed <url>` to `feed load <url>`, even with options before the URL. For an argument that may be a URL
-  /// without its scheme, `load` gives advice.
+  /// Completes `feed <url>` to `feed load <url>`, even with options before or instead of the URL. For an argument that
+  /// may be a URL without its scheme, `load` gives advice.
   static func completed(_ arguments: [String]) -> [String] {
     guard let first = arguments.first else { return arguments }
     let isLoad =
       first.hasPrefix("-")
-      ? arguments.contains { $0.contains("://") } : first.contains { $0 == ":" || $0 == "." || $0 == "/" }
+      ? arguments.contains { $0.contains("://") } || !isOfProgram(first) && !arguments.contains(where: isCommand)
+      : first.contains { $0 == ":" || $0 == "." || $0 == "/" }
     return isLoad ? ["load"] + arguments : arguments
+  }
+
+  /// True for the options of the program itself; completion scripts use `---completion`.
+  private static func isOfProgram(_ option: String) -> Bool {
+    option.hasPrefix("---") || UnknownOption.ofParser.contains(String(option.prefix { $0 != "=" }))
+  }
+
+  private static func isCommand(_ word: String) -> Bool {
+    word == "help" || configuration.subcommands.contains { $0._commandName == word }
+  }
+
+  /// Ends the program with an error that is written in the same way as the parser writes its own.
+  private static func endWithUsage(_ message: String, of command: any ParsableCommand.Type) -> Never {
+    let usage = "Usage: \(usageString(for: command))"
+    let name = usage.split(separator: " ").dropFirst().prefix { !$0.hasPrefix("[") && !$0.hasPrefix("<") }
+    let more = "See '\(name.joined(separator: " ")) --help' for more information."
+    end(with: "\(message)\n\(usage)\n  \(more)", status: .validationFailure)
   }
 
   /// Like `exit(withError:)`, but escapes quoted arguments and hides passwords.
@@ -81,7 +103,7 @@ extension FeedCommand {
 
   /// Ends the program. The message, if there is one, begins with the program's name.
   private static func end(with message: String, status: ExitCode) -> Never {
-    let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = hidingPasswordsOfArguments(in: message).split(separator: "\n", omittingEmptySubsequences: false)
     let text = lines.map { Self.hidingPasswords(in: String($0)).printable }.joined(separator: "\n")
     // Ignore a failed write: standard error may have been closed.
     if !text.isEmpty { try? FileHandle.standardError.write(contentsOf: Data("feed: \(text)\n".utf8)) }
@@ -98,6 +120,17 @@ extension FeedCommand {
     Foundation.exit(EXIT_SUCCESS)
   }
 
+  /// Replaces possible passwords in arguments that are quoted in a message.
+  private static func hidingPasswordsOfArguments(in message: String) -> String {
+    CommandLine.arguments.dropFirst().reduce(message) { text, argument in
+      // The parser quotes only the value of `--option=value`.
+      let isOption = argument.hasPrefix("--") && argument.contains("=")
+      let value = isOption ? String(argument.drop { $0 != "=" }.dropFirst()) : argument
+      let hidden = value.withoutPossiblePassword
+      return hidden == value ? text : text.replacingOccurrences(of: value, with: hidden)
+    }
+  }
+
   /// Replaces possible passwords with an ellipsis. In a store's URL, that is everything before the last `@`, because a
   /// password may contain an unescaped slash, and the user may be missing.
   private static func hidingPasswords(in line: String) -> String {
@@ -106,8 +139,9 @@ extension FeedCommand {
       .replacing(/(:\/\/[^\/@\s:\[]*):(?!PASSWORD@)[^\/@\s]*@/) { "\($0.1):…@" }
   }
 
-  /// Matches the login in a store's URL, except for one in brackets or capitals, which is part of a usage message.
+  /// Matches the login in a store's URL, except for one in brackets or capitals, and `rediss://… for TLS`, which are
+  /// parts of usage messages.
   private static var storeLogin: Regex<(Substring, Substring)> {
-    /((?:rediss?|unix|redis\+\w+|redis-socket):\/\/)(?!\[|:PASSWORD@|USER:PASSWORD@)[^']*@/
+    /((?:rediss?|unix|redis\+\w+|redis-socket):\/\/)(?!\[|…|:PASSWORD@|USER:PASSWORD@)[^']*@/
   }
 }

@@ -7,20 +7,29 @@ enum UnknownCommand {
   static func message(_ arguments: [String]) -> String? {
     var command: any ParsableCommand.Type = FeedCommand.self
     var path = ["feed"]
-    for word in arguments {
+    // `feed help` takes the same words.
+    for word in arguments.first == "help" ? arguments.dropFirst() : arguments[...] {
       let names = command.configuration.subcommands.map { $0._commandName }
       guard !names.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
       guard let index = names.firstIndex(of: word) else {
         // The word may be a URL or a file, for a command that takes one without a subcommand.
         if word.isEmpty || word.contains(where: { ":./".contains($0) }) { return nil }
-        let meant = nearest(to: word, of: names).map { "; did you mean \"\($0)\"?" } ?? ""
-        return "unknown command \"\(word.printable(limit: 100))\"\(meant)\n"
+        let meant = nearest(to: word, of: names) ?? (path.count == 1 ? subcommand(word) : nil)
+        let question = meant.map { "; did you mean \"\($0)\"?" } ?? ""
+        return "unknown command \"\(word.printable(limit: 100))\"\(question)\n"
           + "hint: \(path.joined(separator: " ")) --help lists the commands"
       }
       command = command.configuration.subcommands[index]
       path.append(word)
     }
     return nil
+  }
+
+  /// The full name of the command with a subcommand of this name, if there is one.
+  private static func subcommand(_ name: String) -> String? {
+    FeedCommand.configuration.subcommands
+      .first { $0.configuration.subcommands.contains { $0._commandName == name } }
+      .map { "feed \($0._commandName) \(name)" }
   }
 
   /// The command name that a word misspells, if there is one.

@@ -50,10 +50,17 @@ import Testing
   }
 
   @Test func `a URL alone is loaded, with options before or after it`() {
-    for arguments in [["https://e.com/a"], ["--format", "json", "https://e.com/a"], ["e.com"], ["localhost:80/a"]] {
+    for arguments in [
+      ["https://e.com/a"], ["--format", "json", "https://e.com/a"], ["e.com"], ["localhost:80/a"],
+      ["--offline", "e.com"], ["--offline"], ["--opml", "my.opml"],
+    ] {
       #expect(FeedCommand.completed(arguments) == ["load"] + arguments)
     }
-    for arguments in [[], ["--version"], ["help", "load"], ["load", "https://e.com/a"]] {
+    for arguments in [
+      [], ["--version"], ["help", "load"], ["load", "https://e.com/a"], ["-h"], ["--help-hidden"],
+      ["--generate-completion-script", "bash"], ["--generate-completion-script=bash"], ["--experimental-dump-help"],
+      ["---completion", "load"], ["--quiet", "watch"],
+    ] {
       #expect(FeedCommand.completed(arguments) == arguments)
     }
   }
@@ -68,6 +75,76 @@ import Testing
 
   @Test func `for a URL without a scheme, the error suggests the complete URL`() {
     #expect(message("load", "localhost:8000/feed.json").contains("Did you mean http://localhost:8000/feed.json?"))
+  }
+
+  @Test(arguments: ["https//e.com/x", "https/e.com/x", "https:/e.com/x", "https:e.com/x"])
+  func `for a URL with a mistyped scheme, the error suggests the complete URL`(text: String) {
+    #expect(message("load", text).contains("Did you mean https://e.com/x?"))
+  }
+
+  @Test func `for a relative path without a file, the error says so`() {
+    let message = message("load", "./no-such-file.xml")
+    #expect(message.contains("There is no file ./no-such-file.xml.") && !message.contains("Did you mean"))
+  }
+
+  @Test(arguments: [
+    ["load"], ["browse"], ["watch", "--every", "1h"], ["serve"], ["search", "--feed"], ["explain"], ["get"],
+    ["subscriptions", "add"], ["cache", "show"], ["cache", "images", "show"],
+  ])
+  func `an unknown option with a value is named, in every command that takes a URL`(command: [String]) {
+    for words in [["--zzz", "15m"], ["--zzz=15m"], ["--zzz"]] {
+      #expect(UnknownOption(in: command + ["https://e.com/"] + words)?.message == "Unknown option '--zzz'.")
+    }
+  }
+
+  @Test func `an unknown option gets a suggestion, and its command's usage`() async throws {
+    for (words, meant) in [
+      (["serve", "--prot", "9000"], "'--prot'. Did you mean '--port'?"),
+      (["watch", "https://e.com/", "--evry", "15m"], "'--evry'. Did you mean '--every'?"),
+      (["subscriptions", "--opm", "x"], "'--opm'. Did you mean '--opml'?"),
+      (["--quiet", "watch"], "'--quiet'. Write options after the command."),
+    ] {
+      #expect(UnknownOption(in: words)?.message == "Unknown option \(meant)")
+    }
+    let run = try await FeedBinary.run(["serve", "https://e.com/", "--prot", "9000"])
+    #expect(run.status == 64 && run.output == "")
+    let message = "feed: Unknown option '--prot'. Did you mean '--port'?\nUsage: feed serve "
+    #expect(run.errors.hasPrefix(message), "\(run.errors)")
+  }
+
+  @Test(arguments: [
+    ["load", "--cache", "-x"], ["load", "-q", "--offline", "e.com"], ["load", "--cache=x", "e.com"], ["load", "-hq"],
+    ["load", "--", "--zzz"], ["subscriptions", "--opml", "x"], ["subscriptions", "list", "--format", "json"],
+    ["star", "--store", "redis://h"], ["fleet", "pause", "h", "--for", "1h"], ["load", "-1"], ["search", "-"],
+  ])
+  func `an option that a command has isn't unknown`(arguments: [String]) {
+    #expect(UnknownOption(in: arguments)?.message == nil)
+  }
+
+  @Test func `an empty --exec is a usage error, with --shell, too`() {
+    for command in ["", " \n"] {
+      for shell in [[], ["--shell"]] {
+        let words = ["watch", "http://example.com", "--every", "1s", "--exec", command] + shell
+        #expect(throws: (any Error).self) { try FeedCommand.parseAsRoot(words) }
+      }
+    }
+  }
+
+  @Test(arguments: [
+    (["load", "http://u:p/w@127.0.0.1/x"], "http://u:…@127.0.0.1/x"), (["load", "u:p/w@e.com/x"], "u:…@e.com/x"),
+    (["fleet", "status", "--store", "redis://:p/w'x@host:port"], "redis://…@host:port"),
+    (["fleet", "status", "--store=redis://p'/w@host:port"], "redis://…@host:port"),
+  ])
+  func `an error doesn't show a password that makes a URL invalid`(words: [String], shown: String) async throws {
+    let ending = try await FeedBinary.run(words)
+    #expect(ending.status == 64 && ending.errors.contains("'\(shown)'"), "\(ending.errors)")
+    #expect(!ending.errors.contains("p/w") && !ending.errors.contains("p'/w"))
+  }
+
+  @Test func `an @ in a valid URL's path isn't taken for the end of a password`() {
+    for text in ["https://h:80/@u", "http://[::1]/@a", "http://h/a:b@c", "http://h/a@2x.png"] {
+      #expect(text.withoutPossiblePassword == text)
+    }
   }
 
   @Test func `an error about a URL doesn't show its password`() async throws {

@@ -50,6 +50,16 @@ import Testing
     #expect(options.lease == .seconds(400))
   }
 
+  @Test func `the help line in a usage error is the option's help, unchanged`() async throws {
+    for words in [["fleet", "status"], ["work"], ["fleet", "status", "--store", "localhost"]] {
+      let run = try await FeedBinary.run(words)
+      #expect(run.status == 64)
+      #expect(
+        run.errors.contains("[/database], rediss://… for TLS, redis+sentinel://[user:password@]host[:port]"),
+        "\(run.errors)")
+    }
+  }
+
   @Test func `pausing a host that has no feeds prints a warning`() async throws {
     let server = try RedisServer()
     _ = try await FeedBinary.run(["subscriptions", "add", "http://127.0.0.1:1/feed", "--store", server.text])

@@ -203,17 +203,28 @@ import Testing
   @Test func `a file that isn't an HTTP cache is refused and left unchanged`() async throws {
     let place = try Place { _, _ in RawOrigin.answer("200 OK", ["Cache-Control: max-age=86400"], Data("body".utf8)) }
     defer { place.stop() }
-    for script in ["CREATE TABLE a (b)", "PRAGMA application_id = 1178944836; PRAGMA user_version = 1"] {
+    for (script, message) in [
+      ("CREATE TABLE a (b)", "isn't a cache that this program wrote, so it was left unchanged"),
+      (
+        "PRAGMA application_id = 1178944836; PRAGMA user_version = 1",
+        "is a cache of feeds, not the HTTP cache of \"feed get\". Choose another file with --cache."
+      ),
+    ] {
       let made = try await FeedBinary.shell(
         "python3 -c \"import sqlite3; c = sqlite3.connect('\(place.cache)'); c.executescript('\(script)')\"")
       try #require(made.status == 0)
       let before = try Data(contentsOf: URL(filePath: place.cache))
       let run = try await place.get("--cache", place.cache)
       #expect(run.status == 64 && run.output == "", "\(run.errors)")
-      #expect(run.errors.contains("isn't a cache that this program wrote, so it was left unchanged"), "\(run.errors)")
+      #expect(run.errors.contains(message), "\(run.errors)")
       #expect(try Data(contentsOf: URL(filePath: place.cache)) == before)
       try FileManager.default.removeItem(atPath: place.cache)
     }
+    // The reverse: a command that needs a cache of feeds.
+    #expect(try await place.get("--cache", place.cache).status == 0)
+    let load = try await FeedBinary.run(["load", "http://127.0.0.1:9/", "--cache", place.cache])
+    #expect(load.status == 64 && load.output == "", "\(load.errors)")
+    #expect(load.errors.contains("is the HTTP cache of \"feed get\", not a cache of feeds."), "\(load.errors)")
   }
 
   @Test func `a closed output pipe isn't reported as a failure`() async throws {

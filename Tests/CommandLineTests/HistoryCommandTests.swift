@@ -35,7 +35,7 @@ import Testing
       _ = try await run("load", url, "--keep", "none", cache: cache)
       let star = try await run("star", "--offline", "https://blog.example/2", "https://blog.example/9", cache: cache)
       #expect(star.output == "Starred Post 2 \"é\"\n" && star.status == 1)
-      #expect(star.errors == "feed: https://blog.example/9 isn't an item in \(cache)\n")
+      #expect(star.errors == "feed: there is no item https://blog.example/9 in \(cache)\n")
       await origin.setAnswer(body: SchemaTests.rich(4...6))
       _ = try await run("load", url, "--keep", "none", cache: cache)
       #expect(try await run("search", "1", cache: cache).status == 1)
@@ -50,6 +50,14 @@ import Testing
       #expect(all.output == "No feeds are saved in \(cache) anymore\n")
       #expect(try await run("star", cache: cache).output == "")
       #expect(try await run("search", cache: cache).status == 1)
+    }
+  }
+
+  @Test func `star names an unknown item as it was written`() async throws {
+    try await withOrigin(serving: SchemaTests.rich(1...1)) { _, url, cache in
+      _ = try await run("load", url, cache: cache)
+      let star = try await run("star", "Sunset", cache: cache)
+      #expect(star.status == 1 && star.errors == "feed: there is no item Sunset in \(cache)\n")
     }
   }
 
@@ -118,7 +126,7 @@ import Testing
       #expect(removed.output == "No longer starred: Post 1 \"é\"\n" && removed.status == 0)
       #expect(try store.stars(of: first).isEmpty && store.stars(of: second).isEmpty)
       let again = try await run("star", "--remove", "https://blog.example/1", cache: cache)
-      #expect(again.status == 1 && again.errors == "feed: https://blog.example/1 isn't starred\n")
+      #expect(again.status == 1 && again.errors == "feed: the item https://blog.example/1 isn't starred\n")
       #expect(try await run("search", "--limit", "\(Int.max)", cache: cache).status == 0)
       store.close()
     }

@@ -67,7 +67,15 @@ import Testing
       #expect(run.output.contains("none: neither the item nor its text refers to an image"))
       let missing = try await FeedBinary.run(["inspect", file.path + "x"])
       #expect(missing.status == 1 && missing.errors.contains("cannot read"))
+      #expect(!missing.errors.contains("URL"))
+      let input = try await FeedBinary.shell("exec \"$FEED\" inspect - <\(file.path)")
+      #expect(input.status == 0 && input.output == run.output, "\(input.errors)")
     }
+  }
+
+  @Test func `inspect of a URL without a scheme suggests the URL`() async throws {
+    let run = try await FeedBinary.run(["inspect", "no.example/feed.xml"])
+    #expect(run.status == 1 && run.errors.contains("If it is a URL, write http://no.example/feed.xml"), "\(run.errors)")
   }
 
   @Test func `inspect's JSON has exactly the documented members`() async throws {
@@ -183,7 +191,7 @@ import Testing
         body: Self.page("/one.xml?a=1&amp;b=$(id)", "/it's;id", #"/\';id;"#, "/x\u{202E}", "/'\u{301};id"))
       for command in [["load"], ["subscriptions", "add", "--opml", cache + ".opml"]] {
         let hostile = try await FeedBinary.run(command + [url, "--cache", cache]).errors
-        let words = command.prefix(2).joined(separator: " ")
+        let words = command.joined(separator: " ")
         // In fish, a backslash before a quote would end the quoting.
         let paths = ["one.xml?a=1&b=$(id)", #"it'\''s;id"#, #"'\\''\'';id;"#, #"x'\\'u{202E}"#, "'\\''\u{301};id"]
         let lines = paths.map { "  feed \(words) '\(base)/\($0)'\n" }

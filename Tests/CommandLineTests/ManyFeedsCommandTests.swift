@@ -284,6 +284,16 @@ private final class RequestCount: @unchecked Sendable {
     for bad in ["", "  ", "'a", "a\\", "''"] { #expect(throws: (any Error).self) { try CommandWords.split(bad) } }
   }
 
+  @Test(
+    arguments: [
+      ("jq -r .url >> urls.txt", ">>"), ("jq . 2>errors", "2>"), ("cat | wc", "|"), ("cd /tmp && ls", "&&"),
+      ("cat <in", "<"), ("cd /tmp; ls", ";"), ("~/notify", "~"), ("A=1 printenv", "A="), ("echo $ITEM_URL", "$"),
+      ("echo `id`", "`"), ("notify --title 'a > b' <b>", nil), ("./a=b --c=d -e", nil),
+    ] as [(String, String?)])
+  func `a redirection or a pipe in --exec without --shell gets the hint`(_ command: String, _ syntax: String?) throws {
+    #expect(try CommandWords.shellSyntax(in: CommandWords.split(command)) == syntax)
+  }
+
   @Test func `within double quotes, a backslash stays, except before a character that a shell escapes`() throws {
     #expect(
       try CommandWords.split(#"printf "%s\n\.\'" "\"\\\$\`" \.\n"#) == ["printf", #"%s\n\.\'"#, #""\$`"#, ".n"])

@@ -13,6 +13,9 @@ import Testing
     (["subscription"], "subscription", "subscriptions"), (["subscriptions", "ad", "https://e.example/"], "ad", "add"),
     (["cache", "images", "claer"], "claer", "clear"), (["fleet", "stat"], "stat", "status"),
     (["cache", "list"], "list", "show"), (["cache", "images", "ls"], "ls", "show"),
+    (["help", "serv"], "serv", "serve"),
+    (["help", "cache", "imags"], "imags", "images"), (["add", "https://e.example/"], "add", "feed subscriptions add"),
+    (["list"], "list", "feed subscriptions list"), (["pause"], "pause", "feed fleet pause"),
   ]) func `a misspelled command gets a suggestion`(arguments: [String], word: String, name: String) async throws {
     let run = try await FeedBinary.run(arguments)
     #expect(run.status == 64 && run.output == "")
@@ -75,7 +78,7 @@ import Testing
       let options = [url, "--every", "50ms", "--count", "1", "--exec", "echo '$ITEM_URL'", "--cache"]
       let run = try await FeedBinary.run(["watch"] + options + [cache])
       #expect(run.output == "$ITEM_URL\n")
-      #expect(run.errors.hasPrefix("hint: --exec runs without a shell, so $ isn't expanded"))
+      #expect(run.errors.hasPrefix("hint: --exec runs without a shell, so $ has no effect; add --shell\n"))
       let quiet = try await FeedBinary.run(["watch", "--quiet"] + options + ["\(cache).2"])
       #expect(quiet.status == 0 && quiet.errors == "")
     }

@@ -86,6 +86,12 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       #expect(refused.status == 1 && refused.output == "")
       #expect(refused.errors.contains("feed: not added:") && refused.errors.contains("links to 2 feeds"))
       #expect(refused.errors.contains("hint: choose one:\n  feed subscriptions add \(user.base)/news\n"))
+      // The commands have the same settings.
+      let list = user.folder.path + "/my list.opml"
+      let other = try await user.feed(
+        "subscriptions", "add", user.base + "/", "--opml", list, "--folder", "Art", "--folder", "New", "--every", "1h")
+      let command = "feed subscriptions add --opml '\(list)' --folder Art --folder New --every 1h"
+      #expect(other.errors.contains("hint: choose one:\n  \(command) \(user.base)/news\n"), "\(other.errors)")
       #expect(!FileManager.default.fileExists(atPath: user.list))
     }
   }

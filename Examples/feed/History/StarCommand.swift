@@ -58,8 +58,12 @@ struct StarCommand: ParsableCommand {
           source.history.items(named: name).flatMap { found -> AnyPublisher<Line, FeedStoreError> in
             let chosen = isStarred ? Array(found.prefix(1)) : Self.starred(found)
             guard let item = chosen.first else {
-              let problem = found.isEmpty ? "isn't an item in \(source.path.printable)" : "isn't starred"
-              return Just(Line(text: "", problem: "\(name.printable) \(problem)\n"))
+              // The name isn't the first word, whose first letter would become lowercase.
+              let problem =
+                found.isEmpty
+                ? "there is no item \(name.printable) in \(source.path.printable)"
+                : "the item \(name.printable) isn't starred"
+              return Just(Line(text: "", problem: "\(problem)\n"))
                 .setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
             }
             let word = isStarred ? "Starred" : "No longer starred:"

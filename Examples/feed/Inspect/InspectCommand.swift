@@ -13,7 +13,8 @@ struct InspectCommand: ParsableCommand {
     discussion: "For a web page, lists the feeds that it links to. Nothing is saved.")
 
   @Argument(
-    help: ArgumentHelp("The feed's URL (http or https), or a file.", valueName: "url|file"), completion: .file())
+    help: ArgumentHelp("The feed's URL (http or https), or a file; \"-\" reads standard input.", valueName: "url|file"),
+    completion: .file())
   var place: String
 
   @OptionGroup var trust: TrustOptions
@@ -59,10 +60,15 @@ struct InspectCommand: ParsableCommand {
         .mapError(InspectionError.remote)
         .eraseToAnyPublisher()
     }
-    let file = URL(fileURLWithPath: place)
+    let isInput = place == "-"
+    let file = URL(fileURLWithPath: isInput ? "/dev/stdin" : place)
+    let url = FeedAddress.completed(place)
     return worker.publisher { () throws(InspectionError) in
       do {
-        return WebDocument(body: try Data(contentsOf: file), url: file)
+        let body = try isInput ? FileHandle.standardInput.readToEnd() ?? Data() : Data(contentsOf: file)
+        return WebDocument(body: body, url: file)
+      } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+        throw .file(file.path, error.systemReason + (url.map { ". If it is a URL, write \($0.printable)" } ?? ""))
       } catch {
         throw .file(file.path, error.systemReason)
       }

@@ -45,6 +45,6 @@ enum FeedReference {
 }
 
 extension String {
-  /// The text for display, without the password if it is a URL.
-  fileprivate var withoutPasswordOfURL: String { contains("://") ? URL(string: self)?.shown ?? printable : printable }
+  /// The text for display, without the password if it may be a URL.
+  var withoutPasswordOfURL: String { (contains("://") ? withoutPossiblePassword : self).printable }
 }

@@ -39,10 +39,10 @@ enum ImportedList {
     do {
       let list = try SubscriptionFile.list(at: place)
       return (list, list.unusableFeeds)
-    } catch let error as SubscriptionFileError {
-      guard case .notAList = error, let data = FileManager.default.contents(atPath: place),
-        let list = lines(of: [UInt8](data))
-      else { throw error }
+    } catch let error as ValidationError {
+      guard let data = FileManager.default.contents(atPath: place), let list = lines(of: [UInt8](data)) else {
+        throw error
+      }
       return list
     }
   }
@@ -54,7 +54,7 @@ enum ImportedList {
   }
 
   /// The feeds in a file with one URL per line; `nil` if it contains none.
-  private static func lines(of bytes: [UInt8]) -> (list: OPML, unusable: Int)? {
+  static func lines(of bytes: [UInt8]) -> (list: OPML, unusable: Int)? {
     var (feeds, unusable): ([SubscribedFeed], Int) = ([], 0)
     for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
       guard let text = url(in: line) else { continue }

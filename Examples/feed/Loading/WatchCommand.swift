@@ -67,7 +67,11 @@ struct WatchCommand: ParsableCommand {
           : "Choose --every 15m, --every auto, or --follow.")
     }
     if shell, exec == nil { throw ValidationError("--shell needs --exec.") }
-    if let exec, !shell { _ = try CommandWords.split(exec) }
+    if let exec {
+      // A shell would run an empty command successfully.
+      if exec.allSatisfy(\.isWhitespace) { throw ValidationError("--exec needs a command.") }
+      if !shell { _ = try CommandWords.split(exec) }
+    }
   }
 
   func run() throws {
@@ -75,8 +79,8 @@ struct WatchCommand: ParsableCommand {
     try load.request.check(for: selection.addresses)
     if saveImages { try load.common.checkImages() }
     let session = Session(load.common)
-    if let exec, !shell, try CommandWords.split(exec).contains(where: { $0.contains("$") }) {
-      session.console.hint("--exec runs without a shell, so $ isn't expanded; add --shell to expand it")
+    if let exec, !shell, let syntax = CommandWords.shellSyntax(in: try CommandWords.split(exec)) {
+      session.console.hint("--exec runs without a shell, so \(syntax) has no effect; add --shell")
     }
     var intervals = Self.intervals(of: selection.subscriptions)
     let usual = every?.duration

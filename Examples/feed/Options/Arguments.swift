@@ -85,12 +85,23 @@ enum FeedAddress {
     if let match = text.firstMatch(of: /:\/\/([0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*)(?:\/|$)/) {
       return "\(needed) Write an IPv6 address in brackets: [\(match.1)]."
     }
+    if hintsAtFiles, text.hasPrefix("."), !FileManager.default.fileExists(atPath: text) {
+      return "\(needed) There is no file \(text.printable)."
+    }
+    return completed(text).map { "\(needed) Did you mean \($0.printable)?" } ?? needed
+  }
+
+  /// The URL of which text is probably a part; `nil` if the text isn't part of one.
+  static func completed(_ text: String) -> String? {
+    if let match = text.wholeMatch(of: /(https?)(?::\/?|\/\/?)([^\/:].*)/.ignoresCase()) {
+      let url = "\(match.1.lowercased())://\(match.2)"
+      return URL(string: url)?.host == nil ? nil : url
+    }
     // Don't take `mailto:someone` or `file:/path` for a host and a port.
     let hasScheme = text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:(?![0-9])/) != nil
-    guard !hasScheme, !text.isEmpty, !text.hasPrefix("/"), URL(string: "http://\(text)")?.host != nil else {
-      return needed
-    }
-    return "\(needed) Did you mean http://\(text.printable)?"
+    let isPath = text.hasPrefix("/") || text.hasPrefix(".")
+    guard !hasScheme, !isPath, !text.isEmpty, URL(string: "http://\(text)")?.host != nil else { return nil }
+    return "http://\(text)"
   }
 }
 

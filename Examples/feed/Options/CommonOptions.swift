@@ -45,6 +45,12 @@ struct CommonOptions: ParsableArguments {
   /// Refuses a file that isn't a cache of this program, and doesn't change it.
   static func check(_ path: String, as kind: ForeignFiles.Kind = .feeds) throws {
     guard ForeignFiles.isForeign(path, to: kind) else { return }
+    guard ForeignFiles.isForeign(path, to: kind == .feeds ? .responses : .feeds) else {
+      let (actual, wanted) = ("a cache of feeds", "the HTTP cache of \"feed get\"")
+      throw ValidationError(
+        "\(path.printable) is \(kind == .feeds ? "\(wanted), not \(actual)" : "\(actual), not \(wanted)"). "
+          + "Choose another file with --cache.")
+    }
     throw ValidationError(
       "\(path.printable) isn't a cache that this program wrote, so it was left unchanged. Choose another file.")
   }

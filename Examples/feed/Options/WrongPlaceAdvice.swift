@@ -50,23 +50,21 @@ extension SubscriptionFile {
       }
       return list
     } catch let error as SubscriptionFileError {
-      guard case .notAList(let place, .notAFeed) = error, let bytes = WrongPlaceAdvice.bytes(ofFile: place),
-        let feed = try? FeedParser.document(of: bytes)
-      else { throw error }
-      throw FeedInsteadOfList(path: place, format: feed.format)
+      // Another attempt would fail in the same way, so the argument is wrong.
+      guard case .notAList(let place, let reason) = error else { throw error }
+      let shown = place.printable
+      guard let bytes = WrongPlaceAdvice.bytes(ofFile: place) else { throw ValidationError("\(error)") }
+      if reason == .notAFeed, let feed = try? FeedParser.document(of: bytes) {
+        throw ValidationError(
+          "\(shown) is a feed (\(feed.format.rawValue)), not a list of feeds (OPML). \"feed inspect \(shown)\" shows "
+            + "its content; to load a feed, pass its URL to \"feed load\".")
+      }
+      if ImportedList.lines(of: bytes) != nil {
+        throw ValidationError(
+          "\(shown) has one URL per line, so it isn't a list of feeds (OPML). \"feed subscriptions import \(shown)\" "
+            + "adds its feeds to your list.")
+      }
+      throw ValidationError("\(error)")
     }
   }
-}
-
-/// The error for a feed where a list of feeds is expected.
-struct FeedInsteadOfList: Error, CustomStringConvertible, LocalizedError {
-  let path: String
-  let format: FeedKind
-
-  var description: String {
-    "\(path.printable) is a feed (\(format.rawValue)), not a list of feeds (OPML). \"feed inspect \(path.printable)\" shows "
-      + "its content; to load a feed, pass its URL to \"feed load\"."
-  }
-
-  var errorDescription: String? { description }
 }

@@ -1,3 +1,4 @@
+import FeedRedis
 import Foundation
 import ImageFeed
 import PlainText
@@ -17,6 +18,21 @@ extension String {
     // By scalars: a shell reads a quote with a combining mark after it as a quote.
     let marks: Set<Unicode.Scalar> = ["'", "\\"]
     return "'" + printable.unicodeScalars.map { marks.contains($0) ? "'\\\($0)'" : String($0) }.joined() + "'"
+  }
+
+  /// The text of an argument with an ellipsis for a possible password, even if it isn't a valid URL. In a store's URL,
+  /// everything before the last `@` is replaced, because the user may be missing.
+  var withoutPossiblePassword: String {
+    let scheme = range(of: "://")
+    let start = scheme?.upperBound ?? startIndex
+    let isStore = RedisAddress.isAddress(self)
+    // In a valid URL, an `@` in the path isn't the end of a password. Otherwise, a slash may be part of the password.
+    let isValid = !isStore && scheme != nil && URL(string: self)?.host?.isEmpty == false
+    let end = isValid ? self[start...].firstIndex { "/?#".contains($0) } ?? endIndex : endIndex
+    guard let at = self[start..<end].lastIndex(of: "@") else { return self }
+    if isStore { return "\(self[..<start])…\(self[at...])" }
+    guard let colon = self[start..<at].firstIndex(of: ":") else { return self }
+    return "\(self[...colon])…\(self[at...])"
   }
 }
 

@@ -142,4 +142,19 @@ enum CommandWords {
     guard let first = words.first, !first.isEmpty else { throw ValidationError("--exec needs a command.") }
     return words
   }
+
+  /// The first part of a command that only a shell acts on; `nil` if there is none. Some of the words may have been
+  /// quoted, so this is a guess.
+  static func shellSyntax(in words: [String]) -> String? {
+    if let name = words.first?.prefixMatch(of: /[A-Za-z_][A-Za-z0-9_]*=/) { return String(name.output) }
+    for word in words {
+      if let sign = word.first(where: { "$`".contains($0) }) { return String(sign) }
+      // A word with a space was quoted.
+      if word.contains(where: \.isWhitespace) { continue }
+      if let sign = word.prefixMatch(of: /[0-9&]?>>?|[0-9]?<+(?!.*>)|\|\|?|&&?|;/) { return String(sign.output) }
+      if word.hasSuffix(";") { return ";" }
+      if word == "~" || word.hasPrefix("~/") { return "~" }
+    }
+    return nil
+  }
 }

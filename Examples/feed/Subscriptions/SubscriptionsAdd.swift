@@ -103,6 +103,16 @@ struct SubscriptionsAdd: ParsableCommand {
     try session.finish(closing: store)
   }
 
+  /// The command to add a URL with the same settings.
+  private var command: String {
+    var words = ["feed subscriptions add"]
+    if let opml = options.opml { words += ["--opml", opml.shellWord] }
+    if let title { words += ["--title", title.shellWord] }
+    for name in folder { words += ["--folder", name.shellWord] }
+    if let every { words += ["--every", every.description] }
+    return words.joined(separator: " ")
+  }
+
   private var hasCredentials: Bool { !request.header.isEmpty || request.user != nil || request.netrc }
 
   /// Says that the credentials for a page aren't saved for its feed, which has another origin.
@@ -114,7 +124,7 @@ struct SubscriptionsAdd: ParsableCommand {
     console.warn(
       "\(feed.shown) has another scheme, host or port than \(page.shown), so the header fields and credentials for the "
         + "page are not saved for the feed.")
-    console.hint("if they are for the feed, too, run \"feed subscriptions add \(feed.shown.shellWord) \(used)\"")
+    console.hint("if they are for the feed, too, run \"\(command) \(feed.shown.shellWord) \(used)\"")
   }
 
   /// Adds a feed to the list, or changes its settings, and reports the result.
@@ -168,7 +178,7 @@ struct SubscriptionsAdd: ParsableCommand {
     }
     session.fail("not added: \(address.shown): \("\(error)".printable)")
     if case .invalidData(.severalFeeds(let urls)) = error {
-      session.console.hint(NothingToShow.choice(of: urls, for: "feed subscriptions add"))
+      session.console.hint(NothingToShow.choice(of: urls, for: command))
     } else if case .invalidData(.listOfFeeds) = error {
       session.console.hint("save the list as a file; then run \"feed subscriptions import <file>\"")
     } else {

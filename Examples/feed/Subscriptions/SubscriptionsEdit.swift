@@ -38,7 +38,8 @@ struct SubscriptionsRename: ParsableCommand {
 /// `feed subscriptions move`: moves feeds to a different folder.
 struct SubscriptionsMove: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "move", abstract: "Move feeds to a different folder, or out of all folders.")
+    commandName: "move", abstract: "Move feeds to a different folder, or out of all folders.",
+    discussion: "Without --folder, moves nothing if one of the feeds isn't in the list.")
 
   @Argument(help: ArgumentHelp("The feeds' URLs, titles or numbers.", valueName: "feed"))
   var feeds: [String]
@@ -59,6 +60,13 @@ struct SubscriptionsMove: ParsableCommand {
     let result = try options.file().update { list in
       Result {
         let result = try FeedReference.find(feeds, in: list.subscriptions)
+        // The last word is probably a folder, as with mv.
+        guard !folder.isEmpty || result.missing.isEmpty else {
+          throw ValidationError(
+            "\(result.missing.map(\.withoutPasswordOfURL).joined(separator: ", ")) "
+              + "\(result.missing.count == 1 ? "is" : "are") not in the list, so nothing was moved. "
+              + "To move feeds to a folder, write --folder before its name.")
+        }
         let found = result.found.map { (feed: $0, isMoved: list.move($0.address, to: folder)) }
         return (found: found, missing: result.missing)
       }

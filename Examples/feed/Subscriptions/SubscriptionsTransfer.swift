@@ -44,11 +44,12 @@ struct SubscriptionsExport: ParsableCommand {
     discussion:
       """
       URLs are written unchanged, including passwords in them; header fields and credentials in other attributes are \
-      left out. An existing file is replaced only with --force.
+      left out. An existing file is replaced only with --force, and never if your list is missing or cut off.
       """)
 
   @Argument(
-    help: ArgumentHelp("The file to write. (default: standard output)", valueName: "file"), completion: .file())
+    help: ArgumentHelp("The file to write. (default, and \"-\": standard output)", valueName: "file"),
+    completion: .file())
   var place: String?
 
   @Flag(help: "Replace an existing file.")
@@ -61,7 +62,11 @@ struct SubscriptionsExport: ParsableCommand {
       throw ValidationError("A fleet's list can't be exported; \"feed subscriptions list --store <url>\" prints it.")
     }
     let file = try options.file()
-    let all = try file.read() ?? OPML(title: "Subscriptions")
+    // An empty list instead of a missing one would replace a backup.
+    guard let all = try options.opml.map({ try SubscriptionFile.list(at: $0) }) ?? file.read() else {
+      StandardError.shared.write("feed: there are no subscriptions in \(file.path.printable)\n")
+      throw ExitCode.failure
+    }
     let list = all.withoutSecrets
     if all.isCutOff { ImportedList.reportCutOff(file.path) }
     if list != all {
@@ -70,9 +75,11 @@ struct SubscriptionsExport: ParsableCommand {
     if list.subscriptions.contains(where: { $0.address.user != nil || $0.address.password != nil }) {
       StandardError.shared.write("The export contains the user names and passwords in URLs\n")
     }
-    guard let place else { return try StandardOutput.write(list.document) }
-    guard try SubscriptionFile(path: place).create(list, replacing: force) else {
-      throw ValidationError("The file \(place.printable) already exists; use --force to replace it.")
+    guard let place, place != "-" else { return try StandardOutput.write(list.document) }
+    guard try SubscriptionFile(path: place).create(list, replacing: force && !all.isCutOff) else {
+      throw ValidationError(
+        "The file \(place.printable) already exists; "
+          + (all.isCutOff ? "export a list that is cut off to a new file." : "use --force to replace it."))
     }
   }
 }

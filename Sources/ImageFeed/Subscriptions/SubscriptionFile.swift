@@ -49,9 +49,10 @@ public struct SubscriptionFile: Sendable {
   public func update<R>(_ change: (inout OPML) -> R) throws(SubscriptionFileError) -> R {
     try changingFolder {
       let old = try read()
-      var list = old ?? OPML(title: "Subscriptions")
+      let before = old ?? OPML(title: "Subscriptions")
+      var list = before
       let result = change(&list)
-      guard list != old else { return result }
+      guard list != before else { return result }
       // Feeds that haven't arrived would be lost, and the new list would look complete.
       if let old, old.isCutOff { throw SubscriptionFileError.cutOff(path) }
       try write(document(of: list, after: old))

@@ -23,6 +23,12 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("new")) == ["feeds.opml"])
   }
 
+  @Test func `a change that changes nothing creates no file`() throws {
+    let file = file()
+    let isRemoved = try file.update { $0.remove(a) }
+    #expect(try !isRemoved && file.read() == nil)
+  }
+
   @Test func `adding a known URL changes its entry and keeps the other attributes`() throws {
     var list = OPML()
     list.add(SubscribedFeed(address: a, title: "A", interval: .seconds(60)))

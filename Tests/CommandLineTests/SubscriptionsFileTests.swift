@@ -1,0 +1,91 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import feed
+
+/// The list's file: a mistake on the command line loses neither the list nor a backup.
+@Suite(.settled) struct SubscriptionsFileTests {
+  private static let list =
+    "<opml><body><outline text='Fun'><outline text='A' xmlUrl='http://a.example/'/></outline></body></opml>"
+
+  /// Runs `feed subscriptions` with a list and a backup of it.
+  private func withList(
+    _ list: String = SubscriptionsFileTests.list, isolation: isolated (any Actor)? = #isolation,
+    _ body: (_ list: String, _ backup: String) async throws -> Void
+  ) async throws {
+    try await withFolder { folder in
+      let (file, backup) = (folder.appending(path: "list.opml"), folder.appending(path: "backup.opml"))
+      try Data(list.utf8).write(to: file)
+      try Data(Self.list.utf8).write(to: backup)
+      try await body(file.path, backup.path)
+    }
+  }
+
+  private func feed(_ arguments: String..., environment: [String: String] = [:]) async throws -> FeedBinary.Ending {
+    try await FeedBinary.run(["subscriptions"] + arguments, environment: environment)
+  }
+
+  private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+  @Test func `an export of a list that doesn't exist leaves the existing file as it is`() async throws {
+    try await withList { list, backup in
+      let missing = try await feed("export", backup, "--force", "--opml", list + ".no")
+      #expect(missing.status == 64 && missing.errors.hasPrefix("feed: There is no file \(list).no.\n"))
+      let folder = list + ".folder"
+      let none = try await feed("export", backup, "--force", environment: ["XDG_CONFIG_HOME": folder])
+      #expect(none.status == 1 && none.output == "")
+      #expect(none.errors == "feed: there are no subscriptions in \(folder)/feedstream/subscriptions.opml\n")
+      #expect(try text(backup) == Self.list)
+    }
+  }
+
+  @Test func `an export of a list that is cut off replaces no file`() async throws {
+    try await withList("<opml><body><outline text='B' xmlUrl='http://b.example/'/><outline te") { list, backup in
+      let refused = try await feed("export", backup, "--force", "--opml", list)
+      #expect(refused.status == 64 && refused.errors.contains("export a list that is cut off to a new file."))
+      #expect(try text(backup) == Self.list)
+      #expect(try await feed("export", backup + ".new", "--opml", list).status == 0)
+      #expect(try text(backup + ".new").contains("http://b.example/"))
+    }
+  }
+
+  @Test func `export - writes to standard output`() async throws {
+    try await withList { list, _ in
+      let run = try await FeedBinary.shell(
+        "cd $(dirname \(list)) && \"$FEED\" subscriptions export - --opml \(list) && test ! -e ./-")
+      #expect(run.status == 0 && run.output.contains("http://a.example/"), "\(run.errors)")
+    }
+  }
+
+  @Test func `move with a folder but without --folder changes nothing and says --folder`() async throws {
+    try await withList { list, _ in
+      let refused = try await feed("move", "1", "Comics", "--opml", list)
+      #expect(refused.status == 64 && refused.output == "")
+      #expect(refused.errors.hasPrefix("feed: Comics is not in the list, so nothing was moved. To move feeds to "))
+      #expect(refused.errors.contains("write --folder before its name."))
+      #expect(try text(list) == Self.list)
+      // With a folder, the other feeds are moved.
+      let moved = try await feed("move", "1", "Comics", "--folder", "News", "--opml", list)
+      #expect(moved.status == 1 && moved.output == "Moved A to News\n")
+    }
+  }
+
+  @Test(arguments: [
+    ("words", " is not a list of subscriptions (OPML)."), ("", " is not a list of subscriptions (OPML)."),
+    ("<html><body>Hi</body></html>", " is a web page, not a list of subscriptions (OPML)."),
+    ("http://a.example/\n", " has one URL per line, so it isn't a list of feeds (OPML). \"feed subscriptions import "),
+    (
+      "<rss version='2.0'><channel><title>A</title><item><title>B</title></item></channel></rss>",
+      " is a feed (RSS 2.0), not a list of feeds (OPML)."
+    ),
+  ])
+  func `a list that isn't OPML is a usage error`(_ content: String, _ message: String) async throws {
+    try await withList(content) { list, _ in
+      for command in [["load"], ["serve", "--port", "0"], ["subscriptions", "export"]] {
+        let run = try await FeedBinary.run(command + ["--opml", list])
+        #expect(run.status == 64 && run.errors.hasPrefix("feed: \(list)\(message)"), "\(run.errors)")
+      }
+    }
+  }
+}
