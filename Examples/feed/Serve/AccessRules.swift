@@ -50,6 +50,12 @@ struct AccessRules: Sendable {
     host.hasPrefix("[") ? name(host.dropFirst().prefix { $0 != "]" }) : name(host.prefix { $0 != ":" })
   }
 
+  /// The port in the value of `Host`; empty if there is none.
+  static func port(inHost host: String) -> Substring {
+    let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } : ""
+    return host.dropFirst(name.count).drop { $0 != ":" }.dropFirst()
+  }
+
   /// The name as it is compared, without the final dot of a fully qualified name.
   static func name(_ text: some StringProtocol) -> String {
     let name = text.lowercased()
