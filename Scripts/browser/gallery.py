@@ -57,6 +57,18 @@ def held(page, address):
     return routes
 
 
+def limited(page):
+    """Makes the time limits of the page's requests end only when `give_up` is called."""
+    page.evaluate("""() => {
+        window.limits = [];
+        AbortSignal.timeout = () => { limits.push(new AbortController()); return limits.at(-1).signal; };
+    }""")
+
+
+def give_up(page):
+    page.evaluate("limits.forEach(one => one.abort())")
+
+
 def answers(page):
     """Makes the page keep the addresses of the pages that its script has fetched and used."""
     page.evaluate("""() => {
@@ -175,6 +187,7 @@ def arrivals(people, gallery, origin, page):
     page.wait_for_selector("#news:visible")
     page.evaluate("scrollTo(0, 0)")
     page.wait_for_selector("text=Seen on the way up")
+    expect("scrolling up shows the new images without a click", page.locator("#news").is_visible(), False)
     # More at a time than a page has.
     many = [origin.item(len(origin.items) + number, f"Flood {number}", None, None) for number in range(70)]
     origin.items = many[::-1] + origin.items
@@ -346,21 +359,48 @@ def races(people, gallery, origin):
 
     page = people.visit(gallery.address)
     until(page, "events.readyState === EventSource.OPEN")
-    page.evaluate("""() => {
-        window.limits = [];
-        AbortSignal.timeout = () => { limits.push(new AbortController()); return limits.at(-1).signal; };
-    }""")
+    limited(page)
     lists = held(page, gallery.address)
     origin.add("After two failures", "Sintra")
     until(page, lambda: lists)
     lists[0].fulfill(status=500)
     until(page, lambda: len(lists) == 2)
-    page.evaluate("limits.at(-1).abort()")
+    give_up(page)
     until(page, lambda: len(lists) == 3)
     page.unroute(gallery.address)
     lists[2].continue_()
     page.wait_for_selector("text=After two failures")
-    expect("an update that fails, or takes too long, is requested again", cards(page) > 0)
+    expect("an update that fails, or takes too long, is requested again", len(lists) >= 3)
+    people.leave(page)
+
+    page = people.visit(gallery.address)
+    limited(page)
+    older = held(page, "**/?from=*")
+    count = cards(page)
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    until(page, lambda: older)
+    give_up(page)
+    until(page, "loading === null")
+    expect("when a request for more images takes too long, its link stays", (page.locator("#more").count(), cards(page)), (1, count))
+    page.unroute("**/?from=*")
+    page.evaluate("more()")
+    becomes(page, "that link loads more images later", lambda: cards(page) > count)
+    people.leave(page)
+
+    page = people.visit(gallery.address)
+    until(page, "events.readyState === EventSource.OPEN")
+    page.fill("#words", "nothinghasthesewords")
+    until(page, "listed.includes('nothing') && document.getElementById('empty').innerText === 'No matches.'")
+    page.route("**/?q=neither*", lambda route: route.abort())
+    page.fill("#words", "neither")
+    said = "document.getElementById('empty').innerText"
+    until(page, f"{said}.startsWith('The search failed.')")
+    page.evaluate("window.former = version")
+    origin.add("After a search that failed", "Sintra")
+    until(page, "version > former && !isBusy")
+    expect("an update keeps the message of a search", page.evaluate(said), "The search failed. Press Enter to try again.")
+    page.fill("#words", "northese")
+    becomes(page, "the next search replaces that message", said, "No matches.")
     people.leave(page)
 
     health = people.visit(gallery.address, viewport={"width": 390, "height": 844})
@@ -781,6 +821,26 @@ def shows(people, gallery, origin):
     middle = "box.x + box.width / 2, box.y + box.height / 2"
     top = page.evaluate(f"(box => document.elementFromPoint({middle})?.id)(document.querySelector('#clock').getBoundingClientRect())")
     expect("no image covers the slideshow's clock", top, "clock")
+    limited(page)
+    pages = held(page, "**/slideshow?*")
+    until(page, lambda: pages)
+    give_up(page)
+    until(page, lambda: len(pages) > 1)
+    expect("the slideshow requests its next page again if that takes too long", len({route.request.url for route in pages}), 1)
+    page.unroute("**/slideshow?*")
+    images = held(page, "**/image/**")
+    page.evaluate("""() => {
+        const usual = window.usual = setTimeout;
+        window.setTimeout = (run, time, ...values) => usual(run, time === 60_000 ? 0 : time, ...values);
+    }""")
+    pages[-1].continue_()
+    until(page, lambda: len({route.request.url for route in images}) > 1)
+    page.unroute("**/image/**")
+    page.evaluate("() => { window.setTimeout = usual; }")
+    shown = page.evaluate("document.querySelector('main').lastElementChild.innerText")
+    becomes(
+        page, "the slideshow skips an image that takes too long",
+        lambda: page.evaluate("document.querySelector('main').lastElementChild.innerText") != shown)
     expect("the slideshow shows the time", re.fullmatch(r"\d\d:\d\d", page.locator("#clock").inner_text()) is not None)
     page.keyboard.press("Escape")
     page.wait_for_selector("#gallery > li")

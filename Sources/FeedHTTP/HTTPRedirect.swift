@@ -182,6 +182,17 @@ extension URL {
     return parts.url ?? self
   }
 
+  /// The URL in one spelling of scheme, host and port, without the parts that don't reach the server.
+  package var normalized: String {
+    guard var parts = URLComponents(url: absoluteURL, resolvingAgainstBaseURL: true) else { return absoluteString }
+    parts.scheme = parts.scheme?.lowercased()
+    parts.percentEncodedHost = parts.percentEncodedHost?.lowercased()
+    (parts.user, parts.password, parts.fragment) = (nil, nil, nil)
+    if parts.port == (parts.scheme == "https" ? 443 : 80) { parts.port = nil }
+    if parts.percentEncodedPath.isEmpty { parts.percentEncodedPath = "/" }
+    return parts.string ?? absoluteString
+  }
+
   /// The port, even if it is the scheme's default.
   package var portInUse: Int { port ?? (scheme?.lowercased() == "https" ? 443 : 80) }
 }

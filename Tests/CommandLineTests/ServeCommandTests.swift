@@ -307,25 +307,33 @@ import Testing
     }
   }
 
-  @Test func `a page of another site can link to the page, but not request it without the user's knowledge`() async throws
-  {
-    try await withGallery(["a"]) { port, _, _ in
-      func status(_ site: String, _ destination: String) async throws -> Substring {
-        let fields = "Sec-Fetch-Site: \(site)\r\nSec-Fetch-Dest: \(destination)\r\n"
-        return try await get(port, "/", fields).dropFirst(9).prefix(3)
+  @Test func `a page of another site can link to the page, but can't make a visit that isn't seen`() async throws {
+    try await withGallery(["a"]) { port, origin, _ in
+      func ask(_ site: String, _ destination: String, _ others: String = "") async throws -> String {
+        try await get(port, "/", "Sec-Fetch-Site: \(site)\r\nSec-Fetch-Dest: \(destination)\r\n\(others)")
       }
       for site in ["cross-site", "same-site"] {
         for destination in ["image", "empty", "iframe", "object"] {
-          let answer = try await status(site, destination)
-          #expect(answer == "403", "\(site), \(destination)")
+          let answer = try await ask(site, destination)
+          #expect(answer.hasPrefix("HTTP/1.1 403"), "\(site), \(destination)")
         }
-        let answer = try await status(site, "document")
-        #expect(answer == "200", "\(site)")
+        for purpose in ["prefetch", "prefetch;prerender"] {
+          let answer = try await ask(site, "document", "Sec-Purpose: \(purpose)\r\n")
+          #expect(answer.hasPrefix("HTTP/1.1 403"), "\(site), \(purpose)")
+        }
       }
-      for site in ["none", "same-origin"] {
-        let answer = try await status(site, "empty")
-        #expect(answer == "200", "\(site)")
+      // An item is new if it came after the first visit.
+      try await origin.start(["a", "b"])
+      try await wait(while: try await imagePaths(port).count < 2)
+      for (site, destination) in [
+        ("cross-site", "document"), ("same-site", "document"), ("none", "empty"), ("same-origin", "empty"),
+      ] {
+        let answer = try await ask(site, destination)
+        #expect(answer.hasPrefix("HTTP/1.1 200") && !answer.contains("class=\"fresh\""), "\(site), \(destination)")
       }
+      try await origin.start(["a", "b", "c"])
+      try await wait(while: try await imagePaths(port).count < 3)
+      #expect(try await ask("cross-site", "document").contains("class=\"fresh\""))
     }
   }
 

@@ -257,6 +257,20 @@ import Testing
     #expect(part(gallery).atom(at: "http://h").contains("<summary>A &lt;pier&gt;\nHull</summary>"))
   }
 
+  @Test func `line breaks in a text stay in the summaries of Atom, and are spaces in titles and on the page`() throws {
+    let address = try #require(URL(string: "http://h/a.png"))
+    let image = FeedImage(id: UUID(), description: "A pier\r\nat\tdawn", location: "Hull\nEngland", url: address)
+    let gallery = try gallery(["http://h/1"], [image])
+    let atom = part(gallery).atom(at: "http://h")
+    #expect(atom.contains("<title>A pier at dawn</title>"))
+    #expect(atom.contains("<summary>A pier\nat dawn\nHull\nEngland</summary>"))
+    let wish = SlideshowPage.Wish(query: GalleryQuery(), every: .seconds(30), hasClock: false)
+    let page = GalleryPage.text(gallery, from: 0)
+    let show = SlideshowPage.text(gallery, gallery.entries, wish)
+    #expect(page.contains("<bdi>A pier at dawn</bdi>") && page.contains("hidden>Hull England</p>"))
+    #expect(show.contains("<bdi>A pier at dawn</bdi>"))
+  }
+
   @Test func `for a reader with the token, the feed's own URLs contain the token`() throws {
     let gallery = try gallery(["http://h/1"], [])
     let feed = try items(gallery, token: "sesame")

@@ -50,6 +50,12 @@ struct AccessRules: Sendable {
     host.hasPrefix("[") ? name(host.dropFirst().prefix { $0 != "]" }) : name(host.prefix { $0 != ":" })
   }
 
+  /// The port in the value of `Host`; empty if there is none.
+  static func port(inHost host: String) -> Substring {
+    let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } : ""
+    return host.dropFirst(name.count).drop { $0 != ":" }.dropFirst()
+  }
+
   /// The name as it is compared, without the final dot of a fully qualified name.
   static func name(_ text: some StringProtocol) -> String {
     let name = text.lowercased()
@@ -100,10 +106,12 @@ struct AccessRules: Sendable {
   }
 
   /// True for a request that a page of another site makes, unless the user follows a link. The browser hides the
-  /// response from that page, but the request would still count as a visit, and cost time.
+  /// response from that page, but the request would still count as a visit, and cost time. `Sec-Purpose` marks a page
+  /// that the browser loads in advance, because the other page says that the user may follow a link to it.
   static func isForOtherSite(_ headers: HTTPHeaders) -> Bool {
     guard let site = headers["Sec-Fetch-Site"] else { return false }
-    return ["cross-site", "same-site"].contains(site) && headers["Sec-Fetch-Dest"] != "document"
+    return ["cross-site", "same-site"].contains(site)
+      && (headers["Sec-Fetch-Dest"] != "document" || headers["Sec-Purpose"] != nil)
   }
 
   func isToken(_ offer: String) -> Bool { token.map { Self.isSame($0, offer) } ?? true }

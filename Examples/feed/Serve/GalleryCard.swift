@@ -23,7 +23,7 @@ struct GalleryCard {
   var markup: String {
     let source = gallery.sources[entry.source]
     let new = gallery.isNew(entry) ? "<span class=\"fresh\">new</span> " : ""
-    let description = entry.description.map { $0.printable(limit: 300).markup }
+    let description = entry.description.map { $0.printableLine(limit: 300).markup }
     let text = description ?? "An image without a description"
     // `noreferrer` hides this page's URL from the linked page.
     let title =
@@ -121,7 +121,7 @@ struct GalleryCard {
   private var words: String {
     let texts = [entry.post.text == entry.description ? nil : entry.post.text, entry.location].compactMap { $0 }
     guard !texts.isEmpty else { return "" }
-    return
-      "\n<p class=\"words\" hidden>\(texts.joined(separator: " · ").printable(limit: Self.longestWords).markup)</p>"
+    let line = texts.joined(separator: " · ").printableLine(limit: Self.longestWords)
+    return "\n<p class=\"words\" hidden>\(line.markup)</p>"
   }
 }

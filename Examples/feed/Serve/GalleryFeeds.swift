@@ -1,3 +1,4 @@
+import FeedFormats
 import FeedHTTP
 import Foundation
 import ImageFeed
@@ -16,8 +17,8 @@ enum GalleryFeeds {
     var query = GalleryQuery()
     /// The token that requests need, for feed readers without cookies.
     var token: String?
-    /// The hub that announces changes (WebSub); `nil` if the document was requested from a host other than the public
-    /// one.
+    /// The hub that announces changes (WebSub); `nil` if the document was requested from a host or a port other than
+    /// those of the public URL.
     var hub: String?
 
     /// The token to append to the URL of an image.
@@ -91,16 +92,17 @@ extension GalleryFeeds.Part {
     for entry in entries.prefix(GalleryFeeds.most) {
       let servedURL = "\(base)/image/\(entry.key)\(suffix)".markup
       let author = gallery.sources[entry.source].name
+      let lines = GalleryFeeds.content(entry).flatMap { $0.split(whereSeparator: \.isNewline) }
       text += """
         <entry>
-        <title>\((entry.description ?? "An image without a description").markup)</title>
+        <title>\(plainLine(entry.description ?? "An image without a description").markup)</title>
         <id>\(GalleryFeeds.urn(names(entry)))</id>
         <updated>\((entry.date ?? gallery.started).stamp)</updated>
         <author><name>\(author.markup)</name></author>
         <link href="\(GalleryFeeds.link(entry)?.markup ?? servedURL)"/>
         <link rel="enclosure" href="\(servedURL)"/>
         <link rel="via" href="\(entry.imageURL.withoutUser.absoluteString.markup)"/>
-        <summary>\(GalleryFeeds.content(entry).map(\.markup).joined(separator: "\n"))</summary>
+        <summary>\(lines.map { plainLine(String($0)).markup }.joined(separator: "\n"))</summary>
         </entry>
 
         """
@@ -139,6 +141,12 @@ extension GalleryFeeds {
 extension String {
   /// The text escaped for HTML and XML, including attributes; invisible characters are made visible.
   var markup: String { printable.escaped }
+
+  /// The text on one line, truncated after `limit` Unicode scalars; invisible characters are made visible.
+  func printableLine(limit: Int) -> String {
+    // Cut first, so that a long text costs nothing.
+    plainLine(String(unicodeScalars.prefix(2 * limit))).printable(limit: limit)
+  }
 
   /// The text escaped for HTML and XML, and otherwise unchanged: for the values of form fields, which browsers send
   /// back.

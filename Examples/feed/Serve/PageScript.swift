@@ -79,10 +79,17 @@ extension PageAssets {
       isHeld = false;
       news.hidden = true;
       list.replaceChildren(...fresh.querySelectorAll("#gallery > li"));
-      for (const id of ["more", "empty"]) document.getElementById(id)?.remove();
-      const empty = fresh.getElementById("empty");
-      if (empty) list.after(document.importNode(empty, true));
+      document.getElementById("more")?.remove();
+      explain(fresh);
       addMore(fresh);
+    }
+    // Says why the list is empty, if it is. A search's message stays until that search has succeeded.
+    function explain(fresh) {
+      const here = document.getElementById("empty"), there = fresh.getElementById("empty");
+      if (here && "search" in here.dataset) return;
+      if (list.childElementCount || !there) here?.remove();
+      else if (here) take("#empty", fresh);
+      else list.after(document.importNode(there, true));
     }
 
     // Inserts new items, and removes former ones unless the server has only part of its items.
@@ -120,7 +127,7 @@ extension PageAssets {
       // Without a common item, there would be a gap.
       if (list.childElementCount && !last) return replace(fresh);
       if (added) glide(() => insert(items, gone)); else insert(items, gone);
-      if (list.childElementCount) document.getElementById("empty")?.remove(); else take("#empty", fresh);
+      explain(fresh);
       // If the list ends with the fetched page's last item, use that page's link to more items.
       if (!document.getElementById("more") && list.lastElementChild?.id === end) addMore(fresh);
     }

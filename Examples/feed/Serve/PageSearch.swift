@@ -4,6 +4,7 @@ extension PageAssets {
     function empty(text) {
       const here = document.getElementById("empty") ?? document.createElement("p");
       here.id = "empty";
+      here.dataset.search = "";
       here.textContent = text;
       if (!here.isConnected) list.before(here);
     }
@@ -35,6 +36,7 @@ extension PageAssets {
       // A search adds one entry to the history, so that Back leads to the page before it.
       if (address !== listed) history[history.state?.search ? "replaceState" : "pushState"]({ search: true }, "", address);
       listed = here();
+      document.getElementById("empty")?.remove();
       replace(fresh);
       for (const part of ["nav", "#filter", "h1", "footer"]) take(part, fresh);
       document.title = fresh.title;

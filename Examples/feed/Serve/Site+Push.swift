@@ -77,16 +77,21 @@ extension Site {
 }
 
 extension FeedHub {
-  /// The public URL of a server, without a slash at the end.
+  /// The public URL of a server, without a slash at the end, as programs that normalize URLs write it: they subscribe
+  /// to that one.
   static func base(of publicURL: URL) -> String {
-    let text = publicURL.absoluteString
+    let text = publicURL.normalized
     return text.hasSuffix("/") ? String(text.dropLast()) : text
   }
 
   var base: String { String(url.absoluteString.dropLast(Site.hubPath.utf8.count)) }
 
-  /// True for the value of `Host` that clients send, with any port: a proxy may change or remove it.
-  func isNamed(by host: String) -> Bool { url.host().map { AccessRules.name($0) } == AccessRules.name(inHost: host) }
+  /// True for the value of `Host` that clients of the public URL send. A proxy may remove the port.
+  func isNamed(by host: String) -> Bool {
+    guard url.host().map({ AccessRules.name($0) }) == AccessRules.name(inHost: host) else { return false }
+    let port = AccessRules.port(inHost: host)
+    return port.isEmpty || port == "\(url.portInUse)"
+  }
 
   /// The value of a `Link` field (W3C WebSub, section 4).
   func links(_ topic: String) -> String { "<\(url.absoluteString)>; rel=\"hub\", <\(topic)>; rel=\"self\"" }

@@ -57,7 +57,7 @@ enum SlideshowPage {
 
   private static func frame(_ entry: Gallery.Entry, _ gallery: Gallery) -> String {
     let source = gallery.sources[entry.source].name
-    let text = entry.description?.printable(limit: 200) ?? "An image without a description"
+    let text = entry.description?.printableLine(limit: 200) ?? "An image without a description"
     let alt = (entry.post.alt?.printable(limit: 300) ?? text).markup
     let facts = gallery.facts[entry.key]
     let others = entry.others.map { GalleryCard.place($0.key, gallery.facts[$0.key]) }.joined(separator: " ")
@@ -116,8 +116,9 @@ extension PageAssets {
         document.querySelector(".show nav a").href = next;
         if (there) {
           const frame = document.importNode(there, true), old = document.querySelectorAll(".frame, .empty");
-          // A post without an image that can be shown is skipped, after a pause.
-          await ready(frame);
+          // A post without an image that can be shown, or whose image takes too long, is skipped, after a pause.
+          const tooLate = new Promise((_, fail) => setTimeout(fail, 60_000, frame.querySelector("img")));
+          await Promise.race([ready(frame), tooLate]);
           if (mine !== turn) return;
           frame.classList.add("coming");
           document.querySelector("main").append(frame);

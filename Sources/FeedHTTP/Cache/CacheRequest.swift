@@ -14,23 +14,8 @@ struct CacheRequest: Sendable {
     control = CacheControl(lines.isEmpty && pragma.has("no-cache") ? ["no-cache"] : lines)
   }
 
-  /// The normalized URL without the parts that don't reach the server; it identifies stored responses.
-  var key: String { Self.key(request.url) }
-
-  static func key(_ url: URL) -> String {
-    guard var parts = URLComponents(url: url.absoluteURL, resolvingAgainstBaseURL: true) else {
-      return url.absoluteString
-    }
-    parts.scheme = parts.scheme?.lowercased()
-    parts.percentEncodedHost = parts.percentEncodedHost?.lowercased()
-    parts.fragment = nil
-    // Credentials are among the selectors instead.
-    parts.user = nil
-    parts.password = nil
-    if parts.port == (parts.scheme == "https" ? 443 : 80) { parts.port = nil }
-    if parts.percentEncodedPath.isEmpty { parts.percentEncodedPath = "/" }
-    return parts.string ?? url.absoluteString
-  }
+  /// Identifies stored responses. Credentials are among the selectors instead.
+  var key: String { request.url.normalized }
 
   /// Identifies requests that one response can serve: those with the same URL, fields and limits.
   var sharingKey: String {

@@ -100,7 +100,7 @@ public final class CachedHTTPClient: HTTPClient {
         let named = ["Location", "Content-Location"].compactMap { response.headers[$0] }
           .compactMap { URL(string: $0, relativeTo: response.url)?.absoluteURL }
           .filter { $0.hasSameOrigin(as: response.url) }
-        let keys = ([request.url, response.url] + named).map(CacheRequest.key)
+        let keys = ([request.url, response.url] + named).map(\.normalized)
         for flight in running.values where keys.contains(flight.key) { flight.becomeOutdated() }
         let removals = keys.map { key in
           store.change(key, where: { _ in true }, to: .remove)
