@@ -69,7 +69,9 @@ import Testing
       #expect(missing.status == 1 && missing.errors.contains("cannot read"))
       #expect(!missing.errors.contains("URL"))
       let input = try await FeedBinary.shell("exec \"$FEED\" inspect - <\(file.path)")
-      #expect(input.status == 0 && input.output == run.output, "\(input.errors)")
+      // Without a guid or a link, an item's id depends on the file.
+      func text(_ output: String) -> [Substring] { output.split(separator: "\n").filter { !$0.hasPrefix("   id  ") } }
+      #expect(input.status == 0 && text(input.output) == text(run.output), "\(input.errors)")
     }
   }
 

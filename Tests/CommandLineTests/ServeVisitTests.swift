@@ -74,8 +74,10 @@ import Testing
           return count
         }
         let card = gallery.card("\(former.id)", former.url, of: 0)
-        #expect(results(isNew: true) == 0 && gallery.entry(card: card) == nil)
-        #expect(results(isNew: false) == 1 && gallery.entry(card: card) != nil)
+        #expect(results(isNew: true) == 0)
+        #expect(gallery.entry(card: card) == nil)
+        #expect(results(isNew: false) == 1)
+        #expect(gallery.entry(card: card) != nil)
         withExtendedLifetime(history) {}
         store.close()
       }
