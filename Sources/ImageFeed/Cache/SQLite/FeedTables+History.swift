@@ -38,7 +38,7 @@ extension FeedTables {
     return HistoryRow(id: db.lastInsertedRowID, kept: 0)
   }
 
-  /// The saved document, before it is deleted; `nil` when it cannot be read.
+  /// The saved document; `nil` when it is damaged. A transaction that fails because of damage renames the whole file.
   func oldDocument(_ feed: FeedRow) throws -> OldDocument? {
     do {
       let images = try images(of: feed)

@@ -118,9 +118,8 @@ extension FeedTables {
     row.bind(history.id, at: 1)
     row.bind(id.stored, at: 2)
     if try db.step(row, expecting: SQLITE_ROW) { return true }
-    guard let feed = try feedRow(for: address) else { return false }
-    let images = try images(of: feed)
-    return images.indices.contains { images.id(at: $0) == id }
+    guard let feed = try feedRow(for: address), let saved = try oldDocument(feed) else { return false }
+    return saved.images.indices.contains { saved.images.id(at: $0) == id }
   }
 
   /// Reads every item: users rarely look up an item by name, so no index of names is kept.
