@@ -71,8 +71,16 @@ extension Publisher where Failure: FetchFailure {
     to copy: Copy, since known: FeedValidators = FeedValidators(),
     reportingTo report: @escaping (FeedStoreError) -> Void
   ) -> some Publisher<Copy.Value, Failure> where Output == Fetched<Copy.Value> {
+    caching(to: copy, since: known, askedAt: { copy.now() }, reportingTo: report)
+  }
+
+  /// - Parameter time: called when the publisher is subscribed to; returns the values' timestamp.
+  func caching<Copy: LocalCopy>(
+    to copy: Copy, since known: FeedValidators = FeedValidators(), askedAt time: @escaping () -> Date,
+    reportingTo report: @escaping (FeedStoreError) -> Void
+  ) -> some Publisher<Copy.Value, Failure> where Output == Fetched<Copy.Value> {
     Deferred {
-      let asked = copy.now()
+      let asked = time()
       return self.map { fetched in
         var validators = fetched.validators
         validators.wholeAsked = asked

@@ -8,14 +8,14 @@ extension FeedLoader {
   /// earlier page had. JSON Feed's `next_url`, Atom's `rel=next` (RFC 5005), and the `limit` and `after_id` of
   /// Essential Feed JSON name the next page. Finishes after a page without a next page or with one that was already
   /// requested, or when a page has no new images; that page is not delivered. Before a page is delivered, the images of
-  /// all pages so far are saved as one feed. A feed from the cache is one page. A page that is cut off is the last one,
-  /// and is not saved (``LoadSource/part(reason:)``). If the first page is cut off, the saved feed, if any, is shown
-  /// instead.
+  /// all pages so far are saved as one feed, unless the saved feed is newer than the request for the first page. A feed
+  /// from the cache is one page. A page that is cut off is the last one, and is not saved
+  /// (``LoadSource/part(reason:)``). If the first page is cut off, the saved feed, if any, is shown instead.
   ///
   /// **Demand:** a page is requested on demand. **Failure:** ``FeedError`` if a page has nothing to show; the saved
   /// pages stay. **Cancellation:** closes the request immediately; a requested save is completed.
   public func pages() -> AnyPublisher<Feed, FeedError> {
-    Deferred { page(PageTrail(from: url), SerialWorker(on: scheduler)) }.eraseToAnyPublisher()
+    Deferred { page(PageTrail(from: url, now: cache.now), SerialWorker(on: scheduler)) }.eraseToAnyPublisher()
   }
 
   private func page(_ trail: PageTrail, _ worker: SerialWorker) -> AnyPublisher<Feed, FeedError> {
@@ -39,7 +39,13 @@ extension FeedLoader {
         worker.publisher { () throws(RemoteFeedError) in trail.add(fetched, from: address) }
       }
       .compactMap { $0 }
-      .caching(to: saved, reportingTo: options.report)
+      .mapError { error -> RemoteFeedError in
+        // The saved feed has the earlier pages, so it isn't this page.
+        if !isFirst, case .unchanged = error { .invalidData(.status(304)) } else { error }
+      }
+      .caching(to: saved, askedAt: { trail.asked }, reportingTo: options.report)
+    // A page that is not added has no next page.
+    trail.next = nil
     guard isFirst else {
       return pages.map { _ in Feed(images: trail.newest, source: .remote) }
         .catch { error -> AnyPublisher<Feed, FeedError> in
@@ -52,7 +58,6 @@ extension FeedLoader {
         }
         .eraseToAnyPublisher()
     }
-    trail.next = nil
     return
       pages
       .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)
@@ -74,8 +79,11 @@ private final class PageTrail: @unchecked Sendable {
   private var validators = FeedValidators()
   private var ids: Set<FeedImage.ID> = []
   private var addresses: Set<URL> = []
+  private let now: @Sendable () -> Date
+  /// The time of the first page's request, which is the timestamp of all saves: the first page's images are in each.
+  private(set) lazy var asked = now()
 
-  init(from address: URL) { next = address }
+  init(from address: URL, now: @escaping @Sendable () -> Date) { (next, self.now) = (address, now) }
 
   var isEmpty: Bool { addresses.isEmpty }
 
@@ -101,7 +109,6 @@ private final class PageTrail: @unchecked Sendable {
 
   /// - Returns: the new images of a page whose end is missing, after which nothing is requested.
   func end(with part: FeedImages) -> FeedImages {
-    next = nil
     newest = new(in: part)
     return newest
   }

@@ -11,12 +11,13 @@ import Testing
   private let time = VirtualTimeScheduler()
   private let network: VirtualNetwork
   private let store = InMemoryFeedStore()
+  private let clock = WallClock()
 
   init() { network = VirtualNetwork(on: time) }
 
   private func loader(_ url: URL = address) -> FeedLoader {
     FeedLoader(
-      url, client: network, cache: FeedCache(store: store, on: time, now: { noon }), on: time)
+      url, client: network, cache: FeedCache(store: store, on: time, now: { [clock] in clock.now }), on: time)
   }
 
   private static func item(_ number: Int) -> String {
@@ -118,6 +119,29 @@ import Testing
     let pages = all()
     #expect(pages.count == 3 && pages[2].contains("nowhere.example"))
     #expect(try store.retrieve(for: address)?.images.count == 4)
+  }
+
+  @Test func `a later page doesn't replace a feed that was saved after the first page was requested`() throws {
+    serve(2)
+    let recorder = loader().pages().record(on: time, demand: .max(1))
+    time.run()
+    let newer = makeFeed(5, from: 10, at: noon + 900)
+    try store.replace(for: address, with: newer)
+    clock.now = noon + 1800
+    recorder.request(.max(1))
+    time.run()
+    #expect(recorder.values.map(numbers) == ["0 1", "2 3"])
+    #expect(try recorder.completion == .finished && store.retrieve(for: address) == newer)
+  }
+
+  @Test func `a later page that the server calls unchanged is a failure, and is requested once`() throws {
+    network.serve("other.example") { _, _ in .answer(status: 304, Data()) }
+    serve(1, last: "https://other.example/feed")
+    let recorder = loader().pages().record(on: time, demand: .max(4))
+    time.run()
+    #expect(recorder.values.map(numbers) == ["0 1"])
+    #expect(recorder.failure?.remote == .invalidData(.status(304)))
+    #expect(network.requests == 2)
   }
 
   @Test func `with an unreachable server, the saved feed is the only page`() throws {

@@ -90,7 +90,9 @@ extension FeedTables {
     return found
   }
 
-  func moveStar(of history: HistoryRow, from old: FeedImage.ID, to new: FeedImage.ID) throws {
+  /// Moves an item's star to its new id, and adds the ids to ``HistoryRow/renamed``.
+  func rename(_ old: FeedImage.ID, to new: FeedImage.ID, in history: inout HistoryRow) throws {
+    history.renamed[old] = new
     let row = try statement("UPDATE OR REPLACE star SET item = ? WHERE history = ? AND item = ?")
     defer { row.clear() }
     row.bind(new.stored, at: 1)
@@ -118,9 +120,8 @@ extension FeedTables {
     row.bind(history.id, at: 1)
     row.bind(id.stored, at: 2)
     if try db.step(row, expecting: SQLITE_ROW) { return true }
-    guard let feed = try feedRow(for: address) else { return false }
-    let images = try images(of: feed)
-    return images.indices.contains { images.id(at: $0) == id }
+    guard let feed = try feedRow(for: address), let saved = try oldDocument(feed) else { return false }
+    return saved.images.indices.contains { saved.images.id(at: $0) == id }
   }
 
   /// Reads every item: users rarely look up an item by name, so no index of names is kept.

@@ -116,6 +116,17 @@ import Testing
     #expect(asides.all == [])
   }
 
+  @Test(arguments: [true, false])
+  func `a star in a feed with a missing pack is refused without renaming the file`(isStarred: Bool) throws {
+    try store.replace(for: address, with: makeFeed(5))
+    try store.replace(for: otherAddress, with: makeFeed(2))
+    try execute("DELETE FROM pack WHERE feed = 1")
+    #expect(try !store.setStar(isStarred, makeImage(0).id, of: address, now: noon))
+    #expect(asides.all == [])
+    #expect(try store.retrieve(for: otherAddress) == makeFeed(2))
+    #expect(try store.setStar(true, makeImage(0).id, of: otherAddress, now: noon))
+  }
+
   /// A flipped bit in a record's header changes a value's type. A strict table forbids that, but reading does not check
   /// it.
   @Test(arguments: ["timestamp = 'noon'", "images = NULL", "timestamp = NULL"])
