@@ -145,7 +145,8 @@ extension String {
   /// The text on one line, truncated after `limit` Unicode scalars; invisible characters are made visible.
   func printableLine(limit: Int) -> String {
     // Cut first, so that a long text costs nothing.
-    plainLine(String(unicodeScalars.prefix(2 * limit))).printable(limit: limit)
+    String(unicodeScalars.prefix(2 * limit)).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      .printable(limit: limit)
   }
 
   /// The text escaped for HTML and XML, and otherwise unchanged: for the values of form fields, which browsers send
