@@ -57,7 +57,8 @@ import Testing
       try withVirtualTime { time in
         let store = SQLiteFeedStore(path: folder.appendingPathComponent("feeds.db").path)
         let feed = feeds[0]
-        let former = FeedImage(id: FeedImage.ID(name: "0", in: feed), description: "A harbor", url: feed.appendingPathComponent("0.gif"))
+        let former = FeedImage(
+          id: FeedImage.ID(name: "0", in: feed), description: "A harbor", url: feed.appendingPathComponent("0.gif"))
         for (images, date) in [([former], now - 60), ([image(of: feed)], now)] {
           _ = try store.replace(for: feed, with: CachedFeed(images: FeedImages(images), timestamp: date), now: now)
         }
