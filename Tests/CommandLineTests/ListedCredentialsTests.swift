@@ -102,6 +102,27 @@ import Testing
     }
   }
 
+  @Test func `credentials in a list that can't be sent cause a warning that doesn't repeat them`() async throws {
+    let origin = RawOrigin.answering { _ in RawOrigin.answer("200 OK", [], document("open")) }
+    defer { origin.stop() }
+    try await withFolder { folder in
+      let (list, base) = (folder.appending(path: "list.opml"), origin.url("").absoluteString)
+      try Data(
+        """
+        <opml version="2.0" xmlns:feed="urn:feedstream:subscription"><body>
+        <outline text="a" xmlUrl="\(base)/a" feed:header="X-Key: k&#xD;&#xA;secret"/>
+        <outline text="b" xmlUrl="\(base)/b" feed:user="secret"/>
+        </body></opml>
+        """.utf8
+      ).write(to: list)
+      let ending = try await FeedBinary.run(["load", "--opml", list.path, "--cache", "\(list.path).db"])
+      #expect(ending.status == 0)
+      #expect(ending.errors.contains("feed:header of \(base)/a"))
+      #expect(ending.errors.contains("feed:user of \(base)/b"))
+      #expect(!ending.errors.contains("secret"))
+    }
+  }
+
   @Test func `work logs in to each feed with the credentials in its list, and stores none of them`() async throws {
     let server = try RedisServer()
     try await withList { list, base, environment in

@@ -97,6 +97,7 @@ struct WorkCommand: ParsableCommand {
     let list = try opml.map { try SubscriptionFile.list(at: $0) } ?? SubscriptionPlace.file().read()
     let feeds = list?.subscriptions ?? []
     let session = Session(fleet.log)
+    feeds.warnOfUnusableCredentials(on: session.console)
     let store = session.fleet(at: fleet.store)
     let terms = WorkLoops.Terms(
       store: fleet.store.address, client: trust.configuration(), feeds: feeds, log: session.log,

@@ -34,7 +34,10 @@ struct FollowedList {
         return nil
       }
       .removeDuplicates()
-      .handleEvents(receiveOutput: { console.note("The list has changed and now has \(counted($0.count, "feed"))") })
+      .handleEvents(receiveOutput: {
+        console.note("The list has changed and now has \(counted($0.count, "feed"))")
+        $0.warnOfUnusableCredentials(on: console)
+      })
       .eraseToAnyPublisher()
   }
 

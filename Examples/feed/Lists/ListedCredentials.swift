@@ -24,6 +24,20 @@ extension RequestOptions {
   }
 }
 
+extension [SubscribedFeed] {
+  /// Warns about fields and credentials in a list that can't be sent. They may be secret, so no warning repeats them.
+  func warnOfUnusableCredentials(on console: Console) {
+    for feed in self {
+      if feed.headers.contains(where: { RequestOptions.field($0) == nil }) {
+        console.warn("In the list, feed:header of \(feed.address.shown) has a line that isn't sent; write Name: value.")
+      }
+      if let user = feed.user, !user.contains(":") {
+        console.warn("In the list, feed:user of \(feed.address.shown) isn't sent; write name:password.")
+      }
+    }
+  }
+}
+
 /// A client with the credentials in a list: each feed's fields are sent only with requests for that feed.
 struct ListedHTTPClient: HTTPClient {
   private let client: any HTTPClient

@@ -43,6 +43,7 @@ struct FeedSource {
     choices.timeout = options.timeout.duration
     choices.pageImages = PageImageBook(store)
     choices.report = { console.warn("\($0)") }
+    selection.subscriptions.warnOfUnusableCredentials(on: console)
     self.session = session
     self.choices = choices
     self.observer = observer

@@ -66,7 +66,7 @@ struct RequestOptions: ParsableArguments {
     return try Netrc(path: (home ?? NSHomeDirectory()) + "/.netrc")
   }
 
-  private static func field(_ text: String) -> HTTPRequest.Header? {
+  static func field(_ text: String) -> HTTPRequest.Header? {
     guard let colon = text.firstIndex(of: ":") else { return nil }
     let name = String(text[..<colon])
     let value = text[text.index(after: colon)...].trimmingCharacters(in: CharacterSet(charactersIn: " \t"))

@@ -10,6 +10,7 @@ extension ServeCommand {
     _ store: SQLiteFeedStore, _ hubs: HubSubscriber?, on session: Session
   ) -> AnyCancellable {
     let (console, loop) = (session.console, session.loop)
+    selection.subscriptions.warnOfUnusableCredentials(on: console)
     var options = FeedLoader.Options()
     options.maxAge = common.maxAge.duration
     options.timeout = timeout.duration

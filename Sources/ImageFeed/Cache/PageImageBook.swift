@@ -80,17 +80,23 @@ package struct PageImageBook: Sendable {
   /// - Returns: the images of the feed; `nil` if nothing is saved.
   package func fill(_ address: URL, now: Date) throws(FeedStoreError) -> FeedImages? {
     var images: FeedImages?
-    // Retry if a poll saves another document in the meantime, because that document needs the images, too.
+    // Retry if the saved document changes in the meantime, because the new document needs the images, too.
     for _ in 0..<3 {
       guard let saved = try store.retrieve(for: address) else { return nil }
-      let note = try store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) } ?? nil
-      let found = note?.found(inPrivate: saved.images.isFromPrivateNetwork) ?? [:]
-      let filled = saved.images.filled(note?.items ?? [], with: found)
+      // The note is read in the transaction that saves the feed, so that no image of another process is lost.
+      let (filled, isSaved) = try store.changeNotes(replacing: true) { notes -> (FeedImages, Bool) in
+        let note = try notes.note(.pageImages(of: address), as: PageImageNote.self)
+        let found = note?.found(inPrivate: saved.images.isFromPrivateNetwork) ?? [:]
+        let filled = saved.images.filled(note?.items ?? [], with: found)
+        guard filled != saved.images else { return (filled, true) }
+        // Another document may be saved now, or none.
+        guard try notes.validators(of: address) == saved.validators else { return (filled, false) }
+        let feed = CachedFeed(filled, timestamp: saved.timestamp, validators: saved.validators)
+        if case .superseded = try notes.replace(address, with: feed, now: now) { return (filled, false) }
+        return (filled, true)
+      }
       images = filled
-      guard filled != saved.images else { break }
-      let feed = CachedFeed(filled, timestamp: saved.timestamp, validators: saved.validators)
-      if case .superseded = try store.replace(for: address, with: feed, now: now) { continue }
-      break
+      if isSaved { break }
     }
     return images
   }

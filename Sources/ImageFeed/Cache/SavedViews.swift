@@ -77,9 +77,11 @@ private final class SavedView: Sendable {
     let summary = try store.summary(for: address)
     // An image found on an item's page is added without a new document.
     if let old, let summary, summary.imageCount == old.images.count {
-      // The feed is unchanged if it wasn't saved again, or if the server sent the same bytes again.
-      if summary.timestamp == old.timestamp, summary.validators == old.validators { return nil }
-      if let digest = summary.validators.digest, digest == old.validators.digest { return nil }
+      // The feed is unchanged if it wasn't saved again, or only because of "not modified". The digest is that of the
+      // first page, so later pages may differ if the feed was requested unconditionally.
+      let (new, known) = (summary.validators, old.validators)
+      if summary.timestamp == old.timestamp, new == known { return nil }
+      if let digest = new.digest, digest == known.digest, new.wholeAsked == known.wholeAsked { return nil }
     }
     let new = summary == nil ? nil : try store.retrieve(for: address)
     seen.withLock { $0 = new }

@@ -95,7 +95,8 @@ extension FeedStoreError.Cause: CustomStringConvertible {
     case .notPermitted: "permission denied. Allow access to the file and its folder, or choose another file."
     case .busy: "another process has locked it. Try again when that process is done."
     case .damaged(let detail):
-      "it is damaged (\(detail.printable)). The next save renames the damaged file and starts a new one."
+      "it is damaged (\(detail.printable)). The next save replaces the damaged feed, or renames the file and starts a new "
+        + "one."
     case .newerSchema(let version):
       "a newer version of this program wrote it (schema \(version)). Update this program, or choose another cache file."
     case .olderSchema(let version):

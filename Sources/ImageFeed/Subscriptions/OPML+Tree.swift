@@ -22,13 +22,6 @@ extension OPML {
     return false
   }
 
-  static func changeAll(_ outlines: inout [Outline], _ body: (inout Outline) -> Void) {
-    for index in outlines.indices {
-      body(&outlines[index])
-      changeAll(&outlines[index].outlines, body)
-    }
-  }
-
   /// - Parameter places: the places of the folders in `outlines`; updated for folders that are added.
   static func insert(
     _ outline: Outline, in folders: ArraySlice<String>, of outlines: inout [Outline], _ places: FolderPlaces

@@ -55,7 +55,7 @@ extension OPML {
         interval: own("interval", of: feed.outline).flatMap { try? Duration(parsing: $0) }
           .flatMap { $0 > .zero ? $0 : nil },
         credentials: own("credentials", of: feed.outline),
-        headers: (own("header", of: feed.outline) ?? "").split(separator: "\n").map(String.init),
+        headers: (own("header", of: feed.outline) ?? "").split(whereSeparator: \.isNewline).map(String.init),
         user: own("user", of: feed.outline), usesNetrc: own("netrc", of: feed.outline)?.lowercased() == "yes")
     }
   }
@@ -142,9 +142,26 @@ extension OPML {
   /// in them.
   public var withoutSecrets: OPML {
     var copy = self
-    let secrets = [name("header"), name("user")]
-    Self.changeAll(&copy.outlines) { outline in for name in secrets { outline[attribute: name] = nil } }
+    var prefixes = Set(namespaces.filter { $0.value == Self.vocabulary }.map { $0.name.lowercased() })
+    if !namespaces.contains(where: { $0.name == Self.usualPrefix }) { prefixes.insert(Self.usualPrefix) }
+    Self.removeSecrets(from: &copy.outlines, prefixes)
     return copy
+  }
+
+  /// - Parameter prefixes: the prefixes of our own vocabulary around these outlines, in lowercase, because the names of
+  ///   attributes are case-insensitive.
+  private static func removeSecrets(from outlines: inout [Outline], _ prefixes: Set<String>) {
+    for index in outlines.indices {
+      let declarations = outlines[index].attributes.filter { $0.declaredPrefix != nil }
+      let others = declarations.filter { $0.value != vocabulary }.compactMap { $0.declaredPrefix?.lowercased() }
+      let own = declarations.filter { $0.value == vocabulary }.compactMap { $0.declaredPrefix?.lowercased() }
+      let prefixes = prefixes.subtracting(others).union(own)
+      outlines[index].attributes.removeAll { attribute in
+        let name = attribute.name.lowercased()
+        return prefixes.contains { name == "\($0):header" || name == "\($0):user" }
+      }
+      removeSecrets(from: &outlines[index].outlines, prefixes)
+    }
   }
 
   /// Removes the feed with the given URL, and folders that become empty. Feeds inside the feed's outline stay in place.

@@ -89,6 +89,23 @@ import Testing
     world.stop()
   }
 
+  @Test func `a later page that differs is a change, even if the first page has the same bytes`() throws {
+    let world = World()
+    world.follow(world.disk)
+    func save(_ numbers: [Int], seconds: Double) throws {
+      let validators = FeedValidators(digest: BodyDigest(value: 1), wholeAsked: noon + seconds)
+      let feed = CachedFeed(
+        images: numbers.map { makeImage($0) }, timestamp: noon + seconds, validators: validators)
+      _ = try world.disk.replace(for: address, with: feed, now: noon + seconds)
+      world.time.run()
+    }
+    try save([0, 1, 2], seconds: 0)
+    try save([0, 1, 3], seconds: 1)
+    #expect(world.changes.map(\.added) == [[0, 1, 2], [2]])
+    #expect(world.changes.last?.removed.count == 1)
+    world.stop()
+  }
+
   @Test func `of many feeds, only the changed ones are read`() throws {
     let world = World()
     let addresses = (0..<100).map { URL(string: "https://example.com/\($0)")! }

@@ -50,6 +50,21 @@ func makePost(
     #expect(try store.history(of: otherAddress, after: nil, limit: 10).images == [])
   }
 
+  @Test func `an item that leaves after the clock was wrong for a while is kept`() throws {
+    let store = store()
+    try save([makePost(1), makePost(2)], after: 0, in: store)
+    try save([makePost(1), makePost(2)], after: -400, in: store)
+    try save([makePost(2)], after: 1, in: store)
+    #expect(try titles(store) == ["Post 1"])
+    #expect(try history(store).map(\.lastSeen) == [noon])
+    // An item that was first seen while the clock was ahead wasn't last seen in the future.
+    try save([makePost(2), makePost(3)], after: 400, in: store)
+    try save([makePost(2), makePost(3), makePost(4)], after: 2, in: store)
+    try save([makePost(2), makePost(4)], after: 3, in: store)
+    let three = try #require(history(store).first { $0.image == makePost(3) })
+    #expect(try #require(three.lastSeen) <= noon + 3 * 86_400)
+  }
+
   @Test func `an item that returns leaves the history, and keeps when it was first seen`() throws {
     let store = store()
     try save([makePost(1), makePost(2)], after: 0, in: store)

@@ -131,6 +131,25 @@ import Testing
     withExtendedLifetime((first, second)) {}
   }
 
+  @Test func `items that can't be read don't hide older ones`() throws {
+    try save((10..<15).map { makePost($0, title: "Unreadable", published: noon + 100) }, after: 1)
+    #expect(try titles(SeenQuery(limit: 1)) == ["Unreadable"])
+    let queue = try DatabaseQueue(path: folder.file())
+    try queue.writeWithoutTransaction {
+      let feed = "(SELECT id FROM feed WHERE address = ?)"
+      try $0.execute(sql: "DELETE FROM pack WHERE feed = \(feed)", arguments: [address.absoluteString])
+    }
+    try queue.close()
+    #expect(try titles(SeenQuery(limit: 1)) == ["Mountain"])
+    let time = VirtualTimeScheduler()
+    let history = FeedHistory(store: store, cache: FeedCache(store: store, on: time))
+    let recorder = history.results(of: SeenQuery(limit: 2)).record(on: time)
+    time.run()
+    let found = recorder.values.map { $0.images.map(\.image.title) }
+    #expect(found == [["Mountain"], ["The harbours", "Harbour at dawn"], ["Harbour seals"]])
+    #expect(recorder.completion == .finished)
+  }
+
   @Test func `a missing or empty file has no items`() throws {
     #expect(try SQLiteFeedStore(path: folder.file("none.db")).index(atMost: 1).isComplete)
     let none = SQLiteFeedStore(path: folder.file("none.db"))

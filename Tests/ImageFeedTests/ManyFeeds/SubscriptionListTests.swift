@@ -96,6 +96,29 @@ import Testing
     #expect(read.withoutSecrets.subscriptions == [SubscribedFeed(address: a, title: "A", usesNetrc: true)])
   }
 
+  @Test func `withoutSecrets leaves out login data of every prefix with our vocabulary, and nothing else`() throws {
+    let ours = "urn:feedstream:subscription"
+    let text = """
+      <opml xmlns:a='\(ours)' xmlns:b='\(ours)' xmlns:c='urn:1'><body>
+      <outline text='A' xmlUrl='\(a)' a:user='me:secret' b:header='X: secret' B:User='me:secret' c:user='mine'/>
+      <outline text='F' xmlns:c='\(ours)'><outline text='B' xmlUrl='\(b)' c:user='me:secret' c:netrc='yes'/>
+      <outline text='C' xmlUrl='https://c.example/' xmlns:c='urn:2' c:user='mine'/></outline>
+      </body></opml>
+      """
+    let list = try OPML(parsing: Array(text.utf8)).withoutSecrets
+    let names = list.feeds.map { $0.outline.attributes.map(\.name).filter { !$0.hasPrefix("xmlns:") } }
+    #expect(names == [["c:user"], ["c:netrc"], ["c:user"]])
+    #expect(!list.document.contains("secret"))
+  }
+
+  @Test(arguments: ["&#xA;", "&#xD;&#xA;", "&#xD;"])
+  func `each line of feed:header in a list is one field`(line: String) throws {
+    let list =
+      "<opml xmlns:feed='urn:feedstream:subscription'><body>"
+      + "<outline text='A' xmlUrl='\(a)' feed:header='A: 1\(line)B: 2'/></body></opml>"
+    #expect(try OPML(parsing: Array(list.utf8)).subscriptions.map(\.headers) == [["A: 1", "B: 2"]])
+  }
+
   @Test func `adopt moves another list only if there is none yet`() throws {
     let (old, new) = (
       SubscriptionFile(path: folder.file("old.opml")), SubscriptionFile(path: folder.file("n/new.opml"))

@@ -89,7 +89,7 @@ struct HTTPCacheTables {
     }
     for row in meant { try db.cachedStatement(sql: "DELETE FROM response WHERE id = ?").execute(arguments: [row.id]) }
     if case .save(let response) = change, response.byteCount <= capacity { try insert(response, for: key, at: now) }
-    try evict()
+    try evict(at: now)
   }
 
   private func freshen(_ id: Int64, _ head: HTTPStoredResponse.Head, at now: Date) throws {
@@ -125,16 +125,22 @@ struct HTTPCacheTables {
     String(decoding: try JSONEncoder().encode(selectors), as: UTF8.self)
   }
 
-  /// Deletes the least recently used responses until the rest fit within the limit.
-  private func evict() throws {
+  /// Deletes the least recently used responses until the rest fit within the limit. Responses that were used while the
+  /// clock was ahead come first; otherwise, no new response would be kept until that time.
+  private func evict(at now: Date) throws {
     let total = try Int.fetchOne(db.cachedStatement(sql: "SELECT sum(bytes) FROM response")) ?? 0
     guard total > capacity else { return }
     var excess = total - capacity
-    let oldest = try Row.fetchCursor(db, sql: "SELECT id, bytes FROM response ORDER BY used, id")
+    let latest = now.timeIntervalSinceReferenceDate + FeedCachePolicy.clockTolerance.seconds
     var doomed: [Int64] = []
-    while excess > 0, let row = try oldest.next() {
-      doomed.append(try row.value(0))
-      excess -= max(0, try row.value(1))
+    // Two statements use the index; sorting by a condition would not.
+    for condition in ["used > ?", "used <= ?"] {
+      let oldest = try Row.fetchCursor(
+        db, sql: "SELECT id, bytes FROM response WHERE \(condition) ORDER BY used, id", arguments: [latest])
+      while excess > 0, let row = try oldest.next() {
+        doomed.append(try row.value(0))
+        excess -= max(0, try row.value(1))
+      }
     }
     for id in doomed { try db.cachedStatement(sql: "DELETE FROM response WHERE id = ?").execute(arguments: [id]) }
   }

@@ -4,7 +4,17 @@ import GRDBSQLite
 
 /// Results of history queries, from the index.
 extension FeedTables {
+  /// - Returns: a page with the items that can be read; it is empty only if there are no more.
   func found(_ query: SeenQuery) throws -> SeenPage {
+    var query = query
+    while true {
+      let page = try pageOfFound(query)
+      guard page.images.isEmpty, let next = page.next else { return page }
+      query.after = next
+    }
+  }
+
+  private func pageOfFound(_ query: SeenQuery) throws -> SeenPage {
     guard query.limit > 0, try hasIndex else { return SeenPage(images: []) }
     let words = Self.expression(for: query)
     // A query without letters or digits, such as "?!", matches no item.

@@ -91,7 +91,7 @@ extension FeedTables {
       shown.rename(history.renamed, in: new.images)
       try setShown(shown, for: address)
     }
-    if let old { try keep(change.left, of: old, in: &history, policy) }
+    if let old { try keep(change.left, of: old, in: &history, policy, now: now) }
     try trim(&history, policy, now: now)
     try write(history, title: new.images.title)
     let row = try statement("UPDATE feed SET seen = ? WHERE address = ?")
@@ -104,18 +104,19 @@ extension FeedTables {
   /// Moves the items of a feed to the history before it is deleted. Call this before the deletion.
   func keepAll(of feed: FeedRow, at address: URL, _ policy: HistoryPolicy) throws {
     var history = try madeHistoryRow(of: address)
-    if let old = try oldDocument(feed) {
-      try keep(ItemChange(from: old.images, to: []).left, of: old, in: &history, policy)
-    }
     // There is no new document to take the current time from, so the saved feed's time is used.
-    try trim(&history, policy, now: feed.timestamp)
+    let now = feed.timestamp
+    if let old = try oldDocument(feed) {
+      try keep(ItemChange(from: old.images, to: []).left, of: old, in: &history, policy, now: now)
+    }
+    try trim(&history, policy, now: now)
     try write(history, title: feed.title)
   }
 
   /// Adds items to the history, starting with the last one in the document, because the history is trimmed in order of
   /// addition.
   private func keep(
-    _ places: [Int], of old: OldDocument, in history: inout HistoryRow, _ policy: HistoryPolicy
+    _ places: [Int], of old: OldDocument, in history: inout HistoryRow, _ policy: HistoryPolicy, now: Date
   ) throws {
     guard !places.isEmpty else { return }
     let stars = try stars(of: history)
@@ -135,7 +136,8 @@ extension FeedTables {
       row.bind(old.images.id(at: place).stored, at: 2)
       row.bind(old.images.published(at: place) ?? first, at: 3)
       row.bind(first, at: 4)
-      row.bind(old.timestamp, at: 5)
+      // With a wrong clock, the document may have been saved at too early a time, and its items would count as too old.
+      row.bind(max(old.timestamp, min(first, now.secondsSince1970)), at: 5)
       row.bind(old.images.linkDigest(at: place).map { Int64(bitPattern: $0) }, at: 6)
       row.bind(old.images.pack(of: place), at: 7)
       try db.step(row, expecting: SQLITE_DONE)

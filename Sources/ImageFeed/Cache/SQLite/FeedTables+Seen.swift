@@ -11,13 +11,12 @@ extension FeedTables {
     let row = try statement(
       """
       SELECT id, rank, first, last, content FROM kept
-      WHERE history = ? AND (rank, id) < (?, ?) ORDER BY history DESC, rank DESC, id DESC LIMIT ?
+      WHERE history = ? AND (rank, id) < (?, ?) ORDER BY history DESC, rank DESC, id DESC
       """)
     defer { row.clear() }
     row.bind(history.id, at: 1)
     row.bind(place?.rank ?? .max, at: 2)
     row.bind(place?.id ?? .max, at: 3)
-    row.bind(Int64(min(limit, .max - 1)) + 1, at: 4)
     var (page, last) = (SeenPage(images: []), SeenPage.Place?.none)
     while try db.step(row, expecting: SQLITE_ROW) {
       guard page.images.count < limit else {
@@ -25,9 +24,8 @@ extension FeedTables {
         break
       }
       last = SeenPage.Place(rank: Int64(row.integer(1) ?? 0), id: Int64(row.integer(0) ?? 0))
-      guard let image = FeedImages.Builder.image(inPack: row.blob(4)) else {
-        throw FeedDatabaseFailure(.damaged("an item in the history of \(address.absoluteString) cannot be read"))
-      }
+      // A damaged item doesn't hide the others.
+      guard let image = FeedImages.Builder.image(inPack: row.blob(4)) else { continue }
       page.images.append(
         facts.seen(image, first: Int64(row.integer(2) ?? 0), last: row.date(3), isPrivate: facts.isPrivate))
     }

@@ -175,6 +175,19 @@ import Testing
     }
   }
 
+  @Test func `a new response is kept even if the others were used while the clock was ahead`() throws {
+    try withVirtualTime { time in
+      let bench = Bench(time, .file, capacity: 2 * response("a").byteCount)
+      for key in ["a", "b"] { bench.change(key, to: .save(response(key))) }
+      (bench.store as? SQLiteHTTPCache)?.close()
+      let file = try DatabaseQueue(path: bench.folder.file("http.db"))
+      try file.writeWithoutTransaction { try $0.execute(sql: "UPDATE response SET used = used + 365 * 86400") }
+      try file.close()
+      bench.change("c", to: .save(response("c")))
+      #expect(["a", "b", "c"].map(bench.bodies) == [[], ["b"], ["c"]])
+    }
+  }
+
   @Test(arguments: Kind.allCases)
   func `a change is made only on subscription`(kind: Kind) {
     withVirtualTime { time in

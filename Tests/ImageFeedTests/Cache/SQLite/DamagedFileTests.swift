@@ -148,6 +148,17 @@ import Testing
     #expect(throws: Never.self) { try store.seen(SeenQuery()) }
   }
 
+  @Test func `a former item that can't be read doesn't hide the others`() throws {
+    try store.replace(for: address, with: makeFeed(5))
+    try store.replace(for: address, with: makeFeed(0, at: noon + 1))
+    try execute("UPDATE kept SET content = x'00' WHERE id IN (SELECT id FROM kept ORDER BY rank DESC, id DESC LIMIT 2)")
+    let all = try store.history(of: address, after: nil, limit: 10)
+    #expect(all.images.count == 3 && all.next == nil)
+    let first = try store.history(of: address, after: nil, limit: 2)
+    let second = try store.history(of: address, after: first.next, limit: 2)
+    #expect(first.images + second.images == all.images && first.images.count == 2 && second.next == nil)
+  }
+
   @Test func `a feed that can't be listed is found by a deletion of unreadable feeds`() throws {
     try store.replace(for: address, with: makeFeed(5))
     try forceFeed("address = NULL")
