@@ -142,23 +142,23 @@ extension OPML {
   /// in them.
   public var withoutSecrets: OPML {
     var copy = self
-    var prefixes = Set(namespaces.filter { $0.value == Self.vocabulary }.map { $0.name.lowercased() })
+    var prefixes = Set(namespaces.filter { $0.value == Self.vocabulary }.map(\.name))
     if !namespaces.contains(where: { $0.name == Self.usualPrefix }) { prefixes.insert(Self.usualPrefix) }
     Self.removeSecrets(from: &copy.outlines, prefixes)
     return copy
   }
 
-  /// - Parameter prefixes: the prefixes of our own vocabulary around these outlines, in lowercase, because the names of
-  ///   attributes are case-insensitive.
+  /// - Parameter prefixes: the prefixes of our own vocabulary around these outlines. Case matters in declarations, but
+  ///   not in the names of attributes.
   private static func removeSecrets(from outlines: inout [Outline], _ prefixes: Set<String>) {
     for index in outlines.indices {
       let declarations = outlines[index].attributes.filter { $0.declaredPrefix != nil }
-      let others = declarations.filter { $0.value != vocabulary }.compactMap { $0.declaredPrefix?.lowercased() }
-      let own = declarations.filter { $0.value == vocabulary }.compactMap { $0.declaredPrefix?.lowercased() }
+      let others = declarations.filter { $0.value != vocabulary }.compactMap(\.declaredPrefix)
+      let own = declarations.filter { $0.value == vocabulary }.compactMap(\.declaredPrefix)
       let prefixes = prefixes.subtracting(others).union(own)
       outlines[index].attributes.removeAll { attribute in
         let name = attribute.name.lowercased()
-        return prefixes.contains { name == "\($0):header" || name == "\($0):user" }
+        return prefixes.contains { name == "\($0):header".lowercased() || name == "\($0):user".lowercased() }
       }
       removeSecrets(from: &outlines[index].outlines, prefixes)
     }

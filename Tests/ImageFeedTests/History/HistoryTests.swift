@@ -280,6 +280,18 @@ func makePost(
     #expect(try store.seen(SeenQuery()).images.map(\.image.title) == ["Post 2"])
   }
 
+  @Test(arguments: [400.0, -400]) func `a feed that is deleted after the clock was wrong keeps its items`(days: Double)
+    throws
+  {
+    let store = store()
+    try save([makePost(1), makePost(2)], after: 0, in: store)
+    try save([makePost(2)], after: 1, in: store)
+    // A renewal with a wrong clock.
+    try save([makePost(2)], after: days, in: store)
+    #expect(try store.delete(for: address, if: .timestamp(noon + days * 86_400)))
+    #expect(try Set(titles(store)) == ["Post 1", "Post 2"])
+  }
+
   @Test func `a failing save keeps the history and none of the new document`() throws {
     let store = store()
     try save([makePost(1)], after: 0, in: store)

@@ -109,6 +109,12 @@ import Testing
     let names = list.feeds.map { $0.outline.attributes.map(\.name).filter { !$0.hasPrefix("xmlns:") } }
     #expect(names == [["c:user"], ["c:netrc"], ["c:user"]])
     #expect(!list.document.contains("secret"))
+    // Prefixes that differ in case are different prefixes.
+    let other = """
+      <opml xmlns:feed='\(ours)' xmlns:FEED='urn:1'><body>
+      <outline text='A' xmlUrl='\(a)' xmlns:FEED='urn:2' feed:user='me:secret'/></body></opml>
+      """
+    #expect(try !OPML(parsing: Array(other.utf8)).withoutSecrets.document.contains("secret"))
   }
 
   @Test(arguments: ["&#xA;", "&#xD;&#xA;", "&#xD;"])

@@ -104,19 +104,18 @@ extension FeedTables {
   /// Moves the items of a feed to the history before it is deleted. Call this before the deletion.
   func keepAll(of feed: FeedRow, at address: URL, _ policy: HistoryPolicy) throws {
     var history = try madeHistoryRow(of: address)
-    // There is no new document to take the current time from, so the saved feed's time is used.
-    let now = feed.timestamp
     if let old = try oldDocument(feed) {
-      try keep(ItemChange(from: old.images, to: []).left, of: old, in: &history, policy, now: now)
+      try keep(ItemChange(from: old.images, to: []).left, of: old, in: &history, policy, now: nil)
     }
-    try trim(&history, policy, now: now)
+    // The current time isn't known, and the feed's may be that of a wrong clock: nothing is too old until the next save.
+    try trim(&history, policy, now: nil)
     try write(history, title: feed.title)
   }
 
   /// Adds items to the history, starting with the last one in the document, because the history is trimmed in order of
   /// addition.
   private func keep(
-    _ places: [Int], of old: OldDocument, in history: inout HistoryRow, _ policy: HistoryPolicy, now: Date
+    _ places: [Int], of old: OldDocument, in history: inout HistoryRow, _ policy: HistoryPolicy, now: Date?
   ) throws {
     guard !places.isEmpty else { return }
     let stars = try stars(of: history)
@@ -137,7 +136,7 @@ extension FeedTables {
       row.bind(old.images.published(at: place) ?? first, at: 3)
       row.bind(first, at: 4)
       // With a wrong clock, the document may have been saved at too early a time, and its items would count as too old.
-      row.bind(max(old.timestamp, min(first, now.secondsSince1970)), at: 5)
+      row.bind(max(old.timestamp, min(first, now?.secondsSince1970 ?? first)), at: 5)
       row.bind(old.images.linkDigest(at: place).map { Int64(bitPattern: $0) }, at: 6)
       row.bind(old.images.pack(of: place), at: 7)
       try db.step(row, expecting: SQLITE_DONE)
@@ -189,10 +188,10 @@ extension FeedTables {
   }
 
   /// Deletes items beyond the limits, least recently seen first.
-  private func trim(_ history: inout HistoryRow, _ policy: HistoryPolicy, now: Date) throws {
+  private func trim(_ history: inout HistoryRow, _ policy: HistoryPolicy, now: Date?) throws {
     guard history.kept > 0 else { return }
     let unstarred = "item NOT IN (SELECT item FROM star WHERE star.history = kept.history)"
-    if let age = policy.age {
+    if let age = policy.age, let now {
       let row = try statement("DELETE FROM kept WHERE history = ? AND last < ? AND \(unstarred)")
       defer { row.clear() }
       row.bind(history.id, at: 1)
