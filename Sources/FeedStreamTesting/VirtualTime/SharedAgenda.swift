@@ -5,7 +5,7 @@ import Synchronization
 // @unchecked: `lock` guards `agenda`, and its closures, which needn't be sendable, run only on the thread that advances
 // time.
 final class SharedAgenda: @unchecked Sendable {
-  private let lock = Mutex(())
+  private let lock = Locked(())
   @exclusivity(unchecked) private var agenda: Agenda
   /// The agenda's time, which can be read without the lock.
   private let nanoseconds: Atomic<Int64>
