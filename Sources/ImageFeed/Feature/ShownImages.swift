@@ -3,8 +3,7 @@ public import Foundation
 /// The images of one feed that have been shown, by their ids; all others are new.
 ///
 /// This record remembers the images that the feed had when it was last shown, and the latest 10,000 former ones. So an
-/// item that a feed drops and lists again isn't new again. A ``HistoryStore`` replaces the ids of images whose ids have
-/// changed.
+/// item that a feed drops and lists again isn't new again.
 public struct ShownImages: Hashable, Sendable {
   /// The maximum number of remembered images that the feed no longer lists.
   public static let kept = 10_000
@@ -34,19 +33,8 @@ public struct ShownImages: Hashable, Sendable {
     if !ids.contains(id) { ids.append(id) }
   }
 
-  /// Replaces the ids of images whose ids have changed, except those that `images` still lists.
-  mutating func rename(_ renamed: [FeedImage.ID: FeedImage.ID], in images: FeedImages) {
-    let present = Set(images.indices.map(images.id(at:)))
-    var known = Set(ids)
-    for (place, old) in ids.enumerated() where !present.contains(old) {
-      if let new = renamed[old], known.insert(new).inserted { ids[place] = new }
-    }
-  }
-
   /// True if nothing has been shown.
   public var isEmpty: Bool { ids.isEmpty }
-
-  func isSubset(of other: ShownImages) -> Bool { Set(ids).isSubset(of: other.ids) }
 
   /// The indices in `images` of those that have not been shown, each id once.
   public func new(in images: FeedImages) -> [Int] {

@@ -62,7 +62,7 @@ public final class NewImagesFinder {
       .handleEvents(receiveOutput: { [report] in if let error = $0 { report(error) } })
       .flatMap { _ in reports() }
       .flatMap(maxPublishers: .max(1)) { [cache] report in
-        cache.worker.publisher { memories.find(report, store) }
+        cache.worker.publisher { memories.find(report) }
       }
       .eraseToAnyPublisher()
   }
@@ -132,24 +132,17 @@ extension NewImagesFinder.Memories {
     return first
   }
 
-  func find(_ report: FeedReport, _ store: any ShownImagesStore) -> NewImages {
+  func find(_ report: FeedReport) -> NewImages {
     guard let images = report.feed?.images else { return NewImages(report: report, positions: [], isFirst: false) }
-    var memory =
-      memories.withLock { $0[report.address] }
-      ?? .init(shown: ShownImages(images), found: ShownImages(images), isFirst: false)
-    var new = NewImages(report: report, positions: memory.found.new(in: images), isFirst: memory.isFirst)
-    if !new.positions.isEmpty {
-      // If shown ids are missing from the record, a save has replaced them, because the images' ids have changed.
-      if let recorded = try? store.shownImages(for: report.address), !memory.shown.isSubset(of: recorded) {
-        let unknown = Set(recorded.new(in: images))
-        new.positions.removeAll { !unknown.contains($0) }
-        memory.shown = recorded
-      }
-      memory.found.add(images)
+    return memories.withLock { memories in
+      var memory =
+        memories[report.address] ?? .init(shown: ShownImages(images), found: ShownImages(images), isFirst: false)
+      let new = NewImages(report: report, positions: memory.found.new(in: images), isFirst: memory.isFirst)
+      if !new.positions.isEmpty { memory.found.add(images) }
+      memory.isFirst = false
+      memories[report.address] = memory
+      return new
     }
-    memory.isFirst = false
-    memories.withLock { $0[report.address] = memory }
-    return new
   }
 
   func mark(_ address: URL, _ change: (inout ShownImages) -> Void) -> ShownImages? {

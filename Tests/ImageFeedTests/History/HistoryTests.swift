@@ -91,30 +91,6 @@ func makePost(
     #expect(try titles(store) == [nil, "Edited", "Post 3"])
   }
 
-  @Test func `an item whose id has changed doesn't count as new if it was shown before`() throws {
-    let store = store()
-    func new() throws -> [Int]? {
-      try store.shownImages(for: address)?.new(in: store.retrieve(for: address)?.images ?? [])
-    }
-    try save([makePost(1), makePost(2)], after: 0, in: store)
-    try store.changeShownImages(for: address) { $0 = ShownImages([makePost(1)]) }
-    try save([makePost(1, id: 10), makePost(2, id: 20)], after: 1, in: store)
-    #expect(try new() == [1])
-    // The same is true of an item that returns from the history.
-    try save([], after: 2, in: store)
-    try save([makePost(2, id: 21), makePost(1, id: 11)], after: 3, in: store)
-    #expect(try new() == [0])
-  }
-
-  @Test func `an item with the link of a shown former item that returns, too, doesn't make that item new`() throws {
-    let store = store()
-    try save([makePost(1)], after: 0, in: store)
-    try store.changeShownImages(for: address) { $0 = ShownImages([makePost(1)]) }
-    try save([], after: 1, in: store)
-    try save([makePost(2, link: 1), makePost(1, link: 3)], after: 2, in: store)
-    #expect(try store.shownImages(for: address) == ShownImages([makePost(1)]))
-  }
-
   @Test func `a link or image shared by several items identifies none of them`() throws {
     let store = store()
     try save([makePost(1, link: 0), makePost(2, link: 0)], after: 0, in: store)

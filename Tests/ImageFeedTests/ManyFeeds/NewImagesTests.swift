@@ -76,27 +76,6 @@ import Testing
     #expect(found([makeFeed(3)]) == [[]])
   }
 
-  @Test func `an item whose id changes while a finder is running isn't new`() throws {
-    let folder = TemporaryFolder()
-    let store = SQLiteFeedStore(path: folder.file())
-    let finder = NewImagesFinder(store: store, cache: FeedCache(store: store, on: time)) { Issue.record($0) }
-    let reports = PassthroughSubject<FeedReport, Never>()
-    var positions: [[Int]] = []
-    let subscription = finder.reports(of: [address]) { reports }.sink { new in
-      positions.append(new.positions)
-      finder.markShown(new)
-    }
-    time.run()
-    for images in [[makePost(1)], [makePost(2), makePost(1, id: 10)]] {
-      let feed = CachedFeed(images: images, timestamp: noon)
-      try store.replace(for: address, with: feed)
-      reports.send(FeedReport(address: address, result: .success(Feed(images: feed.images, source: .remote))))
-      time.run()
-    }
-    subscription.cancel()
-    #expect(positions == [[0], [0]])
-  }
-
   @Test func `a repeated id counts once`() {
     let twice = CachedFeed(images: [makeImage(1), makeImage(1)], timestamp: noon)
     #expect(found([twice]) == [[0]])

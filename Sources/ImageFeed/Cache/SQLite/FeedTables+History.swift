@@ -15,8 +15,6 @@ extension FeedTables {
     var kept: Int
     /// The ``FeedImages/isFromPrivateNetwork`` of the documents that had the kept items, joined.
     var isPrivate: Bool? = nil
-    /// The old and new ids of items whose ids have changed in this transaction.
-    var renamed: [FeedImage.ID: FeedImage.ID] = [:]
   }
 
   /// The previous document, while it is being replaced.
@@ -76,7 +74,7 @@ extension FeedTables {
       }
       for (place, was) in change.renamed {
         seen.times[place] = old.firstSeen.times[was]
-        try rename(old.images.id(at: was), to: new.images.id(at: place), in: &history)
+        try moveStar(of: history, from: old.images.id(at: was), to: new.images.id(at: place))
         // A former item may have had the new id.
         _ = try takeBack(place, of: new.images, links: nil, from: &history)
       }
@@ -86,10 +84,6 @@ extension FeedTables {
       for place in change.arrived {
         if let first = try takeBack(place, of: new.images, links: links, from: &history) { seen.times[place] = first }
       }
-    }
-    if !history.renamed.isEmpty, var shown = try shown(for: address) {
-      shown.rename(history.renamed, in: new.images)
-      try setShown(shown, for: address)
     }
     if let old { try keep(change.left, of: old, in: &history, policy, now: now) }
     try trim(&history, policy, now: now)
@@ -174,7 +168,7 @@ extension FeedTables {
         let one = (row: Int64(row.integer(0) ?? 0), first: Int64(row.integer(1) ?? 0))
         if try !db.step(row, expecting: SQLITE_ROW) {
           found = one
-          try rename(was, to: id, in: &history)
+          try moveStar(of: history, from: was, to: id)
         }
       }
     }

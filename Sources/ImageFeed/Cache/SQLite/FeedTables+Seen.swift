@@ -88,9 +88,7 @@ extension FeedTables {
     return found
   }
 
-  /// Moves an item's star to its new id, and adds the ids to ``HistoryRow/renamed``.
-  func rename(_ old: FeedImage.ID, to new: FeedImage.ID, in history: inout HistoryRow) throws {
-    history.renamed[old] = new
+  func moveStar(of history: HistoryRow, from old: FeedImage.ID, to new: FeedImage.ID) throws {
     let row = try statement("UPDATE OR REPLACE star SET item = ? WHERE history = ? AND item = ?")
     defer { row.clear() }
     row.bind(new.stored, at: 1)
