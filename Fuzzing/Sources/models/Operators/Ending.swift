@@ -5,10 +5,11 @@ import FeedStreamTesting
 private final class Some: Model {
   private lazy var left = parameters[0, below: 4]
   override func began(_ source: Int) -> [Effect] {
-    left == 0 ? [.handOut(), .end(.finished)] : [.handOut()]
+    // Nothing is taken from upstream, not even its failure.
+    left == 0 ? [.stop(0), .handOut(), .end(.finished)] : [.handOut()]
   }
   override func value(_ value: Int, _ source: Int) -> [Effect] {
-    guard left > 0 else { return parameters[0, below: 4] == 0 ? [.end(.finished)] : [] }
+    guard left > 0 else { return [] }
     left -= 1
     // A completion of upstream within the delivery of the last value passes, as in Combine.
     return left == 0 ? [.emit(value), .end(.finished)] : [.emit(value)]
