@@ -227,8 +227,8 @@ private final class ByTimeOrCount: Model {
   }
 }
 
-/// `window(_:)`: the values of each window as one number, with everything requested. A window of one value is delivered
-/// when it is full; windows that begin meanwhile are delivered after it.
+/// `window(_:)`: the values of each window as one number, with everything requested. Windows that begin while a window
+/// finishes are delivered after it.
 private final class Windowing: Model {
   private let size: Int
   private var values: [Int] = []
@@ -280,7 +280,6 @@ private final class Windowing: Model {
       full.append(row())
       return []
     }
-    guard size == 1 else { return emit(row()) }
     isHanding = true
     return emit(row()) + [.then(2)]
   }
@@ -363,7 +362,7 @@ private final class WindowingOn: Model {
     return emit(digits(values)) + [.then(2)]
   }
   private func handOver() -> [Effect] {
-    guard hasBegun, !isHanding else { return [] }
+    guard hasBegun, !isHanding, depth == 0 else { return [] }
     isHanding = true
     return [.then(4)]
   }
