@@ -70,7 +70,7 @@ final class BrowsedHistory {
         if case .failure(let error) = completion { self?.post(.message("\(error)")) }
       } receiveValue: { [weak self] isThere in
         self?.starring[star]?.isSaved = isThere && isStarred
-        if !isThere { self?.post(.message("The item isn't saved, so it can't be starred.")) }
+        if isStarred, !isThere { self?.post(.message("The item isn't saved, so it can't be starred.")) }
       }
     starring[star]?.running.append(change)
   }

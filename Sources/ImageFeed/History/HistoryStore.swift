@@ -22,9 +22,9 @@ public protocol HistoryStore: FeedStore {
   /// The ids of a feed's starred items. Changes nothing.
   func stars(of address: URL) throws(FeedStoreError) -> Set<FeedImage.ID>
 
-  /// Stars a current or former item, or removes its star.
+  /// Stars a current or former item, or removes its star, even if the item can't be read.
   ///
-  /// - Returns: false when there is no such item.
+  /// - Returns: false when there is no such item, or when the item to star can't be read.
   @discardableResult func setStar(
     _ isStarred: Bool, _ id: FeedImage.ID, of address: URL, now: Date
   ) throws(FeedStoreError) -> Bool

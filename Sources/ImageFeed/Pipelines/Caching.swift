@@ -74,17 +74,21 @@ extension Publisher where Failure: FetchFailure {
     caching(to: copy, since: known, askedAt: { copy.now() }, reportingTo: report)
   }
 
-  /// - Parameter time: called when the publisher is subscribed to; returns the values' timestamp.
+  /// - Parameters:
+  ///   - time: called when the publisher is subscribed to; returns the time of the values' request.
+  ///   - renewal: called for each value; returns the later time at which the value was still current, which is its
+  ///     timestamp.
   func caching<Copy: LocalCopy>(
     to copy: Copy, since known: FeedValidators = FeedValidators(), askedAt time: @escaping () -> Date,
-    reportingTo report: @escaping (FeedStoreError) -> Void
+    renewedAt renewal: @escaping () -> Date? = { nil }, reportingTo report: @escaping (FeedStoreError) -> Void
   ) -> some Publisher<Copy.Value, Failure> where Output == Fetched<Copy.Value> {
     Deferred {
       let asked = time()
       return self.map { fetched in
         var validators = fetched.validators
         validators.wholeAsked = asked
-        return Saving(fetched.value) { copy.saving(Saved($0, timestamp: asked, validators: validators)) }
+        let timestamp = renewal() ?? asked
+        return Saving(fetched.value) { copy.saving(Saved($0, timestamp: timestamp, validators: validators)) }
       }
       .catch { copy.renewal(after: $0, asked: asked, since: known) }
       .flatMap(maxPublishers: .max(1)) { saving in

@@ -8,8 +8,8 @@ extension FeedLoader {
   /// earlier page had. JSON Feed's `next_url`, Atom's `rel=next` (RFC 5005), and the `limit` and `after_id` of
   /// Essential Feed JSON name the next page. Finishes after a page without a next page or with one that was already
   /// requested, or when a page has no new images; that page is not delivered. Before a page is delivered, the images of
-  /// all pages so far are saved as one feed, unless the saved feed is newer than the request for the first page. A feed
-  /// from the cache is one page. A page that is cut off is the last one, and is not saved
+  /// all pages so far are saved as one feed, unless a different feed was saved after the first page was requested. A
+  /// feed from the cache is one page. A page that is cut off is the last one, and is not saved
   /// (``LoadSource/part(reason:)``). If the first page is cut off, the saved feed, if any, is shown instead.
   ///
   /// **Demand:** a page is requested on demand. **Failure:** ``FeedError`` if a page has nothing to show; the saved
@@ -31,19 +31,27 @@ extension FeedLoader {
     onPage address: URL, of trail: PageTrail, _ worker: SerialWorker
   ) -> AnyPublisher<Feed, FeedError> {
     let isFirst = trail.isEmpty
+    let (feedURL, store, now) = (saved.address, cache.store, cache.now)
     let pages = requests.images(at: address, namedBy: trail.isPrivate, isFirst: isFirst)
       .followingPages(reportingTo: options.onFeedFound) { feed in
         requests.images(at: feed, namedBy: nil, isFirst: isFirst)
       }
-      .flatMap { fetched in
-        worker.publisher { () throws(RemoteFeedError) in trail.add(fetched, from: address) }
+      .flatMap { fetched -> AnyPublisher<Fetched<FeedImages>?, RemoteFeedError> in
+        if isFirst {
+          return worker.publisher { () throws(RemoteFeedError) in trail.add(fetched, from: address) }
+        }
+        // On the cache's worker, after the renewals that are waiting there.
+        return cache.worker.publisher { () throws(RemoteFeedError) -> Fetched<FeedImages>? in
+          trail.noteRenewal(of: feedURL, in: store, now: now())
+          return trail.add(fetched, from: address)
+        }
       }
       .compactMap { $0 }
       .mapError { error -> RemoteFeedError in
         // The saved feed has the earlier pages, so it isn't this page.
         if !isFirst, case .unchanged = error { .invalidData(.status(304)) } else { error }
       }
-      .caching(to: saved, askedAt: { trail.asked }, reportingTo: options.report)
+      .caching(to: saved, askedAt: { trail.asked }, renewedAt: { trail.renewed }, reportingTo: options.report)
     // A page that is not added has no next page.
     trail.next = nil
     guard isFirst else {
@@ -75,13 +83,16 @@ private final class PageTrail: @unchecked Sendable {
   private(set) var isPrivate: Bool?
   /// The new images of the last page: those that no earlier page had.
   private(set) var newest: FeedImages = []
+  private var first: FeedImages = []
   private var all: FeedImages = []
   private var validators = FeedValidators()
   private var ids: Set<FeedImage.ID> = []
   private var addresses: Set<URL> = []
   private let now: @Sendable () -> Date
-  /// The time of the first page's request, which is the timestamp of all saves: the first page's images are in each.
+  /// The time of the first page's request, which is that of all saves: the first page's images are in each.
   private(set) lazy var asked = now()
+  /// The later time at which the first page was still current; `nil` if it was not requested again.
+  private(set) var renewed: Date?
 
   init(from address: URL, now: @escaping @Sendable () -> Date) { (next, self.now) = (address, now) }
 
@@ -94,7 +105,7 @@ private final class PageTrail: @unchecked Sendable {
     next = page.value.next.flatMap { addresses.contains($0) ? nil : $0 }
     isPrivate = page.value.isFromPrivateNetwork
     if isFirst {
-      (newest, all, validators) = (page.value, page.value, page.validators)
+      (newest, first, all, validators) = (page.value, page.value, page.value, page.validators)
       ids = Set(all.indices.map(all.id))
       return page
     }
@@ -105,6 +116,17 @@ private final class PageTrail: @unchecked Sendable {
     }
     all = FeedImages(joining: [all, newest])
     return Fetched(all, validators: validators)
+  }
+
+  /// Follows the saved feed's timestamp, if the saved feed is newer only because the first page hasn't changed since.
+  func noteRenewal(of address: URL, in store: any FeedStore, now: Date) {
+    guard let summary = try? store.summary(for: address),
+      FeedCachePolicy.isSuperseded(renewed ?? asked, by: summary.timestamp, now: now),
+      let saved = try? store.retrieve(for: address)
+    else { return }
+    let isSameDocument = saved.validators.digest != nil && saved.validators.digest == validators.digest
+    guard isSameDocument || saved.images == first || saved.images == all else { return }
+    (renewed, validators) = (saved.timestamp, saved.validators)
   }
 
   /// - Returns: the new images of a page whose end is missing, after which nothing is requested.

@@ -134,6 +134,31 @@ import Testing
     #expect(try recorder.completion == .finished && store.retrieve(for: address) == newer)
   }
 
+  @Test(arguments: ["status 304", "the same images"])
+  func `a later page is saved after the saved feed was renewed`(poll: String) throws {
+    serve(3)
+    let recorder = loader().pages().record(on: time, demand: .max(1))
+    time.run()
+    for page in 1...2 {
+      let saved = try #require(try store.retrieve(for: address))
+      clock.now += 900
+      if poll == "status 304" {
+        let renewal = FeedRenewal(timestamp: clock.now, since: saved.validators, validators: saved.validators)
+        #expect(try store.renew(for: address, with: renewal, now: clock.now) == .renewed)
+      } else {
+        // A server whose documents contain the current time: the digest differs, and only the first page is saved.
+        try store.replace(for: address, with: CachedFeed(images: Array(saved.images.prefix(2)), timestamp: clock.now))
+      }
+      clock.now += 60
+      recorder.request(.max(1))
+      time.run()
+      let images = try #require(try store.retrieve(for: address)).images
+      #expect(images.count == 2 * (page + 1))
+    }
+    #expect(try store.retrieve(for: address)?.timestamp == clock.now - 60)
+    #expect(recorder.values.map(numbers) == ["0 1", "2 3", "4 5"])
+  }
+
   @Test func `a later page that the server calls unchanged is a failure, and is requested once`() throws {
     network.serve("other.example") { _, _ in .answer(status: 304, Data()) }
     serve(1, last: "https://other.example/feed")

@@ -99,14 +99,16 @@ extension FeedTables {
 
   /// - Returns: false when neither the saved document nor the history has such an item.
   func setStar(_ isStarred: Bool, _ id: FeedImage.ID, of address: URL, now: Date) throws -> Bool {
-    guard let history = try historyRow(of: address), try has(id, history, address) else { return false }
-    if isStarred {
-      try db.cachedStatement(sql: "INSERT OR IGNORE INTO star (history, item, time) VALUES (?, ?, ?)")
-        .execute(arguments: [history.id, Data(id.stored), now.secondsSince1970])
-    } else {
+    guard let history = try historyRow(of: address) else { return false }
+    guard isStarred else {
+      // A starred item loses its star even if it can't be read.
       try db.cachedStatement(sql: "DELETE FROM star WHERE history = ? AND item = ?")
         .execute(arguments: [history.id, Data(id.stored)])
+      return try db.changesCount > 0 || has(id, history, address)
     }
+    guard try has(id, history, address) else { return false }
+    try db.cachedStatement(sql: "INSERT OR IGNORE INTO star (history, item, time) VALUES (?, ?, ?)")
+      .execute(arguments: [history.id, Data(id.stored), now.secondsSince1970])
     return true
   }
 

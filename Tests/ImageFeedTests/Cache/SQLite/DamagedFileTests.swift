@@ -127,6 +127,15 @@ import Testing
     #expect(try store.setStar(true, makeImage(0).id, of: otherAddress, now: noon))
   }
 
+  @Test func `a star in a feed with a missing pack can be removed`() throws {
+    try store.replace(for: address, with: makeFeed(5))
+    #expect(try store.setStar(true, makeImage(0).id, of: address, now: noon))
+    try execute("DELETE FROM pack WHERE feed = 1")
+    #expect(try store.setStar(false, makeImage(0).id, of: address, now: noon))
+    #expect(try store.stars(of: address) == [])
+    #expect(asides.all == [])
+  }
+
   /// A flipped bit in a record's header changes a value's type. A strict table forbids that, but reading does not check
   /// it.
   @Test(arguments: ["timestamp = 'noon'", "images = NULL", "timestamp = NULL"])
