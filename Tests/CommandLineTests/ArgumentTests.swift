@@ -132,6 +132,7 @@ import Testing
 
   @Test(arguments: [
     (["load", "http://u:p/w@127.0.0.1/x"], "http://u:…@127.0.0.1/x"), (["load", "u:p/w@e.com/x"], "u:…@e.com/x"),
+    (["load", "u:p/w@e.com/x?y=https://e.com/"], "u:…@e.com/x?y=https://e.com/"),
     (["fleet", "status", "--store", "redis://:p/w'x@host:port"], "redis://…@host:port"),
     (["fleet", "status", "--store=redis://p'/w@host:port"], "redis://…@host:port"),
   ])
@@ -144,6 +145,14 @@ import Testing
   @Test func `an @ in a valid URL's path isn't taken for the end of a password`() {
     for text in ["https://h:80/@u", "http://[::1]/@a", "http://h/a:b@c", "http://h/a@2x.png"] {
       #expect(text.withoutPossiblePassword == text)
+    }
+  }
+
+  @Test func `a feed that isn't in the list is shown without a password, even if its URL is mistyped`() {
+    for (text, shown) in [
+      ("https:/u:secret@h/", "https:…@h/"), ("https://u:secret@h/", "https://u:…@h/"), ("News: 1 @ 2", "News: 1 @ 2"),
+    ] {
+      #expect(text.withoutPasswordOfURL == shown)
     }
   }
 
