@@ -101,7 +101,8 @@ import Testing
     for (words, meant) in [
       (["serve", "--prot", "9000"], "'--prot'. Did you mean '--port'?"),
       (["watch", "https://e.com/", "--evry", "15m"], "'--evry'. Did you mean '--every'?"),
-      (["subscriptions", "--opm", "x"], "'--opm'. Did you mean '--opml'?"),
+      (["subscriptions", "--opm", "x"], "'--opm'. Did you mean '--opml'?"), (["load", "-ujoe:secret"], "'-u'."),
+      (["load", "-opml", "x"], "'-o'. Did you mean '--opml'?"), (["load", "-qx"], "'-x'."),
       (["--quiet", "watch"], "'--quiet'. Write options after the command."),
     ] {
       #expect(UnknownOption(in: words)?.message == "Unknown option \(meant)")
