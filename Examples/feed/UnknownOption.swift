@@ -59,7 +59,7 @@ struct UnknownOption {
   }
 
   /// The options of a command, from its help: the parser gives no other access to them.
-  private static func options(of command: any ParsableCommand.Type) -> [(name: String, takesValue: Bool)] {
+  static func options(of command: any ParsableCommand.Type) -> [(name: String, takesValue: Bool)] {
     let help = FeedCommand.helpMessage(for: command, includeHidden: true)
     return help.split(separator: "\n").flatMap { line -> [(name: String, takesValue: Bool)] in
       guard let label = line.prefixMatch(of: /[ ]{2}(-[-A-Za-z0-9]+(?:(?:, |\/)-[-A-Za-z0-9]+)*)( <)?/) else {

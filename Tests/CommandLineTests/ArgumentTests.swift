@@ -53,6 +53,7 @@ import Testing
     for arguments in [
       ["https://e.com/a"], ["--format", "json", "https://e.com/a"], ["e.com"], ["localhost:80/a"],
       ["--offline", "e.com"], ["--offline"], ["--opml", "my.opml"],
+      ["--offline", "--folder", "demo"], ["--opml", "x", "--cache", "cache"],
     ] {
       #expect(FeedCommand.completed(arguments) == ["load"] + arguments)
     }
@@ -60,6 +61,7 @@ import Testing
       [], ["--version"], ["help", "load"], ["load", "https://e.com/a"], ["-h"], ["--help-hidden"],
       ["--generate-completion-script", "bash"], ["--generate-completion-script=bash"], ["--experimental-dump-help"],
       ["---completion", "load"], ["--quiet", "watch"],
+      ["--folder", "demo", "watch"], ["-v"],
     ] {
       #expect(FeedCommand.completed(arguments) == arguments)
     }
