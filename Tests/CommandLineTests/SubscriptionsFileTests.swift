@@ -50,6 +50,18 @@ import Testing
     }
   }
 
+  @Test func `an export to the list's own file, even through a link, leaves it as it is`() async throws {
+    try await withList { list, backup in
+      let link = backup + ".link"
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: list)
+      for place in [list, link] {
+        let refused = try await feed("export", place, "--force", "--opml", list)
+        #expect(refused.status == 64 && refused.errors.hasPrefix("feed: \(place) is the list itself; export it to a "))
+        #expect(try text(list) == Self.list)
+      }
+    }
+  }
+
   @Test func `export - writes to standard output`() async throws {
     try await withList { list, _ in
       let run = try await FeedBinary.shell(

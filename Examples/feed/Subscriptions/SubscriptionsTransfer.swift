@@ -67,6 +67,10 @@ struct SubscriptionsExport: ParsableCommand {
       StandardError.shared.write("feed: there are no subscriptions in \(file.path.printable)\n")
       throw ExitCode.failure
     }
+    // The list would lose its credentials.
+    if let place, place != "-", Self.isSameFile(place, file.path) {
+      throw ValidationError("\(place.printable) is the list itself; export it to a different file.")
+    }
     let list = all.withoutSecrets
     if all.isCutOff { ImportedList.reportCutOff(file.path) }
     if list != all {
@@ -81,5 +85,11 @@ struct SubscriptionsExport: ParsableCommand {
         "The file \(place.printable) already exists; "
           + (all.isCutOff ? "export a list that is cut off to a new file." : "use --force to replace it."))
     }
+  }
+
+  private static func isSameFile(_ one: String, _ other: String) -> Bool {
+    var (first, second) = (stat(), stat())
+    return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
+      && first.st_ino == second.st_ino
   }
 }
