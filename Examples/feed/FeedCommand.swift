@@ -85,7 +85,7 @@ extension FeedCommand {
   /// True if one of the words is a command, and isn't the value of an option of `load`.
   private static func hasCommand(_ words: [String]) -> Bool {
     let names = ["help"] + configuration.subcommands.map { $0._commandName }
-    guard words.contains(where: names.contains) else { return false }
+    guard words.contains(where: { names.contains($0) }) else { return false }
     let options = UnknownOption.options(of: LoadCommand.self)
     return zip([""] + words, words).contains { before, word in
       names.contains(word) && !options.contains { $0.name == before && $0.takesValue }

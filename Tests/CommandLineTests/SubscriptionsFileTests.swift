@@ -62,6 +62,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [["remove", "1"], ["move", "1"], ["rename", "1", "B"]])
+  func `a change of a list that doesn't exist creates neither the list nor its folder`(words: [String]) async throws {
+    try await withList { list, _ in
+      let folder = list + ".folder"
+      let missing = try await FeedBinary.run(["subscriptions"] + words + ["--opml", folder + "/list"])
+      #expect(missing.status == 64 && missing.errors.hasPrefix("feed: There is no file \(folder)/list.\n"))
+      let none = try await FeedBinary.run(["subscriptions"] + words, environment: ["XDG_CONFIG_HOME": folder])
+      #expect(none.status == 1)
+      #expect(none.errors == "feed: there are no subscriptions in \(folder)/feedstream/subscriptions.opml\n")
+      #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+  }
+
   @Test func `export - writes to standard output`() async throws {
     try await withList { list, _ in
       let run = try await FeedBinary.shell(

@@ -61,11 +61,10 @@ struct SubscriptionsExport: ParsableCommand {
     guard options.fleet == nil else {
       throw ValidationError("A fleet's list can't be exported; \"feed subscriptions list --store <url>\" prints it.")
     }
-    let file = try options.file()
     // An empty list instead of a missing one would replace a backup.
+    let file = try options.file()
     guard let all = try options.opml.map({ try SubscriptionFile.list(at: $0) }) ?? file.read() else {
-      StandardError.shared.write("feed: there are no subscriptions in \(file.path.printable)\n")
-      throw ExitCode.failure
+      try options.failMissing(file)
     }
     // The list would lose its credentials.
     if let place, place != "-", Self.isSameFile(place, file.path) {
