@@ -96,6 +96,20 @@ import Testing
     }
   }
 
+  @Test func `move without --folder changes nothing if its last word is a feed and a folder`() async throws {
+    let news =
+      "<opml><body><outline text='News'><outline text='A' xmlUrl='http://a.example/'/><outline text='News' "
+      + "xmlUrl='http://n.example/'/></outline></body></opml>"
+    try await withList(news) { list, _ in
+      let refused = try await feed("move", "1", "news", "--opml", list)
+      #expect(refused.status == 64 && refused.output == "")
+      #expect(refused.errors.hasPrefix("feed: news is a feed and a folder, so nothing was moved. "))
+      #expect(try text(list) == news)
+      // The first word can't be the folder, and neither can a URL.
+      #expect(try await feed("move", "News", "http://a.example/", "--opml", list).status == 0)
+    }
+  }
+
   @Test(arguments: [
     ("words", " is not a list of subscriptions (OPML)."), ("", " is not a list of subscriptions (OPML)."),
     ("<html><body>Hi</body></html>", " is a web page, not a list of subscriptions (OPML)."),

@@ -67,6 +67,14 @@ struct SubscriptionsMove: ParsableCommand {
               + "\(result.missing.count == 1 ? "is" : "are") not in the list, so nothing was moved. "
               + "To move feeds to a folder, write --folder before its name.")
         }
+        let folders = list.subscriptions.flatMap(\.folders)
+        if folder.isEmpty, feeds.count > 1, let last = feeds.last,
+          folders.contains(where: { $0.caseInsensitiveCompare(last) == .orderedSame })
+        {
+          throw ValidationError(
+            "\(last.printable) is a feed and a folder, so nothing was moved. To move feeds to the folder, write --folder "
+              + "before its name. For the feed, use its URL.")
+        }
         let found = result.found.map { (feed: $0, isMoved: list.move($0.address, to: folder)) }
         return (found: found, missing: result.missing)
       }
