@@ -84,6 +84,15 @@ import Testing
     #expect(message("load", text).contains("Did you mean https://e.com/x?"))
   }
 
+  @Test(arguments: [
+    ["load", "https:/u:p@secret@h/x"], ["load", "https:/u:p secret@h/x"], ["load", "https//u:12/secret@h/x"],
+    ["load", "https:/u:secret@h/x"], ["inspect", "https:/u:secret@h/x"], ["inspect", "https//u:12/secret@h/x"],
+  ])
+  func `an error about a mistyped URL doesn't show its password`(words: [String]) async throws {
+    let run = try await FeedBinary.run(words)
+    #expect(run.status != 0 && !run.errors.isEmpty && !run.errors.contains("secret"), "\(run.errors)")
+  }
+
   @Test func `for a relative path without a file, the error says so`() {
     let message = message("load", "./no-such-file.xml")
     #expect(message.contains("There is no file ./no-such-file.xml.") && !message.contains("Did you mean"))
