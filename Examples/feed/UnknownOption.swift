@@ -33,7 +33,8 @@ struct UnknownOption {
       let shown = name.hasPrefix("--") ? name : name.dropFirst().first { !names.contains("-\($0)") }.map { "-\($0)" }
       let advice = path.count == 1 ? " Write options after the command." : ""
       message =
-        "Unknown option '\((shown ?? name).printable(limit: 100))'." + (meant.map { " Did you mean '--\($0)'?" } ?? advice)
+        "Unknown option '\((shown ?? name).printable(limit: 100))'."
+        + (meant.map { " Did you mean '--\($0)'?" } ?? advice)
       return
     }
     return nil

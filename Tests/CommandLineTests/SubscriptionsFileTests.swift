@@ -113,7 +113,11 @@ import Testing
   @Test(arguments: [
     ("words", " is not a list of subscriptions (OPML)."), ("", " is not a list of subscriptions (OPML)."),
     ("<html><body>Hi</body></html>", " is a web page, not a list of subscriptions (OPML)."),
-    ("http://a.example/\n", " has one URL per line, so it isn't a list of feeds (OPML). \"feed subscriptions import "),
+    (
+      "# mine\nhttp://a.example/\n",
+      " is not a list of subscriptions (OPML). If it has one URL per line, \"feed subscriptions import "
+    ),
+    ("words\nhttp://a.example/\n", " is not a list of subscriptions (OPML).\n"),
     (
       "<rss version='2.0'><channel><title>A</title><item><title>B</title></item></channel></rss>",
       " is a feed (RSS 2.0), not a list of feeds (OPML)."

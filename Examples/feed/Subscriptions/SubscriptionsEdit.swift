@@ -72,8 +72,8 @@ struct SubscriptionsMove: ParsableCommand {
           folders.contains(where: { $0.caseInsensitiveCompare(last) == .orderedSame })
         {
           throw ValidationError(
-            "\(last.printable) is a feed and a folder, so nothing was moved. To move feeds to the folder, write --folder "
-              + "before its name. For the feed, use its URL.")
+            "\(last.printable) is a feed and a folder, so nothing was moved. To move feeds to the folder, write "
+              + "--folder before its name. For the feed, use its URL.")
         }
         let found = result.found.map { (feed: $0, isMoved: list.move($0.address, to: folder)) }
         return (found: found, missing: result.missing)
