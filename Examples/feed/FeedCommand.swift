@@ -71,18 +71,25 @@ extension FeedCommand {
     guard let first = arguments.first else { return arguments }
     let isLoad =
       first.hasPrefix("-")
-      ? arguments.contains { $0.contains("://") } || !isOfProgram(first) && !arguments.contains(where: isCommand)
+      ? arguments.contains { $0.contains("://") } || !isOfProgram(first) && !hasCommand(arguments)
       : first.contains { $0 == ":" || $0 == "." || $0 == "/" }
     return isLoad ? ["load"] + arguments : arguments
   }
 
-  /// True for the options of the program itself; completion scripts use `---completion`.
+  /// True for the options of the program itself, and for `-v`, with which other programs show their version; completion
+  /// scripts use `---completion`.
   private static func isOfProgram(_ option: String) -> Bool {
-    option.hasPrefix("---") || UnknownOption.ofParser.contains(String(option.prefix { $0 != "=" }))
+    option.hasPrefix("---") || option == "-v" || UnknownOption.ofParser.contains(String(option.prefix { $0 != "=" }))
   }
 
-  private static func isCommand(_ word: String) -> Bool {
-    word == "help" || configuration.subcommands.contains { $0._commandName == word }
+  /// True if one of the words is a command, and isn't the value of an option of `load`.
+  private static func hasCommand(_ words: [String]) -> Bool {
+    let names = ["help"] + configuration.subcommands.map { $0._commandName }
+    guard words.contains(where: { names.contains($0) }) else { return false }
+    let options = UnknownOption.options(of: LoadCommand.self)
+    return zip([""] + words, words).contains { before, word in
+      names.contains(word) && !options.contains { $0.name == before && $0.takesValue }
+    }
   }
 
   /// Ends the program with an error that is written in the same way as the parser writes its own.

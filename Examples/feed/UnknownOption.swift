@@ -29,9 +29,12 @@ struct UnknownOption {
       else { continue }
       let long = options.map(\.name).filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
       let meant = UnknownCommand.nearest(to: String(name.drop { $0 == "-" }), of: long)
+      // Text after a short option may be its value, such as a password for curl's `-u`.
+      let shown = name.hasPrefix("--") ? name : name.dropFirst().first { !names.contains("-\($0)") }.map { "-\($0)" }
       let advice = path.count == 1 ? " Write options after the command." : ""
       message =
-        "Unknown option '\(name.printable(limit: 100))'." + (meant.map { " Did you mean '--\($0)'?" } ?? advice)
+        "Unknown option '\((shown ?? name).printable(limit: 100))'."
+        + (meant.map { " Did you mean '--\($0)'?" } ?? advice)
       return
     }
     return nil
@@ -57,7 +60,7 @@ struct UnknownOption {
   }
 
   /// The options of a command, from its help: the parser gives no other access to them.
-  private static func options(of command: any ParsableCommand.Type) -> [(name: String, takesValue: Bool)] {
+  static func options(of command: any ParsableCommand.Type) -> [(name: String, takesValue: Bool)] {
     let help = FeedCommand.helpMessage(for: command, includeHidden: true)
     return help.split(separator: "\n").flatMap { line -> [(name: String, takesValue: Bool)] in
       guard let label = line.prefixMatch(of: /[ ]{2}(-[-A-Za-z0-9]+(?:(?:, |\/)-[-A-Za-z0-9]+)*)( <)?/) else {

@@ -53,6 +53,7 @@ import Testing
     for arguments in [
       ["https://e.com/a"], ["--format", "json", "https://e.com/a"], ["e.com"], ["localhost:80/a"],
       ["--offline", "e.com"], ["--offline"], ["--opml", "my.opml"],
+      ["--offline", "--folder", "demo"], ["--opml", "x", "--cache", "cache"],
     ] {
       #expect(FeedCommand.completed(arguments) == ["load"] + arguments)
     }
@@ -60,6 +61,7 @@ import Testing
       [], ["--version"], ["help", "load"], ["load", "https://e.com/a"], ["-h"], ["--help-hidden"],
       ["--generate-completion-script", "bash"], ["--generate-completion-script=bash"], ["--experimental-dump-help"],
       ["---completion", "load"], ["--quiet", "watch"],
+      ["--folder", "demo", "watch"], ["-v"],
     ] {
       #expect(FeedCommand.completed(arguments) == arguments)
     }
@@ -82,6 +84,15 @@ import Testing
     #expect(message("load", text).contains("Did you mean https://e.com/x?"))
   }
 
+  @Test(arguments: [
+    ["load", "https:/u:p@secret@h/x"], ["load", "https:/u:p secret@h/x"], ["load", "https//u:12/secret@h/x"],
+    ["load", "https:/u:secret@h/x"], ["inspect", "https:/u:secret@h/x"], ["inspect", "https//u:12/secret@h/x"],
+  ])
+  func `an error about a mistyped URL doesn't show its password`(words: [String]) async throws {
+    let run = try await FeedBinary.run(words)
+    #expect(run.status != 0 && !run.errors.isEmpty && !run.errors.contains("secret"), "\(run.errors)")
+  }
+
   @Test func `for a relative path without a file, the error says so`() {
     let message = message("load", "./no-such-file.xml")
     #expect(message.contains("There is no file ./no-such-file.xml.") && !message.contains("Did you mean"))
@@ -101,7 +112,8 @@ import Testing
     for (words, meant) in [
       (["serve", "--prot", "9000"], "'--prot'. Did you mean '--port'?"),
       (["watch", "https://e.com/", "--evry", "15m"], "'--evry'. Did you mean '--every'?"),
-      (["subscriptions", "--opm", "x"], "'--opm'. Did you mean '--opml'?"),
+      (["subscriptions", "--opm", "x"], "'--opm'. Did you mean '--opml'?"), (["load", "-ujoe:secret"], "'-u'."),
+      (["load", "-opml", "x"], "'-o'. Did you mean '--opml'?"), (["load", "-qx"], "'-x'."),
       (["--quiet", "watch"], "'--quiet'. Write options after the command."),
     ] {
       #expect(UnknownOption(in: words)?.message == "Unknown option \(meant)")
@@ -132,6 +144,7 @@ import Testing
 
   @Test(arguments: [
     (["load", "http://u:p/w@127.0.0.1/x"], "http://u:…@127.0.0.1/x"), (["load", "u:p/w@e.com/x"], "u:…@e.com/x"),
+    (["load", "u:p/w@e.com/x?y=https://e.com/"], "u:…@e.com/x?y=https://e.com/"),
     (["fleet", "status", "--store", "redis://:p/w'x@host:port"], "redis://…@host:port"),
     (["fleet", "status", "--store=redis://p'/w@host:port"], "redis://…@host:port"),
   ])
@@ -144,6 +157,14 @@ import Testing
   @Test func `an @ in a valid URL's path isn't taken for the end of a password`() {
     for text in ["https://h:80/@u", "http://[::1]/@a", "http://h/a:b@c", "http://h/a@2x.png"] {
       #expect(text.withoutPossiblePassword == text)
+    }
+  }
+
+  @Test func `a feed that isn't in the list is shown without a password, even if its URL is mistyped`() {
+    for (text, shown) in [
+      ("https:/u:secret@h/", "https:…@h/"), ("https://u:secret@h/", "https://u:…@h/"), ("News: 1 @ 2", "News: 1 @ 2"),
+    ] {
+      #expect(text.withoutPasswordOfURL == shown)
     }
   }
 

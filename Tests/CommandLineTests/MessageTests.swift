@@ -75,7 +75,7 @@ import Testing
 
   @Test func `an --exec command with a dollar sign but without --shell gets a hint`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
-      let options = [url, "--every", "50ms", "--count", "1", "--exec", "echo '$ITEM_URL'", "--cache"]
+      let options = [url, "--every", "50ms", "--count", "1", "--exec", "echo \"$ITEM_URL\"", "--cache"]
       let run = try await FeedBinary.run(["watch"] + options + [cache])
       #expect(run.output == "$ITEM_URL\n")
       #expect(run.errors.hasPrefix("hint: --exec runs without a shell, so $ has no effect; add --shell\n"))

@@ -291,6 +291,25 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
+  @Test(arguments: [
+    "<rss version='2.0'><channel><item><title>B</title><description>\nhttp://a.example/\n</description></item>"
+      + "</channel></rss>",
+    "<html><body>\nhttp://a.example/\n</body></html>",
+  ])
+  func `import rejects a feed or a web page after a line of text, even if a line of it is a URL`(_ content: String)
+    async throws
+  {
+    try await withFolder { folder in
+      let (file, list) = (folder.appending(path: "file").path, folder.appending(path: "list").path)
+      try "A warning\n\(content)".write(toFile: file, atomically: true, encoding: .utf8)
+      for place in [file, "- <\(file)"] {
+        let run = try await FeedBinary.shell("exec \"$FEED\" subscriptions import --opml \(list) \(place)")
+        #expect(run.status == 64 && run.errors.contains("not a list of"), "\(run.errors)")
+        #expect(run.output.isEmpty && !FileManager.default.fileExists(atPath: list))
+      }
+    }
+  }
+
   @Test func `import adds 20,000 URLs in seconds, and move needs a folder with a name`() async throws {
     try await withUser { user in
       let lines = user.folder.appendingPathComponent("urls").path

@@ -50,6 +50,31 @@ import Testing
     }
   }
 
+  @Test func `an export to the list's own file, even through a link, leaves it as it is`() async throws {
+    try await withList { list, backup in
+      let link = backup + ".link"
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: list)
+      for place in [list, link] {
+        let refused = try await feed("export", place, "--force", "--opml", list)
+        #expect(refused.status == 64 && refused.errors.hasPrefix("feed: \(place) is the list itself; export it to a "))
+        #expect(try text(list) == Self.list)
+      }
+    }
+  }
+
+  @Test(arguments: [["remove", "1"], ["move", "1"], ["rename", "1", "B"]])
+  func `a change of a list that doesn't exist creates neither the list nor its folder`(words: [String]) async throws {
+    try await withList { list, _ in
+      let folder = list + ".folder"
+      let missing = try await FeedBinary.run(["subscriptions"] + words + ["--opml", folder + "/list"])
+      #expect(missing.status == 64 && missing.errors.hasPrefix("feed: There is no file \(folder)/list.\n"))
+      let none = try await FeedBinary.run(["subscriptions"] + words, environment: ["XDG_CONFIG_HOME": folder])
+      #expect(none.status == 1)
+      #expect(none.errors == "feed: there are no subscriptions in \(folder)/feedstream/subscriptions.opml\n")
+      #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+  }
+
   @Test func `export - writes to standard output`() async throws {
     try await withList { list, _ in
       let run = try await FeedBinary.shell(
@@ -71,10 +96,28 @@ import Testing
     }
   }
 
+  @Test func `move without --folder changes nothing if its last word is a feed and a folder`() async throws {
+    let news =
+      "<opml><body><outline text='News'><outline text='A' xmlUrl='http://a.example/'/><outline text='News' "
+      + "xmlUrl='http://n.example/'/></outline></body></opml>"
+    try await withList(news) { list, _ in
+      let refused = try await feed("move", "1", "news", "--opml", list)
+      #expect(refused.status == 64 && refused.output == "")
+      #expect(refused.errors.hasPrefix("feed: news is a feed and a folder, so nothing was moved. "))
+      #expect(try text(list) == news)
+      // The first word can't be the folder, and neither can a URL.
+      #expect(try await feed("move", "News", "http://a.example/", "--opml", list).status == 0)
+    }
+  }
+
   @Test(arguments: [
     ("words", " is not a list of subscriptions (OPML)."), ("", " is not a list of subscriptions (OPML)."),
     ("<html><body>Hi</body></html>", " is a web page, not a list of subscriptions (OPML)."),
-    ("http://a.example/\n", " has one URL per line, so it isn't a list of feeds (OPML). \"feed subscriptions import "),
+    (
+      "# mine\nhttp://a.example/\n",
+      " is not a list of subscriptions (OPML). If it has one URL per line, \"feed subscriptions import "
+    ),
+    ("words\nhttp://a.example/\n", " is not a list of subscriptions (OPML).\n"),
     (
       "<rss version='2.0'><channel><title>A</title><item><title>B</title></item></channel></rss>",
       " is a feed (RSS 2.0), not a list of feeds (OPML)."

@@ -130,15 +130,14 @@ struct FleetSubscriptions {
     let beginning = (try? handle.read(upToCount: 512)) ?? Data()
     try? handle.close()
     guard beginning.contains(UInt8(ascii: "<")) else { return file }
-    do throws(SubscriptionFileError) {
-      let list = try SubscriptionFile(path: path).read() ?? OPML(title: "")
+    do {
+      let list = try SubscriptionFile.listUnlessText(at: path)
       if list.isCutOff { ImportedList.reportCutOff(path) }
       tally.unusable = list.unusableFeeds
       let addresses = list.subscriptions.map(\.address)
       return addresses.publisher.setFailureType(to: (any Error).self).eraseToAnyPublisher()
-    } catch {
+    } catch SubscriptionFileError.notAList where !beginsWithMarkup(beginning) {
       // A comment, or the text after a URL, may contain "<", too.
-      guard !beginsWithMarkup(beginning), case .notAList = error else { throw error }
       return file
     }
   }

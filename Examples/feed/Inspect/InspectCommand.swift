@@ -63,12 +63,15 @@ struct InspectCommand: ParsableCommand {
     let isInput = place == "-"
     let file = URL(fileURLWithPath: isInput ? "/dev/stdin" : place)
     let url = FeedAddress.completed(place)
+    // The place may be a mistyped URL with a password.
+    let isPath = place.hasPrefix("/") || place.hasPrefix(".")
+    let shown = isInput || isPath ? file.path : URL(fileURLWithPath: place.withoutPossiblePassword).path
     return worker.publisher { () throws(InspectionError) in
       do {
         let body = try isInput ? FileHandle.standardInput.readToEnd() ?? Data() : Data(contentsOf: file)
         return WebDocument(body: body, url: file)
       } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
-        throw .file(file.path, error.systemReason + (url.map { ". If it is a URL, write \($0.printable)" } ?? ""))
+        throw .file(shown, error.systemReason + (url.map { ". If it is a URL, write \($0.printable)" } ?? ""))
       } catch {
         throw .file(file.path, error.systemReason)
       }

@@ -46,5 +46,5 @@ enum FeedReference {
 
 extension String {
   /// The text for display, without the password if it may be a URL.
-  var withoutPasswordOfURL: String { (contains("://") ? withoutPossiblePassword : self).printable }
+  var withoutPasswordOfURL: String { (contains("/") ? withoutPossiblePassword : self).printable }
 }

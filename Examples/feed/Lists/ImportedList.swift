@@ -30,20 +30,37 @@ enum ImportedList {
       }
       let bytes = [UInt8](handle.readDataToEndOfFile())
       if let list = try? OPML(parsing: bytes) { return (list, list.unusableFeeds) }
+      let name = place == "-" ? "Standard input" : place.printable
+      try checkIsNoFeed(bytes, name, isFile: false)
       guard let list = lines(of: bytes) else {
-        let name = place == "-" ? "Standard input" : place.printable
         throw ValidationError("\(name) isn't a list of feeds (OPML, or one URL per line).")
       }
       return list
     }
     do {
-      let list = try SubscriptionFile.list(at: place)
+      let list = try SubscriptionFile.listUnlessText(at: place)
       return (list, list.unusableFeeds)
-    } catch let error as ValidationError {
+    } catch let error as SubscriptionFileError {
+      guard case .notAList = error else { throw error }
       guard let data = FileManager.default.contents(atPath: place), let list = lines(of: [UInt8](data)) else {
-        throw error
+        throw ValidationError("\(error)")
       }
       return list
+    }
+  }
+
+  /// Throws an error for a feed or a web page, which may have URLs on lines of their own, even after a line of text.
+  ///
+  /// - Parameter isFile: false if the bytes can't be read again.
+  static func checkIsNoFeed(_ bytes: [UInt8], _ name: String, isFile: Bool) throws {
+    switch Result(catching: { () throws(FeedFormatError) in try FeedParser.document(of: bytes) }) {
+    case .success(let feed):
+      let advice = isFile ? "\"feed inspect \(name)\" shows its content; to" : "To"
+      throw ValidationError(
+        "\(name) is a feed (\(feed.format.rawValue)), not a list of feeds (OPML). \(advice) load a feed, pass its URL "
+          + "to \"feed load\".")
+    case .failure(.webPage): throw ValidationError("\(SubscriptionFileError.notAList(name, .webPage))")
+    case .failure: break
     }
   }
 
@@ -68,6 +85,13 @@ enum ImportedList {
     }
     var list = OPML()
     return list.add(feeds) == 0 ? nil : (list, unusable)
+  }
+
+  /// True if the first line that isn't empty or a comment begins with a URL. Such a text may have one URL per line.
+  static func beginsWithURL(_ bytes: [UInt8]) -> Bool {
+    let lines = String(decoding: bytes.prefix(65_536), as: UTF8.self).split(whereSeparator: \.isNewline)
+    let first = lines.lazy.compactMap { url(in: $0) }.first
+    return first.flatMap { try? FeedAddress.parse($0, hintsAtFiles: false) } != nil
   }
 
   /// The first word of a line; `nil` if the line is empty or a comment.

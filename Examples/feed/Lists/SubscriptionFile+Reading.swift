@@ -6,6 +6,21 @@ import PlainText
 extension SubscriptionFile {
   /// The list in a file; if the file isn't a list, the error says what it is.
   static func list(at path: String) throws -> OPML {
+    do {
+      return try listUnlessText(at: path)
+    } catch let error as SubscriptionFileError {
+      // Another attempt would fail in the same way, so the argument is wrong.
+      guard case .notAList(let place, _) = error else { throw error }
+      let mayBeURLs = WrongPlaceAdvice.bytes(ofFile: place).map(ImportedList.beginsWithURL) == true
+      let advice =
+        " If it has one URL per line, \"feed subscriptions import \(place.printable)\" adds its feeds to your list."
+      throw ValidationError("\(error)\(mayBeURLs ? advice : "")")
+    }
+  }
+
+  /// The list in a file. The error is `SubscriptionFileError.notAList` only if the file isn't a feed or a web page, so
+  /// that it may be a list of URLs.
+  static func listUnlessText(at path: String) throws -> OPML {
     if path.contains("://") {
       throw ValidationError(
         "A list of feeds must be a file, but \(path) is a URL. Download the list first. For a feed, run "
@@ -16,27 +31,11 @@ extension SubscriptionFile {
         throw ValidationError("There is no file \(path).")
       }
       return list
-    } catch let error as SubscriptionFileError {
-      // Another attempt would fail in the same way, so the argument is wrong.
-      guard case .notAList(let place, let reason) = error else { throw error }
-      let shown = place.printable
-      guard let bytes = WrongPlaceAdvice.bytes(ofFile: place) else { throw ValidationError("\(error)") }
-      if reason == .notAFeed {
-        switch Result(catching: { () throws(FeedFormatError) in try FeedParser.document(of: bytes) }) {
-        case .success(let feed):
-          throw ValidationError(
-            "\(shown) is a feed (\(feed.format.rawValue)), not a list of feeds (OPML). \"feed inspect \(shown)\" shows "
-              + "its content; to load a feed, pass its URL to \"feed load\".")
-        case .failure(.webPage): throw ValidationError("\(SubscriptionFileError.notAList(shown, .webPage))")
-        case .failure: break
-        }
+    } catch SubscriptionFileError.notAList(let place, let reason) {
+      if let bytes = WrongPlaceAdvice.bytes(ofFile: place) {
+        try ImportedList.checkIsNoFeed(bytes, place.printable, isFile: true)
       }
-      if ImportedList.lines(of: bytes) != nil {
-        throw ValidationError(
-          "\(shown) has one URL per line, so it isn't a list of feeds (OPML). \"feed subscriptions import \(shown)\" "
-            + "adds its feeds to your list.")
-      }
-      throw ValidationError("\(error)")
+      throw SubscriptionFileError.notAList(place, reason)
     }
   }
 }

@@ -79,7 +79,7 @@ struct WatchCommand: ParsableCommand {
     try load.request.check(for: selection.addresses)
     if saveImages { try load.common.checkImages() }
     let session = Session(load.common)
-    if let exec, !shell, let syntax = CommandWords.shellSyntax(in: try CommandWords.split(exec)) {
+    if let exec, !shell, let syntax = try CommandWords.shellSyntax(in: exec) {
       session.console.hint("--exec runs without a shell, so \(syntax) has no effect; add --shell")
     }
     var intervals = Self.intervals(of: selection.subscriptions)

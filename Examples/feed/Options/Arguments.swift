@@ -91,8 +91,9 @@ enum FeedAddress {
     return completed(text).map { "\(needed) Did you mean \($0.printable)?" } ?? needed
   }
 
-  /// The URL of which text is probably a part; `nil` if the text isn't part of one.
+  /// The URL of which text is probably a part; `nil` if the text isn't part of one, or may contain a password.
   static func completed(_ text: String) -> String? {
+    guard !text.contains(/:.*@/.dotMatchesNewlines()) else { return nil }
     if let match = text.wholeMatch(of: /(https?)(?::\/?|\/\/?)([^\/:].*)/.ignoresCase()) {
       let url = "\(match.1.lowercased())://\(match.2)"
       return URL(string: url)?.host == nil ? nil : url

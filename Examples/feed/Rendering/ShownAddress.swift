@@ -23,8 +23,9 @@ extension String {
   /// The text of an argument with an ellipsis for a possible password, even if it isn't a valid URL. In a store's URL,
   /// everything before the last `@` is replaced, because the user may be missing.
   var withoutPossiblePassword: String {
-    let scheme = range(of: "://")
-    let start = scheme?.upperBound ?? startIndex
+    // A query may contain another URL.
+    let scheme = prefixMatch(of: /(?:feed:)?[A-Za-z][A-Za-z0-9+.\-]*:\/\//.ignoresCase())
+    let start = scheme?.range.upperBound ?? startIndex
     let isStore = RedisAddress.isAddress(self)
     // In a valid URL, an `@` in the path isn't the end of a password. Otherwise, a slash may be part of the password.
     let isValid = !isStore && scheme != nil && URL(string: self)?.host?.isEmpty == false

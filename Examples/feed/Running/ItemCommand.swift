@@ -118,8 +118,11 @@ enum CommandWords {
   /// Splits text into words, which are separated by spaces; within `'…'` or `"…"`, or after a backslash, characters
   /// are taken literally. A backslash also removes a line break after it. Within `'…'`, a backslash is literal; within
   /// `"…"`, it is literal except before `$`, `` ` ``, `"`, `\` and a line break.
-  static func split(_ text: String) throws -> [String] {
+  static func split(_ text: String) throws -> [String] { try read(text).words }
+
+  private static func read(_ text: String) throws -> (words: [String], syntax: String?) {
     var (words, word): ([String], String?) = ([], nil)
+    var syntax: String?
     var quote: Character?
     var characters = text[...]
     while let character = characters.popFirst() {
@@ -134,27 +137,46 @@ enum CommandWords {
       case (let space, nil) where space.isWhitespace:
         if let done = word { words.append(done) }
         word = nil
-      default: word = (word ?? "") + String(character)
+      default:
+        if syntax == nil { syntax = Self.syntax(at: character, in: quote, after: word, before: characters) }
+        word = (word ?? "") + String(character)
       }
     }
     if quote != nil { throw ValidationError("--exec has an unmatched quote.") }
     if let word { words.append(word) }
     guard let first = words.first, !first.isEmpty else { throw ValidationError("--exec needs a command.") }
-    return words
+    return (words, syntax)
   }
 
-  /// The first part of a command that only a shell acts on; `nil` if there is none. Some of the words may have been
-  /// quoted, so this is a guess.
-  static func shellSyntax(in words: [String]) -> String? {
-    if let name = words.first?.prefixMatch(of: /[A-Za-z_][A-Za-z0-9_]*=/) { return String(name.output) }
-    for word in words {
-      if let sign = word.first(where: { "$`".contains($0) }) { return String(sign) }
-      // A word with a space was quoted.
-      if word.contains(where: \.isWhitespace) { continue }
-      if let sign = word.prefixMatch(of: /[0-9&]?>>?|[0-9]?<+(?!.*>)|\|\|?|&&?|;/) { return String(sign.output) }
-      if word.hasSuffix(";") { return ";" }
-      if word == "~" || word.hasPrefix("~/") { return "~" }
+  /// The first part of a command that only a shell acts on; `nil` if there is none. Quoted characters don't count, and
+  /// neither do those that programs take, too: `a|b`, `a&b` and `a;b` in a word, `<b>`, `->`, `>=` and `$1`.
+  static func shellSyntax(in text: String) throws -> String? {
+    let (words, syntax) = try read(text)
+    return words.first?.prefixMatch(of: /[A-Za-z_][A-Za-z0-9_]*=/).map { String($0.output) } ?? syntax
+  }
+
+  /// The syntax of a shell that begins at a character, which isn't escaped.
+  private static func syntax(
+    at mark: Character, in quote: Character?, after word: String?, before rest: Substring
+  ) -> String? {
+    let next = rest.first
+    let sign = next == mark ? "\(mark)\(mark)" : "\(mark)"
+    switch mark {
+    case "`" where quote != "'": return "`"
+    case "$" where quote != "'": return next.map { $0.isLetter || "_{(".contains($0) } == true ? "$" : nil
+    case _ where quote != nil: return nil
+    case "~": return word == nil && (next.map { $0 == "/" || $0.isWhitespace } ?? true) ? "~" : nil
+    case "|", "&", ";":
+      let isAtEdge = word == nil || next.map(\.isWhitespace) ?? true
+      return isAtEdge || next == mark ? sign : nil
+    case "<", ">":
+      let number = word.flatMap { $0.count == 1 && $0.first?.isNumber == true ? $0 : nil }
+      let isOther =
+        mark == "<"
+        ? word != number || rest.prefix { !$0.isWhitespace }.contains(">")
+        : next == "=" || word?.contains("<") == true || word?.hasSuffix("-") == true || word?.hasSuffix("=") == true
+      return isOther ? nil : (number ?? "") + sign
+    default: return nil
     }
-    return nil
   }
 }

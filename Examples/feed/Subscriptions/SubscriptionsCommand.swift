@@ -49,6 +49,20 @@ struct SubscriptionOptions: ParsableArguments {
     if let opml { return SubscriptionFile(path: opml) }
     return try SubscriptionPlace.file()
   }
+
+  /// The list's file, which must exist: a change would create the folders of a mistyped path.
+  func existingFile() throws -> SubscriptionFile {
+    let file = try file()
+    guard FileManager.default.fileExists(atPath: file.path) else { try failMissing(file) }
+    return file
+  }
+
+  /// Fails because the list's file doesn't exist.
+  func failMissing(_ file: SubscriptionFile) throws -> Never {
+    if let opml { throw ValidationError("There is no file \(opml).") }
+    StandardError.shared.write("feed: there are no subscriptions in \(file.path.printable)\n")
+    throw ExitCode.failure
+  }
 }
 
 /// Throws an error if the name of a folder, as given with `--folder`, is invisible.

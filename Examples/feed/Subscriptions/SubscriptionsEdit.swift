@@ -22,7 +22,7 @@ struct SubscriptionsRename: ParsableCommand {
 
   func run() throws {
     guard options.fleet == nil else { throw ValidationError("A fleet's list has no titles; leave out --store.") }
-    let file = try options.file()
+    let file = try options.existingFile()
     let renamed = try file.update { list in
       Result {
         guard let found = try FeedReference.find(feed, in: list.subscriptions) else { return false }
@@ -57,7 +57,7 @@ struct SubscriptionsMove: ParsableCommand {
 
   func run() throws {
     guard options.fleet == nil else { throw ValidationError("A fleet's list has no folders; leave out --store.") }
-    let result = try options.file().update { list in
+    let result = try options.existingFile().update { list in
       Result {
         let result = try FeedReference.find(feeds, in: list.subscriptions)
         // The last word is probably a folder, as with mv.
@@ -66,6 +66,14 @@ struct SubscriptionsMove: ParsableCommand {
             "\(result.missing.map(\.withoutPasswordOfURL).joined(separator: ", ")) "
               + "\(result.missing.count == 1 ? "is" : "are") not in the list, so nothing was moved. "
               + "To move feeds to a folder, write --folder before its name.")
+        }
+        let folders = list.subscriptions.flatMap(\.folders)
+        if folder.isEmpty, feeds.count > 1, let last = feeds.last,
+          folders.contains(where: { $0.caseInsensitiveCompare(last) == .orderedSame })
+        {
+          throw ValidationError(
+            "\(last.printable) is a feed and a folder, so nothing was moved. To move feeds to the folder, write "
+              + "--folder before its name. For the feed, use its URL.")
         }
         let found = result.found.map { (feed: $0, isMoved: list.move($0.address, to: folder)) }
         return (found: found, missing: result.missing)
@@ -96,7 +104,7 @@ struct SubscriptionsRemove: ParsableCommand {
 
   func run() throws {
     if let fleet = options.fleet { return try fleet.remove(feeds.map { try FeedAddress.parse($0) }) }
-    let result = try options.file().update { list in
+    let result = try options.existingFile().update { list in
       Result {
         let result = try FeedReference.find(feeds, in: list.subscriptions)
         return (removed: result.found.filter { list.remove($0.address) }, missing: result.missing)

@@ -61,11 +61,14 @@ struct SubscriptionsExport: ParsableCommand {
     guard options.fleet == nil else {
       throw ValidationError("A fleet's list can't be exported; \"feed subscriptions list --store <url>\" prints it.")
     }
-    let file = try options.file()
     // An empty list instead of a missing one would replace a backup.
+    let file = try options.file()
     guard let all = try options.opml.map({ try SubscriptionFile.list(at: $0) }) ?? file.read() else {
-      StandardError.shared.write("feed: there are no subscriptions in \(file.path.printable)\n")
-      throw ExitCode.failure
+      try options.failMissing(file)
+    }
+    // The list would lose its credentials.
+    if let place, place != "-", Self.isSameFile(place, file.path) {
+      throw ValidationError("\(place.printable) is the list itself; export it to a different file.")
     }
     let list = all.withoutSecrets
     if all.isCutOff { ImportedList.reportCutOff(file.path) }
@@ -81,5 +84,11 @@ struct SubscriptionsExport: ParsableCommand {
         "The file \(place.printable) already exists; "
           + (all.isCutOff ? "export a list that is cut off to a new file." : "use --force to replace it."))
     }
+  }
+
+  private static func isSameFile(_ one: String, _ other: String) -> Bool {
+    var (first, second) = (stat(), stat())
+    return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
+      && first.st_ino == second.st_ino
   }
 }
