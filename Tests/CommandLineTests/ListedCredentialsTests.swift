@@ -112,13 +112,18 @@ import Testing
         <opml version="2.0" xmlns:feed="urn:feedstream:subscription"><body>
         <outline text="a" xmlUrl="\(base)/a" feed:header="X-Key: k&#xD;&#xA;secret"/>
         <outline text="b" xmlUrl="\(base)/b" feed:user="secret"/>
+        <outline text="c" xmlUrl="\(base)/c" feed:netrc="yes"/>
+        <outline text="d" xmlUrl="\(base)/d" feed:netrc="yes"/>
         </body></opml>
         """.utf8
       ).write(to: list)
-      let ending = try await FeedBinary.run(["load", "--opml", list.path, "--cache", "\(list.path).db"])
+      // This home folder has no netrc file.
+      let ending = try await FeedBinary.run(
+        ["load", "--opml", list.path, "--cache", "\(list.path).db"], environment: ["HOME": folder.path])
       #expect(ending.status == 0)
       #expect(ending.errors.contains("feed:header of \(base)/a"))
       #expect(ending.errors.contains("feed:user of \(base)/b"))
+      #expect(ending.errors.ranges(of: "feed:netrc has no effect: cannot read \(folder.path)/.netrc").count == 1)
       #expect(!ending.errors.contains("secret"))
     }
   }
