@@ -68,7 +68,8 @@ extension FeedCommand {
   /// Completes `feed <url>` to `feed load <url>`, even with options before or instead of the URL. For an argument that
   /// may be a URL without its scheme, `load` gives advice.
   static func completed(_ arguments: [String]) -> [String] {
-    guard let first = arguments.first else { return arguments }
+    // Other programs show their version with `-v` alone; `load`'s `-v` comes with other words.
+    guard let first = arguments.first, arguments != ["-v"] else { return arguments }
     let isLoad =
       first.hasPrefix("-")
       ? arguments.contains { $0.contains("://") } || !isOfProgram(first) && !hasCommand(arguments)
@@ -76,10 +77,9 @@ extension FeedCommand {
     return isLoad ? ["load"] + arguments : arguments
   }
 
-  /// True for the options of the program itself, and for `-v`, with which other programs show their version; completion
-  /// scripts use `---completion`.
+  /// True for the options of the program itself; completion scripts use `---completion`.
   private static func isOfProgram(_ option: String) -> Bool {
-    option.hasPrefix("---") || option == "-v" || UnknownOption.ofParser.contains(String(option.prefix { $0 != "=" }))
+    option.hasPrefix("---") || UnknownOption.ofParser.contains(String(option.prefix { $0 != "=" }))
   }
 
   /// True if one of the words is a command, and isn't the value of an option of `load`.

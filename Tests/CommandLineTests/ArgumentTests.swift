@@ -54,6 +54,7 @@ import Testing
       ["https://e.com/a"], ["--format", "json", "https://e.com/a"], ["e.com"], ["localhost:80/a"],
       ["--offline", "e.com"], ["--offline"], ["--opml", "my.opml"],
       ["--offline", "--folder", "demo"], ["--opml", "x", "--cache", "cache"],
+      ["-v", "e.com"], ["-v", "--opml", "my.opml"], ["-v", "--offline"],
     ] {
       #expect(FeedCommand.completed(arguments) == ["load"] + arguments)
     }

@@ -112,14 +112,46 @@ import Testing
         <opml version="2.0" xmlns:feed="urn:feedstream:subscription"><body>
         <outline text="a" xmlUrl="\(base)/a" feed:header="X-Key: k&#xD;&#xA;secret"/>
         <outline text="b" xmlUrl="\(base)/b" feed:user="secret"/>
+        <outline text="c" xmlUrl="\(base)/c" feed:netrc="yes"/>
+        <outline text="d" xmlUrl="\(base)/d" feed:netrc="yes"/>
         </body></opml>
         """.utf8
       ).write(to: list)
-      let ending = try await FeedBinary.run(["load", "--opml", list.path, "--cache", "\(list.path).db"])
+      // This home folder has no netrc file.
+      let ending = try await FeedBinary.run(
+        ["load", "--opml", list.path, "--cache", "\(list.path).db"], environment: ["HOME": folder.path])
       #expect(ending.status == 0)
       #expect(ending.errors.contains("feed:header of \(base)/a"))
       #expect(ending.errors.contains("feed:user of \(base)/b"))
+      #expect(ending.errors.ranges(of: "feed:netrc has no effect: cannot read \(folder.path)/.netrc").count == 1)
       #expect(!ending.errors.contains("secret"))
+    }
+  }
+
+  @Test func `a list that changes causes warnings only about new and changed feeds`() async throws {
+    let origin = RawOrigin.answering { RawOrigin.answer("200 OK", [], document("open at \($0.path.dropFirst())")) }
+    defer { origin.stop() }
+    try await withFolder { folder in
+      let (list, base) = (folder.appending(path: "list.opml"), origin.url("").absoluteString)
+      func write(_ paths: [String]) throws {
+        let outlines = paths.map { "<outline xmlUrl=\"\(base)/\($0)\" feed:user=\"secret\"/>" }.joined()
+        let text = "<opml version=\"2.0\" xmlns:feed=\"urn:feedstream:subscription\"><body>\(outlines)</body></opml>"
+        try Data(text.utf8).write(to: list, options: .atomic)
+      }
+      try write(["a"])
+      let run = try RunningFeed([
+        "watch", "--opml", list.path, "--every", "1h", "--format", "json", "--cache", "\(list.path).db",
+      ])
+      #expect(try #require(await run.output.line()).contains("open at a"))
+      for (paths, added) in [(["a", "b"], "b"), (["a", "b", "c"], "c")] {
+        try write(paths)
+        #expect(try #require(await run.output.line()).contains("open at \(added)"))
+      }
+      run.send(SIGTERM)
+      let errors = await run.ending().errors
+      for path in ["a", "b", "c"] {
+        #expect(errors.ranges(of: "feed:user of \(base)/\(path) isn't sent").count == 1, "\(errors)")
+      }
     }
   }
 

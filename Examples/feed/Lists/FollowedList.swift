@@ -23,6 +23,7 @@ struct FollowedList {
   /// feeds don't change.
   func changes(on session: Session) -> AnyPublisher<[SubscribedFeed], Never> {
     let (console, path) = (session.console, file.path.printable)
+    var previous = Set(feeds(of: known))
     return file.changes(since: known, lookingAfter: session.hangups, on: session.loop)
       .compactMap { result -> [SubscribedFeed]? in
         switch result {
@@ -36,7 +37,9 @@ struct FollowedList {
       .removeDuplicates()
       .handleEvents(receiveOutput: {
         console.note("The list has changed and now has \(counted($0.count, "feed"))")
-        $0.warnOfUnusableCredentials(on: console)
+        // The other feeds' warnings have been written before.
+        $0.filter { !previous.contains($0) }.warnOfUnusableCredentials(on: console)
+        previous = Set($0)
       })
       .eraseToAnyPublisher()
   }

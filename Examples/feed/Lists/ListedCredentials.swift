@@ -35,6 +35,13 @@ extension [SubscribedFeed] {
         console.warn("In the list, feed:user of \(feed.address.shown) isn't sent; write name:password.")
       }
     }
+    // All feeds with feed:netrc use the same file.
+    guard let feed = first(where: \.usesNetrc) else { return }
+    do {
+      _ = try RequestOptions(of: feed).entries()
+    } catch {
+      console.warn("In the list, feed:netrc has no effect: \(error)")
+    }
   }
 }
 

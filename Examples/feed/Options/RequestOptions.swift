@@ -59,7 +59,8 @@ struct RequestOptions: ParsableArguments {
     return headers
   }
 
-  private func entries() throws(Netrc.Failure) -> Netrc? {
+  /// The netrc file; `nil` if no option names one.
+  func entries() throws(Netrc.Failure) -> Netrc? {
     if let netrcFile { return try Netrc(path: netrcFile) }
     guard netrc else { return nil }
     let home = ProcessInfo.processInfo.environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
