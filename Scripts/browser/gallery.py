@@ -827,13 +827,13 @@ def shows(people, gallery, origin):
     give_up(page)
     until(page, lambda: len(pages) > 1)
     expect("the slideshow requests its next page again if that takes too long", len({route.request.url for route in pages}), 1)
-    page.unroute("**/slideshow?*")
     images = held(page, "**/image/**")
     page.evaluate("""() => {
         const usual = window.usual = setTimeout;
         window.setTimeout = (run, time, ...values) => usual(run, time === 60_000 ? 0 : time, ...values);
     }""")
     pages[-1].continue_()
+    page.unroute("**/slideshow?*")
     until(page, lambda: len({route.request.url for route in images}) > 1)
     page.unroute("**/image/**")
     page.evaluate("() => { window.setTimeout = usual; }")
