@@ -274,6 +274,9 @@ func makePost(
     try save([makePost(2)], after: days, in: store)
     #expect(try store.delete(for: address, if: .timestamp(noon + days * 86_400)))
     #expect(try Set(titles(store)) == ["Post 1", "Post 2"])
+    // Only a save knows the time.
+    try save([makePost(3)], after: 2, in: store)
+    #expect(try Set(titles(store)) == ["Post 1", "Post 2"])
   }
 
   @Test func `a failing save keeps the history and none of the new document`() throws {
