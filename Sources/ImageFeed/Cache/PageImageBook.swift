@@ -88,8 +88,10 @@ package struct PageImageBook: Sendable {
         let note = try notes.note(.pageImages(of: address), as: PageImageNote.self)
         let found = note?.found(inPrivate: saved.images.isFromPrivateNetwork) ?? [:]
         let filled = saved.images.filled(note?.items ?? [], with: found)
-        // Another document may be saved now, or none.
-        guard try notes.validators(of: address) == saved.validators else { return (filled, false) }
+        // Another document may be saved now, or none, or the same one with a later page, which changes only the number.
+        guard try notes.validators(of: address) == saved.validators,
+          try notes.imageCount(of: address) == saved.images.count
+        else { return (filled, false) }
         guard filled != saved.images else { return (filled, true) }
         let feed = CachedFeed(filled, timestamp: saved.timestamp, validators: saved.validators)
         if case .superseded = try notes.replace(address, with: feed, now: now) { return (filled, false) }
