@@ -43,6 +43,12 @@ package struct PageImageBook: Sendable {
     return images.filled(images.imageless, with: note?.found(inPrivate: images.isFromPrivateNetwork) ?? [:])
   }
 
+  /// Adds the images found since a feed's document was read, each at its item's position. Idempotent.
+  func updating(_ images: FeedImages, of address: URL) -> FeedImages {
+    let note = (try? store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) }) ?? nil
+    return images.filled(note?.items ?? [], with: note?.found(inPrivate: images.isFromPrivateNetwork) ?? [:])
+  }
+
   /// The pages of a feed's items that have not been read yet, in the order of the feed's document.
   package func openPages(of address: URL) throws(FeedStoreError) -> [Page] {
     let note = try store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) } ?? nil
