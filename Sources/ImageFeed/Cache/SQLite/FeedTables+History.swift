@@ -101,7 +101,7 @@ extension FeedTables {
     if let old = try oldDocument(feed) {
       try keep(ItemChange(from: old.images, to: []).left, of: old, in: &history, policy, now: nil)
     }
-    // The current time isn't known, and the feed's may be that of a wrong clock: nothing is too old until the next save.
+    // The current time isn't known, and the feed's may be a wrong clock's: nothing is too old until the next save.
     try trim(&history, policy, now: nil)
     try write(history, title: feed.title)
   }
