@@ -140,7 +140,8 @@ import Testing
     try queue.close()
     let page = try store.seen(SeenQuery(limit: 1))
     #expect(page.images.map(\.image.title) == ["The harbours"])
-    let older = try store.seen(SeenQuery(limit: 5, after: #require(page.next)))
+    let next = try #require(page.next)
+    let older = try store.seen(SeenQuery(limit: 5, after: next))
     #expect(older.images.map(\.image.title) == ["Harbour at dawn", "Harbour seals"])
   }
 
