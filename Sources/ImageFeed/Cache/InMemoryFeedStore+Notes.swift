@@ -45,6 +45,8 @@ private final class NotesInMemory: FeedNotes {
     try store.summary(for: address)?.validators ?? FeedValidators()
   }
 
+  func imageCount(of address: URL) throws -> Int { try store.summary(for: address)?.imageCount ?? 0 }
+
   func replace(_ address: URL, with feed: CachedFeed, now: Date) throws -> FeedReplacement {
     try store.replace(for: address, with: feed, now: now)
   }

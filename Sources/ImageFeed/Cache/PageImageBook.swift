@@ -43,6 +43,12 @@ package struct PageImageBook: Sendable {
     return images.filled(images.imageless, with: note?.found(inPrivate: images.isFromPrivateNetwork) ?? [:])
   }
 
+  /// Adds the images found since a feed's document was read, each at its item's position. Idempotent.
+  func updating(_ images: FeedImages, of address: URL) -> FeedImages {
+    let note = (try? store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) }) ?? nil
+    return images.filled(note?.items ?? [], with: note?.found(inPrivate: images.isFromPrivateNetwork) ?? [:])
+  }
+
   /// The pages of a feed's items that have not been read yet, in the order of the feed's document.
   package func openPages(of address: URL) throws(FeedStoreError) -> [Page] {
     let note = try store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) } ?? nil
@@ -88,8 +94,10 @@ package struct PageImageBook: Sendable {
         let note = try notes.note(.pageImages(of: address), as: PageImageNote.self)
         let found = note?.found(inPrivate: saved.images.isFromPrivateNetwork) ?? [:]
         let filled = saved.images.filled(note?.items ?? [], with: found)
-        // Another document may be saved now, or none.
-        guard try notes.validators(of: address) == saved.validators else { return (filled, false) }
+        // Another document may be saved now, or none, or the same one with a later page, which changes only the number.
+        guard try notes.validators(of: address) == saved.validators,
+          try notes.imageCount(of: address) == saved.images.count
+        else { return (filled, false) }
         guard filled != saved.images else { return (filled, true) }
         let feed = CachedFeed(filled, timestamp: saved.timestamp, validators: saved.validators)
         if case .superseded = try notes.replace(address, with: feed, now: now) { return (filled, false) }

@@ -15,7 +15,12 @@ extension FeedLoader {
   /// **Demand:** a page is requested on demand. **Failure:** ``FeedError`` if a page has nothing to show; the saved
   /// pages stay. **Cancellation:** closes the request immediately; a requested save is completed.
   public func pages() -> AnyPublisher<Feed, FeedError> {
-    Deferred { page(PageTrail(from: url, now: cache.now), SerialWorker(on: scheduler)) }.eraseToAnyPublisher()
+    let (feedURL, book) = (saved.address, options.pageImages)
+    return Deferred {
+      let trail = PageTrail(from: url, now: cache.now) { book?.updating($0, of: feedURL) ?? $0 }
+      return page(trail, SerialWorker(on: scheduler))
+    }
+    .eraseToAnyPublisher()
   }
 
   private func page(_ trail: PageTrail, _ worker: SerialWorker) -> AnyPublisher<Feed, FeedError> {
@@ -89,12 +94,18 @@ private final class PageTrail: @unchecked Sendable {
   private var ids: Set<FeedImage.ID> = []
   private var addresses: Set<URL> = []
   private let now: @Sendable () -> Date
+  /// Adds the images that were found on items' pages since the first page arrived.
+  private let updating: @Sendable (FeedImages) -> FeedImages
   /// The time of the first page's request, which is that of all saves: the first page's images are in each.
   private(set) lazy var asked = now()
   /// The later time at which the first page was still current; `nil` if it was not requested again.
   private(set) var renewed: Date?
 
-  init(from address: URL, now: @escaping @Sendable () -> Date) { (next, self.now) = (address, now) }
+  init(
+    from address: URL, now: @escaping @Sendable () -> Date, updating: @escaping @Sendable (FeedImages) -> FeedImages
+  ) {
+    (next, self.now, self.updating) = (address, now, updating)
+  }
 
   var isEmpty: Bool { addresses.isEmpty }
 
@@ -115,7 +126,8 @@ private final class PageTrail: @unchecked Sendable {
       return nil
     }
     all = FeedImages(joining: [all, newest])
-    return Fetched(all, validators: validators)
+    // The saved feed may have images that this feed didn't have when it arrived.
+    return Fetched(updating(all), validators: validators)
   }
 
   /// Follows the saved feed's timestamp, if the saved feed is newer only because the first page hasn't changed since.
@@ -125,7 +137,8 @@ private final class PageTrail: @unchecked Sendable {
       let saved = try? store.retrieve(for: address)
     else { return }
     let isSameDocument = saved.validators.digest != nil && saved.validators.digest == validators.digest
-    guard isSameDocument || saved.images == first || saved.images == all else { return }
+    let images = updating(saved.images)
+    guard isSameDocument || images == updating(first) || images == updating(all) else { return }
     (renewed, validators) = (saved.timestamp, saved.validators)
   }
 

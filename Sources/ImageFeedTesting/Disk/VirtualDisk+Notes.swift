@@ -96,6 +96,8 @@ private final class PlatterNotes: FeedNotes {
     platter.durable[address.absoluteURL]?.feed.validators ?? FeedValidators()
   }
 
+  func imageCount(of address: URL) -> Int { platter.durable[address.absoluteURL]?.feed.images.count ?? 0 }
+
   func replace(_ address: URL, with feed: CachedFeed, now: Date) throws -> FeedReplacement {
     let (address, record) = (address.absoluteURL, Platter.Record(feed: feed))
     if let saved = platter.superseding(feed, at: address, now: now) { return .superseded(by: saved) }

@@ -78,6 +78,22 @@ import Testing
     #expect(try store.retrieve(for: address)?.images.map(\.url.lastPathComponent) == wanted)
   }
 
+  @Test func `a later page that another process saves at the same time stays in the feed`() throws {
+    store.change.withLock {
+      $0 = { memory in
+        let saved = try #require(try memory.retrieve(for: address))
+        let both = CachedFeed(
+          images: FeedImages(joining: [saved.images, FeedImages([makeImage(4)])]), timestamp: saved.timestamp,
+          validators: saved.validators)
+        try memory.replace(for: address, with: both)
+      }
+    }
+    let filled = try PageImageBook(store).fill(address, now: noon)
+    let wanted = ["1.jpg", "a.png", "4.jpg"]
+    #expect(filled?.map(\.url.lastPathComponent) == wanted)
+    #expect(try store.retrieve(for: address)?.images.map(\.url.lastPathComponent) == wanted)
+  }
+
   @Test func `a feed that another process deletes at the same time isn't saved again`() throws {
     store.change.withLock { $0 = { memory in _ = try memory.delete(for: address) } }
     #expect(try PageImageBook(store).fill(address, now: noon) == nil)

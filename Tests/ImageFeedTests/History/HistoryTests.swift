@@ -65,6 +65,14 @@ func makePost(
     #expect(try #require(three.lastSeen) <= noon + 3 * 86_400)
   }
 
+  @Test func `items that were last seen while the clock was ahead are the first to be deleted`() throws {
+    let store = store(keeping: HistoryPolicy(items: 2))
+    try save((1...3).map { makePost($0) }, after: 0, in: store)
+    try save((1...3).map { makePost($0) }, after: 400, in: store)
+    for day in 1...3 { try save([makePost(3 + day)], after: Double(day), in: store) }
+    #expect(try Set(titles(store)) == ["Post 4", "Post 5"])
+  }
+
   @Test func `an item that returns leaves the history, and keeps when it was first seen`() throws {
     let store = store()
     try save([makePost(1), makePost(2)], after: 0, in: store)
@@ -265,6 +273,9 @@ func makePost(
     // A renewal with a wrong clock.
     try save([makePost(2)], after: days, in: store)
     #expect(try store.delete(for: address, if: .timestamp(noon + days * 86_400)))
+    #expect(try Set(titles(store)) == ["Post 1", "Post 2"])
+    // Only a save knows the time.
+    try save([makePost(3)], after: 2, in: store)
     #expect(try Set(titles(store)) == ["Post 1", "Post 2"])
   }
 

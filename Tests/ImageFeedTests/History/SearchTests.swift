@@ -131,6 +131,20 @@ import Testing
     withExtendedLifetime((first, second)) {}
   }
 
+  @Test func `an item with an unreadable id doesn't hide older ones`() throws {
+    #expect(try titles(SeenQuery(limit: 1)) == ["Mountain"])
+    let queue = try DatabaseQueue(path: folder.file())
+    try queue.writeWithoutTransaction {
+      try $0.execute(sql: "UPDATE found SET item = x'00' WHERE id = (SELECT max(id) FROM found)")
+    }
+    try queue.close()
+    let page = try store.seen(SeenQuery(limit: 1))
+    #expect(page.images.map(\.image.title) == ["The harbours"])
+    let next = try #require(page.next)
+    let older = try store.seen(SeenQuery(limit: 5, after: next))
+    #expect(older.images.map(\.image.title) == ["Harbour at dawn", "Harbour seals"])
+  }
+
   @Test func `items that can't be read don't hide older ones`() throws {
     try save((10..<15).map { makePost($0, title: "Unreadable", published: noon + 100) }, after: 1)
     #expect(try titles(SeenQuery(limit: 1)) == ["Unreadable"])

@@ -15,9 +15,12 @@ import Testing
 
   init() { network = VirtualNetwork(on: time) }
 
-  private func loader(_ url: URL = address) -> FeedLoader {
-    FeedLoader(
-      url, client: network, cache: FeedCache(store: store, on: time, now: { [clock] in clock.now }), on: time)
+  private func loader(_ url: URL = address, pageImages: PageImageBook? = nil) -> FeedLoader {
+    var options = FeedLoader.Options()
+    options.pageImages = pageImages
+    return FeedLoader(
+      url, client: network, cache: FeedCache(store: store, on: time, now: { [clock] in clock.now }), on: time,
+      options: options)
   }
 
   private static func item(_ number: Int) -> String {
@@ -157,6 +160,33 @@ import Testing
     }
     #expect(try store.retrieve(for: address)?.timestamp == clock.now - 60)
     #expect(recorder.values.map(numbers) == ["0 1", "2 3", "4 5"])
+  }
+
+  @Test(arguments: [false, true])
+  func `an image found on an item's page stays saved when a later page is saved`(isRenewed: Bool) throws {
+    network.serve("example.com") { request, _ in
+      let isFirst = request.request.url.query() == nil
+      let link = isFirst ? "\"next_url\": \"https://example.com/feed?1\", " : ""
+      let imageless = "{\"id\": \"1\", \"url\": \"https://example.com/1\", \"title\": \"One\"}"
+      // A later page may have the item as well.
+      let items = Self.item(isFirst ? 0 : 2) + (isFirst || isRenewed ? ", \(imageless)" : "")
+      return .answer(Data("{\"version\": \"https://jsonfeed.org/version/1.1\", \(link)\"items\": [\(items)]}".utf8))
+    }
+    let book = PageImageBook(store)
+    let recorder = loader(pageImages: book).pages().record(on: time, demand: .max(1))
+    time.run()
+    let item = try #require(try book.openPages(of: address).first)
+    try book.note("https://a/1.png", of: item.id, in: address, isTrusted: true)
+    let filled = try #require(try book.fill(address, now: clock.now))
+    if isRenewed {
+      // By a server whose documents contain the current time.
+      clock.now += 900
+      try store.replace(for: address, with: CachedFeed(images: filled, timestamp: clock.now))
+    }
+    recorder.request(.max(1))
+    time.run()
+    #expect(recorder.values.count == 2)
+    #expect(try store.retrieve(for: address)?.images.map(\.url.lastPathComponent) == ["0.png", "1.png", "2.png"])
   }
 
   @Test func `a later page that the server calls unchanged is a failure, and is requested once`() throws {

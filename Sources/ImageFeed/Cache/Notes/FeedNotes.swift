@@ -43,6 +43,8 @@ package protocol FeedNotes {
   func set<Note: StoredNote>(_ note: Note, at key: NoteKey, isKept: Bool) throws
   /// The validators of the saved feed; empty if nothing is saved.
   func validators(of address: URL) throws -> FeedValidators
+  /// The number of the saved feed's images; 0 if nothing is saved.
+  func imageCount(of address: URL) throws -> Int
   func replace(_ address: URL, with feed: CachedFeed, now: Date) throws -> FeedReplacement
   func renew(_ address: URL, with renewal: FeedRenewal, now: Date) throws -> FeedReplacement?
 }

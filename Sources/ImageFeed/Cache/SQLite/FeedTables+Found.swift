@@ -46,10 +46,10 @@ extension FeedTables {
     if let after = query.after { row.bind(after.id, at: next()) }
     for feed in query.feeds ?? [] { row.bind(feed.absoluteString, at: next()) }
     row.bind(Int64(min(query.limit, .max - 1)) + 1, at: next())
-    var places: [(id: Int64, history: Int64, item: FeedImage.ID, place: Int?)] = []
+    var places: [(id: Int64, history: Int64, item: FeedImage.ID?, place: Int?)] = []
     while try db.step(row, expecting: SQLITE_ROW) {
-      guard let item = row.imageID(2) else { continue }
-      places.append((Int64(row.integer(0) ?? 0), Int64(row.integer(1) ?? 0), item, row.integer(3)))
+      // An unreadable id counts, too: otherwise, a full page would look like the last one.
+      places.append((Int64(row.integer(0) ?? 0), Int64(row.integer(1) ?? 0), row.imageID(2), row.integer(3)))
     }
     var page = SeenPage(images: [])
     if places.count > query.limit {
@@ -58,10 +58,11 @@ extension FeedTables {
     }
     var readers: [Int64: SeenReader] = [:]
     for one in places {
+      guard let item = one.item else { continue }
       if readers[one.history] == nil {
         readers[one.history] = try SeenReader(self, HistoryRow(id: one.history, kept: 0))
       }
-      if let image = try readers[one.history]?.image(one.item, at: one.place) { page.images.append(image) }
+      if let image = try readers[one.history]?.image(item, at: one.place) { page.images.append(image) }
     }
     return page
   }

@@ -101,7 +101,7 @@ extension FeedTables {
     if let old = try oldDocument(feed) {
       try keep(ItemChange(from: old.images, to: []).left, of: old, in: &history, policy, now: nil)
     }
-    // The current time isn't known, and the feed's may be that of a wrong clock: nothing is too old until the next save.
+    // The current time isn't known, and the feed's may be a wrong clock's: nothing is too old until the next save.
     try trim(&history, policy, now: nil)
     try write(history, title: feed.title)
   }
@@ -181,7 +181,8 @@ extension FeedTables {
     return found.first
   }
 
-  /// Deletes items beyond the limits, least recently seen first.
+  /// Deletes items beyond the limits, least recently seen first. Beyond the maximum number, items that were last seen
+  /// while the clock was ahead come first; otherwise, no new item would be kept until that time.
   private func trim(_ history: inout HistoryRow, _ policy: HistoryPolicy, now: Date?) throws {
     guard history.kept > 0 else { return }
     let unstarred = "item NOT IN (SELECT item FROM star WHERE star.history = kept.history)"
@@ -199,11 +200,17 @@ extension FeedTables {
     starred.bind(history.id, at: 1)
     defer { starred.clear() }
     let count = try db.step(starred, expecting: SQLITE_ROW) ? starred.integer(0) ?? 0 : 0
-    let excess = history.kept - count - policy.items
-    guard excess > 0 else { return }
-    let first = "SELECT id FROM kept WHERE history = ? AND \(unstarred) ORDER BY history, last, id LIMIT ?"
-    try db.cachedStatement(sql: "DELETE FROM kept WHERE id IN (\(first))").execute(arguments: [history.id, excess])
-    history.kept -= db.changesCount
+    var excess = history.kept - count - policy.items
+    let latest = now.map { $0.secondsSince1970 + FeedCachePolicy.clockTolerance.components.seconds } ?? .max
+    // Two statements use the index; sorting by a condition would not.
+    for condition in ["last > ?", "last <= ?"] where excess > 0 {
+      let first =
+        "SELECT id FROM kept WHERE history = ? AND \(condition) AND \(unstarred) ORDER BY history, last, id LIMIT ?"
+      try db.cachedStatement(sql: "DELETE FROM kept WHERE id IN (\(first))")
+        .execute(arguments: [history.id, latest, excess])
+      history.kept -= db.changesCount
+      excess -= db.changesCount
+    }
   }
 
   /// Writes the row of a feed's history, after which the index of that feed is out of date.

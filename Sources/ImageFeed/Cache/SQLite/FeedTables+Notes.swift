@@ -48,6 +48,8 @@ extension FeedTables {
     try known(address).row?.validators ?? FeedValidators()
   }
 
+  func imageCount(of address: URL) throws -> Int { try known(address).row?.imageCount ?? 0 }
+
   /// Records the renewal of a feed, unless its validators have changed in the meantime or the feed doesn't exist.
   func noteRenewal(_ address: URL, with renewal: FeedRenewal, now: Date) throws -> FeedReplacement? {
     let feed = try known(address)
@@ -98,6 +100,8 @@ private final class NotesInFile: FeedNotes {
   func set<Note: StoredNote>(_ note: Note, at key: NoteKey, isKept: Bool) { tables.set(note, at: key, isKept: isKept) }
 
   func validators(of address: URL) throws -> FeedValidators { try tables.validators(of: address) }
+
+  func imageCount(of address: URL) throws -> Int { try tables.imageCount(of: address) }
 
   func replace(_ address: URL, with feed: CachedFeed, now: Date) throws -> FeedReplacement {
     defer { tables.journal.forgetRow(of: address.absoluteString) }
