@@ -17,16 +17,18 @@ import Testing
 
   /// Collects the labels of the queues on which a stream delivers its values, until it ends.
   private func labels<P: Publisher & SendableMetatype>(_ make: @Sendable @escaping () -> P) async -> [String] {
-    nonisolated(unsafe) var kept: AnyCancellable?
+    // The stream may complete before this thread stores its subscription.
+    let kept = Locked<AnyCancellable?>(nil)
     let seen = Mutex<[String]>([])
     await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
       // No loop and no task: a thread of its own subscribes.
       Thread.detachNewThread {
-        kept = make().sink { _ in
+        let subscription = make().sink { _ in
           done.resume()
         } receiveValue: { _ in
           seen.withLock { $0.append(currentQueueLabel(nil).map { String(cString: $0) } ?? "") }
         }
+        kept.withLock { $0 = subscription }
       }
     }
     withExtendedLifetime(kept) {}
