@@ -126,21 +126,6 @@ import Testing
     #expect(released == nil)
   }
 
-  @Test func `a handle that is released as its loop stops doesn't keep the loop`() {
-    weak var released: EventLoop?
-    do {
-      let loop = EventLoop()
-      released = loop
-      let handle = Locked<OnLoop<Int>?>(OnLoop(loop) { _ in 1 })
-      loop.execute { [unowned loop] in
-        handle.withLock { $0 = nil }
-        loop.stop()
-      }
-      loop.run()
-    }
-    #expect(released == nil)
-  }
-
   @Test func `a state whose handle another thread releases is released on its loop, or when that loop closes`() throws {
     let other = try EventLoopThread()
     let log = Log()

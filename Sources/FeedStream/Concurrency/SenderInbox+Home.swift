@@ -2,13 +2,13 @@
 extension SenderInbox {
   private func watch() {
     isWatching = true
-    target.state.watch(ObjectIdentifier(key)) { [weak self] in self?.changed() }
-    domain.whenClosed(ObjectIdentifier(key)) { [weak self] in self?.loopClosed() }
+    target.state.watch(ObjectIdentifier(self)) { [weak self] in self?.changed() }
+    domain.whenClosed(ObjectIdentifier(self)) { [weak self] in self?.loopClosed() }
   }
 
   /// Stops watching the stream, which any thread may use once the loop is closed.
   private func loopClosed() {
-    target.state.watch(ObjectIdentifier(key), nil)
+    target.state.watch(ObjectIdentifier(self), nil)
     isWatching = false
     if isWaiting { abandon() }
   }

@@ -30,8 +30,6 @@
 
   let domain: any StreamDomain
   let keepsLoopAlive: Bool
-  /// Identifies this inbox until the stream has forgotten it, which may be after its release.
-  let key = Key()
   /// Calls `takeAll()`. Created where the types are known, so that the call is specialized.
   private let serve: (SenderInbox) -> Void
 
@@ -72,24 +70,22 @@
 
   deinit {
     let remains = Remains(
-      target: target, key: key, isWatching: isWatching, isWaiting: isWaiting, domain: domain)
+      target: target, key: ObjectIdentifier(self), isWatching: isWatching, isWaiting: isWaiting, domain: domain)
     // If the loop closes first, the stream must still forget this inbox.
     if domain.isHere { remains.clear() } else { domain.bringCancellation { remains.clear() } }
   }
 
-  final class Key: Sendable {}
-
   /// The contents of a released inbox, which are moved to the stream's home to be released there.
   // @unchecked: no other code has a reference to it.
   private final class Remains: @unchecked Sendable {
-    private let key: Key
+    private let key: ObjectIdentifier
     private let isWatching: Bool
     private let isWaiting: Bool
     private let domain: any StreamDomain
     private var target: SenderTarget<Output, Failure>?
 
     init(
-      target: SenderTarget<Output, Failure>, key: Key, isWatching: Bool, isWaiting: Bool,
+      target: SenderTarget<Output, Failure>, key: ObjectIdentifier, isWatching: Bool, isWaiting: Bool,
       domain: any StreamDomain
     ) {
       (self.target, self.key, self.isWatching, self.isWaiting) = (target, key, isWatching, isWaiting)
@@ -98,8 +94,8 @@
 
     func clear() {
       if isWatching {
-        target?.state.watch(ObjectIdentifier(key), nil)
-        domain.whenClosed(ObjectIdentifier(key), nil)
+        target?.state.watch(key, nil)
+        domain.whenClosed(key, nil)
       }
       if isWaiting { domain.stopWaiting() }
       target = nil

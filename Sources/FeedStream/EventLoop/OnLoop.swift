@@ -86,12 +86,9 @@ public final class OnLoop<State>: Sendable, Cancellable {
   /// Releases the state: immediately, if this is the loop's thread and the loop isn't running; otherwise on the loop's
   /// next turn, or when the loop closes. Idempotent, and safe to use from any thread.
   public func cancel() {
-    guard loop.isHere else {
-      // Retain the loop until it has released the state: otherwise, this thread could be the last to release both.
-      return loop.bringInOrder { [slot, loop] in slot.empty(loop.entrance) }
-    }
-    guard loop.isCurrent else { return slot.empty(loop.entrance) }
-    loop.bringInOrder { [slot, entrance = loop.entrance] in slot.empty(entrance) }
+    guard !loop.isHere || loop.isCurrent else { return slot.empty(loop.entrance) }
+    // Retain the loop until it has released the state: otherwise, this thread could be the last to release both.
+    loop.bringInOrder { [slot, loop] in slot.empty(loop.entrance) }
   }
 
   /// Holds the state.
