@@ -62,6 +62,7 @@ import Synchronization
   /// The name of a loop that has streams on the map, by the loop's `reference`.
   static func label(of loop: (any StreamDomain)?) -> String? { loops.first { $0.domain === loop }?.label }
 
+  // Outside of the lock: this check may release a loop, and a released loop uses the list.
   static var loops: [Home] { homes.withLock { $0 }.filter { $0.domain != nil } }
 
   // Retains the thread's `LoopMap` until the thread ends.
