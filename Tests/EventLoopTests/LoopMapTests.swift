@@ -1,9 +1,7 @@
+import FeedStream
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
-
-@testable import FeedStream
 
 /// Each test runs in its own process, because the map is process-wide.
 @Suite("the live map shows the streams of all loops", .settled) struct LoopMapTests {
@@ -108,25 +106,6 @@ import Testing
         sink?.cancel()
       }
       #expect(silent == nil && own == nil)
-    }
-  }
-
-  @Test func `a turn that doesn't wait doesn't get the time of an earlier event`() async {
-    await #expect(processExitsWith: .success) {
-      StreamDiagnostics.startMap()
-      let loop = EventLoop()
-      let numbers = PassthroughSubject<Int, Never>()
-      var sink: AnyCancellable?
-      loop.schedule { sink = numbers.sink { _ in } }
-      loop.run(.oneTurn)
-      let map = try #require(loop.subscriptions?.map)
-      let before = map.turn.load(ordering: .relaxed)
-      var during: Int?
-      loop.schedule { during = map.turn.load(ordering: .relaxed) }
-      loop.run(.oneTurn)
-      #expect(during.map { $0 > before } == true)
-      sink?.cancel()
-      loop.close()
     }
   }
 

@@ -26,8 +26,6 @@ extension EventLoop {
       return
     }
     turnWatch.mark = (uv_hrtime(), uv_metrics_idle_time(uv))
-    // Code that ran since the last turn ended is not part of this one.
-    subscriptions?.map?.turnBegins()
     guard Warnings.areOn else { return }
     let state = turnWatch.state ?? TurnMonitor.shared.add(uv)
     turnWatch.state = state
