@@ -1,16 +1,8 @@
 /// The part of the inbox that runs on the loop.
 extension SenderInbox {
-  private func watch() {
-    isWatching = true
+  func begin() {
     target.state.watch(ObjectIdentifier(self)) { [weak self] in self?.changed() }
-    domain.whenClosed(ObjectIdentifier(self)) { [weak self] in self?.loopClosed() }
-  }
-
-  /// Stops watching the stream, which any thread may use once the loop is closed.
-  private func loopClosed() {
-    target.state.watch(ObjectIdentifier(self), nil)
-    isWatching = false
-    if isWaiting { abandon() }
+    updateWaiting()
   }
 
   /// Called when subscribers have attached, requested values or cancelled. This may happen during a delivery, so
@@ -97,8 +89,6 @@ extension SenderInbox {
 
   /// Keeps the loop running while a subscriber waits for a value that may still arrive.
   func updateWaiting() {
-    // The first value may arrive before the work that the initializer posts.
-    if !isWatching { watch() }
     let (isOpen, isWaited) = mutex.withLock {
       removeWithdrawn()
       return (self.isOpen, !waiting.isEmpty)
@@ -106,6 +96,12 @@ extension SenderInbox {
     let mustWait = isWaited || keepsLoopAlive && isOpen && !target.state.isEnded() && target.state.isAlive()
     guard mustWait != isWaiting else { return }
     isWaiting = mustWait
-    if mustWait { domain.beginWaiting() } else { domain.stopWaiting() }
+    if mustWait {
+      domain.beginWaiting()
+      domain.whenClosed(ObjectIdentifier(self)) { [weak self] in self?.abandon() }
+    } else {
+      domain.stopWaiting()
+      domain.whenClosed(ObjectIdentifier(self), nil)
+    }
   }
 }

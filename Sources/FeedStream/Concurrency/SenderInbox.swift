@@ -24,8 +24,6 @@
   // Used only at home.
   @exclusivity(unchecked) @usableFromInline var running = ContiguousArray<Output>()
   @exclusivity(unchecked) var isWaiting = false
-  /// True while the stream tells this inbox about its subscribers.
-  @exclusivity(unchecked) var isWatching = false
   @usableFromInline let target: SenderTarget<Output, Failure>
 
   let domain: any StreamDomain
@@ -65,38 +63,29 @@
     self.target = target
     self.keepsLoopAlive = keepsLoopAlive
     self.serve = serve
-    StreamHome(domain: domain).run { [weak self] in self?.updateWaiting() }
+    StreamHome(domain: domain).run { [weak self] in self?.begin() }
   }
 
   deinit {
-    let remains = Remains(
-      target: target, key: ObjectIdentifier(self), isWatching: isWatching, isWaiting: isWaiting, domain: domain)
-    // If the loop closes first, the stream must still forget this inbox.
-    if domain.isHere { remains.clear() } else { domain.bringCancellation { remains.clear() } }
+    let remains = Remains(target: target, key: ObjectIdentifier(self), isWaiting: isWaiting, domain: domain)
+    if domain.isHere { remains.clear() } else { domain.bring { remains.clear() } }
   }
 
   /// The contents of a released inbox, which are moved to the stream's home to be released there.
   // @unchecked: no other code has a reference to it.
   private final class Remains: @unchecked Sendable {
     private let key: ObjectIdentifier
-    private let isWatching: Bool
     private let isWaiting: Bool
     private let domain: any StreamDomain
     private var target: SenderTarget<Output, Failure>?
 
-    init(
-      target: SenderTarget<Output, Failure>, key: ObjectIdentifier, isWatching: Bool, isWaiting: Bool,
-      domain: any StreamDomain
-    ) {
-      (self.target, self.key, self.isWatching, self.isWaiting) = (target, key, isWatching, isWaiting)
-      self.domain = domain
+    init(target: SenderTarget<Output, Failure>, key: ObjectIdentifier, isWaiting: Bool, domain: any StreamDomain) {
+      (self.target, self.key, self.isWaiting, self.domain) = (target, key, isWaiting, domain)
     }
 
     func clear() {
-      if isWatching {
-        target?.state.watch(key, nil)
-        domain.whenClosed(key, nil)
-      }
+      target?.state.watch(key, nil)
+      domain.whenClosed(key, nil)
       if isWaiting { domain.stopWaiting() }
       target = nil
     }
