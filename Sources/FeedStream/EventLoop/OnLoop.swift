@@ -21,9 +21,6 @@
 /// owns are released when the handle is cancelled or released, or when the loop closes. The handle does not keep
 /// ``EventLoop/run(_:)`` from returning.
 ///
-/// If another thread may be the last to release the handle, use the loop of an ``EventLoopThread``, or close the loop
-/// when it doesn't run anymore. Otherwise, the loop and the state are never released.
-///
 /// In a program without other threads, you don't need a handle: an object that owns its subscriptions is enough.
 public final class OnLoop<State>: Sendable, Cancellable {
   /// The loop on which the state lives.
@@ -46,7 +43,7 @@ public final class OnLoop<State>: Sendable, Cancellable {
     self.thread = thread
     slot = Slot()
     // In order, here and below: calls on the loop's own thread must not overtake those of other threads.
-    // The entrance: the work waits in the loop's mailbox, and must not keep alive a loop that never runs.
+    // The entrance, here and below: the work waits in the loop's mailbox, and must not keep the loop alive.
     loop.bringInOrder { [slot, entrance = loop.entrance] in slot.fill(make, entrance) }
   }
 
@@ -84,11 +81,10 @@ public final class OnLoop<State>: Sendable, Cancellable {
   }
 
   /// Releases the state: immediately, if this is the loop's thread and the loop isn't running; otherwise on the loop's
-  /// next turn, or when the loop closes. Idempotent, and safe to use from any thread.
+  /// next turn. Idempotent, and safe to use from any thread.
   public func cancel() {
     guard !loop.isHere || loop.isCurrent else { return slot.empty(loop.entrance) }
-    // Retain the loop until it has released the state: otherwise, this thread could be the last to release both.
-    loop.bringInOrder { [slot, loop] in slot.empty(loop.entrance) }
+    loop.bringInOrder { [slot, entrance = loop.entrance] in slot.empty(entrance) }
   }
 
   /// Holds the state.
