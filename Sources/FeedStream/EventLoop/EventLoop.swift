@@ -171,7 +171,6 @@ extension EventLoop: StreamDomain {
     }
     if entrance.mailbox.takeStopRequest() { return }
     updateMainQueueService(for: mode)
-    turnWatch.isOneTurn = mode == .oneTurn
     beginWatchingTurns()
     if mode == .oneTurn {
       collectMail()
