@@ -85,30 +85,6 @@ import Testing
     }
   }
 
-  @Test func `a snapshot doesn't keep the loops that don't run`() async {
-    await #expect(processExitsWith: .success) {
-      StreamDiagnostics.startMap()
-      weak var silent: EventLoop?
-      weak var own: EventLoop?
-      do {
-        let idle = EventLoop()
-        silent = idle
-        let numbers = PassthroughSubject<Int, Never>()
-        var sink: AnyCancellable?
-        idle.schedule { sink = numbers.sink { _ in } }
-        idle.run(.oneTurn)
-        let loop = EventLoop()
-        own = loop
-        let taking = StreamDiagnostics.snapshot(on: loop, within: .milliseconds(1)).sink { _ in }
-        loop.run()
-        let untaken = StreamDiagnostics.snapshot(on: loop).sink { _ in }
-        for cancellable in [taking, untaken] { cancellable.cancel() }
-        sink?.cancel()
-      }
-      #expect(silent == nil && own == nil)
-    }
-  }
-
   @Test func `a file says that it waits for a thread of the pool`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()

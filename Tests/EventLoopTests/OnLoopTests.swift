@@ -116,31 +116,6 @@ import Testing
     #expect(log.value == ["made", "released"])
   }
 
-  /// Records when it is released.
-  private final class Note: Sendable {
-    let log: Log
-    init(_ log: Log) { self.log = log }
-    deinit { log.append("released") }
-  }
-
-  @Test func `handles don't keep a loop that doesn't run again, and their state is released with it`() throws {
-    let other = try EventLoopThread()
-    let log = Log()
-    weak var released: EventLoop?
-    do {
-      let loop = EventLoop()
-      released = loop
-      let handle = Locked<OnLoop<Note>?>(OnLoop(loop) { _ in Note(log) })
-      loop.run()
-      _ = OnLoop(loop) { _ in Note(log) }
-      other.loop.result(of: { handle.withLock { $0 = nil } })
-      #expect(log.value == [])
-    }
-    #expect(released == nil)
-    #expect(log.value == ["released"])
-    other.shutdown()
-  }
-
   @Test func `an action may cancel the handle or replace the state`() async throws {
     let thread = try EventLoopThread()
     let log = Log()

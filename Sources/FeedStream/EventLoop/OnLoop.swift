@@ -43,8 +43,7 @@ public final class OnLoop<State>: Sendable, Cancellable {
     self.thread = thread
     slot = Slot()
     // In order, here and below: calls on the loop's own thread must not overtake those of other threads.
-    // The entrance, here and below: the work waits in the loop's mailbox, and must not keep the loop alive.
-    loop.bringInOrder { [slot, entrance = loop.entrance] in slot.fill(make, entrance) }
+    loop.bringInOrder { [slot] in slot.fill(make, loop) }
   }
 
   deinit { cancel() }
@@ -83,8 +82,8 @@ public final class OnLoop<State>: Sendable, Cancellable {
   /// Releases the state: immediately, if this is the loop's thread and the loop isn't running; otherwise on the loop's
   /// next turn. Idempotent, and safe to use from any thread.
   public func cancel() {
-    guard !loop.isHere || loop.isCurrent else { return slot.empty(loop.entrance) }
-    loop.bringInOrder { [slot, entrance = loop.entrance] in slot.empty(entrance) }
+    guard !loop.isHere || loop.isCurrent else { return slot.empty(loop) }
+    loop.bringInOrder { [slot, loop] in slot.empty(loop) }
   }
 
   /// Holds the state.
@@ -93,10 +92,10 @@ public final class OnLoop<State>: Sendable, Cancellable {
     private var state: State?
     private var isOver = false
 
-    func fill(_ make: (EventLoop) -> State, _ entrance: LoopEntrance) {
-      guard !isOver, let loop = entrance.loop else { return }
+    func fill(_ make: (EventLoop) -> State, _ loop: EventLoop) {
+      guard !isOver else { return }
       // The closer retains this slot: when the loop closes, it may be the only one left to do so.
-      loop.whenClosed(ObjectIdentifier(self)) { self.empty(entrance) }
+      loop.whenClosed(ObjectIdentifier(self)) { [unowned loop] in self.empty(loop) }
       state = make(loop)
       // The subscriptions in the state are kept, and released with it.
       SubscriptionWatch.somethingHappens()
@@ -109,9 +108,9 @@ public final class OnLoop<State>: Sendable, Cancellable {
       if !isOver { state = taken }
     }
 
-    func empty(_ entrance: LoopEntrance) {
+    func empty(_ loop: EventLoop) {
       isOver = true
-      entrance.whenClosed(ObjectIdentifier(self), nil)
+      loop.whenClosed(ObjectIdentifier(self), nil)
       withExtendedLifetime(state.take()) {}
     }
   }

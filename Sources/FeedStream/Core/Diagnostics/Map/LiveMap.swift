@@ -12,7 +12,6 @@ import Synchronization
   /// A loop that has had streams since the map was turned on.
   struct Home {
     fileprivate let id: ObjectIdentifier
-    /// The loop's `reference`: other threads read it, and must not be the last to release the loop.
     fileprivate(set) weak var domain: (any StreamDomain)?
     let label: String
   }
@@ -45,7 +44,7 @@ import Synchronization
     live.map = map
     domain.mapBegan()
     let id = ObjectIdentifier(map)
-    let home = Home(id: id, domain: domain.reference, label: domain.label)
+    let home = Home(id: id, domain: domain, label: domain.label)
     homes.withLock { $0.append(home) }
     domain.whenClosed(id) { homes.withLock { homes in homes.removeAll { $0.id == id } } }
     return map
@@ -59,7 +58,7 @@ import Synchronization
   /// The lanes that have streams on the map.
   static var lanes: [any StreamDomain & StreamLane] { queued.elements.compactMap(\.lane) }
 
-  /// The name of a loop that has streams on the map, by the loop's `reference`.
+  /// The name of a loop that has streams on the map.
   static func label(of loop: (any StreamDomain)?) -> String? { loops.first { $0.domain === loop }?.label }
 
   // Outside of the lock: this check may release a loop, and a released loop uses the list.
