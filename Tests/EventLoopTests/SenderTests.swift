@@ -268,21 +268,6 @@ import Testing
     }
   }
 
-  /// Runs in its own process, because the refused value causes a warning.
-  @Test func `a sender doesn't keep a loop that the program has released, and refuses values for it`() async {
-    await #expect(processExitsWith: .success) {
-      weak var released: EventLoop?
-      func makeSender() -> StreamSender<Int, Never> {
-        let loop = EventLoop()
-        released = loop
-        return PassthroughSubject<Int, Never>().sender(on: loop, keepsLoopAlive: false)
-      }
-      let sender = makeSender()
-      #expect(released == nil)
-      #expect(!sender.post(1))
-    }
-  }
-
   @Test func `a sender requires a loop`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = PassthroughSubject<Int, Never>().sender

@@ -58,8 +58,7 @@
           ? "sender: this thread has no event loop; pass the stream's loop: sender(on: loop), or sender(on: EventLoop.main) if code on the main queue subscribes"
           : "sender(on:): values can be sent only to an EventLoop or a VirtualTimeScheduler; pass one of these")
     }
-    // A sender, which any thread may hold, doesn't keep the loop alive.
-    self.domain = domain.reference
+    self.domain = domain
     self.target = target
     self.keepsLoopAlive = keepsLoopAlive
     self.serve = serve
