@@ -13,6 +13,7 @@
 #include <elf.h>
 #include <linux/filter.h>
 #include <linux/memfd.h>
+#include <linux/stat.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -277,6 +278,18 @@ static inline bool clibuv_request_stack(int thread, clibuv_stack *stack) {
   info.si_uid = getuid();
   info.si_value.sival_ptr = stack;
   return syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, SIGURG, &info) == 0;
+}
+
+/// The time at which a file was created, in nanoseconds since 1970; 0 if the file system doesn't record it.
+static inline int64_t clibuv_created(const char *path) {
+#ifdef SYS_statx
+  struct statx status;
+  memset(&status, 0, sizeof status);
+  if (syscall(SYS_statx, AT_FDCWD, path, 0, STATX_BTIME, &status) != 0 || !(status.stx_mask & STATX_BTIME)) return 0;
+  return (int64_t)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec;
+#else
+  return 0;
+#endif
 }
 
 /// The file that is loaded at an address, and where it begins, as in `Dl_info`.

@@ -61,6 +61,15 @@ package final class SystemFiles: FileSystem {
     return nil
   }
 
+  /// The time at which a file was created, in nanoseconds since 1970; 0 if there is no file, or the system doesn't say.
+  package func created(_ path: String) -> Int64 {
+    #if os(Linux)
+      clibuv_created(path)
+    #else
+      0
+    #endif
+  }
+
   package func destination(of link: String) throws(SystemError) -> String {
     guard !link.utf8.contains(0) else { return link }
     // Repairing a path that isn't UTF-8 would name another file.

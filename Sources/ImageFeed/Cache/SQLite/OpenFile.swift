@@ -1,3 +1,4 @@
+import FeedStream
 import Synchronization
 
 /// A SQLite file that this process has open. Every connection holds one for as long as it is open.
@@ -15,8 +16,16 @@ final class OpenFile: Sendable {
   }
 
   private struct Place: Hashable {
-    let device: UInt64
-    let inode: UInt64
+    private let device: UInt64
+    private let inode: UInt64
+    /// The system gives a removed file's inode to the next file, perhaps before the removed file's entry here is
+    /// removed.
+    private let created: Int64
+
+    init(_ file: CacheFile, _ identity: CacheFile.Identity) {
+      (device, inode) = (identity.device, identity.inode)
+      created = SystemFiles.shared.created(file.path)
+    }
   }
 
   /// The files that are open in this process, and the number of their connections. No other lock is taken while this
@@ -38,7 +47,7 @@ final class OpenFile: Sendable {
   static func opening(
     _ file: CacheFile, _ identity: CacheFile.Identity, applicationID: Int
   ) throws(FeedDatabaseFailure) -> OpenFile {
-    let place = Place(device: identity.device, inode: identity.inode)
+    let place = Place(file, identity)
     let isOurs = files.withLock { files in
       guard let known = files[place] else {
         files[place] = (applicationID, 1)
@@ -65,7 +74,7 @@ final class OpenFile: Sendable {
     _ file: CacheFile, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Access<Result> {
     try files.withLock { files throws(Failure) -> Access<Result> in
-      if let identity = file.identity, let known = files[Place(device: identity.device, inode: identity.inode)] {
+      if let identity = file.identity, let known = files[Place(file, identity)] {
         return .open(applicationID: known.applicationID)
       }
       return .accessed(try body())
