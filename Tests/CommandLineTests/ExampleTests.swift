@@ -35,13 +35,10 @@ import Testing
 
   @Test func `SearchField searches when typing pauses, and shows only the latest response`() async throws {
     let run = try await run("SearchField")
-    #expect(
-      run.output == """
-        requested "sea"
-        requested "seagull"
-        showing 700 images of "seagull"
-
-        """)
+    // SearchTests has the exact times, in virtual time. On a busy machine, the pause after "sea" may not be noticed.
+    let lines = run.output.split(separator: "\n")
+    #expect(lines.suffix(2) == [#"requested "seagull""#, #"showing 700 images of "seagull""#])
+    #expect(Set(lines.dropLast(2)).isSubset(of: [#"requested "sea""#, #"showing 300 images of "sea""#]))
     #expect(run.errors == "")
     #expect(run.status == 0)
   }

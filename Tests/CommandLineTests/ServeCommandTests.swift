@@ -469,7 +469,7 @@ import Testing
 
   @Test func `serve reports that another program listens on its port`() async throws {
     try await withGallery(["a"]) { port, origin, _ in
-      let number = await origin.port
+      let number = origin.port
       let run = try await FeedBinary.run(["serve", "--port", "\(number)", "http://127.0.0.1:\(number)/feed.json"])
       #expect(
         run.status == 1 && run.errors.contains("(EADDRINUSE); another program is listening there"), "\(run.errors)")

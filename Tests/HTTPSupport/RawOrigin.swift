@@ -10,6 +10,9 @@ final class RawOrigin: Sendable {
   let address: String
   let port: UInt16
   private let listener: Int32
+  /// Bound to the same port, but doesn't listen: after the origin has stopped, the port refuses connections and isn't
+  /// given to another server.
+  private let holder: Int32
   private let state = Guarded(State())
   // Entered by the accepting thread and by every connection's.
   private let threads = DispatchGroup()
@@ -37,7 +40,7 @@ final class RawOrigin: Sendable {
   ///   - backlog: the number of connections that may wait to be accepted.
   init(at address: String = "127.0.0.1", backlog: Int32 = 128, _ script: @escaping Script) {
     self.address = address
-    (listener, port) = Self.listen(address, backlog)
+    (listener, holder, port) = Self.listen(address, backlog)
     let listener = listener
     threads.enter()
     Thread { [self] in
@@ -51,6 +54,8 @@ final class RawOrigin: Sendable {
       threads.leave()
     }.startSmall()
   }
+
+  deinit { close(holder) }
 
   /// The number of connections so far.
   var accepted: Int { state.withLock { $0.accepted } }
@@ -89,8 +94,16 @@ final class RawOrigin: Sendable {
     }.startSmall()
   }
 
-  private static func listen(_ host: String, _ backlog: Int32) -> (Int32, UInt16) {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+  private static func listen(
+    _ host: String, _ backlog: Int32
+  ) -> (listener: Int32, holder: Int32, port: UInt16) {
+    let sockets = (0..<2).map { _ in
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+      // Only so may both be bound to one port.
+      var one: Int32 = 1
+      setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+      return descriptor
+    }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = inet_addr(host)
@@ -98,12 +111,13 @@ final class RawOrigin: Sendable {
     // Calls that take a `sockaddr` accept a `sockaddr_in`.
     withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        precondition(bind(descriptor, $0, length) == 0, "RawOrigin: no port to be had on \(host)")
-        precondition(Foundation.listen(descriptor, backlog) == 0, "RawOrigin: cannot listen")
-        getsockname(descriptor, $0, &length)
+        precondition(bind(sockets[0], $0, length) == 0, "RawOrigin: no port to be had on \(host)")
+        getsockname(sockets[0], $0, &length)
+        precondition(bind(sockets[1], $0, length) == 0, "RawOrigin: cannot hold the port")
+        precondition(Foundation.listen(sockets[0], backlog) == 0, "RawOrigin: cannot listen")
       }
     }
-    return (descriptor, UInt16(bigEndian: address.sin_port))
+    return (sockets[0], sockets[1], UInt16(bigEndian: address.sin_port))
   }
 }
 

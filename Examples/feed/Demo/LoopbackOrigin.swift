@@ -17,11 +17,14 @@ actor LoopbackOrigin {
 
   private let thread: EventLoopThread
   private var running: (server: HTTPServer, serving: AnyCancellable)?
-  private var port = 0
+  private var port: Int
 
-  init(serving body: Data) throws {
+  /// - Parameter port: the port on which the server listens; 0 for one that the system chooses. While the server is
+  ///   stopped, another program may get a port that the system chose.
+  init(serving body: Data, port: Int = 0) throws {
     thread = try EventLoopThread(name: "origin")
     self.body = body
+    self.port = port
   }
 
   func setAnswer(status: Int = 200, body: Data) {

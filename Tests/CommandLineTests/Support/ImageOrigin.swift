@@ -17,9 +17,14 @@ actor ImageOrigin {
   /// The number of conditional requests for the feed to which the server responded that nothing has changed.
   private(set) var unchanged = 0
   private var feedFields: [(String, String)] = []
-  private(set) var port = 0
+  nonisolated var port: Int { reserved.number }
+  /// While the server is stopped, no other test's server gets its port.
+  private let reserved: ReservedPort
 
-  init() throws { thread = try EventLoopThread(name: "origin") }
+  init() throws {
+    thread = try EventLoopThread(name: "origin")
+    reserved = try ReservedPort()
+  }
 
   /// Serves a feed of images with these descriptions, on the same port as before if it was started before.
   ///
@@ -30,7 +35,6 @@ actor ImageOrigin {
       let server = try HTTPServer(at: .internet("127.0.0.1", port: port), on: thread.loop)
       serving = server.serve { self.answer($0) }
       self.server = server
-      port = server.address?.port ?? 0
     }
     return "http://127.0.0.1:\(port)/feed.json"
   }

@@ -40,7 +40,10 @@ func withOrigin<R>(
   _ body: (LoopbackOrigin, _ url: String, _ cache: String) async throws -> R
 ) async throws -> R {
   try await withFolder { folder in
-    let origin = try LoopbackOrigin(serving: document)
+    // After the origin has stopped, no other test's server gets its port.
+    let reserved = try ReservedPort()
+    defer { withExtendedLifetime(reserved) {} }
+    let origin = try LoopbackOrigin(serving: document, port: reserved.number)
     let url = try await origin.start()
     do {
       let result = try await body(origin, url.absoluteString, folder.appendingPathComponent("feeds.db").path)
