@@ -277,7 +277,8 @@ import Testing
     let clock = ContinuousClock()
     let began = clock.now
     let error = HTTPBench().run(HTTPRequest(origin.url(), timeout: .seconds(4))).error
-    #expect(error?.kind == .timedOut(.response))
+    // On a busy machine, the time may end while the client still waits for the last redirect's body.
+    #expect(error?.kind == .timedOut(.response) || error?.kind == .timedOut(.receive))
     // If the waits for the redirects' bodies extended it, it would be 7 seconds.
     #expect((Duration.seconds(3.9)..<Duration.seconds(6.5)).contains(clock.now - began))
   }
