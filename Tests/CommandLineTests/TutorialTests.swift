@@ -66,7 +66,7 @@ import Testing
       let port = try #require(URL(string: url)?.port)
       let shown = saved.output.replacing(/saved at .*, shown/, with: "saved at …, shown").dropLast()
       #expect(expected.replacing(":8000", with: ":\(port)") == shown)
-      #expect(remote.errors == "" && saved.errors == "")
+      #expect([remote.errors, saved.errors] == ["", ""])
       #expect(remote.status == 0 && saved.status == 0)
     }
   }

@@ -22,7 +22,7 @@ import Testing
       let numbers = PassthroughSubject<Int, Never>()
       let sink = numbers.sink { _ in }
       var map: StreamMap?
-      let taking = StreamDiagnostics.snapshot(on: loop, within: .milliseconds(200)).sink { map = $0 }
+      let taking = StreamDiagnostics.snapshot(on: loop, within: .seconds(3)).sink { map = $0 }
       loop.run()
       #expect(map?.silentLoops == ["thread blocked"], "\(map!)")
       #expect(map?.nodes.filter(\.isEnd).contains { $0.loop == "thread other" } == true, "\(map!)")

@@ -35,6 +35,9 @@ final class TurnMonitor: Sendable {
     /// The turn that was last checked, and the time for which its thread had waited for a processor until then.
     var seen: UInt64 = 0
     var delay: UInt64 = 0
+    /// The part of that turn that was over before its first check, and that would have been checked earlier if this
+    /// thread had not waited for a processor itself. The loop's thread probably waited as well.
+    var unchecked: Int64 = 0
     var reported: UInt64 = 0
     var reportedAt: UInt64 = 0
   }
@@ -78,7 +81,7 @@ final class TurnMonitor: Sendable {
     var rest = 0
     while true {
       let limit = Warnings.turnLimit.load(ordering: .relaxed)
-      uv_sleep(UInt32(min(max(limit / 4_000_000, 1), 1_000)))
+      uv_sleep(UInt32(Self.period(limit) / 1_000_000))
       let (isIdle, long) = look(limit)
       for turn in long { report(turn, limit) }
       rest = isIdle ? rest + 1 : 0
@@ -93,6 +96,9 @@ final class TurnMonitor: Sendable {
       }
     }
   }
+
+  /// The time between two checks, in nanoseconds.
+  private static func period(_ limit: Int64) -> Int64 { min(max(limit / 4, 1_000_000), 1_000_000_000) }
 
   /// A turn that is too long, and the request for its thread's stack.
   private struct LongTurn {
@@ -115,12 +121,13 @@ final class TurnMonitor: Sendable {
         guard busy > 1_000_000, entries[index].reported != turn.number else { continue }
         if entries[index].seen != turn.number {
           (entries[index].seen, entries[index].delay) = (turn.number, ProcessorDelay.of(turn.thread))
+          entries[index].unchecked = max(busy - Self.period(limit), 0)
         }
         guard busy > limit else { continue }
         let delay = ProcessorDelay.of(turn.thread) &- entries[index].delay
-        guard busy - Int64(bitPattern: delay) > limit, now &- entries[index].reportedAt > 1_000_000_000 else {
-          continue
-        }
+        guard busy - entries[index].unchecked - Int64(bitPattern: delay) > limit,
+          now &- entries[index].reportedAt > 1_000_000_000
+        else { continue }
         (entries[index].reported, entries[index].reportedAt) = (turn.number, now)
         // Request the stack with the lock held: a thread whose loop is in the list has not ended.
         let state = entries[index].state
