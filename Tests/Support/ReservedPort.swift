@@ -5,7 +5,7 @@ import Foundation
 /// A port that the kernel chose is free only until the kernel assigns it again, which happens when many tests open
 /// connections. This one is below the range that the kernel chooses from, and a lock on a file keeps other test
 /// processes from it.
-package final class ReservedPort {
+package final class ReservedPort: Sendable {
   package let number: Int
   private let lock: Int32
 

@@ -19,7 +19,7 @@ actor ImageOrigin {
   private var feedFields: [(String, String)] = []
   nonisolated var port: Int { reserved.number }
   /// While the server is stopped, no other test's server gets its port.
-  private let reserved: ReservedPort
+  private nonisolated let reserved: ReservedPort
 
   init() throws {
     thread = try EventLoopThread(name: "origin")
