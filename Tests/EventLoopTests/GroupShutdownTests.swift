@@ -115,6 +115,28 @@ import Testing
     group.shutdown()
   }
 
+  private struct Refused: Error {}
+
+  @Test func `upstream's failure ends the stream even if the loops close before the pipelines receive it`() throws {
+    let (loop, group) = (EventLoop(), try EventLoopGroup(count: 1))
+    let isStopping = Atomic(false)
+    let mayReturn = Atomic(false)
+    let source = PassthroughSubject<Int, Refused>()
+    let outcome = Outcome(source.parallel(on: group) { $0 })
+    // In its last turn, the loop waits for the failure, which then arrives too late.
+    group.loops[0].execute {
+      group.loops[0].stop()
+      isStopping.store(true, ordering: .releasing)
+      while !mayReturn.load(ordering: .acquiring) {}
+    }
+    while !isStopping.load(ordering: .acquiring) {}
+    source.send(completion: .failure(Refused()))
+    mayReturn.store(true, ordering: .releasing)
+    loop.run()
+    #expect(outcome.error != nil)
+    group.shutdown()
+  }
+
   @Test func `values that the loops had left are reported, and the stream finishes`() async {
     await #expect(processExitsWith: .success) {
       for kind in Kind.allCases {

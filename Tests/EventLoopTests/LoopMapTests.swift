@@ -1,7 +1,9 @@
-import FeedStream
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
+
+@testable import FeedStream
 
 /// Each test runs in its own process, because the map is process-wide.
 @Suite("the live map shows the streams of all loops", .settled) struct LoopMapTests {
@@ -82,6 +84,49 @@ import Testing
       taking.cancel()
       Kept.here = []
       idle.close()
+    }
+  }
+
+  @Test func `a snapshot doesn't keep the loops that don't run`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      weak var silent: EventLoop?
+      weak var own: EventLoop?
+      do {
+        let idle = EventLoop()
+        silent = idle
+        let numbers = PassthroughSubject<Int, Never>()
+        var sink: AnyCancellable?
+        idle.schedule { sink = numbers.sink { _ in } }
+        idle.run(.oneTurn)
+        let loop = EventLoop()
+        own = loop
+        let taking = StreamDiagnostics.snapshot(on: loop, within: .milliseconds(1)).sink { _ in }
+        loop.run()
+        let untaken = StreamDiagnostics.snapshot(on: loop).sink { _ in }
+        for cancellable in [taking, untaken] { cancellable.cancel() }
+        sink?.cancel()
+      }
+      #expect(silent == nil && own == nil)
+    }
+  }
+
+  @Test func `a turn that doesn't wait doesn't get the time of an earlier event`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let loop = EventLoop()
+      let numbers = PassthroughSubject<Int, Never>()
+      var sink: AnyCancellable?
+      loop.schedule { sink = numbers.sink { _ in } }
+      loop.run(.oneTurn)
+      let map = try #require(loop.subscriptions?.map)
+      let before = map.turn.load(ordering: .relaxed)
+      var during: Int?
+      loop.schedule { during = map.turn.load(ordering: .relaxed) }
+      loop.run(.oneTurn)
+      #expect(during.map { $0 > before } == true)
+      sink?.cancel()
+      loop.close()
     }
   }
 

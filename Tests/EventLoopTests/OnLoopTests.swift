@@ -116,6 +116,47 @@ import Testing
     #expect(log.value == ["made", "released"])
   }
 
+  @Test func `a handle doesn't keep a loop that never runs`() {
+    weak var released: EventLoop?
+    do {
+      let loop = EventLoop()
+      released = loop
+      _ = OnLoop(loop) { _ in 1 }
+    }
+    #expect(released == nil)
+  }
+
+  @Test func `a handle that is released as its loop stops doesn't keep the loop`() {
+    weak var released: EventLoop?
+    do {
+      let loop = EventLoop()
+      released = loop
+      let handle = Locked<OnLoop<Int>?>(OnLoop(loop) { _ in 1 })
+      loop.execute { [unowned loop] in
+        handle.withLock { $0 = nil }
+        loop.stop()
+      }
+      loop.run()
+    }
+    #expect(released == nil)
+  }
+
+  @Test func `a state whose handle another thread releases is released on its loop, or when that loop closes`() throws {
+    let other = try EventLoopThread()
+    let log = Log()
+    for isRunAgain in [true, false] {
+      withLoop { loop in
+        let handle = Locked<OnLoop<Counter>?>(OnLoop(loop) { Counter(on: $0, log) })
+        loop.run()
+        other.loop.result(of: { handle.withLock { $0 = nil } })
+        #expect(log.value.last == "made")
+        if isRunAgain { loop.run(.oneTurn) }
+      }
+      #expect(log.value.last == "released")
+    }
+    other.shutdown()
+  }
+
   @Test func `an action may cancel the handle or replace the state`() async throws {
     let thread = try EventLoopThread()
     let log = Log()

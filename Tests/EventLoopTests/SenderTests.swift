@@ -268,6 +268,37 @@ import Testing
     }
   }
 
+  @Test func `a subject forgets its senders when their loop closes`() throws {
+    let other = try EventLoopThread()
+    let subject = PassthroughSubject<Int, Never>()
+    let loop = EventLoop()
+    let kept = subject.sender(on: loop, keepsLoopAlive: false)
+    let dropped = Locked<StreamSender<Int, Never>?>(subject.sender(on: loop, keepsLoopAlive: false))
+    #expect(subject.conduits.watchers.count == 2)
+    // The loop closes without running the work that this release posts.
+    other.loop.result(of: { dropped.withLock { $0 = nil } })
+    #expect(subject.conduits.watchers.count == 2)
+    loop.close()
+    #expect(subject.conduits.watchers.isEmpty)
+    withExtendedLifetime(kept) {}
+    other.shutdown()
+  }
+
+  /// Runs in its own process, because the refused value causes a warning.
+  @Test func `a sender doesn't keep a loop that the program has released, and refuses values for it`() async {
+    await #expect(processExitsWith: .success) {
+      weak var released: EventLoop?
+      func makeSender() -> StreamSender<Int, Never> {
+        let loop = EventLoop()
+        released = loop
+        return PassthroughSubject<Int, Never>().sender(on: loop, keepsLoopAlive: false)
+      }
+      let sender = makeSender()
+      #expect(released == nil)
+      #expect(!sender.post(1))
+    }
+  }
+
   @Test func `a sender requires a loop`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = PassthroughSubject<Int, Never>().sender

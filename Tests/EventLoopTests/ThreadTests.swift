@@ -75,6 +75,20 @@ import Testing
     answer.shutdown()
   }
 
+  #if os(Linux)
+    @Test(arguments: [
+      ("feeds", "feeds"), ("a-very-long-name", "a-very-long-nam"), ("aktualisieren-ü", "aktualisieren-"),
+    ])
+    func `a thread's name is cut between two characters, because Linux keeps only 15 bytes`(
+      _ name: String, _ short: String
+    ) throws {
+      let thread = try EventLoopThread(name: name)
+      let kept = thread.loop.result(of: { textOfSystemFile(at: "/proc/thread-self/comm") })
+      #expect(kept == "\(short)\n")
+      thread.shutdown()
+    }
+  #endif
+
   @Test func `a new thread doesn't own an ended thread's loop, even with the same thread id`() throws {
     var names: Set<UInt> = []
     for _ in 0..<8 {

@@ -225,6 +225,19 @@ import Testing
     }
   }
 
+  @Test func `a stream that is cancelled because its loop is released may cancel a timer`() async {
+    await #expect(processExitsWith: .success) {
+      weak var released: EventLoop?
+      do {
+        let loop = EventLoop()
+        released = loop
+        let timer = loop.schedule(after: loop.now, interval: .seconds(1)) {}
+        loop.whenClosed(ObjectIdentifier(loop)) { timer.cancel() }
+      }
+      #expect(released == nil)
+    }
+  }
+
   @Test func `releasing a loop timer stops it`() {
     withLoop { loop in
       var timer: LoopTimer? = LoopTimer(on: loop) { Issue.record("a released timer fired") }

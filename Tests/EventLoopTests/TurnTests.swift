@@ -46,6 +46,18 @@ import Testing
     }
   }
 
+  @Test func `onTurn receives a turn that doesn't wait once`() {
+    withLoop { loop in
+      let log = Log<Duration>()
+      loop.onTurn { log.note($0) }
+      for count in 1...3 {
+        loop.schedule {}
+        loop.run(.oneTurn)
+        #expect(log.entries.count == count)
+      }
+    }
+  }
+
   @Test func `work that reschedules itself forever doesn't starve timers or descriptors`() throws {
     try withLoop { loop in
       let sockets = SocketPair()

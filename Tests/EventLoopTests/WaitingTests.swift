@@ -1,7 +1,8 @@
-import FeedStream
 import Foundation
 import Synchronization
 import Testing
+
+@testable import FeedStream
 
 @Suite("Asynchronous work of a stream keeps its loop running", .settled) struct WaitingTests {
   struct Boom: Error {}
@@ -27,6 +28,42 @@ import Testing
     await withCheckedContinuation { continuation in
       Foundation.Thread.detachNewThread { continuation.resume(returning: body()) }
     }
+  }
+
+  /// A loop for which other code keeps only the entrance.
+  // @unchecked: used on one thread.
+  private final class ReferredLoop: StreamDomain, @unchecked Sendable {
+    final class Entrance: StreamDomain, @unchecked Sendable {
+      var hasLetGo: () -> Void = {}
+      let isHere = false
+      func bring(_ action: @escaping @Sendable () -> Void) {}
+      func letGo(_ place: HoldingPlace) { hasLetGo() }
+    }
+
+    let entrance = Entrance()
+    let isHere = false
+    var reference: any StreamDomain { entrance }
+    func bring(_ action: @escaping @Sendable () -> Void) {}
+    func letGo(_ place: HoldingPlace) { entrance.letGo(place) }
+  }
+
+  /// A loop may return, and be released, as soon as the value has arrived. The value's thread must not release it.
+  @Test func `the arrival of a value that was sent before the loop was made doesn't retain the loop`() async {
+    let isReleased = await onThread {
+      var (loop, wasReleased): (ReferredLoop?, Bool) = (ReferredLoop(), false)
+      weak var released: ReferredLoop?
+      released = loop
+      let holds = EarlyHolds.ofCallingCode
+      holds?.hold(.queue)
+      EarlyHolds.adopt(by: loop!)
+      loop?.entrance.hasLetGo = {
+        loop = nil
+        wasReleased = released == nil
+      }
+      holds?.letGo(.queue)
+      return wasReleased
+    }
+    #expect(isReleased)
   }
 
   @Test func `a loop delivers all elements of an async sequence before it ends`() async {

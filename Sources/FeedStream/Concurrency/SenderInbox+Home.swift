@@ -1,8 +1,16 @@
 /// The part of the inbox that runs on the loop.
 extension SenderInbox {
-  func begin() {
-    target.state.watch(ObjectIdentifier(self)) { [weak self] in self?.changed() }
-    updateWaiting()
+  private func watch() {
+    isWatching = true
+    target.state.watch(ObjectIdentifier(key)) { [weak self] in self?.changed() }
+    domain.whenClosed(ObjectIdentifier(key)) { [weak self] in self?.loopClosed() }
+  }
+
+  /// Stops watching the stream, which any thread may use once the loop is closed.
+  private func loopClosed() {
+    target.state.watch(ObjectIdentifier(key), nil)
+    isWatching = false
+    if isWaiting { abandon() }
   }
 
   /// Called when subscribers have attached, requested values or cancelled. This may happen during a delivery, so
@@ -89,6 +97,8 @@ extension SenderInbox {
 
   /// Keeps the loop running while a subscriber waits for a value that may still arrive.
   func updateWaiting() {
+    // The first value may arrive before the work that the initializer posts.
+    if !isWatching { watch() }
     let (isOpen, isWaited) = mutex.withLock {
       removeWithdrawn()
       return (self.isOpen, !waiting.isEmpty)
@@ -96,12 +106,6 @@ extension SenderInbox {
     let mustWait = isWaited || keepsLoopAlive && isOpen && !target.state.isEnded() && target.state.isAlive()
     guard mustWait != isWaiting else { return }
     isWaiting = mustWait
-    if mustWait {
-      domain.beginWaiting()
-      domain.whenClosed(ObjectIdentifier(self)) { [weak self] in self?.abandon() }
-    } else {
-      domain.stopWaiting()
-      domain.whenClosed(ObjectIdentifier(self), nil)
-    }
+    if mustWait { domain.beginWaiting() } else { domain.stopWaiting() }
   }
 }

@@ -24,10 +24,14 @@
   // Used only at home.
   @exclusivity(unchecked) @usableFromInline var running = ContiguousArray<Output>()
   @exclusivity(unchecked) var isWaiting = false
+  /// True while the stream tells this inbox about its subscribers.
+  @exclusivity(unchecked) var isWatching = false
   @usableFromInline let target: SenderTarget<Output, Failure>
 
   let domain: any StreamDomain
   let keepsLoopAlive: Bool
+  /// Identifies this inbox until the stream has forgotten it, which may be after its release.
+  let key = Key()
   /// Calls `takeAll()`. Created where the types are known, so that the call is specialized.
   private let serve: (SenderInbox) -> Void
 
@@ -58,33 +62,45 @@
           ? "sender: this thread has no event loop; pass the stream's loop: sender(on: loop), or sender(on: EventLoop.main) if code on the main queue subscribes"
           : "sender(on:): values can be sent only to an EventLoop or a VirtualTimeScheduler; pass one of these")
     }
-    self.domain = domain
+    // A sender, which any thread may hold, doesn't keep the loop alive.
+    self.domain = domain.reference
     self.target = target
     self.keepsLoopAlive = keepsLoopAlive
     self.serve = serve
-    StreamHome(domain: domain).run { [weak self] in self?.begin() }
+    StreamHome(domain: domain).run { [weak self] in self?.updateWaiting() }
   }
 
   deinit {
-    let remains = Remains(target: target, key: ObjectIdentifier(self), isWaiting: isWaiting, domain: domain)
-    if domain.isHere { remains.clear() } else { domain.bring { remains.clear() } }
+    let remains = Remains(
+      target: target, key: key, isWatching: isWatching, isWaiting: isWaiting, domain: domain)
+    // If the loop closes first, the stream must still forget this inbox.
+    if domain.isHere { remains.clear() } else { domain.bringCancellation { remains.clear() } }
   }
+
+  final class Key: Sendable {}
 
   /// The contents of a released inbox, which are moved to the stream's home to be released there.
   // @unchecked: no other code has a reference to it.
   private final class Remains: @unchecked Sendable {
-    private let key: ObjectIdentifier
+    private let key: Key
+    private let isWatching: Bool
     private let isWaiting: Bool
     private let domain: any StreamDomain
     private var target: SenderTarget<Output, Failure>?
 
-    init(target: SenderTarget<Output, Failure>, key: ObjectIdentifier, isWaiting: Bool, domain: any StreamDomain) {
-      (self.target, self.key, self.isWaiting, self.domain) = (target, key, isWaiting, domain)
+    init(
+      target: SenderTarget<Output, Failure>, key: Key, isWatching: Bool, isWaiting: Bool,
+      domain: any StreamDomain
+    ) {
+      (self.target, self.key, self.isWatching, self.isWaiting) = (target, key, isWatching, isWaiting)
+      self.domain = domain
     }
 
     func clear() {
-      target?.state.watch(key, nil)
-      domain.whenClosed(key, nil)
+      if isWatching {
+        target?.state.watch(ObjectIdentifier(key), nil)
+        domain.whenClosed(ObjectIdentifier(key), nil)
+      }
       if isWaiting { domain.stopWaiting() }
       target = nil
     }

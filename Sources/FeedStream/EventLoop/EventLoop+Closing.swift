@@ -66,12 +66,13 @@ extension EventLoop {
     EventLoop.open.subtract(1, ordering: .relaxed)
     entrance.mailbox.close()
     gate.close()
+    // Drop the timers first: a closer may cancel one, and a loop that is being released can't account for that. Release
+    // their actions only after everything is closed, because that may call back into the loop.
+    let unrun = (timers.removeAll(), waitingForThreads)
     let closers = self.closers
     self.closers = [:]
     for closer in closers.values { closer() }
     for offload in waitingForThreads { offload.abandon() }
-    // Release these only after everything is closed, because their release may call back into the loop.
-    let unrun = (timers.removeAll(), waitingForThreads)
     var unread = Mailbox.Mail()
     entrance.mailbox.collect(into: &unread)
     var unready = Ready()

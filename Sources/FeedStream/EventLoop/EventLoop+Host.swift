@@ -16,6 +16,7 @@ extension EventLoop {
     // Don't count this loop among the open ones: it is never closed.
     EventLoop.open.subtract(1, ordering: .relaxed)
     runsUntilStopped = true
+    turnWatch.isOneTurn = true
     updateWaiting()
   }
 

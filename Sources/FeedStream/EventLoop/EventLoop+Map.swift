@@ -16,29 +16,27 @@ extension StreamDiagnostics {
     loop.checkOwner()
     return Future { promise in
       let own = readHere(atMost: nodes)
-      MapCollector(own, on: loop, nodes) { promise(.success($0)) }.collect(within: limit)
+      MapCollector(own, nodes) { promise(.success($0)) }.collect(on: loop, within: limit)
     }
   }
 }
 
 /// Waits for the maps of other loops and queues. Lives on one loop, to which the others send their maps.
 private final class MapCollector {
-  private let loop: EventLoop
   private let nodes: Int
   private let answer: (StreamMap) -> Void
   private var map: StreamMap
   private var missing: [ObjectIdentifier: String] = [:]
   private var alarm: (any Cancellable)?
 
-  init(_ map: StreamMap, on loop: EventLoop, _ nodes: Int, _ answer: @escaping (StreamMap) -> Void) {
+  init(_ map: StreamMap, _ nodes: Int, _ answer: @escaping (StreamMap) -> Void) {
     self.map = map
-    self.loop = loop
     self.nodes = nodes
     self.answer = answer
   }
 
-  func collect(within limit: Duration) {
-    let others = LiveMap.loops.filter { $0.domain !== loop }
+  func collect(on loop: EventLoop, within limit: Duration) {
+    let others = LiveMap.loops.filter { $0.domain !== loop.entrance }
     for case (let domain?, let label) in others.map({ ($0.domain, $0.label) }) {
       // A thread may have several loops, but it runs only one of them.
       missing[ObjectIdentifier(domain)] = label == loop.label ? "another loop of \(label)" : label
@@ -50,9 +48,10 @@ private final class MapCollector {
     // The alarm retains this collector until everything has arrived.
     alarm = loop.once(after: limit) { [self] in finish() }
     let receiver = OnLoopReference(self)
-    let answer = { @Sendable [loop, nodes] (list: LoopMap?, domain: any StreamDomain) in
+    // The request waits in the other loop's mailbox, and must not keep either loop alive.
+    let answer = { @Sendable [entrance = loop.entrance, nodes] (list: LoopMap?, domain: any StreamDomain) in
       let part = list?.read(atMost: nodes) ?? StreamMap()
-      loop.execute { receiver.object?.add(part, ObjectIdentifier(domain)) }
+      entrance.bring { receiver.object?.add(part, ObjectIdentifier(domain)) }
     }
     for case let domain? in others.map(\.domain) { domain.bring { answer(domain.subscriptions?.map, domain) } }
     for lane in lanes { lane.look { isHere in answer(isHere ? lane.knownMap : nil, lane) } }

@@ -6,6 +6,8 @@ struct TurnWatch {
   // Freed in the handle's close callback, like all handles of a loop.
   fileprivate var handle: UnsafeMutablePointer<uv_prepare_t>?
   fileprivate var isWatching = false
+  /// True if the current run is one turn, which doesn't wait.
+  var isOneTurn = false
   /// The state that the monitor reads; made when the loop first runs with warnings on.
   fileprivate var state: TurnState?
   /// Receives the length of each turn (``EventLoop/onTurn(_:)``).
@@ -24,6 +26,8 @@ extension EventLoop {
       return
     }
     turnWatch.mark = (uv_hrtime(), uv_metrics_idle_time(uv))
+    // Code that ran since the last turn ended is not part of this one.
+    subscriptions?.map?.turnBegins()
     guard Warnings.areOn else { return }
     let state = turnWatch.state ?? TurnMonitor.shared.add(uv)
     turnWatch.state = state
@@ -52,10 +56,15 @@ extension EventLoop {
       uv_unref(uvHandle(handle))
       turnWatch.handle = handle
     }
-    return uv_prepare_start(turnWatch.handle) { EventLoop.of($0!.pointee.loop).turnEnded() } == 0
+    let code = uv_prepare_start(turnWatch.handle) { handle in
+      let loop = EventLoop.of(handle!.pointee.loop)
+      // Without a wait, the turn continues with the events that have occurred.
+      if !loop.turnWatch.isOneTurn { loop.turnEnded() }
+    }
+    return code == 0
   }
 
-  /// Called before the loop waits, and when it returns.
+  /// Called before the loop waits, and when a run ends.
   private func turnEnded() {
     guard turnWatch.isWatching else { return }
     subscriptions?.map?.turnBegins()
@@ -68,8 +77,8 @@ extension EventLoop {
     onTurn(.nanoseconds(Int64(clamping: length)))
   }
 
-  /// Calls `handler` before each wait of the loop with the length of the turn: the time since the last wait ended,
-  /// during which timers and I/O were delayed.
+  /// Calls `handler` before each wait of the loop, and when a run ends, with the length of the turn: the time since the
+  /// last wait or the beginning of the run, during which timers and I/O were delayed.
   ///
   /// There is at most one handler, and none by default; `nil` removes it. The handler runs on the loop, and the time
   /// that it takes counts as part of the next turn.

@@ -171,6 +171,7 @@ extension EventLoop: StreamDomain {
     }
     if entrance.mailbox.takeStopRequest() { return }
     updateMainQueueService(for: mode)
+    turnWatch.isOneTurn = mode == .oneTurn
     beginWatchingTurns()
     if mode == .oneTurn {
       collectMail()

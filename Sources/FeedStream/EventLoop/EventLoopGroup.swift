@@ -32,7 +32,7 @@ public final class EventLoopGroup: Sendable {
   ///
   /// - Parameters:
   ///   - count: the number of loops, at least one.
-  ///   - name: the threads' name in debuggers, followed by a number; Linux keeps 15 bytes in total.
+  ///   - name: the threads' name in debuggers, followed by a number; Linux keeps at most 15 bytes in total.
   ///   - isPinned: true to pin each thread to one processor. If the kernel refuses, the threads are not pinned.
   /// - Throws: if the system has no threads left; threads that were already started are shut down first.
   public init(

@@ -15,7 +15,7 @@ public final class EventLoopThread: Sendable {
 
   /// Starts the thread and its loop.
   ///
-  /// - Parameter name: the thread's name in debuggers; Linux keeps its first 15 bytes.
+  /// - Parameter name: the thread's name in debuggers; Linux keeps the characters in its first 15 bytes.
   /// - Throws: when the system has no threads left.
   public convenience init(name: String = "event-loop") throws(EventLoopError) {
     try self.init(name: name, processor: nil)

@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// The entrance does not keep the loop alive. Therefore, other threads can't be the last to release a loop, and a loop
 /// that the program has released is freed even if its streams still exist.
-// @unchecked: `wakeUpDescriptor` and `loop` are set before other threads have access; the mailbox guards the use of the
-// wake-up handle, and only the loop's own thread reads `loop`.
+// @unchecked: `wakeUpDescriptor` and `openLoop` are set before other threads have access; the mailbox guards the use of
+// the wake-up handle, and only the loop's own thread reads `openLoop`.
 final class LoopEntrance: @unchecked Sendable {
   let mailbox = Mailbox()
   let firstRun = FirstRun()
@@ -29,8 +29,10 @@ final class LoopEntrance: @unchecked Sendable {
   /// The handle by which other threads wake the loop, and on Linux its eventfd (`EventLoop+WakeUp.swift`).
   let wakeUp: UnsafeMutablePointer<WakeUpHandle> = .allocate(capacity: 1)
   var wakeUpDescriptor: Int32 = -1
-  /// Reading this property retains the loop, so other threads mustn't read it.
-  private(set) weak var loop: EventLoop?
+  /// The loop; `nil` once it is closed, because any thread may then use the entrance. Reading this property retains the
+  /// loop, so other threads mustn't read it.
+  var loop: EventLoop? { isClosed.load(ordering: .acquiring) ? nil : openLoop }
+  private weak var openLoop: EventLoop?
 
   init(owner: UInt, host: (any LoopHost)?, threadName: String?) {
     self.owner = Atomic(owner)
@@ -40,7 +42,7 @@ final class LoopEntrance: @unchecked Sendable {
   }
 
   /// Called by the loop's initializer.
-  func lead(to loop: EventLoop) { self.loop = loop }
+  func lead(to loop: EventLoop) { openLoop = loop }
 
   /// Called when everything on the loop is closed.
   func close() {

@@ -21,6 +21,9 @@
 /// owns are released when the handle is cancelled or released, or when the loop closes. The handle does not keep
 /// ``EventLoop/run(_:)`` from returning.
 ///
+/// If another thread may be the last to release the handle, use the loop of an ``EventLoopThread``, or close the loop
+/// when it doesn't run anymore. Otherwise, the loop and the state are never released.
+///
 /// In a program without other threads, you don't need a handle: an object that owns its subscriptions is enough.
 public final class OnLoop<State>: Sendable, Cancellable {
   /// The loop on which the state lives.
@@ -43,7 +46,8 @@ public final class OnLoop<State>: Sendable, Cancellable {
     self.thread = thread
     slot = Slot()
     // In order, here and below: calls on the loop's own thread must not overtake those of other threads.
-    loop.bringInOrder { [slot] in slot.fill(make, loop) }
+    // The entrance: the work waits in the loop's mailbox, and must not keep alive a loop that never runs.
+    loop.bringInOrder { [slot, entrance = loop.entrance] in slot.fill(make, entrance) }
   }
 
   deinit { cancel() }
@@ -80,10 +84,14 @@ public final class OnLoop<State>: Sendable, Cancellable {
   }
 
   /// Releases the state: immediately, if this is the loop's thread and the loop isn't running; otherwise on the loop's
-  /// next turn. Idempotent, and safe to use from any thread.
+  /// next turn, or when the loop closes. Idempotent, and safe to use from any thread.
   public func cancel() {
-    guard !loop.isHere || loop.isCurrent else { return slot.empty(loop) }
-    loop.bringInOrder { [slot, loop] in slot.empty(loop) }
+    guard loop.isHere else {
+      // Retain the loop until it has released the state: otherwise, this thread could be the last to release both.
+      return loop.bringInOrder { [slot, loop] in slot.empty(loop.entrance) }
+    }
+    guard loop.isCurrent else { return slot.empty(loop.entrance) }
+    loop.bringInOrder { [slot, entrance = loop.entrance] in slot.empty(entrance) }
   }
 
   /// Holds the state.
@@ -92,10 +100,10 @@ public final class OnLoop<State>: Sendable, Cancellable {
     private var state: State?
     private var isOver = false
 
-    func fill(_ make: (EventLoop) -> State, _ loop: EventLoop) {
-      guard !isOver else { return }
+    func fill(_ make: (EventLoop) -> State, _ entrance: LoopEntrance) {
+      guard !isOver, let loop = entrance.loop else { return }
       // The closer retains this slot: when the loop closes, it may be the only one left to do so.
-      loop.whenClosed(ObjectIdentifier(self)) { [unowned loop] in self.empty(loop) }
+      loop.whenClosed(ObjectIdentifier(self)) { self.empty(entrance) }
       state = make(loop)
       // The subscriptions in the state are kept, and released with it.
       SubscriptionWatch.somethingHappens()
@@ -108,9 +116,9 @@ public final class OnLoop<State>: Sendable, Cancellable {
       if !isOver { state = taken }
     }
 
-    func empty(_ loop: EventLoop) {
+    func empty(_ entrance: LoopEntrance) {
       isOver = true
-      loop.whenClosed(ObjectIdentifier(self), nil)
+      entrance.whenClosed(ObjectIdentifier(self), nil)
       withExtendedLifetime(state.take()) {}
     }
   }

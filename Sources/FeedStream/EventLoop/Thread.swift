@@ -12,9 +12,12 @@ final class Thread: Sendable {
 
   /// - Throws: when the system has no threads left.
   init(name: String, _ run: @escaping @Sendable () -> Void) throws(EventLoopError) {
+    // Linux refuses longer names, and a cut within a character would lengthen the name.
+    var short = name
+    while short.utf8.count > 15 { short.unicodeScalars.removeLast() }
     let body = UnsafeMutablePointer<Body>.allocate(capacity: 1)
     // The new thread moves the body out and frees the memory.
-    body.initialize(to: Body(name: String(decoding: name.utf8.prefix(15), as: UTF8.self), run: run))
+    body.initialize(to: Body(name: short, run: run))
     var thread = uv_thread_t()
     let code = uv_thread_create(
       &thread,

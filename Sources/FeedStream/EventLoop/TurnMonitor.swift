@@ -142,23 +142,26 @@ final class TurnMonitor: Sendable {
     var (longest, request) = ([UInt](), long.stack)
     // A captured stack ends at a function without unwind information. Try again a few milliseconds later, when the
     // thread is probably in another function.
-    for _ in 0..<10 {
+    for round in 0..<10 {
+      if round > 0 {
+        uv_sleep(7)
+        // With the lock held, as above. Every request is read, because only reading frees it.
+        request = entries.withLock { _ in
+          long.state.read()?.number == long.turn.number ? StackRequest(long.turn, of: long.state) : nil
+        }
+      }
       guard let frames = request?.frames() else { break }
       if frames.count > longest.count { longest = frames }
       // A longer stack shows more than the loop's own calls.
       if longest.count > 6 { break }
-      uv_sleep(7)
-      // With the lock held, as above.
-      request = entries.withLock { _ in
-        long.state.read()?.number == long.turn.number ? StackRequest(long.turn, of: long.state) : nil
-      }
     }
     return longest
   }
 
   private func report(_ long: LongTurn, _ limit: Int64) {
+    let frames = stack(of: long)
     guard Warnings.areOn else { return }
-    let calls = StackText(stack(of: long))
+    let calls = StackText(frames)
     Warnings.warn(
       .longTurn, at: "EventLoop of \(long.turn.runner)", culprit: calls.culprit, stack: calls.lines,
       """

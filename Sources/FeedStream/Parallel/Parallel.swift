@@ -11,18 +11,20 @@ extension Publisher where Output: Sendable {
   ///
   /// **Demand:** `limit` values are requested from upstream, and more as values are sent to the loops; a pipeline
   /// receives only as many values as it requests. **Failure:** upstream's passes through each pipeline after its
-  /// values; the first failure that a pipeline delivers ends the stream and cancels the rest. **Completion:** when all
-  /// pipelines have completed. A pipeline that completes before upstream receives no more values; when all have
+  /// values; the first failure that a pipeline delivers ends the stream and cancels the rest. If a loop is closed
+  /// before its pipeline has passed on upstream's failure, the stream fails with it at the end. **Completion:** when
+  /// all pipelines have completed. A pipeline that completes before upstream receives no more values; when all have
   /// completed or their loops are closed, upstream is cancelled. **Cancellation:** cancels upstream and all pipelines.
-  /// **Policy:** holds at most `limit` values, and as many results; a result waits for demand. Values for a closed
-  /// loop, and those that are left when pipelines complete early, are dropped and reported to
-  /// ``StreamDiagnostics/onDrop(_:)``.
+  /// **Policy:** holds at most `limit` values, and as many results, but at least one result per loop; a result waits
+  /// for demand. Values for a closed loop, and those that are left when pipelines complete early, are dropped and
+  /// reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameters:
   ///   - group: the loops that run the pipelines.
   ///   - width: the number of loops to use; `nil` means all.
   ///   - limit: the maximum number of values to hold; 256 per loop by default.
-  ///   - pipeline: makes a loop's pipeline from the publisher of that loop's values.
+  ///   - pipeline: makes a loop's pipeline from the publisher of that loop's values. A pipeline may subscribe to that
+  ///     publisher only once, so write `retry` and `repeat` below `parallel`, or in a `flatMap` in the pipeline.
   @inlinable public func parallel<P: Publisher>(
     on group: EventLoopGroup, width: Int? = nil, limit: Int? = nil,
     _ pipeline: @escaping @Sendable (Publishers.Rail<Output, Failure>) -> P

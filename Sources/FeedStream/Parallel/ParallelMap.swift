@@ -61,7 +61,7 @@ extension Publisher where Output: Sendable {
     on group: EventLoopGroup, width: Int? = nil, ordering: AsyncOrder = .preserved,
     _ transform: @escaping @Sendable (Output) async -> T
   ) -> Publishers.MapAsync<Self, T, Publishers.NonThrowing<Failure>> {
-    mapAsync(limit: width ?? group.count, order: ordering) { value in
+    mapAsync(limit: group.mapWidth(width), order: ordering) { value in
       await withTaskExecutorPreference(group.nextExecutor) { await transform(value) }
     }
   }
@@ -80,9 +80,17 @@ extension Publisher where Output: Sendable {
     on group: EventLoopGroup, width: Int? = nil, ordering: AsyncOrder = .preserved,
     _ transform: @escaping @Sendable (Output) async throws -> T
   ) -> Publishers.MapAsync<Self, T, Publishers.Throwing<Failure>> {
-    tryMapAsync(limit: width ?? group.count, order: ordering) { value in
+    tryMapAsync(limit: group.mapWidth(width), order: ordering) { value in
       try await withTaskExecutorPreference(group.nextExecutor) { try await transform(value) }
     }
+  }
+}
+
+extension EventLoopGroup {
+  /// The `width` of a `parallelMap`; without one, the number of loops.
+  @usableFromInline func mapWidth(_ width: Int?) -> Int {
+    precondition((width ?? 1) > 0, "parallelMap(width: \(width ?? 0)): nothing would ever be computed; use 1 or more")
+    return width ?? count
   }
 }
 
@@ -103,12 +111,12 @@ extension Publishers {
       _ upstream: Upstream, _ group: EventLoopGroup, _ width: Int?, _ limit: Int?, _ ordering: AsyncOrder,
       _ transform: @escaping @Sendable (Upstream.Output) throws(Mode.RuleError) -> Output
     ) {
-      precondition((width ?? 1) > 0, "parallelMap(width: \(width ?? 0)): nothing would ever be computed; use 1 or more")
+      let count = Swift.min(group.mapWidth(width), group.count)
       precondition((limit ?? 1) > 0, "parallelMap(limit: \(limit ?? 0)): nothing would ever be computed; use 1 or more")
       self.upstream = upstream
       self.group = group
       self.width = width
-      self.limit = limit ?? 1024 * Swift.min(width ?? group.count, group.count)
+      self.limit = limit ?? 1024 * count
       self.ordering = ordering
       self.transform = transform
     }

@@ -16,6 +16,8 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     /// True if the pipeline accepts no more values.
     var isDeaf = false
     var isDone = false
+    /// True if the pipeline's completion has arrived; it may wait for the demand for earlier results.
+    var hasCompleted = false
     /// True if work was lost because the loop has been closed, and the pipeline hasn't reported its last results yet.
     var isClosing = false
     /// The number of the pipeline's results that have been delivered since the last request.
@@ -42,6 +44,8 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   private var room: Int
   private var demand = Subscribers.Demand.none
   private var ending: Subscribers.Completion<Failure>?
+  /// The completion to deliver when all pipelines are done: upstream's failure, if a closed loop has lost it.
+  private var outcome = Subscribers.Completion<Failure>.finished
   private var hasToldEnding = false
   private var isFilling = false
   private var isDraining = false
@@ -211,6 +215,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     guard isLive else { return }
     rails[index].asked += news.asked
     if news.isDeaf { rails[index].isDeaf = true }
+    if news.completion != nil { rails[index].hasCompleted = true }
     if !news.outputs.isEmpty || news.completion != nil {
       arrivals.append(Arrival(rail: index, outputs: news.outputs[...], completion: news.completion))
       drain()
@@ -232,6 +237,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   /// Called when a loop is closed, and its pipeline with it.
   private func lose(_ index: Int) {
     guard isLive, !rails[index].isDone else { return }
+    if let ending, !rails[index].hasCompleted { outcome = ending }
     rails[index].isDeaf = true
     rails[index].isDone = true
     rails[index].isClosing = false
@@ -289,7 +295,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
       if case .failure = completion { return stop(completion) }
       if rails.allSatisfy(\.isDeaf) { noMore() }
     }
-    if isLive, rails.allSatisfy(\.isDone), !rails.isEmpty { stop(.finished) }
+    if isLive, rails.allSatisfy(\.isDone), !rails.isEmpty { stop(outcome) }
   }
 
   /// Requests as many results from a pipeline as have been delivered, once they make up a quarter of the window.

@@ -6,15 +6,26 @@
   @exclusivity(unchecked) private var asked = Subscribers.Demand.none
   @exclusivity(unchecked) private(set) var isLive = true
   @exclusivity(unchecked) private(set) var isDelivering = false
+  /// True once the pipeline has subscribed.
+  @exclusivity(unchecked) private var isAttached = false
+  /// The completion that arrived before the pipeline subscribed.
+  @exclusivity(unchecked) private var early: Subscribers.Completion<Failure>?
   /// Reports a change on this loop to the home.
   private let tell: () -> Void
 
   init(tell: @escaping () -> Void) { self.tell = tell }
 
   @usableFromInline func attach(_ subscriber: ErasedSubscriber<Output, Failure>) {
-    precondition(down == nil, "parallel: a pipeline may subscribe to its input only once; use share() in the pipeline")
+    precondition(
+      !isAttached,
+      """
+      parallel: a pipeline may subscribe to its input only once; write retry and repeat below parallel, or in a flatMap in the \
+      pipeline, and use share() in the pipeline for several subscribers
+      """)
+    isAttached = true
     down = subscriber
     subscriber.receive(subscription: self)
+    if let early = early.take() { end(early) }
   }
 
   override func requested(_ demand: Subscribers.Demand) {
@@ -51,6 +62,10 @@
 
   func end(_ completion: Subscribers.Completion<Failure>) {
     guard isLive else { return }
+    guard isAttached else {
+      early = completion
+      return
+    }
     isLive = false
     down.take()?.receive(completion: completion)
   }

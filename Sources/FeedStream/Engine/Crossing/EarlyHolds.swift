@@ -17,6 +17,7 @@ final class EarlyHolds: StreamDomain, @unchecked Sendable {
   }
 
   private struct WeakLoop {
+    /// The loop's `reference`: any thread uses it, and must not be the last to release the loop.
     weak var loop: (any StreamDomain)?
   }
 
@@ -34,8 +35,9 @@ final class EarlyHolds: StreamDomain, @unchecked Sendable {
   static func adopt(by loop: any StreamDomain) { slot.existing?.adopt(by: loop) }
 
   private func adopt(by loop: any StreamDomain) {
-    // Outside of the lock: this check may release a loop. Only this thread changes the list.
-    let others = state.withLock { $0.loops }.filter { $0.loop != nil }
+    let loop = loop.reference
+    // Outside of the lock: this check may release the last reference. Only this thread changes the list.
+    let others = state.withLock { $0.loops }.filter { $0.loop.map { !$0.isForAnyThread } ?? false }
     state.withLock { state in
       state.loops = others
       // The thread may run any of its loops, so hold each of them.

@@ -62,7 +62,7 @@ import Synchronization
   /// True if another thread may make requests in this lane while the lane is free. Set before other code has access to
   /// the lane.
   var takesRequests = false
-  /// The loop to which the lane belongs, if another thread runs that loop.
+  /// The `reference` of the loop to which the lane belongs, if another thread runs that loop.
   private(set) weak var loop: (any StreamDomain)?
   /// The home of the stream that receives the lane's values; set while the subscription is delivered.
   var handing: Handing?
@@ -122,7 +122,7 @@ import Synchronization
     }
     isOnThread = { reference.isHere }
     place = .queue
-    self.loop = loop
+    self.loop = reference
   }
 
   package var isHere: Bool { runner.load(ordering: .relaxed) == currentThread() || ownsThread }

@@ -12,6 +12,7 @@ import Synchronization
   /// A loop that has had streams since the map was turned on.
   struct Home {
     fileprivate let id: ObjectIdentifier
+    /// The loop's `reference`: other threads read it, and must not be the last to release the loop.
     fileprivate(set) weak var domain: (any StreamDomain)?
     let label: String
   }
@@ -44,7 +45,7 @@ import Synchronization
     live.map = map
     domain.mapBegan()
     let id = ObjectIdentifier(map)
-    let home = Home(id: id, domain: domain, label: domain.label)
+    let home = Home(id: id, domain: domain.reference, label: domain.label)
     homes.withLock { $0.append(home) }
     domain.whenClosed(id) { homes.withLock { homes in homes.removeAll { $0.id == id } } }
     return map
@@ -58,10 +59,9 @@ import Synchronization
   /// The lanes that have streams on the map.
   static var lanes: [any StreamDomain & StreamLane] { queued.elements.compactMap(\.lane) }
 
-  /// The name of a loop that has streams on the map.
+  /// The name of a loop that has streams on the map, by the loop's `reference`.
   static func label(of loop: (any StreamDomain)?) -> String? { loops.first { $0.domain === loop }?.label }
 
-  // Outside of the lock: this check may release a loop, and a released loop uses the list.
   static var loops: [Home] { homes.withLock { $0 }.filter { $0.domain != nil } }
 
   // Retains the thread's `LoopMap` until the thread ends.

@@ -18,6 +18,7 @@ public import Synchronization
   // Atomic, because a stream made here may deliver on a queue.
   @usableFromInline let turn = Atomic(0)
   private let thread = currentThread()
+  /// The domain's `reference`, because other threads read the time.
   private weak var domain: (any StreamDomain)?
   /// The domain whose clock was read last, for streams without a loop, such as those in virtual time.
   private weak var clock: (any StreamDomain)?
@@ -27,7 +28,7 @@ public import Synchronization
   private let entries = SweptList<Entry>()
 
   init(_ domain: (any StreamDomain)?, isOfMain: Bool = false) {
-    self.domain = domain
+    self.domain = domain?.reference
     self.isOfMain = isOfMain
   }
 
