@@ -306,6 +306,25 @@ import Testing
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("sender(on: loop)"))
   }
+
+  @Test func `a stream of a task doesn't live on a loop that another task of the thread has made`() throws {
+    let (loop, group, tasks) = (EventLoop(), try EventLoopGroup(count: 1), ManualTasks())
+    let outcome = Locked<[Int]?>(nil)
+    let kept = Locked<AnyCancellable?>(nil)
+    tasks.start {
+      let sink = [1, 2, 3].publisher.parallel(on: group) { $0 }.collect().sink { values in
+        outcome.withLock { $0 = values }
+      }
+      kept.withLock { $0 = sink }
+    }
+    tasks.run()
+    // Nobody runs the loop.
+    for _ in 0..<3_000 where outcome.withLock({ $0 == nil }) { usleep(10_000) }
+    #expect(outcome.withLock { $0 } == [1, 2, 3])
+    kept.withLock { $0 = nil }
+    group.shutdown()
+    loop.close()
+  }
 }
 
 /// Runs a test's tasks when the test says so, on the thread that calls `run()`.

@@ -312,7 +312,8 @@ import Testing
     loop.run(for: .milliseconds(200))
     #expect(puller.values.count == 1)
     puller.cancel()
-    loop.run(for: .milliseconds(50))
+    loop.run()
+    #expect(puller.values.count == 1)
   }
 
   @Test func `a hundred programs, eight at a time, all complete`() {

@@ -9,6 +9,9 @@ extension EventLoop {
   /// that arrive later still run, one at a time, on the threads that enqueue them. Releasing the loop closes it, too.
   /// Idempotent.
   ///
+  /// A program that runs keeps its loop (``Subprocess``): run the loop until the program has ended, or close it, which
+  /// kills the program. Otherwise the loop is never released, and the ended program stays in the list of processes.
+  ///
   /// The loop's streams deliver nothing more. Streams that cross from this loop to a queue or to another loop cancel
   /// their publishers, and tasks that iterate `values` receive `nil`. Any thread may then cancel and release the
   /// remaining objects.

@@ -115,9 +115,9 @@ enum ThreadLoops {
     entries.withLock { $0 }.contains { ObjectIdentifier($0) == entrance }
   }
 
-  /// The newest open loop that the calling thread owns.
+  /// The newest open loop of the calling code that the calling thread owns.
   static var ofCallingThread: EventLoop? {
     // Copy the list, and read the references outside of the lock: a loop that is released uses the list again.
-    entries.withLock { $0 }.last { $0.isHere && $0.loop != nil }?.loop
+    entries.withLock { $0 }.last { $0.isOfCallingCode && $0.loop != nil }?.loop
   }
 }

@@ -17,6 +17,8 @@ final class LoopEntrance: @unchecked Sendable {
   /// The process-wide unique number of the thread that owns the loop; 0 for a loop of an ``EventLoopThread`` before it
   /// runs, and for a loop with a host.
   let owner: Atomic<UInt>
+  /// The task that made the loop; `nil` outside of tasks.
+  private let maker = SubjectConfinement.currentTask
   /// True once the loop is closed: its thread no longer uses the objects that lived there, so any thread may release
   /// them.
   private let isClosed = Atomic(false)
@@ -53,6 +55,14 @@ final class LoopEntrance: @unchecked Sendable {
   var isHere: Bool {
     if isClosed.load(ordering: .acquiring) { return afterwards.isHere }
     return host?.isHere ?? (owner.load(ordering: .relaxed) == CurrentDomain.threadNumber)
+  }
+
+  /// True if streams that the calling code makes while no loop runs live on this loop.
+  ///
+  /// A thread of Swift's or of a queue runs unrelated tasks and work. A loop that one of them made on that thread isn't
+  /// the others' loop. Code on the main thread and the main queue belongs together.
+  var isOfCallingCode: Bool {
+    isHere && (host != nil || maker == SubjectConfinement.currentTask || MainQueueCode.isRunning)
   }
 
   /// Runs `action` on a later turn of the loop. Safe to use from any thread.
