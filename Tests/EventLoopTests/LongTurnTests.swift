@@ -105,6 +105,25 @@ import Testing
     }
   }
 
+  @Test func `a wait that a signal interrupts isn't reported`() async {
+    await #expect(processExitsWith: .success) {
+      let reports = Reports()
+      signal(SIGUSR1) { _ in }
+      await Self.onLoop { loop in
+        let thread = Locked(pthread_self())
+        Foundation.Thread.detachNewThread {
+          for _ in 0..<3 {
+            usleep(200_000)
+            _ = thread.withLock { pthread_kill($0, SIGUSR1) }
+          }
+        }
+        loop.schedule(after: loop.now.advanced(by: .seconds(1))) {}
+        loop.run()
+      }
+      #expect(reports.all.map(\.0) == [])
+    }
+  }
+
   @Test func `each place is reported only once`() async {
     await #expect(processExitsWith: .success) {
       let reports = Reports(longerThan: .milliseconds(40))

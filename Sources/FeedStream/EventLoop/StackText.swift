@@ -6,12 +6,20 @@ struct StackText {
   private(set) var lines: [String] = []
   /// The innermost call in code outside of this package and the system's libraries: the call that holds up the loop.
   private(set) var culprit = ""
+  /// True if the loop itself waits for events. When a signal interrupts that wait, libuv forgets how long it has lasted,
+  /// and the wait looks like a part of the turn.
+  private(set) var isWaiting = false
 
   init(_ frames: [UInt]) {
+    var isInWait = false
     for symbol in SymbolTable.symbols(at: frames) {
       let name = symbol.name.map(Self.readable)
       // Leave out the callers of `run`, which are the same for every turn.
-      if let name, name.hasPrefix("FeedStream.EventLoop.run(") || name == "uv_run" { break }
+      if let name, name.hasPrefix("FeedStream.EventLoop.run(") || name == "uv_run" {
+        isWaiting = isInWait
+        break
+      }
+      isInWait = lines.isEmpty ? name?.hasPrefix("epoll_") == true : isInWait && symbol.file.contains("libuv")
       lines.append("\(name ?? "?") (\(symbol.file)+0x\(String(symbol.offset, radix: 16)))")
       if let mangled = symbol.name, mangled.hasPrefix("$s"), culprit.isEmpty, !Self.isOurs(mangled) {
         culprit = mangled

@@ -162,6 +162,7 @@ final class TurnMonitor: Sendable {
     let frames = stack(of: long)
     guard Warnings.areOn else { return }
     let calls = StackText(frames)
+    guard !calls.isWaiting else { return }
     Warnings.warn(
       .longTurn, at: "EventLoop of \(long.turn.runner)", culprit: calls.culprit, stack: calls.lines,
       """
