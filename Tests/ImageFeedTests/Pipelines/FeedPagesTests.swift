@@ -224,13 +224,6 @@ import Testing
     #expect(saved.images.count == 4 && saved.timestamp == clock.now)
   }
 
-  @Test func `a page whose retries fail is the failure`() {
-    network.serve("example.com") { _, _ in .drop() }
-    let recorder = loader(retry: .immediate(limit: 2)).pages().record(on: time)
-    time.run()
-    #expect(recorder.values.isEmpty && recorder.failure != nil && network.requests == 3)
-  }
-
   @Test func `with an unreachable server, the saved feed is the only page`() throws {
     try store.replace(for: address, with: makeFeed(3))
     network.disconnect()
