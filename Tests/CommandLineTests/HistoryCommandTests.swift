@@ -195,6 +195,28 @@ import Testing
     }
   }
 
+  @Test func `the image of a starred item is cleared by its URL only with --all`() async throws {
+    try await withFolder { folder in
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let origin = try ImageOrigin()
+      let url = try await origin.start(["first"])
+      let image = url.replacing("feed.json", with: "0")
+      func clear(_ words: String...) async throws -> String {
+        try await FeedBinary.run(["cache", "images", "clear", image, "--cache", cache] + words).output
+      }
+      _ = try await run("load", url, cache: cache)
+      #expect(try await run("star", "--offline", image, cache: cache).output == "Starred first\n")
+      #expect(try await clear().hasPrefix("No image is saved for "))
+      #expect(try await run("star", image, cache: cache).errors == "")
+      #expect(try await clear() == "Kept \(image), the image of a starred item; to delete it, use --all\n")
+      #expect(try await run("cache", "images", "show", image, cache: cache).output.contains(": gif, "))
+      #expect(try await clear("--all") == "Cleared \(image)\n")
+      #expect(try await clear("--all").hasPrefix("No image is saved for "))
+      await origin.stop()
+      origin.thread.shutdown()
+    }
+  }
+
   @Test(arguments: ["-1", "1,2,3", "x", "", "5d,y", "0s"])
   func `an invalid --keep is refused`(text: String) {
     #expect(throws: (any Error).self) { try FeedCommand.parseAsRoot(["load", "http://a/", "--keep", text]) }

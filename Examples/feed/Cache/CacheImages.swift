@@ -41,10 +41,10 @@ struct CacheImagesShow: ParsableCommand {
   }
 }
 
-/// `feed cache images clear`: deletes every image, or one with its smaller versions.
+/// `feed cache images clear`: deletes every image, or one with its smaller versions, but not those of starred items.
 struct CacheImagesClear: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "clear", abstract: "Delete one image, or all images except those of starred items.")
+    commandName: "clear", abstract: "Delete one image, or all images, but not those of starred items.")
 
   @Flag(help: "Also delete the images of starred items.")
   var all = false
@@ -58,6 +58,9 @@ struct CacheImagesClear: ParsableCommand {
         let left = all ? 0 : try store.usage().count
         guard left > 0 else { return "No images are saved in \(place) anymore\n" }
         return "Kept in \(place): \(counted(left, "image")) of starred items; to delete them too, use --all\n"
+      }
+      if !all, try store.isKept(address), try store.retrieve(for: address, now: Date()) != nil {
+        return "Kept \(address.shown), the image of a starred item; to delete it, use --all\n"
       }
       let before = try store.usage().count
       try store.delete(for: address)

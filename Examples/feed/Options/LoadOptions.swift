@@ -18,7 +18,7 @@ struct LoadOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Show the saved feed after any failure, or only if there was no response.", valueName: "any|connectivity"))
+      "Show the saved feed after any failure, or only if no complete response arrived.", valueName: "any|connectivity"))
   var fallback = FallbackPolicy.any
 
   @Option(help: ArgumentHelp("Output format: text, or one line of JSON per feed.", valueName: "text|json"))

@@ -100,7 +100,7 @@ public struct PolledAddress {
   public var address: URL
   /// The minimum interval between two polls; `nil` to adapt to how often the feed changes. One hour by default.
   public var interval: Duration?
-  /// The options for loading the feed.
+  /// The options for loading the feed. Their `retry` has no effect: ``Schedule`` sets the time of the next poll.
   public var options: FeedLoader.Options
   /// The client for the feed's requests, instead of the poller's.
   public var client: (any HTTPClient)?

@@ -6,7 +6,8 @@ import ImageFeed
 /// After a feed has arrived, the next poll comes no earlier than the user's interval, the end of the response's
 /// freshness, and the time that the document allows. It comes after a day at the latest, or after the user's interval
 /// if that is longer. After each further failure, the next poll comes later. After a server's request for a pause, it
-/// comes when the pause is over. Each time is varied by up to a tenth, so that feeds that started together spread out.
+/// comes when the pause is over. A random delay spreads out feeds that started together. It is usually up to a tenth of
+/// the wait; after a failure, its maximum doubles with each further failure. ``Rule/wholeDaily`` has no such delay.
 public struct Schedule: Hashable, Sendable {
   /// The interval that the user has chosen; `nil` to adapt to how often the feed changes.
   public var interval: Duration?

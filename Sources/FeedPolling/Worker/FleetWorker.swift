@@ -41,7 +41,7 @@ public final class FleetWorker {
     /// The pause after a failure of the engine, which is doubled after each further failure, and the maximum pause.
     /// Half a second and ten seconds by default.
     public var pauses: ClosedRange<Duration> = .milliseconds(500)...(.seconds(10))
-    /// The options for loading feeds.
+    /// The options for loading feeds. Their `retry` has no effect: ``Schedule`` sets the time of the next poll.
     public var load = FeedLoader.Options()
     /// A clock that can't be set, for measuring elapsed time; the time itself comes from the engine. The machine's
     /// clock by default.

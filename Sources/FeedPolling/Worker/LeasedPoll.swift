@@ -56,8 +56,7 @@ final class LeasedPoll {
 
   /// Polls the feed, unless the request would be unconditional and the last such request was less than a day ago.
   func begin() {
-    var feed = PolledAddress(lease.address, every: options.interval, options: options.load)
-    feed.options.retry = .immediate(limit: 0)
+    let feed = PolledAddress(lease.address, every: options.interval, options: options.load)
     let now = run.clock.now
     var wish = lease.record.health
     let wait = feed.interval ?? .seconds(wish.adaptiveInterval(at: now))

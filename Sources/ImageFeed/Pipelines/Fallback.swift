@@ -5,7 +5,7 @@ public import Foundation
 public enum FallbackPolicy: String, CaseIterable, Sendable {
   /// Every failure to get the server's feed.
   case any
-  /// No response arrived, or only part of a feed did. A response that isn't a feed doesn't count.
+  /// No complete response arrived, or only part of a feed did. A complete response that isn't a feed doesn't count.
   case connectivity
 
   /// True if the cache is used after a load fails with `error`.

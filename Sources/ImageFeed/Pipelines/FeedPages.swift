@@ -12,8 +12,9 @@ extension FeedLoader {
   /// feed from the cache is one page. A page that is cut off is the last one, and is not saved
   /// (``LoadSource/part(reason:)``). If the first page is cut off, the saved feed, if any, is shown instead.
   ///
-  /// **Demand:** a page is requested on demand. **Failure:** ``FeedError`` if a page has nothing to show; the saved
-  /// pages stay. **Cancellation:** closes the request immediately; a requested save is completed.
+  /// **Demand:** a page is requested on demand, and retried according to ``Options/retry``. **Failure:** ``FeedError``
+  /// if a page has nothing to show; the saved pages stay. **Cancellation:** closes the request immediately; a requested
+  /// save is completed.
   public func pages() -> AnyPublisher<Feed, FeedError> {
     let (feedURL, book) = (saved.address, options.pageImages)
     return Deferred {
@@ -56,7 +57,9 @@ extension FeedLoader {
         // The saved feed has the earlier pages, so it isn't this page.
         if !isFirst, case .unchanged = error { .invalidData(.status(304)) } else { error }
       }
-      .caching(to: saved, askedAt: { trail.asked }, renewedAt: { trail.renewed }, reportingTo: options.report)
+      .caching(to: saved, askedAt: { trail.ask() }, renewedAt: { trail.renewed }, reportingTo: options.report)
+      // A failed attempt has added no page to the trail.
+      .retry(options.retry, scheduler: scheduler) { $0.isWorthRetrying }
     // A page that is not added has no next page.
     trail.next = nil
     guard isFirst else {
@@ -96,8 +99,8 @@ private final class PageTrail: @unchecked Sendable {
   private let now: @Sendable () -> Date
   /// Adds the images that were found on items' pages since the first page arrived.
   private let updating: @Sendable (FeedImages) -> FeedImages
-  /// The time of the first page's request, which is that of all saves: the first page's images are in each.
-  private(set) lazy var asked = now()
+  /// The time of the first page's latest request, which is that of all saves: the first page's images are in each.
+  private var asked = Date.distantPast
   /// The later time at which the first page was still current; `nil` if it was not requested again.
   private(set) var renewed: Date?
 
@@ -108,6 +111,12 @@ private final class PageTrail: @unchecked Sendable {
   }
 
   var isEmpty: Bool { addresses.isEmpty }
+
+  /// - Returns: the time of all saves; a request for the first page sets it.
+  func ask() -> Date {
+    if isEmpty { asked = now() }
+    return asked
+  }
 
   /// - Returns: the images of all pages; `nil` for a page without a new image.
   func add(_ page: Fetched<FeedImages>, from address: URL) -> Fetched<FeedImages>? {

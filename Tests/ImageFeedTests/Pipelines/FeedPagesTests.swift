@@ -15,9 +15,11 @@ import Testing
 
   init() { network = VirtualNetwork(on: time) }
 
-  private func loader(_ url: URL = address, pageImages: PageImageBook? = nil) -> FeedLoader {
+  private func loader(
+    _ url: URL = address, pageImages: PageImageBook? = nil, retry: RetryPolicy = .immediate(limit: 0)
+  ) -> FeedLoader {
     var options = FeedLoader.Options()
-    options.pageImages = pageImages
+    (options.pageImages, options.retry) = (pageImages, retry)
     return FeedLoader(
       url, client: network, cache: FeedCache(store: store, on: time, now: { [clock] in clock.now }), on: time,
       options: options)
@@ -197,6 +199,29 @@ import Testing
     #expect(recorder.values.map(numbers) == ["0 1"])
     #expect(recorder.failure?.remote == .invalidData(.status(304)))
     #expect(network.requests == 2)
+  }
+
+  @Test func `a page whose request fails is retried, and is saved once`() throws {
+    network.serve("example.com") { request, _ in
+      // Each page's first request fails.
+      guard request.number % 2 == 1 else { return .drop() }
+      let page = request.number / 2
+      let link = page == 0 ? "\"next_url\": \"https://example.com/feed?1\", " : ""
+      let items = [2 * page, 2 * page + 1].map(Self.item).joined(separator: ", ")
+      return .answer(Data("{\"version\": \"https://jsonfeed.org/version/1.1\", \(link)\"items\": [\(items)]}".utf8))
+    }
+    let recorder = loader(retry: .constant(.seconds(1), limit: 1)).pages().record(on: time, demand: .max(2))
+    time.advance(by: .milliseconds(500))
+    #expect(recorder.values.isEmpty)
+    // Another program saves the feed during the pause; the retried page is newer.
+    clock.now += 60
+    try store.replace(for: address, with: makeFeed(5, from: 10, at: clock.now))
+    clock.now += 60
+    time.run()
+    #expect(recorder.values.map(numbers) == ["0 1", "2 3"] && recorder.completion == .finished)
+    #expect(recorder.values.map(\.source) == [.remote, .remote] && network.requests == 4)
+    let saved = try #require(try store.retrieve(for: address))
+    #expect(saved.images.count == 4 && saved.timestamp == clock.now)
   }
 
   @Test func `with an unreachable server, the saved feed is the only page`() throws {

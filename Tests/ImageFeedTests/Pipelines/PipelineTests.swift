@@ -35,6 +35,21 @@ struct PipelineTests {
   }
 
   @Test(arguments: WorldKind.allCases)
+  func `with fallback .connectivity, a body over the limit falls back to the saved feed`(kind: WorldKind) throws {
+    let world = kind.make()
+    try world.save(saved)
+    world.serve(.feed(makeFeed(50).images))
+
+    let loader = world.loader {
+      $0.fallback = .connectivity
+      $0.maxBodyBytes = 100
+    }
+
+    #expect(world.outcome(of: loader.load()).values.map(\.images) == [saved.images])
+    #expect(try world.savedFeed() == saved)
+  }
+
+  @Test(arguments: WorldKind.allCases)
   func `a body with too many values falls back to the saved feed`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(saved)
