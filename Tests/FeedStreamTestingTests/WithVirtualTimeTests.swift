@@ -154,6 +154,32 @@ import Testing
       failures[0].message.hasSuffix(" are still pending at the end of the test: cancel them, or run() to the end."))
   }
 
+  @Test(arguments: [true, false])
+  func `a task that waits for a real clock fails with what to write instead`(isCancelledAtEnd: Bool) {
+    var kept: VirtualTimeScheduler?
+    let failures = failures {
+      withVirtualTime { time in
+        kept = time
+        let sleeping = Just(1).delay(for: .seconds(1), scheduler: time).flatMapLatest { _ in
+          Future<Int, Never> {
+            try? await Task.sleep(for: .seconds(3_600))
+            return 1
+          }
+        }
+        let recorder = isCancelledAtEnd ? sleeping.record(on: time).cancelledAtEnd() : sleeping.record(on: time)
+        time.run()
+        #expect(recorder.values == [])
+      }
+    }
+    // The task, which is cancelled now, ends in virtual time.
+    kept?.run()
+    let reportsStream = failures.contains { $0.message.hasPrefix("The subscription made here is still live: ") }
+    #expect(reportsStream != isCancelledAtEnd)
+    #expect(failures.contains { $0.message.hasPrefix("Work due at 1s: a task or an actor is still pending") })
+    #expect(failures.allSatisfy { $0.message.contains("or a task that sleeps on a real clock, pass it the Virtual") })
+    #expect(failures.allSatisfy { !$0.message.contains("or run() to the end") })
+  }
+
   @Test func `after a failed expectation, leftovers aren't reported`() {
     let failures = failures {
       withVirtualTime { time in

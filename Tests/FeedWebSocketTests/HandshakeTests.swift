@@ -1,5 +1,6 @@
 import FeedHTTPServer
 import FeedStream
+import FeedStreamTesting
 import TestSupport
 import Testing
 
@@ -69,6 +70,44 @@ import Testing
     #expect(answer { $0.hosts = ["example.org"] }.status == 101)
     #expect(answer([("Host", "EXAMPLE.org")]) { $0.hosts = ["example.org"] }.status == 101)
     #expect(answer([("Host", "other")]) { $0.hosts = ["example.org"] }.status == 421)
+  }
+
+  @Test(arguments: [("Upgrade", "h2c", 426), ("Origin", "https://evil.example", 403)], [true, false])
+  func `a refused handshake gets a problem document only if the routes use problem details`(
+    _ wrong: (name: String, value: String, status: Int), usesProblems: Bool
+  ) throws {
+    try withVirtualTime { time in
+      let place = SocketAddress.internet("10.0.0.1", port: 80)
+      let server = try HTTPServer(at: place, on: time)
+      var routes = HTTPRoutes()
+      routes.usesProblems = usesProblems
+      routes.group("/api", [.log { _ in }]) { api in
+        api.get("/chat") { request in request.upgradeToWebSocket { socket in socket.messages.write(to: socket) } }
+      }
+      let serving = server.serve(routes)
+      let fields = Self.fields.filter { $0.0 != wrong.name } + [(wrong.name, wrong.value)]
+      let request = "GET /api/chat HTTP/1.1\r\n" + fields.map { "\($0.0): \($0.1)\r\n" }.joined() + "\r\n"
+      var heard: [UInt8] = []
+      var connection: Connection?
+      let connecting = Connection.connect(to: place, on: time).sink { _ in
+      } receiveValue: { opened in
+        connection = opened
+        opened.channel.startReading { result in if case .chunk(let chunk) = result { heard += Array(chunk) } }
+        opened.channel.write([Chunk(request)]) { _ in }
+      }
+      time.advance(by: .seconds(1))
+      let response = String(decoding: heard, as: UTF8.self)
+      #expect(response.hasPrefix("HTTP/1.1 \(wrong.status) "), "\(response)")
+      let type = usesProblems ? "application/problem+json" : "text/plain; charset=utf-8"
+      #expect(response.contains("Content-Type: \(type)\r\n"), "\(response)")
+      #expect(response.contains("\"status\":\(wrong.status)") == usesProblems, "\(response)")
+      connecting.cancel()
+      connection?.close()
+      time.advance(by: .seconds(1))
+      serving.cancel()
+      server.close()
+      time.advance(by: .seconds(1))
+    }
   }
 
   @Test func `of the offered subprotocols, the server's most preferred is chosen`() {

@@ -39,6 +39,8 @@ final class Exchange {
   @exclusivity(unchecked) var id: String?
   /// See ``ServerRequest/route``.
   @exclusivity(unchecked) var route: String?
+  /// See ``HTTPRoutes/usesProblems``.
+  @exclusivity(unchecked) var usesProblems = false
   /// The middleware of each group of the route, then the handler.
   @exclusivity(unchecked) var steps: [HTTPHandler] = []
 

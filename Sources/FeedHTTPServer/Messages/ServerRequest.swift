@@ -43,6 +43,8 @@ public struct ServerRequest {
   public var version: String { head.minorVersion == 0 ? "1.0" : "1.1" }
   /// The client's address.
   public var peer: SocketAddress { exchange.connection.peer }
+  /// True if the routes respond to errors with problem details: see ``HTTPRoutes/usesProblems``.
+  package var usesProblems: Bool { exchange.usesProblems }
   /// The scheduler on which the server runs.
   public var scheduler: any LoopScheduler { exchange.connection.scheduler }
 

@@ -45,6 +45,7 @@ extension HTTPRoutes {
 
   /// A handler's reply, with its errors mapped.
   private func settled(_ request: ServerRequest, _ handler: HTTPHandler) -> HTTPReply {
+    request.exchange.usesProblems = usesProblems
     do {
       let reply = try handler(request)
       guard case .later(let publisher) = reply else { return reply }

@@ -76,9 +76,10 @@ public struct HTTPRoutes {
   ///     var routes = HTTPRoutes()
   ///     routes.errors = { $0 is NotFound ? HTTPStatus.notFound : $0 }
   public var errors: (any Error) -> any Error = { $0 }
-  /// True to respond to every error, even for a missing route, with problem details (RFC 9457) instead of a line of
-  /// text. False by default. Requests that reach no route, because they are malformed or exceed ``HTTPServerLimits``,
-  /// always get a line of text.
+  /// True to respond to every error, even for a missing route or a refused WebSocket handshake, with problem details
+  /// (RFC 9457) instead of a line of text. False by default. Responses that a handler returns are unchanged. Requests
+  /// that reach no route, because they are malformed or exceed ``HTTPServerLimits``, always get a line of text. A failed
+  /// condition (412) and an unsatisfiable range (416) have no body.
   public var usesProblems = false
 
   public init() {}

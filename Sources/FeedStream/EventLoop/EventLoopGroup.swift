@@ -72,6 +72,9 @@ public final class EventLoopGroup: Sendable {
 
   /// Stops all loops, closes them and waits for their threads to end. Idempotent.
   ///
+  /// Cancel the subscriptions that use the group first. Otherwise, a running `parallelMap` drops and reports the values
+  /// that it has sent to the loops, and finishes without their results.
+  ///
   /// - Precondition: the calling code doesn't run on the thread of one of the group's loops.
   public func shutdown() {
     precondition(

@@ -94,11 +94,7 @@ extension Recorder {
     if subscribedAt == nil { return "\nThere was no subscription." }
     guard isMissing, !isOver else { return "" }
     guard let next = time.pending.first else {
-      return """
-
-        No work is left in virtual time, but the stream is still live. If it waits for a DispatchQueue, a RunLoop, an \
-        EventLoop, or a task that sleeps on a real clock, pass it the VirtualTimeScheduler instead.
-        """
+      return "\nNo work is left in virtual time, but the stream is still live. \(outsideAdvice)"
     }
     return "\nThe time is \(time.now.nanoseconds.asTime), and work is pending: \(next). Advance time, or call run()."
   }

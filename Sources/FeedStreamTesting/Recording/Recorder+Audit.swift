@@ -22,7 +22,8 @@ extension Recorder {
 extension Recorder: Auditable {
   var leftover: String? {
     let live = isLive ? "The subscription made here is still live: complete the stream, or cancel it." : nil
-    let parts = [unreadLeftover, live, missingSubscription].compactMap { $0 }
+    let advice = isLive && time.audit.isIdle ? "No work is left in virtual time. \(outsideAdvice)" : nil
+    let parts = [unreadLeftover, live, advice, missingSubscription].compactMap { $0 }
     return parts.isEmpty ? nil : parts.joined(separator: " ")
   }
 

@@ -1,6 +1,12 @@
 /// The section that explains a subscriber or a subscription that is retained after the end of its stream.
 let retainedSection = "docs/Troubleshooting.md#a-subscriber-is-still-retained"
 
+/// The advice for a stream that is still live although no work is left in virtual time.
+let outsideAdvice = """
+  If it waits for a DispatchQueue, a RunLoop, an EventLoop, or a task that sleeps on a real clock, pass it the \
+  VirtualTimeScheduler instead. A promise's Task { } runs outside virtual time; write Future { await … }.
+  """
+
 /// Checks that a test has cleaned up by its end.
 final class Audit {
   /// An object that may have leftovers, and the line where it was made.
@@ -27,6 +33,8 @@ final class Audit {
 
   /// True while `withVirtualTime` runs, which lets go of the subjects at its end.
   private(set) var isAwaited = false
+  /// True at the end of a test that left no work in virtual time: a live stream then waits for something else.
+  private(set) var isIdle = false
   private var entries: [Entry] = []
   private var sources: [(leftover: () -> String?, site: CallSite)] = []
   /// True when an expectation has failed: leftover work is then a consequence.
@@ -72,8 +80,11 @@ final class Audit {
 
   /// Fails the test for all leftovers, once per line where objects were made.
   ///
-  /// - Parameter note: added to each message.
-  func close(note: String) {
+  /// - Parameters:
+  ///   - isIdle: true if time has been advanced, and no work is left.
+  ///   - note: added to each message.
+  func close(isIdle: Bool, note: String) {
+    self.isIdle = isIdle
     var messages: [(site: CallSite, text: String)] = []
     // In reverse order, because a recorder of streams may end these streams when it is cancelled.
     for entry in entries.reversed() {

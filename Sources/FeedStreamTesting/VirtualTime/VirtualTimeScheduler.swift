@@ -57,6 +57,8 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   private let mover = Mover()
   let audit = Audit()
   let actors: ActorLane
+  /// True once time has been advanced, or work has run.
+  @exclusivity(unchecked) private(set) var hasMoved = false
   /// An object that a higher layer attaches to the scheduler.
   @exclusivity(unchecked) var attachment: AnyObject?
   private lazy var pass = CurrentDomain.Token(self)
@@ -144,6 +146,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     precondition(
       mover.thread.exchange(currentThread(), ordering: .acquiring) == 0,
       "\(site): advance or run was called while time was already advancing; schedule later work instead")
+    hasMoved = true
     let outer = CurrentDomain.enter(pass)
     defer {
       CurrentDomain.leave(outer)

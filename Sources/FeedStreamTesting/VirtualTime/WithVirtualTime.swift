@@ -51,7 +51,8 @@ public func withVirtualTime(
 
 extension VirtualTimeScheduler {
   fileprivate func close(_ site: CallSite) {
-    audit.close(note: seedNote)
+    let isIdle = hasMoved && pending.isEmpty
+    audit.close(isIdle: isIdle, note: seedNote)
     guard !audit.hasFailed else { return }
     var places: [(site: CallSite, work: [PendingWork])] = []
     for work in pending {
@@ -66,9 +67,13 @@ extension VirtualTimeScheduler {
       let what =
         work.count == 1
         ? "Work due at \(work[0]) is" : "\(work.count) pieces of work, the first due at \(work[0]), are"
-      place.fail(
-        "\(what) still pending at the end of the test: cancel \(work.count == 1 ? "it" : "them"), or run() to the end.\(seedNote)"
-      )
+      // The audit has cancelled streams, and thereby resumed tasks that waited for something outside virtual time.
+      let isOutside = isIdle && work.allSatisfy { $0.origin == .task }
+      let advice =
+        isOutside
+        ? "no other work is left in virtual time. \(outsideAdvice)"
+        : "cancel \(work.count == 1 ? "it" : "them"), or run() to the end."
+      place.fail("\(what) still pending at the end of the test: \(advice)\(seedNote)")
     }
   }
 }

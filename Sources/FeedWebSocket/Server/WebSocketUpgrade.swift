@@ -113,7 +113,12 @@ struct HandshakeRefusal: Error {
   let reason: String
   let headers: HTTPHeaders
 
-  var response: ServerResponse {
+  func response(asProblem: Bool) -> ServerResponse {
+    if asProblem {
+      var problem = ProblemDetails(status, detail: reason)
+      problem.headers = headers
+      return problem.response
+    }
     var headers = headers
     headers.add("Content-Type", "text/plain; charset=utf-8")
     return ServerResponse(status, headers: headers, body: Chunk("\(status): \(reason)\n"))
@@ -128,8 +133,8 @@ extension ServerRequest {
   ///     }
   ///
   /// A request that isn't a handshake is refused with 400 or 426. A request from a page with a different origin is
-  /// refused with 403, and a request for a different host with 421. When the server shuts down, it closes the socket
-  /// with 1001.
+  /// refused with 403, and a request for a different host with 421. If the routes use problem details
+  /// (`HTTPRoutes.usesProblems`), so does the refusal. When the server shuts down, it closes the socket with 1001.
   ///
   /// - Parameters:
   ///   - options: the requirements for the client, and the offers to it.
@@ -162,7 +167,7 @@ extension ServerRequest {
     let handshake = HandshakeRequest(
       isGet: method == .get, isCurrentVersion: version == "1.1", host: host, headers: headers)
     switch options.check(handshake) {
-    case .failure(let refusal): return refusal.response
+    case .failure(let refusal): return refusal.response(asProblem: usesProblems)
     case .success((let agreement, let fields)):
       return .upgrade(to: "websocket", headers: fields) { upgraded in
         let socket = WebSocket(
