@@ -48,13 +48,15 @@
       return Repetition(on: self, from: date, every: interval, action)
     }
 
-    @discardableResult public func offload<T: Sendable>(
+    @discardableResult public func offload<T>(
       _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
     ) -> any Cancellable {
       // The pool gets only the flag: it must not be the last to release the completion.
       let (completion, isCancelled) = (Completion(completion), Flag())
-      NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { () -> T? in isCancelled.isSet ? nil : .some(work()) }
-        .whenSuccess { result in if let result { completion.run(result) } }
+      NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { () -> Carried<T>? in
+        isCancelled.isSet ? nil : Carried(work())
+      }
+      .whenSuccess { result in if let result { completion.run(result.value) } }
       return Cancellation {
         isCancelled.set()
         completion.drop()

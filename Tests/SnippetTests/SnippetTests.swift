@@ -140,6 +140,15 @@ import Testing
       (search + "_ = Just(\"a\").map { try await search($0) }", "for asynchronous code, use mapAsync(limit:)"),
       (search + "_ = Just(\"a\").mapAsync { try await search($0) }", "tryMapAsync(limit: 4) if they throw"),
       (
+        "let group = try EventLoopGroup()\nfunc half(_ n: Int) throws -> Int { n / 2 }\n"
+          + "_ = Just(1).parallelMap(on: group) { try half($0) }",
+        "for code that throws, use tryParallelMap"
+      ),
+      (
+        "_ = NotificationCenter.default.publisher(for: .init(\"changed\")).sink { print($0) }",
+        "use Create: add an observer in its closure"
+      ),
+      (
         failing + "_ = values.flatMap { _ in Fail<Int, HTTPError>(error: HTTPError(.connect, host: \"\")) }",
         "the two streams fail with different errors; write mapError or eraseFailureType()"
       ),

@@ -35,7 +35,7 @@ final class WatchedLoop: LoopScheduler {
     }
   }
 
-  func offload<T: Sendable>(
+  func offload<T>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable {
     loop.offload(work, completion: completion)

@@ -47,6 +47,32 @@ extension Publisher where Output: Sendable {
   ) -> Publishers.MapAsync<Self, T, Publishers.Throwing<Failure>> {
     Publishers.MapAsync(self, limit, order, transform)
   }
+
+  /// Runs the function `transform` in a task for each value, several at a time, and delivers the results.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/mapAsync(limit:order:_:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload
+  @inlinable public func mapAsync<T: Sendable>(
+    limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async -> T
+  ) -> Publishers.MapAsync<Self, T, Publishers.NonThrowing<Failure>> {
+    // For functions by name, which the compiler doesn't convert to functions with a `sending` result.
+    mapAsync(limit: limit, order: order) { await transform($0) }
+  }
+
+  /// Runs the function `transform` in a task for each value, several at a time, delivers the results, and fails with
+  /// the first error that `transform` throws.
+  ///
+  ///     upstream    --1--2--3-----|
+  ///     tryMapAsync(limit: 2)   (throws on 2)
+  ///     downstream  -----1---#
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/tryMapAsync(limit:order:_:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload
+  @inlinable public func tryMapAsync<T: Sendable>(
+    limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async throws -> T
+  ) -> Publishers.MapAsync<Self, T, Publishers.Throwing<Failure>> {
+    tryMapAsync(limit: limit, order: order) { try await transform($0) }
+  }
 }
 
 extension Publishers {

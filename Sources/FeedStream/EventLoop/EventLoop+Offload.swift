@@ -13,7 +13,7 @@ extension EventLoop {
   ///   - work: runs on a thread of the pool.
   ///   - completion: runs on the loop afterwards, unless it is cancelled first.
   /// - Returns: a cancellable that prevents `completion`, and also `work` if it has not begun.
-  @discardableResult @inlinable public func offload<T: Sendable>(
+  @discardableResult @inlinable public func offload<T>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable {
     let offload = OffloadOf(on: self, work, completion)

@@ -102,7 +102,7 @@ import Synchronization
 
 /// The work with its types, specialized where it is requested.
 // @unchecked: the properties added here follow the same rule as those of `Offload`.
-@usableFromInline final class OffloadOf<T: Sendable>: Offload, @unchecked Sendable {
+@usableFromInline final class OffloadOf<T>: Offload, @unchecked Sendable {
   @exclusivity(unchecked) @usableFromInline var work: (@Sendable () -> T)?
   @exclusivity(unchecked) @usableFromInline var completion: ((T) -> Void)?
   /// Boxed, because releasing an optional `T` would look up its type at run time.

@@ -23,10 +23,12 @@ extension Publisher where Output: Sendable {
   ///   - limit: the maximum number of values and results to hold; 1,024 per loop by default.
   ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they become ready.
   ///   - transform: runs on a loop of the group.
-  @inlinable public func parallelMap<T: Sendable>(
+  @inlinable public func parallelMap<T>(
     on group: EventLoopGroup, width: Int? = nil, limit: Int? = nil, ordering: AsyncOrder = .preserved,
     _ transform: @escaping @Sendable (Output) -> T
   ) -> Publishers.ParallelMap<Self, T, Publishers.NonThrowing<Failure>> {
+    // With `T: Sendable`, a closure of several statements above `sink { print($0) }` doesn't compile. `T` needs no
+    // constraint: the closure's captures and argument are `Sendable`, so nothing else refers to the result.
     Publishers.ParallelMap(self, group, width, limit, ordering, transform)
   }
 
@@ -40,7 +42,7 @@ extension Publisher where Output: Sendable {
   /// **Demand, cancellation, policy:** as in ``Publisher/parallelMap(on:width:limit:ordering:_:)``. **Failure:** a
   /// thrown error keeps its place in the order and cancels upstream; finished results after it are dropped and
   /// reported. Upstream's own failure passes through after the results of the earlier values.
-  @inlinable public func tryParallelMap<T: Sendable>(
+  @inlinable public func tryParallelMap<T>(
     on group: EventLoopGroup, width: Int? = nil, limit: Int? = nil, ordering: AsyncOrder = .preserved,
     _ transform: @escaping @Sendable (Output) throws -> T
   ) -> Publishers.ParallelMap<Self, T, Publishers.Throwing<Failure>> {
@@ -57,9 +59,9 @@ extension Publisher where Output: Sendable {
   ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they become ready.
   ///   - transform: runs in a separate task for each value, on a loop of the group, except while it awaits code with an
   ///     executor of its own.
-  public func parallelMap<T: Sendable>(
+  public func parallelMap<T>(
     on group: EventLoopGroup, width: Int? = nil, ordering: AsyncOrder = .preserved,
-    _ transform: @escaping @Sendable (Output) async -> T
+    _ transform: @escaping @Sendable (Output) async -> sending T
   ) -> Publishers.MapAsync<Self, T, Publishers.NonThrowing<Failure>> {
     mapAsync(limit: group.mapWidth(width), order: ordering) { value in
       await withTaskExecutorPreference(group.nextExecutor) { await transform(value) }
@@ -76,13 +78,37 @@ extension Publisher where Output: Sendable {
   ///   - width: the number of values to process at the same time; `nil` means as many as there are loops.
   ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they become ready.
   ///   - transform: runs in a separate task for each value.
-  public func tryParallelMap<T: Sendable>(
+  public func tryParallelMap<T>(
     on group: EventLoopGroup, width: Int? = nil, ordering: AsyncOrder = .preserved,
-    _ transform: @escaping @Sendable (Output) async throws -> T
+    _ transform: @escaping @Sendable (Output) async throws -> sending T
   ) -> Publishers.MapAsync<Self, T, Publishers.Throwing<Failure>> {
     tryMapAsync(limit: group.mapWidth(width), order: ordering) { value in
       try await withTaskExecutorPreference(group.nextExecutor) { try await transform(value) }
     }
+  }
+
+  /// Runs the function `transform` for each value in a task on a loop of `group`, and delivers the results.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/mapAsync(limit:order:_:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload
+  public func parallelMap<T: Sendable>(
+    on group: EventLoopGroup, width: Int? = nil, ordering: AsyncOrder = .preserved,
+    _ transform: @escaping @Sendable (Output) async -> T
+  ) -> Publishers.MapAsync<Self, T, Publishers.NonThrowing<Failure>> {
+    // For functions by name, which the compiler doesn't convert to functions with a `sending` result.
+    parallelMap(on: group, width: width, ordering: ordering) { await transform($0) }
+  }
+
+  /// Runs the function `transform` for each value in a task on a loop of `group`, delivers the results, and fails with
+  /// the first error that `transform` throws.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/tryMapAsync(limit:order:_:)``.
+  @_documentation(visibility: internal) @_disfavoredOverload
+  public func tryParallelMap<T: Sendable>(
+    on group: EventLoopGroup, width: Int? = nil, ordering: AsyncOrder = .preserved,
+    _ transform: @escaping @Sendable (Output) async throws -> T
+  ) -> Publishers.MapAsync<Self, T, Publishers.Throwing<Failure>> {
+    tryParallelMap(on: group, width: width, ordering: ordering) { try await transform($0) }
   }
 }
 
@@ -96,7 +122,7 @@ extension EventLoopGroup {
 
 extension Publishers {
   /// See ``Publisher/parallelMap(on:width:limit:ordering:_:)``.
-  public struct ParallelMap<Upstream: Publisher, Output: Sendable, Mode: FailureMode>: Publisher, _DeliversAtHome
+  public struct ParallelMap<Upstream: Publisher, Output, Mode: FailureMode>: Publisher, _DeliversAtHome
   where Upstream.Output: Sendable, Mode.UpstreamFailure == Upstream.Failure {
     public typealias Failure = Mode.Failure
 

@@ -1,8 +1,9 @@
 import Synchronization
 
 /// Values in transit to a loop, and their results in transit back.
-// @unchecked: one thread at a time uses a batch: the home fills it and passes it to a loop, which passes it back.
-@usableFromInline final class ParallelBatch<Input: Sendable, Output: Sendable, RuleError: Error>: @unchecked Sendable {
+// @unchecked: one thread at a time uses a batch: the home fills it and passes it to a loop, which passes it back. The
+// results needn't be `Sendable`: they come from a `@Sendable` closure, so only the batch refers to them.
+@usableFromInline final class ParallelBatch<Input: Sendable, Output, RuleError: Error>: @unchecked Sendable {
   @exclusivity(unchecked) @usableFromInline var inputs: ContiguousArray<Input>
   @exclusivity(unchecked) @usableFromInline var outputs = ContiguousArray<Output>()
   @exclusivity(unchecked) @usableFromInline var error: RuleError?
@@ -44,7 +45,7 @@ import Synchronization
 /// The stage of `parallelMap`: sends waiting values to free loops, and delivers the results.
 // @unchecked: used only at the stream's home; work on the loops returns there before it uses the stage.
 @usableFromInline
-final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers.FailureMode>:
+final class ParallelMapStage<Input: Sendable, Output, Mode: Publishers.FailureMode>:
   Stage<Output, Mode.Failure>, Subscriber, HomedStage, @unchecked Sendable
 {
   @usableFromInline typealias Failure = Mode.UpstreamFailure

@@ -2,7 +2,7 @@
 ///
 /// Each subscription is one object. A deferred future that handles its cancellation would take six objects, and an
 /// application that polls makes two such subscriptions per poll.
-@frozen @usableFromInline struct AsideWork<Output: Sendable, Failure: Error>: Publisher, _DeliversAtHome {
+@frozen @usableFromInline struct AsideWork<Output, Failure: Error>: Publisher, _DeliversAtHome {
   @usableFromInline let worker: SerialWorker
   @usableFromInline let work: @Sendable () throws(Failure) -> Output
 

@@ -14,7 +14,7 @@ where SchedulerTimeType == StreamInstant, SchedulerOptions == Never {
   ///   - completion: runs on the scheduler afterwards, unless the returned cancellable is cancelled first.
   /// - Returns: a cancellable that prevents `completion`, and also `work` if it has not begun. Dropping it does not
   ///   cancel the work.
-  @discardableResult func offload<T: Sendable>(
+  @discardableResult func offload<T>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable
 }

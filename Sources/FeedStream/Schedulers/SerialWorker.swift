@@ -19,7 +19,7 @@ public final class SerialWorker {
   /// **Demand:** the work is queued on subscription; its result is held until requested. **Failure:** the error
   /// that `work` throws. **Cancellation:** work that has not begun never runs; the result of work that has begun is
   /// discarded.
-  @inlinable public func publisher<T: Sendable, E: Error>(
+  @inlinable public func publisher<T, E: Error>(
     _ work: @escaping @Sendable () throws(E) -> T
   ) -> AnyPublisher<T, E> {
     AsideWork(self, work).eraseToAnyPublisher()
@@ -32,7 +32,7 @@ public final class SerialWorker {
   ///   - completion: receives the result on the scheduler.
   /// - Returns: a cancellable that prevents `completion`, and `work` too if it has not begun. Dropping it does not
   ///   cancel the work.
-  @inlinable @discardableResult public func perform<T: Sendable, E: Error>(
+  @inlinable @discardableResult public func perform<T, E: Error>(
     _ work: @escaping @Sendable () throws(E) -> T, completion: @escaping (Result<T, E>) -> Void
   ) -> any Cancellable {
     // Unsafe but correct: only the work writes the variable, and it is read only after the scheduler has reported that

@@ -29,7 +29,7 @@ public final class ImmediateTimeScheduler: LoopScheduler, Sendable {
     return Subscriptions.empty
   }
 
-  @discardableResult public func offload<T: Sendable>(
+  @discardableResult public func offload<T>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable {
     completion(work())

@@ -51,7 +51,7 @@ public final class UnimplementedScheduler: LoopScheduler, Sendable {
     return Subscriptions.empty
   }
 
-  @discardableResult public func offload<T: Sendable>(
+  @discardableResult public func offload<T>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable {
     fail("work was offloaded")

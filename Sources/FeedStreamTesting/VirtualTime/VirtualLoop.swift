@@ -43,7 +43,7 @@ public final class VirtualLoop: LoopScheduler, Sendable {
     time.schedule(after: date, interval: interval, tolerance: tolerance, options: nil) { [self] in inside(action) }
   }
 
-  @discardableResult public func offload<T: Sendable>(
+  @discardableResult public func offload<T>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable {
     time.offload(work) { [self] result in inside { completion(result) } }

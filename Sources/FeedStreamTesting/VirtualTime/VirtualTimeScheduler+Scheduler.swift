@@ -25,7 +25,7 @@ extension VirtualTimeScheduler: LoopScheduler {
   /// Runs `work` at this instant and delivers its result ``offloadLatency`` later.
   ///
   /// These are two steps, so that a test can check the state between them.
-  @discardableResult public func offload<T: Sendable>(
+  @discardableResult public func offload<T>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable {
     let errand = Errand(self)

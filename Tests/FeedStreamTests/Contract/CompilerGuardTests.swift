@@ -100,6 +100,28 @@ private struct Snippet: CustomTestStringConvertible, Sendable {
         }
         """,
       error: "'Box'"),
+    Snippet(
+      testDescription: "delivering a result that an actor still holds",
+      code: """
+        final class Box {}
+        actor Keeper {
+          private let box = Box()
+          func held(_ number: Int) -> Box { box }
+        }
+        func boxes(_ keeper: Keeper, _ group: EventLoopGroup) -> AnyCancellable {
+          (0..<3).publisher.parallelMap(on: group) { await keeper.held($0) }.sink { print($0) }
+        }
+        """,
+      error: "'Box'"),
+    Snippet(
+      testDescription: "delivering an object that the work shares",
+      code: """
+        final class Box {}
+        func boxes(_ box: Box, _ group: EventLoopGroup) -> AnyCancellable {
+          (0..<3).publisher.parallelMap(on: group) { _ in box }.sink { print($0) }
+        }
+        """,
+      error: "capture of 'box' with non-Sendable type"),
   ]
 
   static let accepted = [
@@ -167,6 +189,58 @@ private struct Snippet: CustomTestStringConvertible, Sendable {
         }
         .sink(receiveCompletion: { _ in }, receiveValue: { print($0) })
         let doubled = [1, 2].publisher.mapAsync(limit: 1) { n in let m = n; return m * 2 }.sink { print($0) }
+        """),
+    Snippet(
+      testDescription: "work in several statements, without a result type",
+      code: """
+        func read(_ number: Int) throws -> Int { number }
+        func map(on group: EventLoopGroup) -> [AnyCancellable] {
+          let numbers = (0..<3).publisher
+          return [
+            numbers.parallelMap(on: group) { n in let m = n * 2; return m }.sink { print($0) },
+            numbers.parallelMap(on: group) { n in await Task.yield(); return n * 2 }.sink { print($0) },
+            numbers.tryParallelMap(on: group) { n in let m = try read(n); return m }
+              .sink(receiveCompletion: { _ in }, receiveValue: { print($0) }),
+            numbers.tryParallelMap(on: group) { n in await Task.yield(); return try read(n) }
+              .sink(receiveCompletion: { _ in }, receiveValue: { print($0) }),
+          ]
+        }
+        func offload(on loop: EventLoop, _ scheduler: any LoopScheduler) {
+          loop.offload { let n = 2; return n } completion: { print($0) }
+          scheduler.offload { let n = 2; return n } completion: { print($0) }
+        }
+        func work(on worker: SerialWorker) -> [AnyCancellable] {
+          worker.perform { let n = 2; return n } completion: { print($0) }
+          return [
+            worker.publisher { let n = 2; return n }.sink { print($0) },
+            worker.publisher { let n = try read(2); return n }
+              .sink(receiveCompletion: { _ in }, receiveValue: { print($0) }),
+          ]
+        }
+        """),
+    Snippet(
+      testDescription: "functions as work, and results that only their receiver holds",
+      code: """
+        final class Box {}
+        @Sendable func box(_ number: Int) -> Box { Box() }
+        @Sendable func double(_ number: Int) -> Int { number * 2 }
+        @Sendable func read(_ number: Int) throws -> Int { number }
+        @Sendable func fetch(_ number: Int) async -> Int { number }
+        @Sendable func load(_ number: Int) async throws -> Int { number }
+        func map<T: Sendable>(_ own: @escaping @Sendable (Int) -> T, on group: EventLoopGroup) -> [AnyCancellable] {
+          let numbers = (0..<3).publisher
+          return [
+            numbers.parallelMap(on: group, own).sink { print($0) },
+            numbers.parallelMap(on: group, double).sink { print($0) },
+            numbers.parallelMap(on: group, box).sink { print($0) },
+            numbers.parallelMap(on: group, fetch).sink { print($0) },
+            numbers.parallelMap(on: group) { _ in await Task.yield(); return Box() }.sink { print($0) },
+            numbers.tryParallelMap(on: group, read).sink(receiveCompletion: { _ in }, receiveValue: { print($0) }),
+            numbers.tryParallelMap(on: group, load).sink(receiveCompletion: { _ in }, receiveValue: { print($0) }),
+            numbers.mapAsync(limit: 2, fetch).sink { print($0) },
+            numbers.tryMapAsync(limit: 2, load).sink(receiveCompletion: { _ in }, receiveValue: { print($0) }),
+          ]
+        }
         """),
     Snippet(
       testDescription: "a publisher, as an asynchronous sequence in a task that was handed it",

@@ -23,7 +23,7 @@ import Testing
     ) -> any Cancellable {
       time.schedule(after: date, interval: interval, action)
     }
-    func offload<T: Sendable>(
+    func offload<T>(
       _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
     ) -> any Cancellable {
       time.offload(work, completion: completion)

@@ -29,7 +29,7 @@ final class SteppedScheduler: LoopScheduler {
     time.schedule(after: date, interval: interval, tolerance: tolerance, options: options, step(action))
   }
 
-  @discardableResult func offload<T: Sendable>(
+  @discardableResult func offload<T>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable {
     time.offload { [onStep] in

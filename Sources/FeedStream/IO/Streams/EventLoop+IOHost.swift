@@ -133,8 +133,8 @@ extension SocketAddress {
 
   /// The name of a network interface, or its number if it has no name.
   private static func interface(_ number: UInt32) -> String {
-    var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
-    return if_indextoname(number, &name) == nil ? "\(number)" : String(cString: name)
+    let name = text { if_indextoname(number, $0.baseAddress) == nil ? -1 : 0 }
+    return name.isEmpty ? "\(number)" : name
   }
 
   /// The null-terminated text that `write` writes. This method doesn't allocate a buffer, because it is called for each
